@@ -1,0 +1,31 @@
+// Runs every compiled *.test.js, or those whose path contains one of the arguments.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+
+const wanted = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
+const files = readdirSync('dist', { recursive: true })
+  .filter((name) => /^(src|test|bench|sim)[\\/].*\.test\.js$/.test(name))
+  .map((name) => path.join('dist', name))
+  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
+  .sort();
+if (files.length === 0) {
+  console.error(`No test file matches ${wanted.join(', ')}.`);
+  process.exit(2);
+}
+// Timing-sensitive suites (real sockets, processes, browser) run alone, after the rest.
+const alone = files.filter((name) => /[\\/]e2e[\\/]/.test(name));
+const together = files.filter((name) => !alone.includes(name));
+const flags = ['--enable-source-maps', '--test', '--test-reporter=spec'];
+let failed = false;
+for (const [group, concurrency] of [
+  [together, 2],
+  [alone, 1],
+]) {
+  if (group.length === 0) continue;
+  const result = spawnSync(process.execPath, [...flags, `--test-concurrency=${concurrency}`, ...group], {
+    stdio: 'inherit',
+  });
+  failed ||= result.status !== 0;
+}
+process.exit(failed ? 1 : 0);

@@ -1,0 +1,73 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { TeleopError } from '../core/errors.ts';
+import { deferred } from './deferred.ts';
+import { packageRoot } from './paths.ts';
+import type { RoleReady, RoleReport } from './role.ts';
+
+/** What a role or console process tells the process that started it. */
+export type ChildMessage =
+  | { kind: 'ready'; info: RoleReady | { url: string } }
+  | { kind: 'transition'; from: string; to: string; cause: string }
+  | { kind: 'report'; report: RoleReport };
+
+export interface Child {
+  readonly verb: string;
+  readonly process: ChildProcess;
+  ready: Promise<RoleReady | { url: string }>;
+  /** Exit code; null when a signal ended it. */
+  exited: Promise<number | null>;
+  report: RoleReport | null;
+  /** SIGTERM, and SIGKILL when that is not heeded within `graceMs`. */
+  end(graceMs: number): Promise<number | null>;
+}
+
+/** Starts a verb of our own as a process of its own, with a channel for its messages. */
+export function startChild(
+  verb: string,
+  args: readonly string[],
+  onMessage: (message: ChildMessage) => void,
+): Child {
+  const bin = path.join(packageRoot, 'bin', 'farhand');
+  const child = spawn(process.execPath, [bin, verb, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const ready = deferred<RoleReady | { url: string }>();
+  const exited = deferred<number | null>();
+  let errors = '';
+  child.stderr?.on('data', (data: Buffer) => {
+    errors = (errors + data.toString()).slice(-4000);
+  });
+  const handle: Child = {
+    verb,
+    process: child,
+    ready: ready.promise,
+    exited: exited.promise,
+    report: null,
+    async end(graceMs) {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      const code = await exited.promise;
+      clearTimeout(timer);
+      return code;
+    },
+  };
+  child.on('message', (message: ChildMessage) => {
+    if (message.kind === 'ready') ready.resolve(message.info);
+    if (message.kind === 'report') handle.report = message.report;
+    onMessage(message);
+  });
+  child.on('close', (code) => {
+    exited.resolve(code);
+    const [first = '', hint = ''] = errors.trim().split('\n');
+    ready.reject(
+      new TeleopError(
+        'child-failed',
+        `the ${verb} process ended (${code ?? 'killed'}): ${first.replace('farhand: ', '')}`,
+        {
+          hint: hint.trim().replace(/^→ /, '') || `Run \`farhand ${verb}\` by itself to see why.`,
+        },
+      ),
+    );
+  });
+  ready.promise.catch(() => {});
+  return handle;
+}

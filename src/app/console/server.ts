@@ -1,0 +1,139 @@
+import { createSocket } from 'node:dgram';
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { WebSocket, WebSocketServer } from 'ws';
+import { TeleopError } from '../../core/errors.ts';
+import type { DeskRequest } from '../../core/telemetry.ts';
+import { encodeHello } from '../../wire/codecs/desk.ts';
+import { writeFrame } from '../../wire/codecs/frame.ts';
+import { packageRoot } from '../paths.ts';
+import { loadModel, type Rig } from '../rig.ts';
+import { serveStatic } from './static-files.ts';
+
+const MAX_REQUEST_BYTES = 1024;
+/** A page that cannot keep up gets fewer messages, never a backlog. */
+const MAX_BACKLOG_BYTES = 256 * 1024;
+const REQUEST_KINDS = new Set(['estop', 'reset', 'arm', 'disarm', 'input']);
+
+export interface ConsoleHandle {
+  url: string;
+  close(): Promise<void>;
+}
+
+/** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
+export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
+  const root = path.join(packageRoot, 'dist', 'web');
+  if (!existsSync(path.join(root, 'index.html')))
+    throw new TeleopError('build-missing', 'the console page has not been built', {
+      hint: 'Run `npm run build`.',
+    });
+  const model = loadModel(rig.model);
+  const operator = openOperatorLink(rig);
+  const http = createServer((request, response) => {
+    if (!isLocalHost(request)) response.writeHead(403).end('Forbidden\n');
+    else serveStatic(root, request, response);
+  });
+  await listen(http, rig);
+  const sockets = new WebSocketServer({
+    server: http,
+    path: '/ws',
+    maxPayload: MAX_REQUEST_BYTES,
+    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isSameOrigin(req),
+  });
+  sockets.on('connection', (socket) => {
+    socket.on('error', () => {});
+    socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
+    socket.on('message', (data) => operator.forward(String(data)));
+  });
+  operator.onTelemetry((text) => {
+    for (const client of sockets.clients)
+      if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
+        client.send(text);
+  });
+  const { port } = http.address() as AddressInfo;
+  return {
+    url: `http://${rig.console.host === '127.0.0.1' ? 'localhost' : rig.console.host}:${port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        operator.close();
+        for (const client of sockets.clients) client.terminate();
+        http.close(() => resolve());
+        http.closeAllConnections();
+      }),
+  };
+}
+
+function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> {
+  const { host, port } = rig.console;
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const message = `the console cannot listen on ${host}:${port}: ${taken ? 'the port is in use' : error.message}`;
+      const hint = taken
+        ? `Choose another: console.port=${port + 1}`
+        : 'Check console.host and console.port.';
+      reject(new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, { hint, cause: error }));
+    });
+    http.listen(port, host, resolve);
+  });
+}
+
+/** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
+function isLocalHost(request: IncomingMessage): boolean {
+  const name = (request.headers.host ?? '').replace(/:\d+$/, '');
+  const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
+  return name === 'localhost' || name === '127.0.0.1' || name === '[::1]' || name === bound;
+}
+
+function isSameOrigin(request: IncomingMessage): boolean {
+  const { origin } = request.headers;
+  return origin !== undefined && origin.replace(/^https?:\/\//, '') === request.headers.host;
+}
+
+interface OperatorLink {
+  forward(text: string): void;
+  onTelemetry(listener: (text: string) => void): void;
+  close(): void;
+}
+
+function openOperatorLink(rig: Rig): OperatorLink {
+  const { deskPort, telemetryPort } = rig.console;
+  const socket = createSocket('udp4');
+  const bytes = new Uint8Array(MAX_REQUEST_BYTES + 64);
+  socket.on('error', () => {});
+  const send = (port: number, length: number) => {
+    if (length > 0) socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
+  };
+  const subscribe = () => send(telemetryPort, encodeHello(1, bytes));
+  socket.bind(0, '127.0.0.1', subscribe);
+  const timer = setInterval(subscribe, 1000);
+  return {
+    forward(text) {
+      const request = parseRequest(text);
+      if (request === null) return;
+      send(deskPort, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
+    },
+    onTelemetry(listener) {
+      socket.on('message', (data, from) => {
+        if (from.port === telemetryPort && from.address === '127.0.0.1') listener(data.toString());
+      });
+    },
+    close() {
+      clearInterval(timer);
+      socket.close();
+    },
+  };
+}
+
+/** Only the shape; the operator process checks the content and counts what is wrong with it. */
+function parseRequest(text: string): DeskRequest | null {
+  try {
+    const value = JSON.parse(text) as DeskRequest;
+    if (typeof value !== 'object' || value === null) return null;
+    return value.kind === 'hand' || REQUEST_KINDS.has(value.kind) ? value : null;
+  } catch {
+    return null;
+  }
+}

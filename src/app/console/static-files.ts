@@ -1,0 +1,49 @@
+import { createReadStream, statSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.json': 'application/json',
+  '.map': 'application/json',
+};
+
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; connect-src 'self'; frame-ancestors 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+};
+
+/** Serves the files below `root`, nothing above it. */
+export function serveStatic(root: string, request: IncomingMessage, response: ServerResponse): void {
+  if (request.method !== 'GET' && request.method !== 'HEAD')
+    return reply(response, 405, 'Method not allowed');
+  let name: string;
+  try {
+    name = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
+  } catch {
+    return reply(response, 400, 'Bad address');
+  }
+  const file = path.join(root, name === '/' ? 'index.html' : name);
+  const stat = file.startsWith(root + path.sep) ? statSync(file, { throwIfNoEntry: false }) : undefined;
+  if (!stat?.isFile()) return reply(response, 404, 'Not found');
+  const cache = /\/assets\//.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
+  const type = TYPES[path.extname(file)] ?? 'application/octet-stream';
+  response.writeHead(200, {
+    ...HEADERS,
+    'content-type': type,
+    'content-length': stat.size,
+    'cache-control': cache,
+  });
+  if (request.method === 'HEAD') response.end();
+  else createReadStream(file).pipe(response);
+}
+
+function reply(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { ...HEADERS, 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`${text}\n`);
+}

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TeleopError } from '../core/errors.ts';
+import { readTraceParts } from '../trace/read-file.ts';
+import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
+import { type Child, type ChildMessage, startChild } from './child.ts';
+import { freeTcpPort, freeUdpPorts } from './free-ports.ts';
+import { loadRig } from './rig.ts';
+import type { RoleReport } from './role.ts';
+
+export interface DemoOptions {
+  rig: string;
+  overrides: readonly string[];
+  headless: boolean;
+  /** Seconds; null runs until `stop` resolves. */
+  durationS: number | null;
+  stop: Promise<void>;
+  say: (text: string) => void;
+  onUrl: (url: string) => void;
+}
+
+export interface DemoResult {
+  summary: TraceSummary;
+  tracePath: string;
+  reports: RoleReport[];
+}
+
+const GRACE_MS = 5000;
+const MAX_RESTARTS = 3;
+
+/** Both roles and the console as processes, started, watched and ended together. */
+export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+  const args = ['--rig', options.rig, ...options.overrides, ...(await portOverrides(options))];
+  const family = new Family(args, options);
+  try {
+    await family.start('robot');
+    await family.start('operator');
+    if (!options.headless) {
+      const info = await family.start('console');
+      if ('url' in info) options.onUrl(info.url);
+    }
+    const ends: Promise<unknown>[] = [options.stop, family.failed];
+    if (options.durationS !== null) ends.push(sleep(options.durationS * 1000, undefined, { ref: true }));
+    await Promise.race(ends);
+  } finally {
+    await family.end();
+  }
+  const tracePath = family.reportOf('operator')?.tracePath;
+  if (!tracePath) throw noTrace();
+  const report = createReport();
+  await readTraceParts(tracePath, (record) => report.add(record));
+  const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
+  return { summary: summaryOf(report.finish()), tracePath, reports };
+}
+
+function noTrace(): TeleopError {
+  return new TeleopError('no-trace', 'the operator process left no trace', {
+    hint: 'Let it run for a second or more, and keep trace.dir set.',
+  });
+}
+
+/** Free ports for whatever the user did not choose, so that two demos can run side by side. */
+async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
+  const { config, entries } = loadRig(rig, overrides);
+  const chosen = new Set(
+    entries.filter((entry) => entry.source === 'command line').map((entry) => entry.key),
+  );
+  const keys = [
+    'link.commandPort',
+    'link.statePort',
+    'link.syncPort',
+    'console.deskPort',
+    'console.telemetryPort',
+  ];
+  const ports = await freeUdpPorts(keys.length);
+  const added = keys.map((key, i) => ({ key, port: ports[i]! }));
+  added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
+  return added.filter(({ key }) => !chosen.has(key)).map(({ key, port }) => `${key}=${port}`);
+}
+
+class Family {
+  readonly failed: Promise<never>;
+  readonly #args: readonly string[];
+  readonly #options: DemoOptions;
+  readonly #children = new Map<string, Child>();
+  readonly #restarts = new Map<string, number>();
+  #fail: (error: unknown) => void = () => {};
+  #ending = false;
+
+  constructor(args: readonly string[], options: DemoOptions) {
+    this.#args = args;
+    this.#options = options;
+    this.failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.failed.catch(() => {});
+  }
+
+  async start(verb: 'robot' | 'operator' | 'console') {
+    const child = startChild(verb, this.#args, (message) => this.#tell(verb, message));
+    this.#children.set(verb, child);
+    const info = await child.ready;
+    void child.exited.then((code) => this.#onExit(verb, code));
+    return info;
+  }
+
+  reportOf(verb: string): RoleReport | null {
+    return this.#children.get(verb)?.report ?? null;
+  }
+
+  #tell(verb: string, message: ChildMessage): void {
+    if (message.kind === 'transition')
+      this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
+  }
+
+  /** A process that ends by itself is started again; a measurement run is not patched up but fails. */
+  #onExit(verb: 'robot' | 'operator' | 'console', code: number | null): void {
+    if (this.#ending) return;
+    const restarts = (this.#restarts.get(verb) ?? 0) + 1;
+    this.#restarts.set(verb, restarts);
+    const what = `the ${verb} process ended (${code ?? 'killed'})`;
+    if (this.#options.headless || restarts > MAX_RESTARTS) {
+      this.#fail(
+        new TeleopError('child-failed', what, { hint: `Run \`farhand ${verb}\` by itself to see why.` }),
+      );
+      return;
+    }
+    this.#options.say(`${what}; starting it again (${restarts} of ${MAX_RESTARTS})`);
+    this.start(verb).catch((error: unknown) => this.#fail(error));
+  }
+
+  /** Operator first, so that its last commands are answered; then the robot. */
+  async end(): Promise<void> {
+    this.#ending = true;
+    for (const verb of ['operator', 'console', 'robot']) await this.#children.get(verb)?.end(GRACE_MS);
+  }
+}

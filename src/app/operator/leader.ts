@@ -1,0 +1,63 @@
+import type { Reason } from '../../core/counters.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
+import { Topic } from '../../core/topic.ts';
+import type { InputDevice } from '../../input/device.ts';
+
+export interface OpenInput {
+  device: InputDevice;
+  /** No human holds a clutch: engaging again after a hold needs none. */
+  automatic: boolean;
+}
+
+/** What the leader tick pulled; reused from tick to tick. */
+export interface LeaderState {
+  getStateNs: number;
+  sample: HandSample;
+  status: SampleStatus;
+  automatic: boolean;
+  /** Grows when another input takes over, so that its pose is never related to the old one's. */
+  source: number;
+}
+
+/** The only pull in the chain: at each tick, the newest sample of the active input. */
+export class Leader {
+  readonly topic = new Topic<LeaderState>();
+  readonly state: LeaderState = {
+    getStateNs: 0,
+    sample: emptyHandSample(),
+    status: 'none',
+    automatic: false,
+    source: 0,
+  };
+  readonly #inputs: ReadonlyMap<string, OpenInput>;
+  #active: string;
+
+  constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
+    this.#inputs = inputs;
+    this.#active = active;
+  }
+
+  get active(): string {
+    return this.#active;
+  }
+
+  select(name: string): boolean {
+    if (!this.#inputs.has(name)) return false;
+    if (name !== this.#active) this.state.source++;
+    this.#active = name;
+    return true;
+  }
+
+  ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    return this.#inputs.get(name)?.device.ingest(bytes, length, receivedNs) ?? null;
+  }
+
+  /** Hot path. */
+  tick(nowNs: number): void {
+    const input = this.#inputs.get(this.#active)!;
+    this.state.getStateNs = nowNs;
+    this.state.automatic = input.automatic;
+    this.state.status = input.device.sample(nowNs, this.state.sample);
+    this.topic.publish(this.state);
+  }
+}

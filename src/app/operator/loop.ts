@@ -1,0 +1,242 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Counters, Reason } from '../../core/counters.ts';
+import type { DurationHistogram } from '../../core/histogram.ts';
+import type { DeskAction } from '../../core/messages.ts';
+import { Periodic } from '../../core/periodic.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import type { SnapshotBoard } from '../../core/snapshot.ts';
+import type { TraceRecord } from '../../core/trace-record.ts';
+import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
+import { encodeHello } from '../../wire/codecs/desk.ts';
+import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
+import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
+import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
+import type { Rig } from '../rig.ts';
+import { BOARD_FIELDS, boardIndex, boardJoints, boardSize, stateCode } from './board.ts';
+import { DeskClient } from './desk-client.ts';
+import { Leader, type OpenInput } from './leader.ts';
+import { LinkClient } from './link-client.ts';
+import { Orchestrator } from './orchestrator.ts';
+import { RobotView } from './robot-view.ts';
+import { SyncClient } from './sync-client.ts';
+
+/** Order of the operator's sockets. */
+export const OPERATOR_SOCKETS = { command: 0, state: 1, sync: 2, desk: 3 } as const;
+
+export interface OperatorParts {
+  rig: Rig;
+  model: RobotModel;
+  inputs: ReadonlyMap<string, OpenInput>;
+  outbox: Outbox;
+  clock: Clock;
+  robot: { command: Peer; state: Peer; sync: Peer };
+  session: number;
+  counters: Counters;
+  /** Lateness of every deadline the loop woke for. */
+  lateness: DurationHistogram;
+  board: SnapshotBoard;
+  onClosed: (record: TraceRecord) => void;
+  /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
+  windDown: Int32Array;
+  onFinished: () => void;
+}
+
+const HELLO_HZ = 5;
+const WIND_DOWN_NS = 300e6;
+const INPUT_STATUS = ['ok', 'stale', 'none'];
+const DESK_ACTIONS = new Set(['estop', 'reset', 'arm', 'disarm']);
+
+/** The operator role, sans I/O: ticks and datagrams in, datagrams and closed traces out. */
+export class OperatorLoop implements DatagramHandler {
+  readonly link: LinkClient;
+  readonly sync: SyncClient;
+  readonly leader: Leader;
+  readonly robot: RobotView;
+  readonly #parts: OperatorParts;
+  readonly #ticks: Periodic;
+  readonly #hellos: Periodic;
+  readonly #orchestrator: Orchestrator;
+  readonly #desk: DeskClient;
+  readonly #inputNames: string[];
+  readonly #bytes = new Uint8Array(256);
+  readonly #numbers: Float64Array;
+  readonly #origin: StateOrigin = { boot: 0, session: 0 };
+  #boot = 0;
+  #autoArm: boolean;
+  #windDownNs = Number.POSITIVE_INFINITY;
+
+  constructor(parts: OperatorParts) {
+    const { rig, model, outbox, clock, counters, robot, session } = parts;
+    const { command, sync } = OPERATOR_SOCKETS;
+    const joints = model.joints.length;
+    const mapper: ArmMapper = createArmMapper(model, rig.operator.mapper);
+    this.#parts = parts;
+    this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
+    this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
+    this.#autoArm = rig.operator.autoArm;
+    this.#inputNames = [...parts.inputs.keys()];
+    this.#numbers = new Float64Array(boardSize(joints));
+    this.robot = new RobotView(joints);
+    this.leader = new Leader(parts.inputs, rig.operator.input);
+    this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters);
+    this.link = new LinkClient(
+      outbox,
+      command,
+      robot.command,
+      clock,
+      this.sync.sync,
+      counters,
+      parts.onClosed,
+    );
+    this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
+    this.#orchestrator = new Orchestrator(mapper, this.robot, joints, session);
+    this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
+    this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#ticks.nextNs, this.#hellos.nextNs, this.sync.nextProbeNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    this.#parts.lateness.add(nowNs - this.nextDeadlineNs());
+    if (this.#ticks.due(nowNs)) this.#tick(nowNs);
+    this.sync.tick(nowNs);
+    if (this.#hellos.due(nowNs)) this.#hello();
+  }
+
+  #tick(nowNs: number): void {
+    if (this.#windDown(nowNs)) return;
+    this.leader.tick(nowNs);
+    if (this.leader.state.sample.estop) this.ask('estop', nowNs);
+    this.#desk.tick(this.robot.state, nowNs);
+    this.link.expire(nowNs);
+    this.#publish(nowNs);
+  }
+
+  /** After the wish to end: no more commands, a moment for the last receipts, then done. */
+  #windDown(nowNs: number): boolean {
+    if (Atomics.load(this.#parts.windDown, 0) === 0) return false;
+    if (this.#windDownNs === Number.POSITIVE_INFINITY) this.#windDownNs = nowNs + WIND_DOWN_NS;
+    if (nowNs >= this.#windDownNs) {
+      this.link.expire(nowNs, 0);
+      this.#publish(nowNs);
+      this.#parts.onFinished();
+    }
+    return true;
+  }
+
+  /** Asks the robot's supervisor; an e-stop leaves in this very call. */
+  ask(action: DeskAction, nowNs: number): void {
+    this.#desk.ask(action, this.robot.state.epoch, nowNs);
+  }
+
+  #hello(): void {
+    const length = encodeHello(this.#parts.session, this.#bytes);
+    const { outbox, robot, counters } = this.#parts;
+    if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
+  }
+
+  onOversize(): void {
+    this.#parts.counters.add('oversize');
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    const reason = this.#accept(socket, bytes, length, from, receivedNs, kernelNs);
+    if (reason !== null) this.#parts.counters.add(reason);
+  }
+
+  #accept(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    const { robot } = this.#parts;
+    const type = frameType(bytes, length);
+    if (length === 0) return 'empty';
+    if (type === null) return 'bad-tag';
+    if (socket === OPERATOR_SOCKETS.desk) return this.#onDesk(type, bytes, length, receivedNs);
+    if (socket === OPERATOR_SOCKETS.command) {
+      if (from !== robot.command) return 'unknown-source';
+      return type === 'receipt' ? this.link.onReceipt(bytes, length) : 'wrong-port';
+    }
+    if (socket === OPERATOR_SOCKETS.state) {
+      if (from !== robot.state) return 'unknown-source';
+      return type === 'state' ? this.#onState(bytes, length, receivedNs) : 'wrong-port';
+    }
+    if (from !== robot.sync) return 'unknown-source';
+    return type === 'probeReply' ? this.sync.onReply(bytes, length, receivedNs, kernelNs) : 'wrong-port';
+  }
+
+  #onState(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    const { spare } = this.robot;
+    const reason = decodeState(bytes, length, spare, this.#origin);
+    if (reason !== null) return reason;
+    if (this.#origin.session !== this.#parts.session) return 'unknown-source';
+    if (this.#origin.boot !== this.#boot) {
+      this.#boot = this.#origin.boot;
+      this.#orchestrator.disengage();
+    } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
+    this.robot.accept(receivedNs);
+    if (this.#autoArm && this.robot.state.state === 'idle') {
+      this.#autoArm = false;
+      this.ask('arm', receivedNs);
+    }
+    return null;
+  }
+
+  /** From the console on this machine: requests and the page's hand. */
+  #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    if (type === 'hand')
+      return this.leader.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
+    if (type !== 'request') return 'wrong-port';
+    const body = frameBody(bytes, length);
+    if (body === null) return 'bad-json';
+    const kind = body['kind'];
+    if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
+    if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
+    this.ask(kind as DeskAction, receivedNs);
+    return null;
+  }
+
+  #publish(nowNs: number): void {
+    const out = this.#numbers;
+    const { sync } = this.sync;
+    const { sample, status } = this.leader.state;
+    const robot = this.robot.state;
+    const { totals } = this.link;
+    const values = [
+      nowNs,
+      this.robot.receivedNs,
+      sync.offsetAt(nowNs),
+      sync.uncertaintyNs,
+      sync.driftPpm,
+      this.#inputNames.indexOf(this.leader.active),
+      INPUT_STATUS.indexOf(status),
+      sample.clutch ? 1 : 0,
+    ];
+    out.set(values);
+    out.set(sample.positionM, boardIndex('handX'));
+    out.set(sample.quatXyzw, boardIndex('handQx'));
+    out[boardIndex('robotState')] = stateCode(robot.state);
+    out[boardIndex('epoch')] = robot.epoch;
+    out[boardIndex('gripper')] = robot.gripper;
+    for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
+      out[i] = totals[BOARD_FIELDS[i] as keyof typeof totals];
+    const joints = robot.positionsRad.length;
+    out.set(robot.positionsRad, boardJoints(0, joints));
+    out.set(robot.targetRad, boardJoints(1, joints));
+    out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    this.#parts.board.write(out, robot.cause);
+  }
+}

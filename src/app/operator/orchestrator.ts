@@ -1,0 +1,89 @@
+import type { JointCommand } from '../../core/messages.ts';
+import { Topic } from '../../core/topic.ts';
+import type { ArmMapper } from '../../mapping/arm-mapper.ts';
+import { emptyCommand } from '../../wire/codecs/command.ts';
+import type { LeaderState } from './leader.ts';
+import type { RobotView } from './robot-view.ts';
+
+/**
+ * Turns what the leader saw into a follower command, inline on the leader's tick. Holds the clutch: an engagement
+ * begins from the measured pose and ends with the clutch, the tracking, the input or the robot's own decision.
+ */
+export class Orchestrator {
+  readonly topic = new Topic<JointCommand>();
+  readonly command: JointCommand;
+  readonly #mapper: ArmMapper;
+  readonly #robot: RobotView;
+  #engaged = false;
+  #engagements = 0;
+  /** The clutch must be seen open before it counts again. */
+  #mustRelease = false;
+  #source = -1;
+
+  constructor(mapper: ArmMapper, robot: RobotView, joints: number, session: number) {
+    this.#mapper = mapper;
+    this.#robot = robot;
+    this.command = emptyCommand(joints);
+    this.command.session = session;
+  }
+
+  /** The robot restarted or the link was lost: whatever was agreed is void. */
+  disengage(): void {
+    if (this.#engaged) this.#release(true);
+  }
+
+  /** Hot path. */
+  onLeader(leader: LeaderState): void {
+    if (!this.#robot.isFresh(leader.getStateNs)) {
+      this.disengage();
+      return;
+    }
+    this.#updateClutch(leader);
+    const { command } = this;
+    const robot = this.#robot.state;
+    command.seq++;
+    command.epoch = robot.epoch;
+    command.stateOperatorNs = leader.getStateNs;
+    command.tracking = leader.status === 'ok' && leader.sample.tracking;
+    command.gripper = this.#engaged ? leader.sample.gripper : robot.gripper;
+    if (!this.#engaged) command.positionsRad.set(robot.positionsRad);
+    else if (isUnusable(this.#mapper.map(leader.sample, command.positionsRad)))
+      this.#release(!leader.automatic);
+    command.engagement = this.#engaged ? this.#engagements : 0;
+    this.topic.publish(command);
+  }
+
+  #updateClutch(leader: LeaderState): void {
+    const robot = this.#robot.state;
+    const trusted = leader.status === 'ok' && leader.sample.tracking;
+    if (leader.source !== this.#source) {
+      this.#source = leader.source;
+      if (this.#engaged) this.#release(!leader.automatic);
+    }
+    if (!leader.sample.clutch || leader.automatic) this.#mustRelease = false;
+    if (this.#engaged) {
+      if (!leader.sample.clutch) this.#release(false);
+      else if (!trusted || robot.endedEngagement >= this.#engagements) this.#release(!leader.automatic);
+    }
+    const ready = robot.state === 'armed' || robot.state === 'hold';
+    if (!this.#engaged && ready && trusted && leader.sample.clutch && !this.#mustRelease)
+      this.#engage(leader);
+  }
+
+  #engage(leader: LeaderState): void {
+    if (isUnusable(this.#mapper.engage(leader.sample, this.#robot.state.positionsRad))) return;
+    // The robot remembers ended engagements per session; ours only ever grow.
+    this.#engagements = Math.max(this.#engagements, this.#robot.state.endedEngagement) + 1;
+    this.#engaged = true;
+  }
+
+  #release(mustRelease: boolean): void {
+    this.#mapper.release();
+    this.#engaged = false;
+    this.#mustRelease = mustRelease;
+  }
+}
+
+function isUnusable(status: string): boolean {
+  return status === 'bad-input' || status === 'disengaged';
+}

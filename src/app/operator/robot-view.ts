@@ -1,0 +1,28 @@
+import { NS_PER_MS } from '../../core/clock.ts';
+import type { RobotState } from '../../core/messages.ts';
+import { emptyState } from '../../wire/codecs/state.ts';
+
+const FRESH_NS = 200 * NS_PER_MS;
+
+/** The robot as last reported, with how old that report is on the operator's clock. */
+export class RobotView {
+  state: RobotState;
+  /** Decode target, swapped in when it proves valid. */
+  spare: RobotState;
+  receivedNs = Number.NEGATIVE_INFINITY;
+
+  constructor(joints: number) {
+    this.state = emptyState(joints);
+    this.spare = emptyState(joints);
+  }
+
+  /** The spare was filled and is the newest state. */
+  accept(receivedNs: number): void {
+    [this.state, this.spare] = [this.spare, this.state];
+    this.receivedNs = receivedNs;
+  }
+
+  isFresh(nowNs: number): boolean {
+    return nowNs - this.receivedNs <= FRESH_NS;
+  }
+}

@@ -1,0 +1,181 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { Counters } from '../../core/counters.ts';
+import { RecordRing } from '../../core/ring.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import { SnapshotBoard } from '../../core/snapshot.ts';
+import type { ClosedCommand, Telemetry } from '../../core/telemetry.ts';
+import {
+  emptyTraceRecord,
+  OUTCOMES,
+  SEGMENTS,
+  TRACE_FIELDS,
+  unpackTraceRecord,
+} from '../../core/trace-record.ts';
+import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
+import { frameType } from '../../wire/codecs/frame.ts';
+import { socketError } from '../../wire/transports/socket-error.ts';
+import type { Rig } from '../rig.ts';
+import type { RoleMemory } from '../shared.ts';
+import { type BoardField, boardIndex, boardJoints, boardSize, stateOfCode } from './board.ts';
+
+const PERIOD_MS = 33;
+const SUBSCRIPTION_MS = 3000;
+/** One message must fit a datagram; at 1 kHz this is still every command. */
+const MAX_CLOSED = 60;
+const CONNECTED_MS = 500;
+const INPUT_STATUS = ['ok', 'stale', 'none'];
+
+/** Tells consoles on this machine what the control thread left in shared memory. Main thread; holds no deadline. */
+export class TelemetryPublisher {
+  readonly #socket: Socket;
+  readonly #timer: NodeJS.Timeout;
+  readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
+  readonly #build: () => Telemetry | null;
+
+  private constructor(socket: Socket, build: () => Telemetry | null) {
+    this.#socket = socket;
+    this.#build = build;
+    socket.on('error', () => {});
+    socket.on('message', (bytes, from) => {
+      if (frameType(bytes, bytes.length) !== 'hello') return;
+      const untilMs = performance.now() + SUBSCRIPTION_MS;
+      this.#subscribers.set(`${from.address}:${from.port}`, {
+        address: from.address,
+        port: from.port,
+        untilMs,
+      });
+    });
+    this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
+  }
+
+  static open(
+    rig: Rig,
+    model: RobotModel,
+    memory: RoleMemory,
+    stampSource: string,
+  ): Promise<TelemetryPublisher> {
+    const socket = createSocket('udp4');
+    const port = rig.console.telemetryPort;
+    return new Promise((resolve, reject) => {
+      socket.once('error', (error: NodeJS.ErrnoException) => {
+        const spec = { name: 'telemetry', host: '127.0.0.1', port, portKey: 'console.telemetryPort' };
+        reject(socketError(spec, error.code ?? error.message));
+      });
+      socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => {
+        socket.removeAllListeners('error');
+        resolve(new TelemetryPublisher(socket, telemetryBuilder(rig, model, memory, stampSource)));
+      });
+    });
+  }
+
+  #publish(): void {
+    const message = this.#build();
+    const nowMs = performance.now();
+    for (const [key, { untilMs }] of this.#subscribers) if (untilMs < nowMs) this.#subscribers.delete(key);
+    if (message === null || this.#subscribers.size === 0) return;
+    const bytes = Buffer.from(JSON.stringify(message));
+    for (const { address, port } of this.#subscribers.values())
+      this.#socket.send(bytes, port, address, () => {});
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#socket.close();
+  }
+}
+
+function telemetryBuilder(
+  rig: Rig,
+  model: RobotModel,
+  memory: RoleMemory,
+  stampSource: string,
+): () => Telemetry | null {
+  const joints = model.joints.length;
+  const board = new SnapshotBoard(memory.board);
+  const counters = new Counters(memory.counters);
+  const drain = closedDrain(RecordRing.attach(memory.telemetryRing));
+  const numbers = new Float64Array(boardSize(joints));
+  const inputs = Object.keys(rig.operator.inputs);
+  const field = (name: BoardField) => numbers[boardIndex(name)]!;
+  const angles = (group: 0 | 1 | 2) => {
+    const at = boardJoints(group, joints);
+    return Array.from(numbers.subarray(at, at + joints), (angle) => round(angle, 1e5));
+  };
+  return () => {
+    const closed = drain();
+    const cause = board.read(numbers);
+    if (cause === null) return null;
+    const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
+    const connected = ageMs < CONNECTED_MS;
+    const hand = boardIndex('handX');
+    return {
+      kind: 'telemetry',
+      model: model.name,
+      operatorNs: field('operatorNs'),
+      link: {
+        connected,
+        stateAgeMs: finite(ageMs),
+        offsetMs: finite(field('offsetNs') / 1e6),
+        uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
+        driftPpm: finite(field('driftPpm')),
+        stampSource,
+        playout: rig.robot.playout,
+      },
+      input: {
+        active: inputs[field('input')] ?? '',
+        available: inputs,
+        status: INPUT_STATUS[field('inputStatus')] ?? 'none',
+        clutch: field('clutch') === 1,
+      },
+      hand: {
+        positionM: Array.from(numbers.subarray(hand, hand + 3)),
+        quatXyzw: Array.from(numbers.subarray(hand + 3, hand + 7)),
+      },
+      robot: Number.isFinite(ageMs)
+        ? {
+            state: connected ? stateOfCode(field('robotState')) : 'disconnected',
+            cause: connected ? cause : 'no word from the robot',
+            epoch: field('epoch'),
+            measuredRad: angles(0),
+            targetRad: angles(1),
+            gripper: field('gripper'),
+          }
+        : null,
+      commandedRad: Number.isFinite(ageMs) ? angles(2) : null,
+      closed,
+      totals: {
+        commands: field('commands'),
+        applied: field('applied'),
+        late: field('late'),
+        dropped: field('dropped'),
+        rejected: field('rejected'),
+        lost: field('lost'),
+      },
+      counters: counters.snapshot() as Record<string, number>,
+    };
+  };
+}
+
+function closedDrain(ring: RecordRing): () => ClosedCommand[] {
+  const packed = new Float64Array(TRACE_FIELDS.length);
+  const record = emptyTraceRecord();
+  const segments = new Float64Array(SEGMENTS.length);
+  return () => {
+    const closed: ClosedCommand[] = [];
+    while (ring.shift(packed)) {
+      unpackTraceRecord(packed, record);
+      segmentsNs(record, segments);
+      closed.push({
+        seq: record.seq,
+        atS: record.getStateNs / 1e9,
+        outcome: OUTCOMES[record.outcome] ?? 'lost',
+        oneWayMs: finite(oneWayNs(record) / 1e6),
+        segmentsMs: Array.from(segments, (ns) => finite(ns / 1e6)),
+      });
+    }
+    return closed.slice(-MAX_CLOSED);
+  };
+}
+
+const round = (value: number, per: number): number => Math.round(value * per) / per;
+const finite = (value: number): number | null => (Number.isFinite(value) ? round(value, 1e4) : null);

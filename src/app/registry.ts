@@ -1,0 +1,56 @@
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { z } from 'zod';
+import { TeleopError } from '../core/errors.ts';
+import { closest } from '../core/suggest.ts';
+import type { InputPlugin } from '../input/device.ts';
+import type { DriverPlugin } from '../robot/driver.ts';
+
+interface Kinds {
+  driver: DriverPlugin<unknown>;
+  input: InputPlugin<unknown>;
+}
+
+const FOLDERS: Record<keyof Kinds, string> = { driver: '../robot/drivers', input: '../input/devices' };
+const here = path.dirname(fileURLToPath(import.meta.url));
+
+/** The plug-ins of a kind: the files in its folder, by name. There is no list to edit. */
+export function pluginNames(kind: keyof Kinds): string[] {
+  return readdirSync(path.join(here, FOLDERS[kind]))
+    .filter((file) => /^[a-z0-9-]+\.js$/.test(file))
+    .map((file) => file.slice(0, -'.js'.length))
+    .sort();
+}
+
+export async function loadPlugin<K extends keyof Kinds>(kind: K, name: string): Promise<Kinds[K]> {
+  const names = pluginNames(kind);
+  if (!names.includes(name)) {
+    const near = closest(name, names);
+    throw new TeleopError('unknown-plugin', `there is no ${kind} named "${name}"`, {
+      hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
+    });
+  }
+  const file = path.join(here, FOLDERS[kind], `${name}.js`);
+  const module = (await import(pathToFileURL(file).href)) as { default: Kinds[K] };
+  return module.default;
+}
+
+/** A plug-in's own settings, checked against its schema. */
+export function pluginConfig(
+  kind: keyof Kinds,
+  name: string,
+  plugin: { config: z.ZodType },
+  values: unknown,
+): unknown {
+  const parsed = plugin.config.safeParse(values ?? {});
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new TeleopError(
+    'bad-config',
+    `settings of ${kind} "${name}": ${[...issue.path, issue.message].join(': ')}`,
+    {
+      hint: `See \`farhand plugins ${kind} ${name}\` for its settings.`,
+    },
+  );
+}

@@ -1,0 +1,141 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import {
+  type ConfigLayer,
+  type ConfigTree,
+  overrideTree,
+  type ResolvedConfig,
+  resolveConfig,
+} from '../core/config.ts';
+import { TeleopError } from '../core/errors.ts';
+import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
+import { closest } from '../core/suggest.ts';
+import { armMapperConfig } from '../mapping/arm-mapper.ts';
+import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
+import { packageRoot } from './paths.ts';
+
+const port = z.int().min(0).max(65535);
+const options = z.record(z.string(), z.unknown());
+
+/** Everything one teleoperation set-up needs, both roles in one file. */
+export const rigSchema = z.strictObject({
+  name: z.string().default('demo').describe('shown in reports and recordings'),
+  model: z.string().default('ur3').describe('robot model: a file in robots/'),
+  operator: z
+    .strictObject({
+      hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
+      input: z.string().default('scripted').describe('input device in use at the start'),
+      inputs: z
+        .record(z.string(), options)
+        .default({ scripted: {}, page: {} })
+        .describe('input devices that can be chosen, with their settings'),
+      autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
+      mapper: armMapperConfig.prefault({}),
+    })
+    .prefault({}),
+  link: z
+    .strictObject({
+      robotHost: z.string().default('127.0.0.1').describe('where the operator finds the robot'),
+      listenHost: z.string().default('127.0.0.1').describe('address the robot listens on'),
+      commandPort: port.default(4750).describe('UDP: commands and receipts'),
+      statePort: port.default(4751).describe('UDP: robot state'),
+      syncPort: port.default(4752).describe('UDP: clock synchronization'),
+      reactor: z
+        .enum(['auto', 'native', 'dgram'])
+        .default('auto')
+        .describe('native sockets with kernel stamps, or Node’s own'),
+    })
+    .prefault({}),
+  robot: z
+    .strictObject({
+      driver: z.string().default('sim').describe('driver: a file in src/robot/drivers/'),
+      options: options.default({}).describe('settings of the driver'),
+      controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
+      stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
+      playout: z.string().default('fixed:60').describe('none, or fixed:<ms>'),
+      ...supervisorConfig.shape,
+    })
+    .prefault({}),
+  trace: z
+    .strictObject({
+      dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),
+      rotateBytes: z
+        .int()
+        .min(65536)
+        .default(256 * 2 ** 20)
+        .describe('size at which a new file begins'),
+    })
+    .prefault({}),
+  console: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('address of the page'),
+      port: port.default(4747).describe('HTTP port of the page'),
+      deskPort: port.default(4760).describe('UDP: requests and hand poses from the console to the operator'),
+      telemetryPort: port.default(4761).describe('UDP: telemetry from the operator to the console'),
+    })
+    .prefault({}),
+});
+
+export type Rig = z.infer<typeof rigSchema>;
+
+/** A rig by name (a file in rigs/) or path, with `key=value` overrides on top. */
+export function loadRig(nameOrPath: string, overrides: readonly string[]): ResolvedConfig<Rig> {
+  const layers: ConfigLayer[] = [];
+  const file = rigFile(nameOrPath);
+  layers.push({ source: `rig ${path.basename(file)}`, values: readYaml(file) as ConfigTree });
+  for (const text of overrides)
+    layers.push({ source: 'command line', values: overrideTree(text, (value) => parse(value) as unknown) });
+  return resolveConfig(rigSchema, layers);
+}
+
+function rigFile(nameOrPath: string): string {
+  if (/[\\/]|\.ya?ml$/.test(nameOrPath)) {
+    if (existsSync(nameOrPath)) return nameOrPath;
+    throw new TeleopError('file-missing', `rig file ${nameOrPath} does not exist`, {
+      hint: 'Give the path of a YAML file, or the name of a shipped rig (`farhand config rigs`).',
+    });
+  }
+  return namedFile('rigs', 'rig', nameOrPath);
+}
+
+export const rigNames = (): string[] => yamlNames('rigs');
+export const modelNames = (): string[] => yamlNames('robots');
+
+function yamlNames(folder: string): string[] {
+  const files = readdirSync(path.join(packageRoot, folder)).filter((file) => file.endsWith('.yaml'));
+  return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
+}
+
+function namedFile(folder: string, kind: string, name: string): string {
+  const names = yamlNames(folder);
+  if (names.includes(name)) return path.join(packageRoot, folder, `${name}.yaml`);
+  const near = closest(name, names);
+  throw new TeleopError('file-missing', `there is no ${kind} named "${name}"`, {
+    hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
+  });
+}
+
+export function loadModel(name: string): RobotModel {
+  const file = namedFile('robots', 'robot model', name);
+  const parsed = robotModelSchema.safeParse(readYaml(file));
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new TeleopError('bad-model', `${file}: ${issue.path.join('.')}: ${issue.message}`, {
+      hint: 'Compare it with robots/ur3.yaml.',
+    });
+  }
+  return parsed.data;
+}
+
+function readYaml(file: string): unknown {
+  try {
+    return parse(readFileSync(file, 'utf8')) ?? {};
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'Check the YAML at the line named above.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,269 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Counters, Reason } from '../../core/counters.ts';
+import type { DurationHistogram } from '../../core/histogram.ts';
+import type { Outcome } from '../../core/messages.ts';
+import { Periodic } from '../../core/periodic.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import type { Driver } from '../../robot/driver.ts';
+import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
+import { CommandQueue } from '../../robot/playout/queue.ts';
+import { Supervisor, type Transition } from '../../robot/supervisor/supervisor.ts';
+import { decodeCommand, emptyCommand } from '../../wire/codecs/command.ts';
+import { decodeDesk, decodeHello, emptyDesk } from '../../wire/codecs/desk.ts';
+import { frameType } from '../../wire/codecs/frame.ts';
+import { emptyReceipt, encodeReceipt } from '../../wire/codecs/receipt.ts';
+import { emptyState, encodeState } from '../../wire/codecs/state.ts';
+import { decodeProbe, emptyProbe, encodeProbeReply } from '../../wire/codecs/sync.ts';
+import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../../wire/reactor.ts';
+import { OperatorLease } from '../../wire/session.ts';
+import type { Rig } from '../rig.ts';
+
+/** Order of the robot's sockets. */
+export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
+
+export interface RobotParts {
+  rig: Rig;
+  model: RobotModel;
+  driver: Driver;
+  policy: PlayoutPolicy;
+  outbox: Outbox;
+  clock: Clock;
+  /** Random per start: tells the operator that this is another robot process. */
+  boot: number;
+  counters: Counters;
+  lateness: DurationHistogram;
+  onTransition: (transition: Transition) => void;
+  /** Non-zero asks the loop to stop the robot and finish. */
+  windDown: Int32Array;
+  onFinished: () => void;
+}
+
+const QUEUE_CAPACITY = 128;
+
+/** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
+export class RobotLoop implements DatagramHandler {
+  readonly supervisor: Supervisor;
+  readonly queue: CommandQueue;
+  readonly #parts: RobotParts;
+  readonly #lease = new OperatorLease();
+  readonly #cycles: Periodic;
+  readonly #states: Periodic;
+  readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+  readonly #receipt = emptyReceipt();
+  readonly #desk = emptyDesk();
+  readonly #probe = emptyProbe();
+  readonly #state;
+  #commandPeer: Peer = 0;
+  #newestSeq = 0;
+  #ackRequest = 0;
+
+  constructor(parts: RobotParts) {
+    const { rig, model, driver, counters, clock, onTransition } = parts;
+    const joints = model.joints.length;
+    const nowNs = clock.nowNs();
+    this.#parts = parts;
+    this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
+    this.#states = new Periodic(rig.robot.stateHz, nowNs);
+    this.#state = emptyState(joints);
+    this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
+    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#cycles.nextNs, this.#states.nextNs, this.queue.nextDueNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    const cycleNs = Math.min(this.#cycles.nextNs, this.#states.nextNs);
+    if (nowNs >= cycleNs) this.#parts.lateness.add(nowNs - cycleNs);
+    while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
+    if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
+    if (this.#states.due(nowNs)) this.#publishState(nowNs);
+  }
+
+  #cycle(nowNs: number): void {
+    if (Atomics.load(this.#parts.windDown, 0) !== 0) {
+      this.supervisor.estop('robot process is ending', nowNs);
+      this.#publishState(nowNs);
+      this.#parts.onFinished();
+      return;
+    }
+    if (this.#lease.session !== 0 && !this.#lease.isHeld(nowNs)) this.supervisor.operatorLost(nowNs);
+    this.supervisor.tick(nowNs);
+  }
+
+  onOversize(): void {
+    this.#parts.counters.add('oversize');
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    const reason = this.#accept(socket, bytes, length, from, receivedNs, kernelNs);
+    if (reason !== null) this.#parts.counters.add(reason);
+  }
+
+  #accept(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    if (length === 0) return 'empty';
+    const type = frameType(bytes, length);
+    if (type === null) return 'bad-tag';
+    if (socket === ROBOT_SOCKETS.command) {
+      if (type === 'command') return this.#onCommand(bytes, length, from, receivedNs, kernelNs);
+      return type === 'desk' ? this.#onDesk(bytes, length, from, receivedNs) : 'wrong-port';
+    }
+    if (socket === ROBOT_SOCKETS.state)
+      return type === 'hello' ? this.#onHello(bytes, length, from, receivedNs) : 'wrong-port';
+    return type === 'probe' ? this.#onProbe(bytes, length, from, receivedNs, kernelNs) : 'wrong-port';
+  }
+
+  #onCommand(
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    // Before parsing: a stranger costs a comparison.
+    if (!this.#lease.mayCommand(from)) return 'not-operator';
+    const entry = this.queue.slot();
+    if (entry === null) return 'dropped-queue-full';
+    const { command } = entry;
+    const malformed = decodeCommand(bytes, length, command);
+    if (malformed !== null) return malformed;
+    if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
+    this.#commandPeer = from;
+    entry.kernelNs = kernelNs;
+    entry.receiveNs = this.#parts.clock.nowNs();
+    const refused = this.supervisor.admit(command, receivedNs);
+    if (refused !== null) {
+      this.#reply(command.seq, `rejected:${refused}`, kernelNs, entry.receiveNs);
+      return refused;
+    }
+    if (command.seq > this.#newestSeq) {
+      this.#newestSeq = command.seq;
+      this.supervisor.observe(command, receivedNs);
+    }
+    entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs);
+    entry.late = receivedNs > entry.dueNs;
+    const misplaced = this.queue.insert();
+    // A duplicate keeps the receipt of its first arrival.
+    if (misplaced === 'dropped-stale') this.#reply(command.seq, 'dropped-stale', kernelNs, entry.receiveNs);
+    return misplaced;
+  }
+
+  /** Takes the oldest due command out; a newer one that is due as well makes it stale. */
+  #release(nowNs: number): void {
+    const superseded = this.queue.isSuperseded(nowNs);
+    const entry = this.queue.shift()!;
+    const receipt = this.#receipt;
+    receipt.dueNs = entry.dueNs;
+    receipt.queueDepth = this.queue.depth;
+    if (superseded) {
+      this.#parts.counters.add('dropped-stale');
+      this.#reply(entry.command.seq, 'dropped-stale', entry.kernelNs, entry.receiveNs);
+      return;
+    }
+    receipt.releasedNs = this.#parts.clock.nowNs();
+    const reason = this.supervisor.submit(entry.command, nowNs);
+    receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
+    const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
+    this.#reply(entry.command.seq, outcome, entry.kernelNs, entry.receiveNs);
+  }
+
+  /** Sends the receipt and clears the optional stamps for the next one. */
+  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number): void {
+    const receipt = this.#receipt;
+    receipt.session = this.#lease.session;
+    receipt.seq = seq;
+    receipt.outcome = outcome;
+    receipt.kernelNs = kernelNs;
+    receipt.receiveNs = receiveNs;
+    const length = encodeReceipt(receipt, this.#bytes);
+    this.#send(ROBOT_SOCKETS.command, length, this.#commandPeer);
+    receipt.dueNs = Number.NaN;
+    receipt.releasedNs = Number.NaN;
+    receipt.appliedNs = Number.NaN;
+    receipt.queueDepth = this.queue.depth;
+  }
+
+  #onDesk(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const desk = this.#desk;
+    const malformed = decodeDesk(bytes, length, desk);
+    if (malformed !== null) return malformed;
+    // Anyone may stop the robot; only its operator may do anything else.
+    if (desk.action === 'estop') this.supervisor.estop('e-stop pressed', nowNs);
+    if (!this.#lease.accept(desk.session, from, nowNs)) return 'not-operator';
+    if (desk.request <= this.#ackRequest) return null;
+    if (desk.epoch !== this.supervisor.epoch && desk.action !== 'estop') return 'wrong-epoch';
+    this.#ackRequest = desk.request;
+    if (desk.action === 'arm') this.supervisor.arm(nowNs);
+    else if (desk.action === 'disarm') this.supervisor.disarm(nowNs);
+    else if (desk.action === 'reset') this.supervisor.reset(desk.epoch, nowNs);
+    return null;
+  }
+
+  #onHello(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
+    if (result === 'renewed') return null;
+    if (result === 'claimed') {
+      this.queue.clear();
+      this.#newestSeq = 0;
+      this.#ackRequest = 0;
+      this.#commandPeer = 0;
+    } else if (result !== 'resumed') return result;
+    this.supervisor.operatorJoined(result === 'claimed', nowNs);
+    return null;
+  }
+
+  #onProbe(
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    const probe = this.#probe;
+    const malformed = decodeProbe(bytes, length, probe);
+    if (malformed !== null) return malformed;
+    probe.boot = this.#parts.boot;
+    probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
+    probe.t2 = this.#parts.clock.nowNs();
+    this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);
+    return null;
+  }
+
+  #publishState(nowNs: number): void {
+    if (this.#lease.statePeer === 0 || !this.#lease.isHeld(nowNs)) return;
+    const state = this.#state;
+    const { supervisor } = this;
+    state.robotNs = nowNs;
+    state.positionsRad.set(supervisor.reading.positionsRad);
+    state.velocitiesRadS.set(supervisor.reading.velocitiesRadS);
+    state.targetRad.set(supervisor.targetRad);
+    state.gripper = supervisor.reading.gripper;
+    state.state = supervisor.state;
+    state.cause = supervisor.cause;
+    state.epoch = supervisor.epoch;
+    state.endedEngagement = supervisor.endedEngagement;
+    state.appliedSeq = this.queue.releasedSeq;
+    state.ackRequest = this.#ackRequest;
+    const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
+    this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
+  }
+
+  #send(socket: number, length: number, to: Peer): void {
+    if (!this.#parts.outbox.send(socket, this.#bytes, length, to)) this.#parts.counters.add('send-failed');
+  }
+}

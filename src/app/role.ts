@@ -1,0 +1,204 @@
+import { lookup } from 'node:dns/promises';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { Worker } from 'node:worker_threads';
+import { Counters } from '../core/counters.ts';
+import { type ErrorCode, TeleopError } from '../core/errors.ts';
+import { DurationHistogram } from '../core/histogram.ts';
+import type { Percentiles } from '../core/percentiles.ts';
+import { deferred } from './deferred.ts';
+import { TelemetryPublisher } from './operator/telemetry.ts';
+import { loadModel, type Rig } from './rig.ts';
+import {
+  type ControlMessage,
+  createRoleMemory,
+  type Role,
+  type RoleMemory,
+  stopFlag,
+  windDownFlag,
+} from './shared.ts';
+import type { TraceMessage, TraceStart } from './trace-worker.ts';
+
+export interface RoleReady {
+  role: Role;
+  ports: number[];
+  reactor: string;
+  stampSource: 'kernel' | 'userspace';
+  /** Why native sockets are not in use, if they were wanted. */
+  fallback: string | null;
+  tracePath: string | null;
+}
+
+/** What a role measured about itself; printed when it ends. */
+export interface RoleReport {
+  role: Role;
+  counters: Record<string, number>;
+  /** How late the control loop woke for its deadlines. */
+  wakeLatenessMs: Percentiles | null;
+  stallsOver20Ms: number;
+  /** Longest the process's main thread was busy; no deadline hangs on it. */
+  mainThreadMaxMs: number;
+  rssMb: { settled: number; end: number };
+  tracePath: string | null;
+  traceRingDropped: number;
+}
+
+export interface RoleHandle {
+  ready: Promise<RoleReady>;
+  done: Promise<RoleReport>;
+  /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
+  windDown(): void;
+}
+
+type TransitionMessage = Extract<ControlMessage, { kind: 'transition' }>;
+
+const STALL_NS = 20e6;
+const SETTLE_MS = 10_000;
+const MB = 2 ** 20;
+
+/** Runs one role in this process: a control thread, for the operator a trace thread, and this main thread. */
+export function startRole(
+  role: Role,
+  rig: Rig,
+  onTransition: (message: TransitionMessage) => void,
+): RoleHandle {
+  const model = loadModel(rig.model);
+  const memory = createRoleMemory(model.joints.length);
+  const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
+  const eventLoop = monitorEventLoopDelay({ resolution: 10 });
+  eventLoop.enable();
+  let settledRss = 0;
+  const settle = setTimeout(() => {
+    settledRss = process.memoryUsage.rss();
+  }, SETTLE_MS);
+  settle.unref();
+
+  const control = controlThread(role, rig, model, identity, memory, onTransition);
+  const trace = control.ready.then((ready) =>
+    role === 'operator' && rig.trace.dir !== ''
+      ? traceThread(rig, identity, ready.stampSource, memory)
+      : null,
+  );
+  const telemetry = control.ready.then((ready) =>
+    role === 'operator' ? TelemetryPublisher.open(rig, model, memory, ready.stampSource) : null,
+  );
+  const ready = Promise.all([control.ready, trace, telemetry]).then(([info, opened]) => ({
+    role,
+    ports: info.ports,
+    reactor: info.reactor,
+    stampSource: info.stampSource,
+    fallback: info.fallback,
+    tracePath: opened?.path ?? null,
+  }));
+  const done = (async (): Promise<RoleReport> => {
+    await ready.catch((error: unknown) => {
+      Atomics.store(stopFlag(memory), 0, 1);
+      throw error;
+    });
+    await control.done;
+    const closed = await (await trace)?.close();
+    (await telemetry)?.close();
+    eventLoop.disable();
+    clearTimeout(settle);
+    const rss = process.memoryUsage.rss();
+    const lateness = new DurationHistogram(memory.lateness);
+    return {
+      role,
+      counters: new Counters(memory.counters).snapshot() as Record<string, number>,
+      wakeLatenessMs: lateness.percentilesMs(),
+      stallsOver20Ms: lateness.countAbove(STALL_NS),
+      mainThreadMaxMs: eventLoop.max / 1e6,
+      rssMb: { settled: (settledRss || rss) / MB, end: rss / MB },
+      tracePath: closed?.path ?? null,
+      traceRingDropped: closed?.ringDropped ?? 0,
+    };
+  })();
+  ready.catch(() => {});
+  return { ready, done, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+}
+
+type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;
+
+function controlThread(
+  role: Role,
+  rig: Rig,
+  model: ReturnType<typeof loadModel>,
+  identity: number,
+  memory: RoleMemory,
+  onTransition: (message: TransitionMessage) => void,
+): { ready: Promise<ReadyMessage>; done: Promise<void> } {
+  const ready = deferred<ReadyMessage>();
+  const done = deferred<void>();
+  const fail = (error: unknown) => {
+    ready.reject(error);
+    done.reject(error);
+  };
+  done.promise.catch(() => {});
+  resolveHost(role === 'operator' ? rig.link.robotHost : '127.0.0.1').then((robotHost) => {
+    const workerData = { role, rig, model, identity, robotHost, memory };
+    const worker = new Worker(new URL('./control-worker.js', import.meta.url), { workerData });
+    worker.on('message', (message: ControlMessage) => {
+      if (message.kind === 'ready') ready.resolve(message);
+      else if (message.kind === 'transition') onTransition(message);
+      else if (message.kind === 'failed') fail(revive(message));
+      else done.resolve();
+    });
+    worker.on('error', fail);
+    worker.on('exit', (code) => fail(new Error(`the control thread of the ${role} ended with code ${code}`)));
+  }, fail);
+  return { ready: ready.promise, done: done.promise };
+}
+
+interface TraceThread {
+  path: string;
+  close(): Promise<{ path: string; ringDropped: number }>;
+}
+
+function traceThread(
+  rig: Rig,
+  session: number,
+  stampSource: 'kernel' | 'userspace',
+  memory: RoleMemory,
+): Promise<TraceThread> {
+  const workerData: TraceStart = {
+    ring: memory.traceRing,
+    dir: rig.trace.dir,
+    maxPartBytes: rig.trace.rotateBytes,
+    session: {
+      startedAt: new Date(),
+      session,
+      role: 'operator',
+      stampSource,
+      playout: rig.robot.playout,
+      rig,
+    },
+  };
+  const worker = new Worker(new URL('./trace-worker.js', import.meta.url), { workerData });
+  return new Promise((resolve, reject) => {
+    const closed = deferred<{ path: string; ringDropped: number }>();
+    const close = () => {
+      worker.postMessage('close');
+      return closed.promise;
+    };
+    worker.on('error', reject);
+    worker.on('message', (message: TraceMessage) => {
+      if (message.kind === 'opened') resolve({ path: message.path, close });
+      else if (message.kind === 'failed') reject(revive(message));
+      else closed.resolve(message);
+    });
+  });
+}
+
+async function resolveHost(name: string): Promise<string> {
+  try {
+    return (await lookup(name, { family: 4 })).address;
+  } catch (cause) {
+    throw new TeleopError('name-unresolved', `the robot's host "${name}" has no IPv4 address`, {
+      hint: 'Give a name this machine can resolve, or the address itself: link.robotHost=192.168.1.20',
+      cause,
+    });
+  }
+}
+
+function revive(message: { code: string; message: string; hint: string }): TeleopError {
+  return new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint });
+}

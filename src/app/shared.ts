@@ -1,0 +1,63 @@
+import { Counters } from '../core/counters.ts';
+import { DurationHistogram } from '../core/histogram.ts';
+import { RecordRing } from '../core/ring.ts';
+import type { RobotModel } from '../core/robot-model.ts';
+import { SnapshotBoard } from '../core/snapshot.ts';
+import { TRACE_FIELDS } from '../core/trace-record.ts';
+import { boardSize } from './operator/board.ts';
+import type { Rig } from './rig.ts';
+
+export type Role = 'operator' | 'robot';
+
+/** The memory a control thread shares with the rest of its process. All data leaves it this way. */
+export interface RoleMemory {
+  /** [stop now, wind down] */
+  flags: SharedArrayBuffer;
+  counters: SharedArrayBuffer;
+  lateness: SharedArrayBuffer;
+  board: SharedArrayBuffer;
+  traceRing: SharedArrayBuffer;
+  telemetryRing: SharedArrayBuffer;
+}
+
+/** What a control worker is started with. */
+export interface ControlStart {
+  role: Role;
+  rig: Rig;
+  model: RobotModel;
+  /** Operator: its session. Robot: its boot number. */
+  identity: number;
+  robotHost: string;
+  memory: RoleMemory;
+}
+
+/** What a control worker tells its process; rare, never per tick. */
+export type ControlMessage =
+  | {
+      kind: 'ready';
+      ports: number[];
+      reactor: string;
+      stampSource: 'kernel' | 'userspace';
+      fallback: string | null;
+    }
+  | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number }
+  | { kind: 'failed'; code: string; message: string; hint: string }
+  | { kind: 'done' };
+
+/** Ten seconds of closed commands at 400 Hz. */
+const RING_RECORDS = 4096;
+
+export function createRoleMemory(joints: number): RoleMemory {
+  return {
+    flags: new SharedArrayBuffer(8),
+    counters: new Counters().buffer,
+    lateness: new DurationHistogram().buffer,
+    board: SnapshotBoard.create(boardSize(joints)).buffer,
+    traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+  };
+}
+
+/** A view on one flag, for `Atomics`. */
+export const stopFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 0, 1);
+export const windDownFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 4, 1);

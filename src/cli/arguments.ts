@@ -1,0 +1,105 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { TeleopError } from '../core/errors.ts';
+import { closest } from '../core/suggest.ts';
+
+export interface OptionSpec {
+  type: 'string' | 'boolean';
+  short?: string;
+  /** Shown as `--name VALUE`. */
+  value?: string;
+  about: string;
+}
+
+export interface Verb {
+  name: string;
+  /** What follows the name: `FILE`, `[key=value …]`. */
+  usage: string;
+  about: string;
+  /** Longer text for `--help`, if the line above is not enough. */
+  details?: string;
+  options: Record<string, OptionSpec>;
+  run(given: Given): Promise<number>;
+}
+
+export interface Given {
+  values: Record<string, string | boolean | undefined>;
+  words: string[];
+  /** Words of the form key=value. */
+  overrides: string[];
+}
+
+const HELP: OptionSpec = { type: 'boolean', short: 'h', about: 'show this help' };
+
+export const RIG_OPTION: OptionSpec = {
+  type: 'string',
+  value: 'NAME|FILE',
+  about: 'rig to use (default: demo)',
+};
+export const JSON_OPTION: OptionSpec = { type: 'boolean', about: 'print JSON for machines' };
+
+/** Parses strictly: an unknown option is refused with the nearest known one. */
+export function parseVerb(verb: Verb, args: readonly string[]): Given {
+  const options: NonNullable<ParseArgsConfig['options']> = {};
+  for (const [name, spec] of Object.entries({ ...verb.options, help: HELP }))
+    options[name] = spec.short ? { type: spec.type, short: spec.short } : { type: spec.type };
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options,
+      allowPositionals: true,
+      strict: true,
+    });
+    const overrides = positionals.filter((word) => /^[\w.-]+=/.test(word));
+    const words = positionals.filter((word) => !overrides.includes(word));
+    return { values: values as Given['values'], words, overrides };
+  } catch (cause) {
+    throw badOption(verb, cause as Error);
+  }
+}
+
+function badOption(verb: Verb, cause: Error): TeleopError {
+  const option = /'(--?[\w-]+)/.exec(cause.message)?.[1] ?? '';
+  const known = [...Object.keys(verb.options), 'help'].map((name) => `--${name}`);
+  const near = closest(option, known);
+  const unknown = cause.message.startsWith('Unknown option');
+  const message = unknown
+    ? `${verb.name} has no option ${option}`
+    : (cause.message.split('. ')[0] ?? cause.message);
+  return new TeleopError('bad-option', message, {
+    hint: near && near !== option ? `Did you mean ${near}?` : `See \`farhand ${verb.name} --help\`.`,
+    cause,
+  });
+}
+
+export function verbHelp(verb: Verb): string {
+  const rows = Object.entries({ ...verb.options, help: HELP }).map(([name, spec]) => {
+    const short = spec.short ? `-${spec.short}, ` : '    ';
+    return [`  ${short}--${name}${spec.value ? ` ${spec.value}` : ''}`, spec.about] as const;
+  });
+  const width = Math.max(...rows.map(([left]) => left.length)) + 2;
+  const options = rows.map(([left, about]) => `${left.padEnd(width)}${about}`).join('\n');
+  const details = verb.details ? `\n\n${verb.details.trim()}` : '';
+  return `Usage: farhand ${verb.name} ${verb.usage}\n\n${verb.about}${details}\n\nOptions:\n${options}\n`;
+}
+
+/** A number from an option, or the complaint. */
+export function numberOption(given: Given, name: string, min: number, max: number): number | null {
+  const text = given.values[name];
+  if (text === undefined) return null;
+  const value = Number(text);
+  if (text === '' || !Number.isFinite(value) || value < min || value > max)
+    throw new TeleopError('bad-option', `--${name} ${String(text)} is not a number from ${min} to ${max}`, {
+      hint: `Give it like --${name} ${Math.max(min, Math.min(max, 10))}.`,
+    });
+  return value;
+}
+
+/** Complains about words the verb does not take. */
+export function expectWords(verb: Verb, given: Given, min: number, max: number): void {
+  if (given.words.length >= min && given.words.length <= max) return;
+  const message =
+    given.words.length < min
+      ? `${verb.name} needs ${verb.usage}`
+      : `${verb.name} does not take "${given.words[max]}"`;
+  throw new TeleopError('bad-option', message, { hint: `See \`farhand ${verb.name} --help\`.` });
+}

@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { loadRig, rigNames, rigSchema } from '../app/rig.ts';
+import { TeleopError } from '../core/errors.ts';
+import { type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
+
+export const configVerb: Verb = {
+  name: 'config',
+  usage: 'explain|rigs|schema [--rig NAME|FILE] [key=value …]',
+  about: 'Shows every setting with its value, where the value came from, and what it means.',
+  details: `explain   all settings of a rig, with overrides applied
+rigs      the rigs that come with farhand
+schema    JSON Schema of a rig file, for editors`,
+  options: { rig: RIG_OPTION, json: JSON_OPTION },
+  async run(given: Given) {
+    const action = given.words[0] ?? 'explain';
+    if (action === 'rigs') console.log(rigNames().join('\n'));
+    else if (action === 'schema')
+      console.log(JSON.stringify(z.toJSONSchema(rigSchema, { io: 'input' }), null, 2));
+    else if (action === 'explain') explain(given);
+    else
+      throw new TeleopError('bad-option', `config has no action "${action}"`, {
+        hint: 'Use explain, rigs or schema.',
+      });
+    return 0;
+  },
+};
+
+function explain(given: Given): void {
+  const { entries } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  if (given.values['json'] === true) {
+    console.log(JSON.stringify(entries));
+    return;
+  }
+  const rows = entries.map(
+    ({ key, value, source, about }) => [key, JSON.stringify(value) ?? '', source, about] as const,
+  );
+  const width = (column: 0 | 1 | 2) => Math.min(40, Math.max(...rows.map((row) => row[column].length))) + 2;
+  for (const [key, value, source, about] of rows)
+    console.log(
+      `${key.padEnd(width(0))}${value.padEnd(width(1))}${source.padEnd(width(2))}${about}`.trimEnd(),
+    );
+}

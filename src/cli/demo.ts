@@ -1,0 +1,57 @@
+import { runDemo } from '../app/demo.ts';
+import type { RoleReport } from '../app/role.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { openBrowser } from './open-browser.ts';
+
+export const demoVerb: Verb = {
+  name: 'demo',
+  usage: '[--rig NAME|FILE] [key=value …]',
+  about: 'Starts a simulated robot, an operator and the console: a robot follows a hand within seconds.',
+  details: `With --headless there is no page; the run ends with a summary. With --json the summary is one line:
+{"commands":n,"applied":n,"late":n,"dropped":n,"oneWayMs":{…},"variationMs":{…},"segmentsMs":{…},…}
+"applied" counts everything that reached the driver, late ones included.`,
+  options: {
+    rig: RIG_OPTION,
+    headless: { type: 'boolean', about: 'no page; for measuring and for CI' },
+    duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    json: JSON_OPTION,
+    'no-open': { type: 'boolean', about: 'do not open a browser' },
+  },
+  async run(given: Given) {
+    expectWords(demoVerb, given, 0, 0);
+    const json = given.values['json'] === true;
+    const say = json ? () => {} : (text: string) => console.log(text);
+    const stop = new Promise<void>((resolve) => {
+      process.once('SIGINT', resolve);
+      process.once('SIGTERM', resolve);
+    });
+    const { summary, tracePath, reports } = await runDemo({
+      rig: String(given.values['rig'] ?? 'demo'),
+      overrides: given.overrides,
+      headless: given.values['headless'] === true,
+      durationS: numberOption(given, 'duration', 1, 86_400),
+      stop,
+      say,
+      onUrl(url) {
+        say(`\n  Farhand console: ${url}\n\n  Ctrl-C ends the demo.\n`);
+        if (!json && given.values['no-open'] !== true) openBrowser(url);
+      },
+    });
+    if (json) console.log(JSON.stringify({ ...summary, tracePath, roles: reports }));
+    else {
+      const latency = summary.oneWayMs;
+      say(
+        `${summary.commands} commands, ${summary.applied} applied, ${summary.late} late, ${summary.dropped} dropped, ${summary.lost} lost`,
+      );
+      if (latency) say(`one-way p50 ${latency.p50} ms, p99 ${latency.p99} ms, max ${latency.max} ms`);
+      for (const report of reports) say(roleLine(report));
+      say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
+    }
+    return 0;
+  },
+};
+
+function roleLine(report: RoleReport): string {
+  const max = report.wakeLatenessMs?.max.toFixed(1) ?? '–';
+  return `${report.role}: ${report.stallsOver20Ms} stalls over 20 ms (worst wake ${max} ms late), ${report.rssMb.end.toFixed(0)} MB`;
+}

@@ -1,0 +1,56 @@
+import { loadRig } from '../app/rig.ts';
+import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
+import type { Role } from '../app/shared.ts';
+import { expectWords, type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
+import { onEndRequest, parentChannel } from './process.ts';
+
+/** `farhand operator` and `farhand robot` differ only in the role they run. */
+export function roleVerb(role: Role, about: string, describe: (info: RoleReady) => string): Verb {
+  const verb: Verb = {
+    name: role,
+    usage: '[--rig NAME|FILE] [key=value …]',
+    about,
+    details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ends on Ctrl-C.',
+    options: { rig: RIG_OPTION, json: JSON_OPTION },
+    async run(given: Given) {
+      expectWords(verb, given, 0, 0);
+      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+      const json = given.values['json'] === true;
+      const tell = parentChannel();
+      const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
+      const handle = startRole(role, config, (transition) => {
+        void tell(transition);
+        print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
+      });
+      onEndRequest(() => handle.windDown());
+      handle.ready.then(
+        (info) => {
+          void tell({ kind: 'ready', info });
+          print({ kind: 'ready', ...info }, describe(info));
+        },
+        () => {},
+      );
+      const report = await handle.done;
+      await tell({ kind: 'report', report });
+      print({ kind: 'report', ...report }, reportText(report));
+      return 0;
+    },
+  };
+  return verb;
+}
+
+function reportText(report: RoleReport): string {
+  const late = report.wakeLatenessMs;
+  const ms = (value: number) => `${value.toFixed(3)} ms`;
+  const lines = [
+    late &&
+      `wake lateness p50 ${ms(late.p50)}, p95 ${ms(late.p95)}, p99 ${ms(late.p99)}, max ${ms(late.max)}`,
+    `stalls over 20 ms: ${report.stallsOver20Ms}; main thread busy at most ${ms(report.mainThreadMaxMs)}`,
+    `memory ${report.rssMb.settled.toFixed(0)} MB after settling, ${report.rssMb.end.toFixed(0)} MB at the end`,
+  ];
+  const counted = Object.entries(report.counters).map(([reason, count]) => `${reason} ${count}`);
+  if (counted.length > 0) lines.push(`counted: ${counted.join(', ')}`);
+  if (report.tracePath !== null) lines.push(`trace: ${report.tracePath}`);
+  if (report.traceRingDropped > 0) lines.push(`trace lines lost to a full ring: ${report.traceRingDropped}`);
+  return lines.filter(Boolean).join('\n');
+}

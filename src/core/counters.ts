@@ -1,0 +1,64 @@
+/** Why a datagram, sample or command was refused or remarked upon. Counting is all that happens to bad input. */
+export const REASONS = [
+  'bad-json',
+  'bad-range',
+  'bad-tag',
+  'clamped-range',
+  'clamped-velocity',
+  'dropped-queue-full',
+  'dropped-stale',
+  'duplicate',
+  'empty',
+  'engage-jump',
+  'future-stamp',
+  'joint-count',
+  'malformed',
+  'non-finite',
+  'not-armed',
+  'not-engaged',
+  'not-operator',
+  'old-engagement',
+  'oversize',
+  'receipt-unknown',
+  'send-failed',
+  'stopped',
+  'too-old',
+  'tracking-lost',
+  'unknown-field',
+  'unknown-source',
+  'unsynchronized',
+  'watchdog',
+  'wrong-epoch',
+  'wrong-port',
+] as const;
+
+export type Reason = (typeof REASONS)[number];
+
+const INDEX = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i]));
+
+/** Counts by reason, readable from another thread when given shared memory. */
+export class Counters {
+  readonly buffer: SharedArrayBuffer;
+  readonly #counts: Int32Array;
+
+  constructor(buffer = new SharedArrayBuffer(REASONS.length * 4)) {
+    this.buffer = buffer;
+    this.#counts = new Int32Array(buffer);
+  }
+
+  /** Hot path. */
+  add(reason: Reason, n = 1): void {
+    Atomics.add(this.#counts, INDEX.get(reason)!, n);
+  }
+
+  get(reason: Reason): number {
+    return Atomics.load(this.#counts, INDEX.get(reason)!);
+  }
+
+  /** Only the reasons that occurred. */
+  snapshot(): Partial<Record<Reason, number>> {
+    const seen: Partial<Record<Reason, number>> = {};
+    for (const reason of REASONS) if (this.get(reason) > 0) seen[reason] = this.get(reason);
+    return seen;
+  }
+}

@@ -1,0 +1,36 @@
+/** Every failed operation a user can meet. `docs/troubleshooting.md` has one entry per code. */
+export type ErrorCode =
+  | 'bad-config'
+  | 'bad-model'
+  | 'bad-option'
+  | 'build-missing'
+  | 'child-failed'
+  | 'file-missing'
+  | 'file-unreadable'
+  | 'file-unwritable'
+  | 'name-unresolved'
+  | 'native-unavailable'
+  | 'no-clock-sync'
+  | 'no-trace'
+  | 'port-in-use'
+  | 'socket-failed'
+  | 'unknown-plugin';
+
+export interface TeleopErrorOptions {
+  /** What to do next, as an imperative sentence. */
+  hint: string;
+  cause?: unknown;
+}
+
+/** A failed operation with its remedy. Bad data from outside is never an exception: it is a counted reason. */
+export class TeleopError extends Error {
+  override readonly name = 'TeleopError';
+  readonly code: ErrorCode;
+  readonly hint: string;
+
+  constructor(code: ErrorCode, message: string, options: TeleopErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+  }
+}

@@ -1,0 +1,96 @@
+/** Data that crosses stages. Units are in the names; quaternions are x, y, z, w; arrays are owned by their holder. */
+
+/** A pull of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
+export interface HandSample {
+  /** When the device took it, operator clock. */
+  takenNs: number;
+  positionM: Float64Array;
+  quatXyzw: Float64Array;
+  /** 0 open … 1 closed. */
+  gripper: number;
+  /** The operator wants the robot to follow. */
+  clutch: boolean;
+  /** False: the pose is not to be trusted and the robot must hold in the same tick. */
+  tracking: boolean;
+  estop: boolean;
+}
+
+export function emptyHandSample(): HandSample {
+  const quatXyzw = new Float64Array([0, 0, 0, 1]);
+  return {
+    takenNs: 0,
+    positionM: new Float64Array(3),
+    quatXyzw,
+    gripper: 0,
+    clutch: false,
+    tracking: false,
+    estop: false,
+  };
+}
+
+/** `new` is the first result that carries a sample; `stale` means the last one is too old to be acted on. */
+export type SampleStatus = 'ok' | 'stale' | 'none';
+
+/** What a tick on a device reports; the supervisor decides what it means. */
+export type TickStatus = 'ok' | 'stale' | 'fault';
+
+/** One joint-space command as it crosses the link. */
+export interface JointCommand {
+  /** Random per operator start: a restart is a new session with its own sequence. */
+  session: number;
+  seq: number;
+  /** Number of the engagement this command belongs to, counted by the operator; 0 = not engaged. */
+  engagement: number;
+  /** Robot's safety epoch the operator acts under; a reset of the e-stop voids older ones. */
+  epoch: number;
+  tracking: boolean;
+  /** The leader's get_state tick, operator clock. */
+  stateOperatorNs: number;
+  /** The same instant on the robot's clock; NaN before the first clock offset. */
+  stateRobotNs: number;
+  positionsRad: Float64Array;
+  gripper: number;
+}
+
+/** How a command ended, as written in a trace. `rejected:<reason>` carries a counted reason. */
+export type Outcome = 'applied' | 'late' | 'dropped-stale' | 'lost' | `rejected:${string}`;
+
+/** The robot's stamps of one command, robot clock; NaN where a stage was not reached. */
+export interface Receipt {
+  session: number;
+  seq: number;
+  outcome: Outcome;
+  kernelNs: number;
+  receiveNs: number;
+  dueNs: number;
+  releasedNs: number;
+  appliedNs: number;
+  queueDepth: number;
+}
+
+export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
+export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
+
+/** The robot as it reports itself, at 100 Hz. */
+export interface RobotState {
+  /** Robot clock. */
+  robotNs: number;
+  positionsRad: Float64Array;
+  velocitiesRadS: Float64Array;
+  /** The last joint target handed to the driver. */
+  targetRad: Float64Array;
+  gripper: number;
+  state: SupervisorState;
+  /** Why the supervisor is in this state or limits the motion. */
+  cause: string;
+  epoch: number;
+  /** Highest engagement that has ended: the operator must offer a higher one to move again. */
+  endedEngagement: number;
+  appliedSeq: number;
+  /** Highest desk request carried out. */
+  ackRequest: number;
+}
+
+/** What an operator asks of the supervisor besides motion. `reset` clears a latched e-stop. */
+export const DESK_ACTIONS = ['arm', 'disarm', 'estop', 'reset'] as const;
+export type DeskAction = (typeof DESK_ACTIONS)[number];

@@ -1,0 +1,20 @@
+/** Instants at a fixed rate without drift. Missed ones are skipped and counted, never made up for in a burst. */
+export class Periodic {
+  readonly periodNs: number;
+  nextNs: number;
+  missed = 0;
+
+  constructor(hz: number, startNs: number) {
+    this.periodNs = 1e9 / hz;
+    this.nextNs = startNs;
+  }
+
+  /** True when an instant has come; moves on to the next one. */
+  due(nowNs: number): boolean {
+    if (nowNs < this.nextNs) return false;
+    const late = Math.floor((nowNs - this.nextNs) / this.periodNs);
+    this.missed += late;
+    this.nextNs += (late + 1) * this.periodNs;
+    return true;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * The newest of something, from one control thread to any reader, without locks: a version that is odd while
+ * the writer is inside. Numbers and one short text.
+ */
+export class SnapshotBoard {
+  readonly buffer: SharedArrayBuffer;
+  readonly #version: Int32Array;
+  readonly #numbers: Float64Array;
+  readonly #text: Uint16Array;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.#version = new Int32Array(buffer, 0, 2);
+    this.#text = new Uint16Array(buffer, 8, TEXT_CHARS + 1);
+    this.#numbers = new Float64Array(buffer, TEXT_END);
+  }
+
+  static create(numbers: number): SnapshotBoard {
+    return new SnapshotBoard(new SharedArrayBuffer(TEXT_END + numbers * 8));
+  }
+
+  /** Hot path. */
+  write(numbers: Float64Array, text: string): void {
+    Atomics.add(this.#version, 0, 1);
+    this.#numbers.set(numbers);
+    const length = Math.min(text.length, TEXT_CHARS);
+    this.#text[0] = length;
+    for (let i = 0; i < length; i++) this.#text[i + 1] = text.charCodeAt(i);
+    Atomics.add(this.#version, 0, 1);
+  }
+
+  /** Fills `out` and returns the text; null when nothing was written yet or the writer was inside throughout. */
+  read(out: Float64Array): string | null {
+    for (let attempt = 0; attempt < 100; attempt++) {
+      const before = Atomics.load(this.#version, 0);
+      if (before === 0 || before % 2 !== 0) continue;
+      out.set(this.#numbers);
+      const text = String.fromCharCode(...this.#text.subarray(1, 1 + this.#text[0]!));
+      if (Atomics.load(this.#version, 0) === before) return text;
+    }
+    return null;
+  }
+}
+
+const TEXT_CHARS = 159;
+const TEXT_END = 8 + (TEXT_CHARS + 1) * 2;

@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import type { HandSample, SampleStatus } from '../../core/messages.ts';
+import type { InputDevice, InputPlugin } from '../device.ts';
+
+const config = z.strictObject({
+  periodS: z.number().min(2).max(60).default(8).describe('time for one figure eight'),
+  widthM: z.number().min(0.01).max(0.3).default(0.1).describe('half width of the figure eight'),
+  heightM: z.number().min(0.01).max(0.3).default(0.06).describe('half height of the figure eight'),
+  rollRad: z.number().min(0).max(1.5).default(0.6).describe('amplitude of the wrist roll'),
+});
+type Config = z.infer<typeof config>;
+
+/** A hand drawing a figure eight in front of the body, rolling the wrist and working the gripper. */
+class ScriptedHand implements InputDevice {
+  readonly #config: Config;
+  readonly #startNs: number;
+
+  constructor(config: Config, startNs: number) {
+    this.#config = config;
+    this.#startNs = startNs;
+  }
+
+  ingest(): 'unknown-source' {
+    return 'unknown-source';
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    const { periodS, widthM, heightM, rollRad } = this.#config;
+    const phase = (2 * Math.PI * (nowNs - this.#startNs)) / (periodS * 1e9);
+    out.takenNs = nowNs;
+    out.positionM[0] = widthM * Math.sin(phase);
+    out.positionM[1] = 1.2 + heightM * Math.sin(2 * phase);
+    out.positionM[2] = -0.3;
+    const half = (rollRad * Math.sin(phase / 2)) / 2;
+    out.quatXyzw[0] = 0;
+    out.quatXyzw[1] = 0;
+    out.quatXyzw[2] = Math.sin(half);
+    out.quatXyzw[3] = Math.cos(half);
+    out.gripper = 0.5 - 0.5 * Math.cos(phase);
+    out.clutch = true;
+    out.tracking = true;
+    out.estop = false;
+    return 'ok';
+  }
+}
+
+const plugin: InputPlugin<Config> = {
+  about: 'a figure eight with wrist roll and gripper, no person needed',
+  automatic: true,
+  config,
+  open: (options, nowNs) => new ScriptedHand(options, nowNs),
+};
+
+export default plugin;

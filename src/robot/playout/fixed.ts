@@ -1,0 +1,15 @@
+import { NS_PER_MS } from '../../core/clock.ts';
+import type { PlayoutPolicy } from './policy.ts';
+
+/** A constant delay after the operator's tick; counted from arrival until the clocks are synchronized. */
+export function fixedPolicy(delayMs: number): PlayoutPolicy {
+  const delayNs = delayMs * NS_PER_MS;
+  return {
+    name: `fixed:${delayMs}`,
+    schedule(stampNs, receivedNs) {
+      if (Number.isNaN(stampNs)) return receivedNs + delayNs;
+      // A stamp ahead of its own arrival is clock error; it may not lengthen the wait.
+      return Math.min(stampNs, receivedNs) + delayNs;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import type { Reason } from '../../core/counters.ts';
+import type { JointCommand } from '../../core/messages.ts';
+
+/** A command waiting for its instant, with the robot's stamps so far. */
+export interface QueuedCommand {
+  command: JointCommand;
+  kernelNs: number;
+  receiveNs: number;
+  dueNs: number;
+  /** Arrived after it was due. */
+  late: boolean;
+}
+
+/**
+ * The explicit, bounded wait between receive and apply, in sequence order. Never allocates after construction.
+ * Entries returned by `shift` stay valid until the next `insert`.
+ */
+export class CommandQueue {
+  readonly #slots: QueuedCommand[];
+  readonly #spare: QueuedCommand[] = [];
+  readonly #waiting: QueuedCommand[] = [];
+  #releasedSeq = 0;
+
+  constructor(capacity: number, makeCommand: () => JointCommand) {
+    this.#slots = Array.from({ length: capacity }, () => ({
+      command: makeCommand(),
+      kernelNs: Number.NaN,
+      receiveNs: Number.NaN,
+      dueNs: Number.NaN,
+      late: false,
+    }));
+    this.clear();
+  }
+
+  /** "How many commands am I behind?" */
+  get depth(): number {
+    return this.#waiting.length;
+  }
+
+  /** Sequence number of the newest command that left the queue. */
+  get releasedSeq(): number {
+    return this.#releasedSeq;
+  }
+
+  /** Due time of the oldest waiting command; Infinity when there is none. */
+  get nextDueNs(): number {
+    return this.#waiting.length > 0 ? this.#waiting[0]!.dueNs : Number.POSITIVE_INFINITY;
+  }
+
+  /** A slot to decode the next command into, or the reason there is none. It counts only after `insert`. */
+  slot(): QueuedCommand | null {
+    return this.#spare.length > 0 ? this.#spare[this.#spare.length - 1]! : null;
+  }
+
+  /** Puts the slot last given out in its place. */
+  insert(): Reason | null {
+    const entry = this.#spare[this.#spare.length - 1]!;
+    const seq = entry.command.seq;
+    if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
+    let at = this.#waiting.length;
+    while (at > 0 && this.#waiting[at - 1]!.command.seq >= seq) {
+      if (this.#waiting[at - 1]!.command.seq === seq) return 'duplicate';
+      at--;
+    }
+    this.#spare.pop();
+    this.#waiting.splice(at, 0, entry);
+    return null;
+  }
+
+  /** True when a newer command is due as well, so that the oldest need not be acted on. */
+  isSuperseded(nowNs: number): boolean {
+    return this.#waiting.length > 1 && this.#waiting[1]!.dueNs <= nowNs;
+  }
+
+  /** Takes the oldest waiting command. */
+  shift(): QueuedCommand | null {
+    const entry = this.#waiting.shift();
+    if (entry === undefined) return null;
+    this.#releasedSeq = entry.command.seq;
+    this.#spare.unshift(entry);
+    return entry;
+  }
+
+  /** Forgets everything: a new operator session counts from the beginning. */
+  clear(): void {
+    this.#waiting.length = 0;
+    this.#spare.length = 0;
+    this.#spare.push(...this.#slots);
+    this.#releasedSeq = 0;
+  }
+}

@@ -1,0 +1,61 @@
+import { formatMs } from './milliseconds.ts';
+import type { TraceFileInfo } from './read-file.ts';
+import type { TraceReport } from './report.ts';
+
+/** What a reader must know so as not to misread the numbers; sentences without their full stop. */
+export function notesOf(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
+  return [...measurementNotes(report), ...fileNotes(files)];
+}
+
+function measurementNotes(report: TraceReport): string[] {
+  const notes: string[] = [];
+  const { applied, unsynchronized, withoutKernel, withoutRelease, droppedWireNs: wire } = report;
+  if (unsynchronized > 0) {
+    const [are, have] = unsynchronized === 1 ? ['is', 'has'] : ['are', 'have'];
+    notes.push(
+      `${plural(unsynchronized, 'command')} before the first clock offset ${are} counted but ${have} no cross-clock times`,
+    );
+  }
+  if (withoutKernel > 0)
+    notes.push(`${share(withoutKernel, applied, 'kernel')}: wire includes the robot's receive path`);
+  if (withoutRelease > 0) {
+    notes.push(
+      `${share(withoutRelease, applied, 'released')}: playout counts as 0 and apply begins at receive`,
+    );
+  }
+  if (wire !== null) {
+    notes.push(
+      `the table holds applied commands only; the ${report.dropped} dropped as stale spent ` +
+        `p50 ${formatMs(wire.p50)}, max ${formatMs(wire.max)} ms on the wire`,
+    );
+  }
+  if ((report.segments.wire.latencyNs?.p50 ?? 0) < 0) {
+    notes.push('the wire median is negative: the clock offset is wrong by more than the time on the wire');
+  }
+  return notes;
+}
+
+function fileNotes(files: readonly TraceFileInfo[]): string[] {
+  const sum = (of: (file: TraceFileInfo) => number) => files.reduce((total, file) => total + of(file), 0);
+  const notes: string[] = [];
+  const torn = sum((file) => file.torn);
+  const bad = sum((file) => file.bad);
+  const dropped = sum((file) => file.footer?.ringDropped ?? 0);
+  if (dropped > 0)
+    notes.push(
+      `${plural(dropped, 'closed command')} did not reach the file and ${dropped === 1 ? 'is' : 'are'} missing here`,
+    );
+  if (bad > 0) notes.push(`${plural(bad, 'line')} could not be read`);
+  if (torn > 0) notes.push('the last line is torn: the writer was interrupted');
+  else if (files.length > 0 && files.at(-1)!.footer === null)
+    notes.push('the trace was not closed: it may lack its end');
+  return notes;
+}
+
+function share(n: number, of: number, stamp: string): string {
+  return n === of ? `no ${stamp} stamps` : `${n} of ${of} applied commands have no ${stamp} stamp`;
+}
+
+function plural(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,116 @@
+import { NS_PER_S } from '../core/clock.ts';
+import type { Percentiles } from '../core/percentiles.ts';
+import { SEGMENTS, type Segment } from '../core/trace-record.ts';
+import type { SegmentReport } from './distribution.ts';
+import { formatMs } from './milliseconds.ts';
+import type { TraceFileInfo } from './read-file.ts';
+import type { TraceReport } from './report.ts';
+import { notesOf } from './report-notes.ts';
+
+/** The report for people, plain text. `files` are the parts read; `columns` is the width of the terminal. */
+export function reportText(report: TraceReport, files: readonly TraceFileInfo[] = [], columns = 120): string {
+  const rows: Row[] = [
+    row('End to end', 'get_state → applied', report.oneWay),
+    ...SEGMENTS.map((name) => row(...SEGMENT_WORDS[name], report.segments[name])),
+  ];
+  const sections = [facts(report, files), table(rows, columns)];
+  const notes = notesOf(report, files);
+  if (notes.length > 0) sections.push(notes.map((note) => `Note: ${note}.`));
+  return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+interface Row {
+  label: string;
+  path: string;
+  cells: string[];
+}
+
+const SEGMENT_WORDS: Record<Segment, [label: string, path: string]> = {
+  pipeline: ['Operator pipeline', 'get_state → pipeline_done'],
+  serialise: ['Serialise & send', 'pipeline_done → wire_sent'],
+  wire: ['Wire', 'wire_sent → kernel_received'],
+  receive: ['Robot receive', 'kernel_received → receive'],
+  playout: ['Playout wait', 'receive → released'],
+  apply: ['Robot apply', 'released → applied'],
+};
+
+const HEADINGS = ['p50', 'p95', 'p99', 'max', 'p50', 'p95', 'p99', 'max'];
+
+function row(label: string, path: string, told: SegmentReport): Row {
+  return { label, path, cells: [...cellsOf(told.latencyNs), ...cellsOf(told.variationNs)] };
+}
+
+function cellsOf(p: Percentiles | null): string[] {
+  return p === null ? ['–', '–', '–', '–'] : [p.p50, p.p95, p.p99, p.max].map(formatMs);
+}
+
+/** With room the stamps stand beside the numbers, otherwise in a list below. */
+function table(rows: Row[], columns: number): string[] {
+  const labelWidth = Math.max(...rows.map(({ label }) => label.length));
+  const widths = HEADINGS.map((heading, i) =>
+    Math.max(heading.length, ...rows.map(({ cells }) => cells[i]!.length)),
+  );
+  const line = (label: string, cells: string[]) =>
+    label.padEnd(labelWidth) +
+    cells.map((cell, i) => `${i % 4 === 0 ? ' ' : ''} ${cell.padStart(widths[i]!)}`).join('');
+  const halfWidth = 1 + widths.slice(0, 4).reduce((sum, width) => sum + width + 1, 0);
+  const heads = [
+    `${' '.repeat(labelWidth + 2)}${'latency (ms)'.padEnd(halfWidth)}variation (ms)`,
+    line('', HEADINGS),
+  ];
+  const lines = rows.map(({ label, cells }) => line(label, cells));
+  const pathWidth = Math.max(...rows.map(({ path }) => path.length));
+  if (columns >= lines[0]!.length + 2 + pathWidth)
+    return [...heads, ...rows.map(({ path }, i) => `${lines[i]}  ${path}`)];
+  return [...heads, ...lines, '', ...rows.map(({ label, path }) => `${label.padEnd(labelWidth)}  ${path}`)];
+}
+
+function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
+  const header = files[0]?.header;
+  const lines = files.map(({ path }, i) => `${i === 0 ? 'Trace     ' : '          '}${path}`);
+  if (header) lines.push(`Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps`);
+  lines.push(
+    `Duration  ${durationText(report)}`,
+    `Commands  ${countsText(report)}`,
+    `Clock     ${clockText(report)}`,
+  );
+  const playout = playoutText(report, header?.playout);
+  if (playout !== '') lines.push(`Playout   ${playout}`);
+  return lines;
+}
+
+function durationText({ durationNs, commands }: TraceReport): string {
+  const seconds = durationNs / NS_PER_S;
+  const rate = durationNs > 0 ? `, ${((commands - 1) / seconds).toFixed(1)} commands per second` : '';
+  if (seconds < 60) return `${seconds.toFixed(2)} s${rate}`;
+  const whole = Math.round(seconds);
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  return `${hours > 0 ? `${hours} h ` : ''}${minutes} min ${whole % 60} s${rate}`;
+}
+
+function countsText(report: TraceReport): string {
+  const reasons = Object.entries(report.rejectedBy).sort((a, b) => b[1] - a[1]);
+  const why = reasons.length > 0 ? ` (${reasons.map(([reason, n]) => `${reason} ${n}`).join(', ')})` : '';
+  const loss = report.lossRatio === null ? '' : ` (${(report.lossRatio * 100).toFixed(2)} %)`;
+  return (
+    `${report.commands} closed: ${report.applied} applied (${report.late} late), ${report.dropped} dropped as stale, ` +
+    `${report.rejected} rejected${why}, ${report.lost} lost${loss}`
+  );
+}
+
+function clockText({ clockUncertaintyNs: clock }: TraceReport): string {
+  if (clock === null) return 'offset uncertainty unknown';
+  return `offset known to ±${formatMs(clock.max)} ms at worst, ±${formatMs(clock.last)} ms at the end`;
+}
+
+function playoutText(report: TraceReport, policy: string | undefined): string {
+  const parts = policy === undefined ? [] : [policy];
+  const late = report.playoutLatenessNs;
+  if (late)
+    parts.push(
+      `applied − due p50 ${formatMs(late.p50)}, p99 ${formatMs(late.p99)}, max ${formatMs(late.max)} ms`,
+    );
+  if (report.queueDepthMax !== null) parts.push(`queue depth at most ${report.queueDepthMax}`);
+  return parts.join('; ');
+}

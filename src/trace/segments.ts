@@ -1,0 +1,31 @@
+import type { TraceRecord } from '../core/trace-record.ts';
+
+/**
+ * Durations of one command in the order of SEGMENTS; `out` holds SEGMENTS.length numbers. Hot path.
+ *
+ * - Where all are known they add up to `oneWayNs` exactly: every stamp and the offset count in whole nanoseconds.
+ * - No kernel stamp: `wire` ends at the follower's receive and `receive` is 0.
+ * - Applied with no released stamp: `playout` is 0 and `apply` begins at the follower's receive.
+ * - NaN where a stage was not reached, and for `wire` (the one that crosses clocks) before the first offset.
+ * - `wire` can be negative by as much as the offset is wrong.
+ */
+export function segmentsNs(record: TraceRecord, out: Float64Array): void {
+  const pipelineDoneNs = Math.round(record.pipelineDoneNs);
+  const wireSentNs = Math.round(record.wireSentNs);
+  const receiveNs = Math.round(record.receiveNs);
+  const appliedNs = Math.round(record.appliedNs);
+  const arrivedNs = Number.isNaN(record.kernelNs) ? receiveNs : Math.round(record.kernelNs);
+  const unreleased = Number.isNaN(record.releasedNs) && !Number.isNaN(appliedNs);
+  const releasedNs = unreleased ? receiveNs : Math.round(record.releasedNs);
+  out[0] = pipelineDoneNs - Math.round(record.getStateNs);
+  out[1] = wireSentNs - pipelineDoneNs;
+  out[2] = arrivedNs - Math.round(record.offsetNs) - wireSentNs;
+  out[3] = receiveNs - arrivedNs;
+  out[4] = releasedNs - receiveNs;
+  out[5] = appliedNs - releasedNs;
+}
+
+/** From the leader's get_state to the driver's return, operator clock; NaN when not applied or before an offset. */
+export function oneWayNs(record: TraceRecord): number {
+  return Math.round(record.appliedNs) - Math.round(record.offsetNs) - Math.round(record.getStateNs);
+}

@@ -1,0 +1,192 @@
+import { REASONS, type Reason } from '../core/counters.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+
+/** The lines of a trace file, specified in `protocol/trace.md`. */
+export const TRACE_FORMAT = 'farhand-trace/1';
+
+/** Stamp names in path order and the field of each. Names under `remote.` are robot clock, the rest operator clock. */
+export const STAMPS = [
+  ['leader.get_state', 'getStateNs'],
+  ['operator.pipeline_done', 'pipelineDoneNs'],
+  ['command_wire_sent', 'wireSentNs'],
+  ['remote.kernel_received', 'kernelNs'],
+  ['remote.follower.receive', 'receiveNs'],
+  ['remote.follower.due', 'dueNs'],
+  ['remote.follower.released', 'releasedNs'],
+  ['remote.follower.applied', 'appliedNs'],
+] as const satisfies readonly (readonly [string, keyof TraceRecord])[];
+
+/** What is known when a trace is opened. */
+export interface TraceSession {
+  startedAt: Date;
+  session: number;
+  role: string;
+  /** Where `remote.kernel_received` and `remote.follower.receive` come from. */
+  stampSource: 'kernel' | 'userspace';
+  playout: string;
+  /** The rig as parsed; anything JSON can hold. */
+  rig: Record<string, unknown>;
+}
+
+export interface TraceHeader {
+  kind: 'header';
+  startedAt: string;
+  session: number;
+  role: string;
+  stampSource: string;
+  playout: string;
+  part: number;
+  rig: Record<string, unknown>;
+}
+
+export interface TraceFooter {
+  kind: 'footer';
+  /** Command lines in this part. */
+  closed: number;
+  /** Commands that were closed but never reached the file. */
+  ringDropped: number;
+  /** Number of the part that goes on from here; null in the last one. */
+  nextPart: number | null;
+}
+
+export type BadLineReason = 'bad-json' | 'malformed' | 'unsupported-format';
+
+export type ParsedLine =
+  | { kind: 'command'; record: TraceRecord }
+  | TraceHeader
+  | TraceFooter
+  | { kind: 'unknown' }
+  | { kind: 'bad'; reason: BadLineReason };
+
+export function sessionHex(session: number): string {
+  return session.toString(16).padStart(8, '0');
+}
+
+/** Whole nanoseconds; NaN is left out of `stamps` and null elsewhere. No line break at the end. */
+export function traceLine(record: TraceRecord): string {
+  let stamps = '';
+  for (const [name, field] of STAMPS) {
+    if (Number.isNaN(record[field])) continue;
+    stamps += `${stamps === '' ? '' : ','}"${name}":${Math.round(record[field])}`;
+  }
+  const id = `${sessionHex(record.session)}-${record.seq}`;
+  return (
+    `{"kind":"teleop_cmd","trace_id":"${id}","seq":${record.seq},"outcome":"${outcomeText(record)}",` +
+    `"stamps":{${stamps}},"clock_offset_ns":${wholeOrNull(record.offsetNs)},` +
+    `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)}}`
+  );
+}
+
+export function headerLine(session: TraceSession, part = 1): string {
+  return JSON.stringify({
+    kind: 'header',
+    format: TRACE_FORMAT,
+    started_at: session.startedAt.toISOString(),
+    session: session.session,
+    role: session.role,
+    stamp_source: session.stampSource,
+    playout: session.playout,
+    part,
+    rig: session.rig,
+  });
+}
+
+export function footerLine(closed: number, ringDropped: number, nextPart: number | null = null): string {
+  const next = nextPart === null ? {} : { next_part: nextPart };
+  return JSON.stringify({ kind: 'footer', closed, ring_dropped: ringDropped, ...next });
+}
+
+/** Never throws. `unknown` is a well-formed line of a kind this version does not read: skip it. */
+export function parseTraceLine(text: string): ParsedLine {
+  let line: unknown;
+  try {
+    line = JSON.parse(text);
+  } catch {
+    return { kind: 'bad', reason: 'bad-json' };
+  }
+  if (!isObject(line)) return MALFORMED;
+  if (line['kind'] === 'teleop_cmd') return parseCommand(line);
+  if (line['kind'] === 'header') return parseHeader(line);
+  if (line['kind'] === 'footer') return parseFooter(line);
+  return typeof line['kind'] === 'string' ? { kind: 'unknown' } : MALFORMED;
+}
+
+type JsonObject = Record<string, unknown>;
+
+const MALFORMED = { kind: 'bad', reason: 'malformed' } as const;
+const REJECTED = OUTCOMES.indexOf('rejected');
+const REJECTED_PREFIX = 'rejected:';
+const SEQ_LIMIT = 2 ** 32;
+
+function parseCommand(line: JsonObject): ParsedLine {
+  const { trace_id: id, seq, outcome, stamps } = line;
+  if (typeof id !== 'string' || typeof outcome !== 'string' || !isObject(stamps)) return MALFORMED;
+  if (!isCount(seq) || seq >= SEQ_LIMIT) return MALFORMED;
+  const record = emptyTraceRecord();
+  record.seq = seq;
+  record.session = sessionOf(id, seq);
+  record.outcome = outcome.startsWith(REJECTED_PREFIX) ? REJECTED : OUTCOMES.indexOf(outcome as 'applied');
+  record.reason = REASONS.indexOf(outcome.slice(REJECTED_PREFIX.length) as Reason);
+  if (Number.isNaN(record.session) || record.outcome < 0) return MALFORMED;
+  if (record.outcome !== REJECTED) record.reason = -1;
+  for (const [name, field] of STAMPS) if (!take(stamps[name], record, field)) return MALFORMED;
+  const known =
+    take(line['clock_offset_ns'], record, 'offsetNs') &&
+    take(line['clock_uncertainty_ns'], record, 'uncertaintyNs') &&
+    take(line['queue_depth'], record, 'queueDepth');
+  return known ? { kind: 'command', record } : MALFORMED;
+}
+
+function parseHeader(line: JsonObject): ParsedLine {
+  const { format, started_at: startedAt, session, role, stamp_source: stampSource, playout, rig } = line;
+  if (typeof format !== 'string') return MALFORMED;
+  if (format !== TRACE_FORMAT) return { kind: 'bad', reason: 'unsupported-format' };
+  if (typeof startedAt !== 'string' || typeof role !== 'string' || !isCount(session)) return MALFORMED;
+  if (typeof stampSource !== 'string' || typeof playout !== 'string' || !isObject(rig)) return MALFORMED;
+  const part = line['part'] ?? 1;
+  if (!isCount(part)) return MALFORMED;
+  return { kind: 'header', startedAt, session, role, stampSource, playout, part, rig };
+}
+
+function parseFooter(line: JsonObject): ParsedLine {
+  const { closed, ring_dropped: ringDropped, next_part: nextPart = null } = line;
+  if (!isCount(closed) || !isCount(ringDropped)) return MALFORMED;
+  if (nextPart !== null && !isCount(nextPart)) return MALFORMED;
+  return { kind: 'footer', closed, ringDropped, nextPart };
+}
+
+/** A rejection for a reason that has no number is written, and read back, as `rejected:unknown`. */
+function outcomeText(record: TraceRecord): string {
+  const outcome = OUTCOMES[record.outcome];
+  if (outcome === undefined)
+    throw new Error(`outcome ${record.outcome} of command ${record.seq} has no name`);
+  return outcome === 'rejected' ? `${REJECTED_PREFIX}${REASONS[record.reason] ?? 'unknown'}` : outcome;
+}
+
+function wholeOrNull(value: number): string {
+  return Number.isNaN(value) ? 'null' : String(Math.round(value));
+}
+
+/** NaN unless `id` is `<session hex>-<seq>`. */
+function sessionOf(id: string, seq: number): number {
+  const dash = id.lastIndexOf('-');
+  const hex = id.slice(0, dash);
+  if (dash < 1 || id.slice(dash + 1) !== String(seq) || !/^[0-9a-f]{1,13}$/.test(hex)) return Number.NaN;
+  return Number.parseInt(hex, 16);
+}
+
+/** False when `value` is neither absent nor a number that is exact in nanoseconds. */
+function take(value: unknown, record: TraceRecord, field: keyof TraceRecord): boolean {
+  if (value === undefined || value === null) return true;
+  if (typeof value !== 'number' || !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;
+  record[field] = value;
+  return true;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}

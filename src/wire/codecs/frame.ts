@@ -1,0 +1,82 @@
+import type { Reason } from '../../core/counters.ts';
+
+/** Every datagram: "FH", version digit, type letter, then UTF-8 JSON. */
+export const TYPES = {
+  command: 0x63, // c
+  desk: 0x64, // d
+  hello: 0x68, // h
+  probe: 0x70, // p
+  probeReply: 0x71, // q
+  receipt: 0x72, // r
+  state: 0x73, // s
+  request: 0x75, // u
+  hand: 0x77, // w
+} as const;
+
+export type MessageType = keyof typeof TYPES;
+export type Json = Record<string, unknown>;
+
+const MAGIC = [0x46, 0x48, 0x31]; // F H 1
+export const TAG_BYTES = 4;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder('utf-8', { fatal: false });
+const NAMES = new Map<number, MessageType>(
+  Object.entries(TYPES).map(([name, code]) => [code, name as MessageType]),
+);
+
+/** Writes tag and body into `out`; returns the length, 0 when it does not fit. */
+export function writeFrame(type: MessageType, body: object, out: Uint8Array): number {
+  out[0] = MAGIC[0]!;
+  out[1] = MAGIC[1]!;
+  out[2] = MAGIC[2]!;
+  out[3] = TYPES[type];
+  const text = JSON.stringify(body);
+  const { read, written } = encoder.encodeInto(text, out.subarray(TAG_BYTES));
+  return read === text.length ? TAG_BYTES + written : 0;
+}
+
+/** The type of a datagram by its tag alone, before anything is parsed. */
+export function frameType(bytes: Uint8Array, length: number): MessageType | null {
+  if (length < TAG_BYTES + 2 || bytes[0] !== MAGIC[0] || bytes[1] !== MAGIC[1] || bytes[2] !== MAGIC[2])
+    return null;
+  return NAMES.get(bytes[3]!) ?? null;
+}
+
+/** The JSON object of a datagram whose tag was checked; null when it is not one. */
+export function frameBody(bytes: Uint8Array, length: number): Json | null {
+  try {
+    const body: unknown = JSON.parse(decoder.decode(bytes.subarray(TAG_BYTES, length)));
+    return typeof body === 'object' && body !== null && !Array.isArray(body) ? (body as Json) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A finite number, or NaN: the caller names the reason. */
+export function numberOf(value: unknown): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : Number.NaN;
+}
+
+export function countOf(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : Number.NaN;
+}
+
+/** A stamp that may be unknown: null stands for NaN on the wire. Rounded to whole nanoseconds. */
+export const stampToJson = (ns: number): number | null => (Number.isFinite(ns) ? Math.round(ns) : null);
+export const stampFromJson = (value: unknown): number => numberOf(value);
+
+/** 1e-7 rad is finer than any encoder here and halves the datagram. */
+export function anglesToJson(values: Float64Array): number[] {
+  const out = new Array<number>(values.length);
+  for (let i = 0; i < values.length; i++) out[i] = Math.round(values[i]! * 1e7) / 1e7;
+  return out;
+}
+
+/** Fills `out` from a JSON array; a literal reason when it is not that many finite numbers. */
+export function anglesFromJson(value: unknown, out: Float64Array): Reason | null {
+  if (!Array.isArray(value)) return 'malformed';
+  if (value.length !== out.length) return 'joint-count';
+  for (let i = 0; i < out.length; i++) if (!Number.isFinite(value[i])) return 'non-finite';
+  for (let i = 0; i < out.length; i++) out[i] = value[i] as number;
+  return null;
+}

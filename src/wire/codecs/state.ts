@@ -1,0 +1,78 @@
+import type { Reason } from '../../core/counters.ts';
+import { type RobotState, SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import { anglesFromJson, anglesToJson, countOf, frameBody, numberOf, writeFrame } from './frame.ts';
+
+const KNOWN = new Set<string>(SUPERVISOR_STATES);
+const MAX_CAUSE_CHARS = 120;
+
+/** Robot → operator, state socket, 100 Hz. */
+export function encodeState(boot: number, session: number, state: RobotState, out: Uint8Array): number {
+  const body = {
+    boot,
+    session,
+    robot_ns: Math.round(state.robotNs),
+    state: state.state,
+    cause: state.cause,
+    epoch: state.epoch,
+    ended: state.endedEngagement,
+    seq: state.appliedSeq,
+    ack: state.ackRequest,
+    q: anglesToJson(state.positionsRad),
+    dq: anglesToJson(state.velocitiesRadS),
+    target: anglesToJson(state.targetRad),
+    gripper: Math.round(state.gripper * 1e4) / 1e4,
+  };
+  return writeFrame('state', body, out);
+}
+
+/** The robot's start and the operator session a state message belongs to. */
+export interface StateOrigin {
+  boot: number;
+  session: number;
+}
+
+export function decodeState(
+  bytes: Uint8Array,
+  length: number,
+  out: RobotState,
+  origin: StateOrigin,
+): Reason | null {
+  const body = frameBody(bytes, length);
+  if (body === null) return 'bad-json';
+  origin.boot = countOf(body['boot']);
+  origin.session = countOf(body['session']);
+  out.robotNs = numberOf(body['robot_ns']);
+  out.epoch = countOf(body['epoch']);
+  out.endedEngagement = countOf(body['ended']);
+  out.appliedSeq = countOf(body['seq']);
+  out.ackRequest = countOf(body['ack']);
+  out.gripper = numberOf(body['gripper']);
+  const numbers =
+    origin.boot + origin.session + out.robotNs + out.epoch + out.endedEngagement + out.appliedSeq;
+  if (Number.isNaN(numbers + out.ackRequest + out.gripper)) return 'malformed';
+  const { state, cause } = body;
+  if (typeof state !== 'string' || !KNOWN.has(state) || typeof cause !== 'string') return 'malformed';
+  out.state = state as SupervisorState;
+  out.cause = cause.slice(0, MAX_CAUSE_CHARS);
+  return (
+    anglesFromJson(body['q'], out.positionsRad) ??
+    anglesFromJson(body['dq'], out.velocitiesRadS) ??
+    anglesFromJson(body['target'], out.targetRad)
+  );
+}
+
+export function emptyState(joints: number): RobotState {
+  return {
+    robotNs: 0,
+    positionsRad: new Float64Array(joints),
+    velocitiesRadS: new Float64Array(joints),
+    targetRad: new Float64Array(joints),
+    gripper: 0,
+    state: 'disconnected',
+    cause: '',
+    epoch: 0,
+    endedEngagement: 0,
+    appliedSeq: 0,
+    ackRequest: 0,
+  };
+}

@@ -1,0 +1,46 @@
+import type { Reason } from '../../core/counters.ts';
+import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
+
+/** One four-stamp exchange: t0 and t3 on the operator's clock, t1 and t2 on the robot's. */
+export interface Probe {
+  id: number;
+  /** Identity of the robot's start: its clock may have another zero after a restart. */
+  boot: number;
+  t0: number;
+  t1: number;
+  t2: number;
+}
+
+export const emptyProbe = (): Probe => ({ id: 0, boot: 0, t0: 0, t1: 0, t2: 0 });
+
+export function encodeProbe(probe: Probe, out: Uint8Array): number {
+  return writeFrame('probe', { id: probe.id, t0: Math.round(probe.t0) }, out);
+}
+
+export function encodeProbeReply(probe: Probe, out: Uint8Array): number {
+  const { id, boot, t0, t1, t2 } = probe;
+  return writeFrame(
+    'probeReply',
+    { id, boot, t0: Math.round(t0), t1: Math.round(t1), t2: Math.round(t2) },
+    out,
+  );
+}
+
+export function decodeProbe(bytes: Uint8Array, length: number, out: Probe): Reason | null {
+  const body = frameBody(bytes, length);
+  if (body === null) return 'bad-json';
+  out.id = countOf(body['id']);
+  out.t0 = numberOf(body['t0']);
+  return Number.isNaN(out.id + out.t0) ? 'malformed' : null;
+}
+
+export function decodeProbeReply(bytes: Uint8Array, length: number, out: Probe): Reason | null {
+  const body = frameBody(bytes, length);
+  if (body === null) return 'bad-json';
+  out.id = countOf(body['id']);
+  out.boot = countOf(body['boot']);
+  out.t0 = numberOf(body['t0']);
+  out.t1 = numberOf(body['t1']);
+  out.t2 = numberOf(body['t2']);
+  return Number.isNaN(out.id + out.boot + out.t0 + out.t1 + out.t2) ? 'malformed' : null;
+}

@@ -1,0 +1,66 @@
+/** An IPv4 address and port in one exact number: address · 65536 + port. 0 is nobody. */
+export type Peer = number;
+
+export function peerOf(address: string, port: number): Peer {
+  const bytes = address.split('.').map(Number);
+  if (bytes.length !== 4 || bytes.some((b) => !Number.isInteger(b) || b < 0 || b > 255)) return 0;
+  return (((bytes[0]! * 256 + bytes[1]!) * 256 + bytes[2]!) * 256 + bytes[3]!) * 65536 + port;
+}
+
+export function peerAddress(peer: Peer): string {
+  const ip = Math.floor(peer / 65536);
+  return `${Math.floor(ip / 0x1000000)}.${(ip >>> 16) & 255}.${(ip >>> 8) & 255}.${ip & 255}`;
+}
+
+export const peerPort = (peer: Peer): number => peer % 65536;
+
+/** Same machine, whatever the port. */
+export const samePeerHost = (a: Peer, b: Peer): boolean => Math.floor(a / 65536) === Math.floor(b / 65536);
+
+/** The logic a reactor drives. Runs on one thread; must not block. Hot path. */
+export interface DatagramHandler {
+  /** `bytes` (first `length` valid) is reused after the call; `kernelNs` is NaN where the kernel gives no stamp. */
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void;
+  /** A datagram that did not fit the receive buffer: its content is gone. */
+  onOversize(socket: number): void;
+  /** Called when `nextDeadlineNs()` has passed. */
+  onDeadline(nowNs: number): void;
+  nextDeadlineNs(): number;
+}
+
+export interface Outbox {
+  /** Never blocks. False when the network stack refused it. */
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean;
+}
+
+export interface SocketSpec {
+  /** For messages: "command", "state", … */
+  name: string;
+  host: string;
+  /** 0 lets the system choose. */
+  port: number;
+  /** Config key that changes the port, for the hint when it is taken. */
+  portKey?: string;
+}
+
+/** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */
+export interface Reactor extends Outbox {
+  readonly kind: 'native' | 'dgram' | 'local';
+  /** Where receive stamps come from; written into every trace. */
+  readonly stampSource: 'kernel' | 'userspace';
+  localPort(socket: number): number;
+  /** Drives `handler` until `stop`; resolves when it has stopped. */
+  run(handler: DatagramHandler): Promise<void>;
+  stop(): void;
+  close(): void;
+}
+
+/** Longest datagram we accept: one Ethernet frame. */
+export const MAX_DATAGRAM_BYTES = 1472;

@@ -1,0 +1,59 @@
+import { NS_PER_S } from '../core/clock.ts';
+import type { Reason } from '../core/counters.ts';
+import { type Peer, samePeerHost } from './reactor.ts';
+
+const SILENCE_NS = NS_PER_S;
+
+/**
+ * Who may command the robot: one operator session from one host, until it has been silent for a second.
+ * Addresses are pinned when first used, so a stranger cannot speak for the holder by naming its session.
+ */
+export class OperatorLease {
+  #session = 0;
+  #statePeer: Peer = 0;
+  #commandPeer: Peer = 0;
+  #heardNs = Number.NEGATIVE_INFINITY;
+
+  get session(): number {
+    return this.#session;
+  }
+
+  /** Where state goes; 0 when nobody holds the lease. */
+  get statePeer(): Peer {
+    return this.#statePeer;
+  }
+
+  isHeld(nowNs: number): boolean {
+    return this.#session !== 0 && nowNs - this.#heardNs <= SILENCE_NS;
+  }
+
+  /** A hello. `claimed`: a new session took the lease; `resumed`: the last holder is back after a silence. */
+  hello(session: number, from: Peer, nowNs: number): 'claimed' | 'renewed' | 'resumed' | Reason {
+    if (!(session > 0)) return 'malformed';
+    const held = this.isHeld(nowNs);
+    if (session === this.#session && from === this.#statePeer) {
+      this.#heardNs = nowNs;
+      return held ? 'renewed' : 'resumed';
+    }
+    if (held || session === this.#session) return 'not-operator';
+    this.#session = session;
+    this.#statePeer = from;
+    this.#commandPeer = 0;
+    this.#heardNs = nowNs;
+    return 'claimed';
+  }
+
+  /** Cheap test before parsing: may this address speak on the command socket at all? */
+  mayCommand(from: Peer): boolean {
+    if (this.#commandPeer !== 0) return from === this.#commandPeer;
+    return this.#session !== 0 && samePeerHost(from, this.#statePeer);
+  }
+
+  /** For a parsed command or desk message; pins the command address at the first one. */
+  accept(session: number, from: Peer, nowNs: number): boolean {
+    if (session !== this.#session || !this.isHeld(nowNs) || !this.mayCommand(from)) return false;
+    this.#commandPeer = from;
+    this.#heardNs = nowNs;
+    return true;
+  }
+}

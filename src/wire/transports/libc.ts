@@ -1,0 +1,66 @@
+import { TeleopError } from '../../core/errors.ts';
+
+type Pointer = Uint8Array | null;
+
+/** The calls a control thread makes, bound once per thread. Linux on a 64-bit machine. */
+export interface Libc {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(fd: number, address: Pointer, length: number): number;
+  getsockname(fd: number, address: Pointer, length: Pointer): number;
+  setsockopt(fd: number, level: number, name: number, value: Pointer, length: number): number;
+  ppoll(fds: Pointer, count: number, timeout: Pointer, mask: Pointer): number;
+  recvmmsg(fd: number, headers: Pointer, count: number, flags: number, timeout: Pointer): number;
+  sendto(fd: number, bytes: Pointer, length: number, flags: number, to: Pointer, toLength: number): number;
+  clock_gettime(id: number, time: Pointer): number;
+  prctl(option: number, a: number, b: number, c: number, d: number): number;
+  close(fd: number): number;
+  /** Address of memory that stays where it is: never pass a pooled Buffer. */
+  address(bytes: Uint8Array): bigint;
+  errnoName(): string;
+}
+
+const SIGNATURES = {
+  socket: 'int socket(int, int, int)',
+  bind: 'int bind(int, void *, uint32_t)',
+  getsockname: 'int getsockname(int, void *, void *)',
+  setsockopt: 'int setsockopt(int, int, int, void *, uint32_t)',
+  ppoll: 'int ppoll(void *, uint64_t, void *, void *)',
+  recvmmsg: 'int recvmmsg(int, void *, uint32_t, int, void *)',
+  sendto: 'int64_t sendto(int, void *, uint64_t, int, void *, uint32_t)',
+  clock_gettime: 'int clock_gettime(int, void *)',
+  prctl: 'int prctl(int, uint64_t, uint64_t, uint64_t, uint64_t)',
+  close: 'int close(int)',
+} as const;
+
+const ERRNO: Record<number, string> = {
+  1: 'EPERM',
+  13: 'EACCES',
+  24: 'EMFILE',
+  98: 'EADDRINUSE',
+  99: 'EADDRNOTAVAIL',
+};
+
+/** Throws `native-unavailable` where FFI or the platform is missing; the caller falls back to `dgram`. */
+export async function loadLibc(): Promise<Libc> {
+  const known = process.platform === 'linux' && ['x64', 'arm64', 'riscv64', 'loong64'].includes(process.arch);
+  if (!known) throw unavailable(`${process.platform}-${process.arch} is not 64-bit little-endian Linux`);
+  try {
+    const { default: koffi } = await import('koffi');
+    const library = koffi.load('libc.so.6');
+    const calls = Object.entries(SIGNATURES).map(([name, signature]) => [name, library.func(signature)]);
+    return {
+      ...(Object.fromEntries(calls) as Omit<Libc, 'address' | 'errnoName'>),
+      address: (bytes) => BigInt(koffi.address(bytes) as unknown as bigint),
+      errnoName: () => ERRNO[koffi.errno()] ?? `errno ${koffi.errno()}`,
+    };
+  } catch (cause) {
+    throw unavailable(cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+function unavailable(why: string, cause?: unknown): TeleopError {
+  return new TeleopError('native-unavailable', `native sockets are not available: ${why}`, {
+    hint: 'Use `link.reactor=dgram`: everything works, without kernel receive stamps and DSCP marking.',
+    cause,
+  });
+}

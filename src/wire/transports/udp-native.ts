@@ -1,0 +1,274 @@
+import { type Clock, monotonicClock } from '../../core/clock.ts';
+import { TeleopError } from '../../core/errors.ts';
+import {
+  type DatagramHandler,
+  MAX_DATAGRAM_BYTES,
+  type Peer,
+  type Reactor,
+  type SocketSpec,
+} from '../reactor.ts';
+import { type Libc, loadLibc } from './libc.ts';
+import { socketError } from './socket-error.ts';
+
+const AF_INET = 2;
+const SOCK_DGRAM_NONBLOCK_CLOEXEC = 2 | 0x800 | 0x80000;
+const SOL_SOCKET = 1;
+const SO_RCVBUF = 8;
+const SO_TIMESTAMPNS = 35;
+const IPPROTO_IP = 0;
+const IP_TOS = 1;
+/** Expedited forwarding: the highest Wi-Fi airtime class. */
+const DSCP_EF = 0xb8;
+const PR_SET_TIMERSLACK = 29;
+const POLLIN = 1;
+const MSG_TRUNC = 0x20;
+const CLOCK_REALTIME = 0;
+const CLOCK_MONOTONIC = 1;
+
+const BATCH = 32;
+const SLOT_BYTES = 2048;
+const CONTROL_BYTES = 64;
+const MMSGHDR_BYTES = 64;
+const RECEIVE_BUFFER_BYTES = 4 << 20;
+const MAX_WAIT_NS = 50e6;
+const CLOCK_REFRESH_NS = 20e6;
+
+/**
+ * One native wait for all sockets and the next deadline, meant for a worker thread that does nothing else:
+ * `run` does not return to the event loop until stopped. Linux, 64-bit, through FFI.
+ */
+export async function openNativeReactor(
+  specs: readonly SocketSpec[],
+  stopFlag: Int32Array = new Int32Array(new SharedArrayBuffer(4)),
+  clock: Clock = monotonicClock,
+): Promise<Reactor> {
+  return new NativeReactor(await loadLibc(), specs, stopFlag, clock);
+}
+
+class NativeReactor implements Reactor {
+  readonly kind = 'native';
+  readonly stampSource = 'kernel';
+  readonly #libc: Libc;
+  readonly #clock: Clock;
+  readonly #stop: Int32Array;
+  readonly #fds: number[] = [];
+  readonly #ports: number[] = [];
+  readonly #polls: DataView;
+  readonly #timeout = new DataView(new ArrayBuffer(16));
+  readonly #batch: ReceiveBatch;
+  readonly #stamps: KernelClock;
+  readonly #target = new DataView(new ArrayBuffer(16));
+  #targetPeer: Peer = 0;
+
+  constructor(libc: Libc, specs: readonly SocketSpec[], stop: Int32Array, clock: Clock) {
+    this.#libc = libc;
+    this.#clock = clock;
+    this.#stop = stop;
+    this.#polls = new DataView(new ArrayBuffer(8 * specs.length));
+    this.#batch = new ReceiveBatch(libc);
+    this.#stamps = new KernelClock(libc);
+    this.#target.setUint16(0, AF_INET, true);
+    try {
+      for (const spec of specs) this.#open(spec);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #open(spec: SocketSpec): void {
+    const libc = this.#libc;
+    const fd = libc.socket(AF_INET, SOCK_DGRAM_NONBLOCK_CLOEXEC, 0);
+    if (fd < 0) throw socketError(spec, libc.errnoName());
+    const index = this.#fds.push(fd) - 1;
+    setOption(libc, fd, SOL_SOCKET, SO_TIMESTAMPNS, 1);
+    setOption(libc, fd, SOL_SOCKET, SO_RCVBUF, RECEIVE_BUFFER_BYTES);
+    setOption(libc, fd, IPPROTO_IP, IP_TOS, DSCP_EF);
+    const address = new DataView(new ArrayBuffer(16));
+    address.setUint16(0, AF_INET, true);
+    address.setUint16(2, spec.port);
+    spec.host.split('.').forEach((byte, i) => {
+      address.setUint8(4 + i, Number(byte));
+    });
+    if (libc.bind(fd, bytesOf(address), 16) !== 0) throw socketError(spec, libc.errnoName());
+    const size = new DataView(new ArrayBuffer(4));
+    size.setUint32(0, 16, true);
+    libc.getsockname(fd, bytesOf(address), bytesOf(size));
+    this.#ports[index] = address.getUint16(2);
+    this.#polls.setInt32(8 * index, fd, true);
+    this.#polls.setInt16(8 * index + 4, POLLIN, true);
+  }
+
+  localPort(socket: number): number {
+    return this.#ports[socket] ?? 0;
+  }
+
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+    if (to !== this.#targetPeer) {
+      this.#target.setUint16(2, to % 65536);
+      this.#target.setUint32(4, Math.floor(to / 65536));
+      this.#targetPeer = to;
+    }
+    return this.#libc.sendto(this.#fds[socket]!, bytes, length, 0, bytesOf(this.#target), 16) === length;
+  }
+
+  async run(handler: DatagramHandler): Promise<void> {
+    this.#libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+    while (Atomics.load(this.#stop, 0) === 0) {
+      const nowNs = this.#clock.nowNs();
+      const waitNs = Math.min(Math.max(0, handler.nextDeadlineNs() - nowNs), MAX_WAIT_NS);
+      this.#timeout.setUint32(8, waitNs, true);
+      const ready = this.#libc.ppoll(bytesOf(this.#polls), this.#fds.length, bytesOf(this.#timeout), null);
+      if (ready > 0) this.#receive(handler);
+      const afterNs = this.#clock.nowNs();
+      if (afterNs >= handler.nextDeadlineNs()) handler.onDeadline(afterNs);
+    }
+  }
+
+  /** One bounded batch per ready socket, so that a flood cannot starve the deadlines. */
+  #receive(handler: DatagramHandler): void {
+    this.#stamps.refresh(this.#clock.nowNs());
+    for (let socket = 0; socket < this.#fds.length; socket++) {
+      if ((this.#polls.getInt16(8 * socket + 6, true) & POLLIN) === 0) continue;
+      const batch = this.#batch;
+      const count = batch.receive(this.#fds[socket]!);
+      for (let i = 0; i < count; i++) {
+        const length = batch.length(i);
+        if (length < 0) {
+          handler.onOversize(socket);
+          continue;
+        }
+        const receivedNs = this.#clock.nowNs();
+        const kernelNs = Math.min(batch.stampNs(i, this.#stamps), receivedNs);
+        handler.onDatagram(socket, batch.slots[i]!, length, batch.peer(i), receivedNs, kernelNs);
+      }
+    }
+  }
+
+  stop(): void {
+    Atomics.store(this.#stop, 0, 1);
+  }
+
+  close(): void {
+    for (const fd of this.#fds.splice(0)) this.#libc.close(fd);
+  }
+}
+
+/** Buffers for recvmmsg, laid out once: 32 datagrams with source address and kernel stamp. */
+class ReceiveBatch {
+  readonly slots: Uint8Array[] = [];
+  readonly #libc: Libc;
+  readonly #headers = new DataView(new ArrayBuffer(MMSGHDR_BYTES * BATCH));
+  readonly #vectors = new DataView(new ArrayBuffer(16 * BATCH));
+  readonly #names = new DataView(new ArrayBuffer(16 * BATCH));
+  readonly #controls = new DataView(new ArrayBuffer(CONTROL_BYTES * BATCH));
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+    const names = libc.address(bytesOf(this.#names));
+    const vectors = libc.address(bytesOf(this.#vectors));
+    const controls = libc.address(bytesOf(this.#controls));
+    for (let i = 0; i < BATCH; i++) {
+      const slot = new Uint8Array(new ArrayBuffer(SLOT_BYTES));
+      this.slots.push(slot);
+      this.#vectors.setBigUint64(16 * i, libc.address(slot), true);
+      this.#vectors.setBigUint64(16 * i + 8, BigInt(SLOT_BYTES), true);
+      const at = MMSGHDR_BYTES * i;
+      this.#headers.setBigUint64(at, names + BigInt(16 * i), true);
+      this.#headers.setBigUint64(at + 16, vectors + BigInt(16 * i), true);
+      this.#headers.setBigUint64(at + 24, 1n, true);
+      this.#headers.setBigUint64(at + 32, controls + BigInt(CONTROL_BYTES * i), true);
+    }
+  }
+
+  receive(fd: number): number {
+    for (let i = 0; i < BATCH; i++) {
+      // The kernel overwrites both lengths with what it delivered.
+      this.#headers.setUint32(MMSGHDR_BYTES * i + 8, 16, true);
+      this.#headers.setUint32(MMSGHDR_BYTES * i + 40, CONTROL_BYTES, true);
+    }
+    return Math.max(0, this.#libc.recvmmsg(fd, bytesOf(this.#headers), BATCH, 0, null));
+  }
+
+  /** −1 when it is longer than we accept. */
+  length(i: number): number {
+    const length = this.#headers.getUint32(MMSGHDR_BYTES * i + 56, true);
+    const truncated = this.#headers.getInt32(MMSGHDR_BYTES * i + 48, true) & MSG_TRUNC;
+    return truncated || length > MAX_DATAGRAM_BYTES ? -1 : length;
+  }
+
+  peer(i: number): Peer {
+    return this.#names.getUint32(16 * i + 4) * 65536 + this.#names.getUint16(16 * i + 2);
+  }
+
+  stampNs(i: number, stamps: KernelClock): number {
+    const at = CONTROL_BYTES * i;
+    if (this.#headers.getUint32(MMSGHDR_BYTES * i + 40, true) < 32) return Number.NaN;
+    if (this.#controls.getInt32(at + 12, true) !== SO_TIMESTAMPNS) return Number.NaN;
+    const seconds =
+      this.#controls.getUint32(at + 16, true) + this.#controls.getInt32(at + 20, true) * 2 ** 32;
+    return stamps.toMonotonicNs(seconds, this.#controls.getUint32(at + 24, true));
+  }
+}
+
+/**
+ * Kernel stamps are wall time; this follows wall − monotonic by the narrowest of a few mono-real-mono readings.
+ * Refreshed every 20 ms: a slewing wall clock (500 ppm) moves 10 µs in that time.
+ */
+class KernelClock {
+  readonly #libc: Libc;
+  readonly #time = new DataView(new ArrayBuffer(16));
+  #baseS = 0;
+  #offsetNs = 0;
+  #freshUntilNs = Number.NEGATIVE_INFINITY;
+
+  constructor(libc: Libc) {
+    this.#libc = libc;
+  }
+
+  toMonotonicNs(seconds: number, nanoseconds: number): number {
+    return (seconds - this.#baseS) * 1e9 + nanoseconds - this.#offsetNs;
+  }
+
+  refresh(nowNs: number): void {
+    if (nowNs < this.#freshUntilNs) return;
+    this.#freshUntilNs = nowNs + CLOCK_REFRESH_NS;
+    let bestWidthNs = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < 4; i++) {
+      const beforeNs = this.#read(CLOCK_MONOTONIC, 0);
+      if (this.#baseS === 0) this.#baseS = Math.floor(this.#read(CLOCK_REALTIME, 0) / 1e9);
+      const realNs = this.#read(CLOCK_REALTIME, this.#baseS);
+      const afterNs = this.#read(CLOCK_MONOTONIC, 0);
+      if (afterNs - beforeNs >= bestWidthNs) continue;
+      bestWidthNs = afterNs - beforeNs;
+      this.#offsetNs = realNs - (beforeNs + afterNs) / 2;
+    }
+  }
+
+  #read(id: number, baseS: number): number {
+    this.#libc.clock_gettime(id, bytesOf(this.#time));
+    const seconds = this.#time.getUint32(0, true) + this.#time.getInt32(4, true) * 2 ** 32;
+    return (seconds - baseS) * 1e9 + this.#time.getUint32(8, true);
+  }
+}
+
+function setOption(libc: Libc, fd: number, level: number, name: number, value: number): void {
+  const data = new DataView(new ArrayBuffer(4));
+  data.setInt32(0, value, true);
+  if (libc.setsockopt(fd, level, name, bytesOf(data), 4) !== 0)
+    throw new TeleopError('socket-failed', `setsockopt(${level}, ${name}) failed: ${libc.errnoName()}`, {
+      hint: 'Run `link.reactor=dgram` to do without native sockets.',
+    });
+}
+
+const views = new WeakMap<DataView, Uint8Array>();
+
+/** The bytes under a view; one object per view, so that the hot path makes none. */
+function bytesOf(view: DataView): Uint8Array {
+  let bytes = views.get(view);
+  if (bytes === undefined) {
+    bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+    views.set(view, bytes);
+  }
+  return bytes;
+}

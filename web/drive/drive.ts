@@ -1,0 +1,118 @@
+import type { SupervisorState } from '../../src/core/messages.ts';
+import type { DeskRequest } from '../../src/core/telemetry.ts';
+import { element, setAttribute, setText } from '../dom.ts';
+import { Clutch } from './clutch.ts';
+import { EngageButton } from './engage-button.ts';
+import { restingHand, stepHand } from './hand.ts';
+import { listenToDriveKeys } from './keys.ts';
+import { Pads } from './pads.ts';
+
+export interface DriveSenders {
+  /** May drop the sample. */
+  fresh(request: DeskRequest): void;
+  /** Must not: an opened clutch. */
+  sure(request: DeskRequest): void;
+}
+
+const PERIOD_MS = 20;
+const ENGAGEABLE: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
+
+/** The page as an input device: makes a hand pose from keys and pointer and sends it at 50 Hz. */
+export class Drive {
+  readonly #panel = element('drive', HTMLElement);
+  readonly #gripperButton = element('gripper', HTMLButtonElement);
+  readonly #gripperText = element('gripper-text', HTMLElement);
+  readonly #centreButton = element('recentre', HTMLButtonElement);
+  readonly #hand = restingHand();
+  readonly #clutch = new Clutch();
+  readonly #engage = new EngageButton(this.#clutch, () => this.#clutchChanged());
+  readonly #pads = new Pads(this.#hand);
+  readonly #held: ReadonlySet<string>;
+  readonly #send: DriveSenders;
+  #active = false;
+  #wasEngaged = false;
+  #lastMs = 0;
+
+  constructor(send: DriveSenders) {
+    this.#send = send;
+    this.#held = listenToDriveKeys(() => this.#active, {
+      onShift: (down) => this.#shift(down),
+      onGripper: () => this.#toggleGripper(),
+      onCentre: () => this.#centre(),
+    });
+    this.#gripperButton.addEventListener('click', () => this.#toggleGripper());
+    this.#centreButton.addEventListener('click', () => this.#centre());
+    const letGo = () => this.letGo();
+    window.addEventListener('blur', letGo);
+    window.addEventListener('pagehide', letGo);
+    document.addEventListener('visibilitychange', letGo);
+    setInterval(() => this.#tick(performance.now()), PERIOD_MS);
+  }
+
+  /** From every telemetry message, and with `connected` false when there is none. */
+  update(connected: boolean, input: string, state: SupervisorState): void {
+    const active = connected && input === 'page';
+    if (this.#wasEngaged && state !== 'engaged') this.letGo();
+    this.#wasEngaged = state === 'engaged';
+    const permitted = active && ENGAGEABLE.includes(state);
+    if (this.#clutch.closed && !permitted) this.letGo();
+    this.#active = active;
+    this.#clutch.permit(permitted);
+    this.#panel.hidden = !active;
+    document.body.classList.toggle('driving', active);
+    this.#draw();
+  }
+
+  /** Opens the clutch and says so at once. Legal at any time. */
+  letGo(): void {
+    const wasClosed = this.#clutch.closed;
+    this.#clutch.open();
+    if (wasClosed) this.#clutchChanged();
+  }
+
+  #shift(down: boolean): void {
+    if (this.#clutch.has('shift') === down) return;
+    if (down) this.#clutch.press('shift');
+    else this.#clutch.release('shift');
+    this.#clutchChanged();
+  }
+
+  #clutchChanged(): void {
+    this.#send.sure(this.#request());
+    this.#draw();
+  }
+
+  #toggleGripper(): void {
+    this.#hand.gripperTarget = this.#hand.gripperTarget === 0 ? 1 : 0;
+    this.#draw();
+  }
+
+  /** Only with the clutch open: the hand goes home, the robot stays. */
+  #centre(): void {
+    if (this.#clutch.closed) return;
+    this.#hand.targetM.fill(0);
+    this.#hand.rollRad = 0;
+  }
+
+  #tick(nowMs: number): void {
+    const elapsedS = (nowMs - this.#lastMs) / 1000;
+    this.#lastMs = nowMs;
+    if (!this.#active) return;
+    stepHand(this.#hand, this.#held, elapsedS);
+    this.#send.fresh(this.#request());
+    this.#pads.draw();
+  }
+
+  #request(): DeskRequest {
+    const { positionM, quatXyzw, gripper } = this.#hand;
+    return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed };
+  }
+
+  #draw(): void {
+    this.#engage.draw();
+    this.#panel.classList.toggle('engaged', this.#clutch.closed);
+    this.#centreButton.disabled = this.#clutch.closed;
+    setAttribute(this.#gripperButton, 'aria-pressed', String(this.#hand.gripperTarget === 1));
+    setText(this.#gripperText, this.#hand.gripperTarget === 1 ? 'closed' : 'open');
+  }
+}

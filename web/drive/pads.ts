@@ -1,0 +1,68 @@
+import { element } from '../dom.ts';
+import { BOX_M, moveTarget, type PageHand } from './hand.ts';
+
+const WHEEL_M_PER_PX = 0.0004;
+const WHEEL_LINE_PX = 16;
+const LONGEST_WHEEL_M = 0.04;
+
+/** The two pointer surfaces: a square for left/right and up/down, a rail for depth. Dragging is relative. */
+export class Pads {
+  readonly #pad = element('pad', HTMLElement);
+  readonly #padDot = element('pad-dot', HTMLElement);
+  readonly #rail = element('rail', HTMLElement);
+  readonly #railDot = element('rail-dot', HTMLElement);
+  readonly #hand: PageHand;
+
+  constructor(hand: PageHand) {
+    this.#hand = hand;
+    onDrag(this.#pad, (dx, dy) => {
+      const { clientWidth, clientHeight } = this.#pad;
+      moveTarget(hand, [dx / clientWidth, -dy / clientHeight, 0], 2 * BOX_M);
+    });
+    onDrag(this.#rail, (_, dy) => moveTarget(hand, [0, 0, dy / this.#rail.clientHeight], 2 * BOX_M));
+    for (const surface of [this.#pad, this.#rail]) {
+      surface.addEventListener('wheel', (event) => this.#wheel(event), { passive: false });
+    }
+  }
+
+  draw(): void {
+    const [x, y, z] = this.#hand.positionM.map((value) => value / BOX_M) as [number, number, number];
+    const { clientWidth, clientHeight } = this.#pad;
+    this.#padDot.style.transform = `translate(${(x * clientWidth) / 2.3}px, ${(-y * clientHeight) / 2.3}px)`;
+    this.#railDot.style.transform = `translateY(${(z * this.#rail.clientHeight) / 2.3}px)`;
+  }
+
+  /** Forward is away. With Shift held, browsers report the wheel sideways. */
+  #wheel(event: WheelEvent): void {
+    event.preventDefault();
+    const turn = event.deltaY || event.deltaX;
+    const px = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? turn : turn * WHEEL_LINE_PX;
+    const metres = Math.max(-LONGEST_WHEEL_M, Math.min(LONGEST_WHEEL_M, px * WHEEL_M_PER_PX));
+    moveTarget(this.#hand, [0, 0, 1], metres);
+  }
+}
+
+function onDrag(surface: HTMLElement, move: (dxPx: number, dyPx: number) => void): void {
+  let pointer = -1;
+  let last = [0, 0] as [number, number];
+  surface.addEventListener('pointerdown', (event) => {
+    if (pointer !== -1 || event.button !== 0) return;
+    pointer = event.pointerId;
+    last = [event.clientX, event.clientY];
+    surface.setPointerCapture(pointer);
+    surface.classList.add('dragging');
+  });
+  surface.addEventListener('pointermove', (event) => {
+    if (event.pointerId !== pointer) return;
+    move(event.clientX - last[0], event.clientY - last[1]);
+    last = [event.clientX, event.clientY];
+  });
+  const end = (event: PointerEvent) => {
+    if (event.pointerId !== pointer) return;
+    pointer = -1;
+    surface.classList.remove('dragging');
+  };
+  surface.addEventListener('pointerup', end);
+  surface.addEventListener('pointercancel', end);
+  surface.addEventListener('lostpointercapture', end);
+}

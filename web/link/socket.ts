@@ -1,0 +1,102 @@
+import type { DeskRequest } from '../../src/core/telemetry.ts';
+import { parseServerMessage, type ServerMessage } from './messages.ts';
+
+export type LinkStatus = 'connecting' | 'open' | 'closed';
+
+export interface LinkHandlers {
+  onMessage(message: ServerMessage): void;
+  onStatus(status: LinkStatus): void;
+}
+
+/** A silent socket may be half open: TCP alone would need minutes to say so. */
+const SILENCE_MS = 4000;
+const FIRST_RETRY_MS = 250;
+const LAST_RETRY_MS = 4000;
+const BACKED_UP_BYTES = 4096;
+
+/** One WebSocket that comes back by itself. Nothing is queued: what cannot be sent now is reported as not sent. */
+export class ConsoleLink {
+  status: LinkStatus = 'connecting';
+  #socket: WebSocket | null = null;
+  #retryMs = FIRST_RETRY_MS;
+  #retryTimer = 0;
+  #silenceTimer = 0;
+  readonly #url: string;
+  readonly #handlers: LinkHandlers;
+
+  constructor(url: string, handlers: LinkHandlers) {
+    this.#url = url;
+    this.#handlers = handlers;
+  }
+
+  /** True when handed to the socket. */
+  send(request: DeskRequest): boolean {
+    if (this.#socket?.readyState !== WebSocket.OPEN) return false;
+    this.#socket.send(JSON.stringify(request));
+    return true;
+  }
+
+  /** For the hand stream: a backed-up socket drops the sample, since a late pose is worth nothing. */
+  sendFresh(request: DeskRequest): boolean {
+    if ((this.#socket?.bufferedAmount ?? 0) > BACKED_UP_BYTES) return false;
+    return this.send(request);
+  }
+
+  /** Also legal while waiting to retry: tries now. */
+  connect(): void {
+    clearTimeout(this.#retryTimer);
+    this.#forget();
+    this.#setStatus('connecting');
+    const socket = new WebSocket(this.#url);
+    this.#socket = socket;
+    socket.onopen = () => this.#setStatus('open');
+    socket.onmessage = (event) => this.#receive(event.data);
+    socket.onclose = () => this.#lost();
+    this.#watchSilence();
+  }
+
+  #receive(data: unknown): void {
+    this.#watchSilence();
+    const message = typeof data === 'string' ? parseServerMessage(data) : null;
+    if (message === null) return;
+    this.#retryMs = FIRST_RETRY_MS;
+    this.#handlers.onMessage(message);
+  }
+
+  #watchSilence(): void {
+    clearTimeout(this.#silenceTimer);
+    this.#silenceTimer = window.setTimeout(() => this.#lost(), SILENCE_MS);
+  }
+
+  #lost(): void {
+    clearTimeout(this.#silenceTimer);
+    this.#forget();
+    this.#setStatus('closed');
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = window.setTimeout(() => this.connect(), this.#retryMs);
+    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 1.6);
+  }
+
+  /** Without waiting for the closing handshake, which a dead peer never answers. */
+  #forget(): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close();
+    this.#socket = null;
+  }
+
+  #setStatus(status: LinkStatus): void {
+    this.status = status;
+    this.#handlers.onStatus(status);
+  }
+}
+
+/** `/ws` next to the page, with the page's own security. */
+export function socketUrl(location: Location): string {
+  const url = new URL('ws', location.href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.search = '';
+  url.hash = '';
+  return url.href;
+}

@@ -1,0 +1,56 @@
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { element, setAttribute, setText } from '../dom.ts';
+import type { LinkStatus } from '../link/socket.ts';
+
+export interface Situation {
+  link: LinkStatus;
+  fresh: boolean;
+  telemetry: Telemetry | null;
+  estopUndelivered: boolean;
+}
+
+interface Notice {
+  tone: 'bad' | 'warn';
+  title: string;
+  text: string;
+}
+
+/** What is wrong with the connections, most serious first; it covers part of the view and moves nothing. */
+export class Banner {
+  readonly #root = element('banner', HTMLElement);
+  readonly #title = element('banner-title', HTMLElement);
+  readonly #text = element('banner-text', HTMLElement);
+
+  update(situation: Situation): void {
+    const notice = noticeFor(situation);
+    if (this.#root.hidden !== (notice === null)) this.#root.hidden = notice === null;
+    if (notice === null) return;
+    setAttribute(this.#root, 'data-tone', notice.tone);
+    setText(this.#title, notice.title);
+    setText(this.#text, notice.text);
+  }
+}
+
+function noticeFor({ link, fresh, telemetry, estopUndelivered }: Situation): Notice | null {
+  if (estopUndelivered) {
+    const text = 'Use the stop on the robot itself. The page sends yours as soon as it is connected.';
+    return { tone: 'bad', title: 'E-stop not delivered', text };
+  }
+  if (link !== 'open' && (telemetry !== null || link === 'closed')) {
+    const text = 'Robot is held/stopped by its own watchdog; reconnecting…';
+    return { tone: 'bad', title: 'Console disconnected', text };
+  }
+  if (telemetry === null) return null;
+  if (!fresh) {
+    const text = 'What you see is old. The robot is held/stopped by its own watchdog.';
+    return { tone: 'bad', title: 'No telemetry', text };
+  }
+  if (!telemetry.link.connected) {
+    return {
+      tone: 'warn',
+      title: 'No robot on the link',
+      text: 'Waiting for it; the pose shown is the last one known.',
+    };
+  }
+  return null;
+}

@@ -1,0 +1,83 @@
+import type { DeskRequest } from '../../src/core/telemetry.ts';
+import { element, setAttribute, setText } from '../dom.ts';
+
+/** Until the robot says that it stopped, the request is repeated. */
+const REPEAT_MS = 250;
+/** Telemetry this soon after the press may be older than the press. */
+const SETTLE_MS = 200;
+/** A click that follows its own pointerdown is the same press. */
+const SAME_PRESS_MS = 1000;
+
+/** The stop of the page. It acts on press, not on release, and believes only the robot that it worked. */
+export class Estop {
+  readonly #button = element('estop', HTMLButtonElement);
+  readonly #label = element('estop-label', HTMLElement);
+  readonly #send: (request: DeskRequest) => boolean;
+  readonly #onPress: () => void;
+  #pressedMs = Number.NEGATIVE_INFINITY;
+  #sentMs = Number.NEGATIVE_INFINITY;
+  #pending = false;
+  #delivered = false;
+
+  constructor(send: (request: DeskRequest) => boolean, onPress: () => void) {
+    this.#send = send;
+    this.#onPress = onPress;
+    let pointerMs = Number.NEGATIVE_INFINITY;
+    this.#button.addEventListener('pointerdown', () => {
+      pointerMs = performance.now();
+      this.press(pointerMs);
+    });
+    this.#button.addEventListener('click', () => {
+      if (performance.now() - pointerMs > SAME_PRESS_MS) this.press(performance.now());
+    });
+    this.#listenToKeys();
+  }
+
+  get pending(): boolean {
+    return this.#pending;
+  }
+
+  /** Pressed, and not even handed to the socket. */
+  get undelivered(): boolean {
+    return this.#pending && !this.#delivered;
+  }
+
+  press(nowMs: number): void {
+    this.#pending = true;
+    this.#delivered = false;
+    this.#pressedMs = nowMs;
+    this.#try(nowMs);
+    this.#onPress();
+    this.#draw(false);
+  }
+
+  /** `stopped`: the robot itself, freshly, says so. */
+  update(stopped: boolean, nowMs: number): void {
+    if (this.#pending && stopped && nowMs - this.#pressedMs >= SETTLE_MS) this.#pending = false;
+    if (this.#pending && nowMs - this.#sentMs >= REPEAT_MS) this.#try(nowMs);
+    this.#draw(stopped);
+  }
+
+  #try(nowMs: number): void {
+    this.#sentMs = nowMs;
+    this.#delivered = this.#send({ kind: 'estop' });
+  }
+
+  #draw(stopped: boolean): void {
+    const phase = this.#pending ? 'stopping' : stopped ? 'stopped' : 'ready';
+    setAttribute(this.#button, 'data-phase', phase);
+    setText(this.#label, { ready: 'E-STOP', stopping: 'stopping…', stopped: 'STOPPED' }[phase]);
+  }
+
+  /** Before anything else on the page sees them, so that Space never presses the focused button instead. */
+  #listenToKeys(): void {
+    const swallow = (event: KeyboardEvent) => {
+      if (event.code !== 'Space' && event.key !== ' ' && event.key !== 'Escape') return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+      if (event.type === 'keydown' && !event.repeat) this.press(performance.now());
+    };
+    window.addEventListener('keydown', swallow, { capture: true });
+    window.addEventListener('keyup', swallow, { capture: true });
+  }
+}

@@ -1,0 +1,101 @@
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { element } from '../dom.ts';
+import { type LatencyWindow, WINDOW_S } from './latency-window.ts';
+
+/** Upper ends of the axis, in ms; it grows at once and shrinks when a whole window would fit lower. */
+const CEILINGS_MS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+const FONT = '11px system-ui, sans-serif';
+
+/** One point per command: its one-way time, at the instant the hand was read. */
+export class LatencyChart {
+  readonly #box = element('chart', HTMLElement);
+  readonly #plot: uPlot;
+  #ceilingMs = 100;
+
+  constructor() {
+    const { clientWidth, clientHeight } = this.#box;
+    this.#plot = new uPlot(
+      this.#options(clientWidth || 340, clientHeight || 120),
+      [[], [], [], []],
+      this.#box,
+    );
+    new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = this.#box;
+      if (width > 0 && height > 0) this.#plot.setSize({ width, height });
+    }).observe(this.#box);
+    matchMedia('(prefers-color-scheme: light)').addEventListener('change', () =>
+      this.#plot.redraw(false, true),
+    );
+  }
+
+  draw(window: LatencyWindow, pageS: number): void {
+    const nowS = window.nowS(pageS);
+    const at: number[] = [];
+    const onTime: (number | null)[] = [];
+    const late: (number | null)[] = [];
+    const gone: (number | null)[] = [];
+    let highest = 0;
+    for (const { atS, oneWayMs, outcome } of window.commands) {
+      at.push(atS - nowS);
+      onTime.push(oneWayMs);
+      late.push(outcome === 'late' ? oneWayMs : null);
+      gone.push(oneWayMs === null && (outcome === 'lost' || outcome === 'dropped-stale') ? 0 : null);
+      highest = Math.max(highest, oneWayMs ?? 0);
+    }
+    this.#ceilingMs = CEILINGS_MS.find((ceiling) => highest * 1.08 <= ceiling) ?? highest * 1.08;
+    this.#plot.setData([at, onTime, late, gone]);
+  }
+
+  #options(width: number, height: number): uPlot.Options {
+    const axis = { font: FONT, stroke: () => css('--muted'), ticks: { show: false } };
+    const grid = { stroke: () => css('--line'), width: 1 };
+    const dots = (name: string, size: number): uPlot.Series => ({
+      paths: () => null,
+      points: { show: true, size, width: 0, fill: () => css(name), stroke: () => css(name) },
+    });
+    return {
+      width,
+      height,
+      legend: { show: false },
+      cursor: { show: false },
+      padding: [8, 8, 0, 0],
+      scales: {
+        x: { time: false, range: [-WINDOW_S, 0] },
+        y: { range: () => [0, this.#ceilingMs] },
+      },
+      axes: [
+        {
+          ...axis,
+          grid: { show: false },
+          size: 20,
+          gap: 2,
+          splits: [-10, -8, -6, -4, -2, 0],
+          values: secondLabels,
+        },
+        {
+          ...axis,
+          grid,
+          size: 44,
+          gap: 6,
+          space: 26,
+          values: (_, splits) => splits.map((value) => `${value} ms`),
+        },
+      ],
+      series: [
+        {},
+        { stroke: () => css('--accent'), width: 1.5, points: { show: false }, spanGaps: true },
+        dots('--amber', 5),
+        dots('--red', 6),
+      ],
+    };
+  }
+}
+
+function secondLabels(_: uPlot, splits: number[]): string[] {
+  return splits.map((second) => (second === 0 ? 'now' : `−${-second} s`));
+}
+
+function css(name: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

@@ -1,0 +1,64 @@
+import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import type { ClosedCommand } from '../../src/core/telemetry.ts';
+import { SEGMENTS } from '../../src/core/trace-record.ts';
+
+export const WINDOW_S = 10;
+/** Ten seconds at 500 Hz; older ones give way. */
+const MOST_COMMANDS = 5000;
+
+/** The commands of the last ten seconds in order of their get_state instant; lost ones close late and are put back. */
+export class LatencyWindow {
+  readonly #commands: ClosedCommand[] = [];
+  /** Page clock − operator clock, seconds; only to let the chart run on between messages. */
+  #shiftS = Number.NaN;
+
+  get commands(): readonly ClosedCommand[] {
+    return this.#commands;
+  }
+
+  add(closed: readonly ClosedCommand[], pageS: number): void {
+    for (const command of closed) this.#insert(command);
+    const newest = this.#commands.at(-1);
+    if (newest && closed.length > 0) {
+      const shiftS = pageS - newest.atS;
+      const jumped = !(Math.abs(shiftS - this.#shiftS) < 1);
+      this.#shiftS = jumped ? shiftS : this.#shiftS + (shiftS - this.#shiftS) * 0.05;
+    }
+    this.#prune(pageS);
+  }
+
+  /** Operator time now, as well as the page knows it. */
+  nowS(pageS: number): number {
+    return pageS - this.#shiftS;
+  }
+
+  clear(): void {
+    this.#commands.length = 0;
+    this.#shiftS = Number.NaN;
+  }
+
+  oneWay(): Percentiles | null {
+    return percentiles(this.#commands.map((command) => command.oneWayMs ?? Number.NaN));
+  }
+
+  /** Median of each segment; null where no command has it. */
+  segmentMedians(): (number | null)[] {
+    return SEGMENTS.map((_, i) => {
+      const values = this.#commands.map((command) => command.segmentsMs[i] ?? Number.NaN);
+      return percentiles(values)?.p50 ?? null;
+    });
+  }
+
+  #insert(command: ClosedCommand): void {
+    let at = this.#commands.length;
+    while (at > 0 && this.#commands[at - 1]!.atS > command.atS) at--;
+    this.#commands.splice(at, 0, command);
+  }
+
+  #prune(pageS: number): void {
+    const oldestS = this.nowS(pageS) - WINDOW_S - 0.5;
+    let expired = Math.max(0, this.#commands.length - MOST_COMMANDS);
+    while (expired < this.#commands.length && this.#commands[expired]!.atS < oldestS) expired++;
+    if (expired > 0) this.#commands.splice(0, expired);
+  }
+}

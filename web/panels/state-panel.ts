@@ -1,0 +1,75 @@
+import type { SupervisorState } from '../../src/core/messages.ts';
+import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import { create, element, setAttribute, setText } from '../dom.ts';
+import { causeText, inputHint, inputLabel, sentence } from './words.ts';
+
+const DISARMABLE: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
+
+/** The supervisor as the page believes it to be: no fresh word from the robot means `disconnected`. */
+export function believedState(telemetry: Telemetry | null, fresh: boolean): SupervisorState {
+  if (!fresh || !telemetry?.robot || !telemetry.link.connected) return 'disconnected';
+  return telemetry.robot.state;
+}
+
+export class StatePanel {
+  readonly #badge = element('badge', HTMLElement);
+  readonly #state = element('state', HTMLElement);
+  readonly #cause = element('cause', HTMLElement);
+  readonly #arm = element('arm', HTMLButtonElement);
+  readonly #disarm = element('disarm', HTMLButtonElement);
+  readonly #reset = element('reset', HTMLButtonElement);
+  readonly #inputs = element('inputs', HTMLElement);
+  readonly #hint = element('input-hint', HTMLElement);
+  readonly #send: (request: DeskRequest) => void;
+  #names = '';
+
+  constructor(send: (request: DeskRequest) => void) {
+    this.#send = send;
+    this.#arm.addEventListener('click', () => send({ kind: 'arm' }));
+    this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
+    this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
+  }
+
+  /** `stopping`: an e-stop is on its way, so nothing may be armed or reset meanwhile. */
+  update(telemetry: Telemetry | null, fresh: boolean, stopping: boolean): void {
+    const state = believedState(telemetry, fresh);
+    setAttribute(this.#badge, 'data-state', state);
+    setText(this.#state, state);
+    setText(this.#cause, this.#explain(telemetry, fresh, state));
+    this.#arm.disabled = state !== 'idle' || stopping;
+    this.#disarm.disabled = !DISARMABLE.includes(state);
+    this.#reset.disabled = state !== 'stopped' || stopping;
+    this.#reset.classList.toggle('primary', state === 'stopped');
+    this.#arm.classList.toggle('primary', state === 'idle');
+    if (telemetry) this.#showInputs(telemetry, fresh);
+  }
+
+  #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
+    if (telemetry === null) return 'Waiting for the first message.';
+    if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
+    return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
+  }
+
+  #showInputs(telemetry: Telemetry, fresh: boolean): void {
+    const { active, available } = telemetry.input;
+    const names = available.join('\n');
+    if (names !== this.#names) {
+      this.#names = names;
+      this.#inputs.replaceChildren(...available.map((name) => this.#inputButton(name)));
+    }
+    for (const button of this.#inputs.querySelectorAll('button')) {
+      setAttribute(button, 'aria-pressed', String(button.dataset['name'] === active));
+      button.disabled = !fresh;
+    }
+    setText(this.#hint, inputHint(active) || sentence(active));
+  }
+
+  #inputButton(name: string): HTMLElement {
+    const button = create('button', '', inputLabel(name));
+    button.setAttribute('type', 'button');
+    button.dataset['name'] = name;
+    button.dataset['testid'] = `input-${name}`;
+    button.addEventListener('click', () => this.#send({ kind: 'input', name }));
+    return button;
+  }
+}

@@ -1,0 +1,48 @@
+import type { SupervisorState } from '../../src/core/messages.ts';
+
+/** What a state means to the person in front of the page. */
+export const STATE_WORDS: Record<SupervisorState, string> = {
+  disconnected: 'No robot on the link.',
+  idle: 'Joints are not powered. Arm to begin.',
+  armed: 'Powered and still. Engage to move.',
+  engaged: 'The robot follows the hand.',
+  hold: 'Holding its position. Engage again to go on.',
+  stopped: 'Stopped and latched. Reset to go on.',
+};
+
+const INPUT_LABELS: Record<string, string> = {
+  scripted: 'Scripted figure eight',
+  page: 'Keyboard / pointer',
+};
+
+const INPUT_HINTS: Record<string, string> = {
+  scripted:
+    'A made-up hand draws a figure eight, rolls its wrist and works the gripper. Nobody needs to be there.',
+  page: 'Hold Shift, or tap Engage, and the robot follows. Move with W A S D, Q E and arrows or drag the pad; R F roll, G grips.',
+};
+
+export function inputLabel(name: string): string {
+  return INPUT_LABELS[name] ?? sentence(name);
+}
+
+export function inputHint(name: string): string {
+  return INPUT_HINTS[name] ?? '';
+}
+
+/** `tracking-lost` → `Tracking lost`. */
+export function sentence(text: string): string {
+  const words = text.replaceAll('-', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** The cause as given, made a sentence, then what it means. */
+export function causeText(state: SupervisorState, cause: string): string {
+  const given = sentence(cause);
+  return given === '' ? STATE_WORDS[state] : `${given}. ${STATE_WORDS[state]}`;
+}
+
+/** Fixed number of decimals, with a true minus sign; a dash when there is none. */
+export function milliseconds(value: number | null | undefined, decimals = 1): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '—';
+  return value.toFixed(decimals).replace('-', '−');
+}

@@ -1,0 +1,113 @@
+import {
+  BufferAttribute,
+  BufferGeometry,
+  Group,
+  Line,
+  LineBasicMaterial,
+  Mesh,
+  MeshBasicMaterial,
+  MeshLambertMaterial,
+  Quaternion,
+  Vector3,
+} from 'three';
+import type { Palette } from './palette.ts';
+import { mergeParts, type Part, type Shapes } from './shapes.ts';
+
+/** The input's world (Y up, −Z forward) to scene axes, where the robot's forward is +X. */
+const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
+/** Floats beside the tool so that neither hides the other. */
+const LIFT = new Vector3(0.02, 0.17, 0.12);
+const SETTLE = 0.18;
+
+/**
+ * The operator's hand. Its place is relative, as the clutch makes it: where it was when the clutch closed belongs to
+ * where the tool was then.
+ */
+export class HandMarker {
+  readonly root = new Group();
+  readonly #glyph = new Group();
+  readonly #tether: Line;
+  readonly #tetherEnds = new BufferAttribute(new Float32Array(6), 3);
+  readonly #skin: MeshLambertMaterial;
+  readonly #at = new Vector3();
+  readonly #shift = new Vector3();
+  readonly #wantedShift = new Vector3();
+  #clutched = false;
+  #placed = false;
+
+  constructor(palette: Palette, shapes: Shapes, scale: number) {
+    this.#skin = new MeshLambertMaterial({ color: palette.hand, emissive: palette.hand, transparent: true });
+    this.#glyph.add(new Mesh(handGeometry(shapes), this.#skin), createTriad(shapes));
+    this.#glyph.scale.setScalar(scale);
+    const line = new BufferGeometry().setAttribute('position', this.#tetherEnds);
+    this.#tether = new Line(
+      line,
+      new LineBasicMaterial({ color: palette.hand, transparent: true, opacity: 0.5 }),
+    );
+    this.#tether.frustumCulled = false;
+    this.root.add(this.#glyph, this.#tether);
+    this.root.visible = false;
+  }
+
+  /** Pose in the input's frame; `tip` in scene axes. True while the marker still settles. */
+  update(positionM: ArrayLike<number>, quatXyzw: ArrayLike<number>, clutch: boolean, tip: Vector3): boolean {
+    this.#at.set(positionM[0] ?? 0, positionM[1] ?? 0, positionM[2] ?? 0).applyQuaternion(SCENE_FROM_INPUT);
+    if (!this.#placed || (clutch && !this.#clutched)) this.#wantedShift.subVectors(tip, this.#at);
+    if (!this.#placed) this.#shift.copy(this.#wantedShift);
+    this.#placed = true;
+    this.#clutched = clutch;
+    const settling = this.#shift.distanceTo(this.#wantedShift) > 1e-4;
+    this.#shift.lerp(this.#wantedShift, settling ? SETTLE : 1);
+    this.#glyph.position.copy(this.#at).add(this.#shift).add(LIFT);
+    this.#glyph.quaternion.set(quatXyzw[0] ?? 0, quatXyzw[1] ?? 0, quatXyzw[2] ?? 0, quatXyzw[3] ?? 1);
+    this.#glyph.quaternion.normalize().premultiply(SCENE_FROM_INPUT);
+    this.#tetherEnds.setXYZ(0, ...this.#glyph.position.toArray());
+    this.#tetherEnds.setXYZ(1, ...tip.toArray());
+    this.#tetherEnds.needsUpdate = true;
+    this.#tether.visible = clutch;
+    this.#skin.opacity = clutch ? 0.95 : 0.4;
+    this.#skin.emissiveIntensity = clutch ? 0.4 : 0.15;
+    this.root.visible = true;
+    return settling;
+  }
+
+  hide(): void {
+    this.root.visible = false;
+    this.#placed = false;
+  }
+}
+
+/** Fingers along −Z, back of the hand up. */
+function handGeometry(shapes: Shapes): BufferGeometry {
+  const parts: Part[] = [];
+  const add = (radius: number, length: number, at: [number, number, number], yawRad: number) => {
+    const geometry = shapes
+      .capsule(radius, length)
+      .rotateX(Math.PI / 2)
+      .rotateY(yawRad)
+      .translate(...at);
+    parts.push({ geometry, colour: 0xffffff });
+  };
+  const lengths = [0.026, 0.034, 0.037, 0.032];
+  lengths.forEach((length, i) => {
+    const x = (1.5 - i) * 0.0155;
+    add(0.0068, length, [x * 1.08, 0, -0.034 - length / 2], -x * 4);
+    add(0.0095, 0.036, [x, 0, -0.012], 0);
+  });
+  add(0.0078, 0.026, [-0.036, -0.004, -0.012], 0.75);
+  add(0.015, 0.012, [0, 0, 0.022], 0);
+  return mergeParts(parts);
+}
+
+/** X red, Y green, Z blue. */
+function createTriad(shapes: Shapes): Mesh {
+  const length = 0.065;
+  const thick = 0.0034;
+  const half = length / 2;
+  const axes: Part[] = [
+    { geometry: shapes.box([length, thick, thick], [half, 0, 0]), colour: 0xf2555a },
+    { geometry: shapes.box([thick, length, thick], [0, half, 0]), colour: 0x4cc267 },
+    { geometry: shapes.box([thick, thick, length], [0, 0, half]), colour: 0x4c8dff },
+  ];
+  return new Mesh(mergeParts(axes), new MeshBasicMaterial({ vertexColors: true }));
+}

@@ -1,0 +1,62 @@
+/** Colours of the 3D scene; the page's own live in styles/theme.css and agree with these. */
+export interface Palette {
+  ground: number;
+  gridLine: number;
+  gridStrong: number;
+  shadow: number;
+  shadowOpacity: number;
+  shell: number;
+  tube: number;
+  collar: number;
+  cap: number;
+  fingers: number;
+  ghost: number;
+  hand: number;
+  trail: number;
+  skyLight: number;
+  groundLight: number;
+  ambient: number;
+}
+
+const DARK: Palette = {
+  ground: 0x10151c,
+  gridLine: 0x222b37,
+  gridStrong: 0x334152,
+  shadow: 0x000000,
+  shadowOpacity: 0.55,
+  shell: 0xd9dee3,
+  tube: 0xb3bbc4,
+  collar: 0x5d6874,
+  cap: 0x5fa8dc,
+  fingers: 0x3b444f,
+  ghost: 0xb58cff,
+  hand: 0xffb454,
+  trail: 0x7cc4ff,
+  skyLight: 0xeaf3ff,
+  groundLight: 0x2a3038,
+  ambient: 1.25,
+};
+
+const LIGHT: Palette = {
+  ...DARK,
+  ground: 0xeef2f6,
+  gridLine: 0xd9e0e8,
+  gridStrong: 0xbcc7d3,
+  shadow: 0x33465c,
+  shadowOpacity: 0.32,
+  shell: 0xf1f3f5,
+  tube: 0xc9d0d7,
+  collar: 0x76818d,
+  cap: 0x3f93d2,
+  ghost: 0x8250e0,
+  hand: 0xe08600,
+  trail: 0x1677c8,
+  groundLight: 0x9aa6b2,
+  ambient: 1.5,
+};
+
+export const LIGHT_SCHEME = '(prefers-color-scheme: light)';
+
+export function currentPalette(): Palette {
+  return matchMedia(LIGHT_SCHEME).matches ? LIGHT : DARK;
+}

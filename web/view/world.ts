@@ -1,0 +1,125 @@
+import { Color, DirectionalLight, HemisphereLight, Line, type Material, Mesh, Scene, Vector3 } from 'three';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { type Arm, createArm } from './arm.ts';
+import { createFloor } from './floor.ts';
+import { HandMarker } from './hand-marker.ts';
+import { type GhostMaterial, ghostMaterial, solidMaterial } from './materials.ts';
+import type { Palette } from './palette.ts';
+import { PoseTrack } from './pose-track.ts';
+import { type Detail, Shapes } from './shapes.ts';
+import { Trail } from './trail.ts';
+
+const GHOST_OPACITY = 0.5;
+const GHOST_DETAIL: Detail = { around: 14, bevelSteps: 0 };
+/** Largest joint difference at which the ghost begins to show, and at which it shows in full. */
+const GHOST_FROM_RAD = 0.002;
+const GHOST_FULL_RAD = 0.012;
+
+/** Everything in the scene for one model and one colour scheme. */
+export class World {
+  readonly scene = new Scene();
+  readonly #robot: Arm;
+  readonly #ghost: Arm;
+  readonly #ghostMaterial: GhostMaterial;
+  readonly #hand: HandMarker;
+  readonly #trail: Trail;
+  readonly #measured: PoseTrack;
+  readonly #commanded: PoseTrack;
+  readonly #gripper = new PoseTrack(1);
+  readonly #handPose = new PoseTrack(7);
+  readonly #tip = new Vector3();
+  #clutch = false;
+  #hasCommand = false;
+  #hasHand = false;
+
+  constructor(model: RobotModel, palette: Palette, detail: Detail, reachM: number) {
+    const shapes = new Shapes(detail);
+    this.scene.background = new Color(palette.ground);
+    this.#ghostMaterial = ghostMaterial(palette.ghost);
+    this.#robot = createArm(model, palette, shapes, solidMaterial());
+    this.#ghost = createArm(model, palette, new Shapes(GHOST_DETAIL), this.#ghostMaterial);
+    this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
+    this.#trail = new Trail(palette.trail);
+    this.#measured = new PoseTrack(model.joints.length);
+    this.#commanded = new PoseTrack(model.joints.length);
+    this.#robot.setJoints(model.homeRad);
+    this.#ghost.root.visible = false;
+    this.scene.add(
+      createFloor(palette),
+      this.#robot.root,
+      this.#ghost.root,
+      this.#hand.root,
+      this.#trail.mesh,
+    );
+    this.#light(palette);
+  }
+
+  aim(telemetry: Telemetry, nowMs: number): void {
+    const { robot, hand, commandedRad } = telemetry;
+    if (robot) {
+      this.#measured.aim(robot.measuredRad, nowMs);
+      this.#gripper.aim([robot.gripper], nowMs);
+    }
+    if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
+    if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
+    this.#hasCommand = commandedRad !== null;
+    this.#hasHand = hand !== null;
+    this.#clutch = telemetry.input.clutch;
+  }
+
+  /** True while something still moves or fades. */
+  advance(nowMs: number, camera: Vector3): boolean {
+    if (!this.#measured.started) return false;
+    let moving = this.#measured.advance(nowMs);
+    moving = this.#commanded.advance(nowMs) || moving;
+    moving = this.#gripper.advance(nowMs) || moving;
+    moving = this.#handPose.advance(nowMs) || moving;
+    this.#robot.setJoints(this.#measured.shown);
+    this.#robot.setGripper(this.#gripper.shown[0]!);
+    this.#showGhost();
+    this.#robot.root.updateMatrixWorld();
+    this.#robot.tip.getWorldPosition(this.#tip);
+    moving = this.#trail.update(this.#tip, camera, nowMs) || moving;
+    return this.#showHand() || moving;
+  }
+
+  dispose(): void {
+    this.scene.traverse((node) => {
+      if (!(node instanceof Mesh || node instanceof Line)) return;
+      node.geometry.dispose();
+      const materials: Material[] = [node.material].flat();
+      for (const material of materials) material.dispose();
+    });
+  }
+
+  #showGhost(): void {
+    let differenceRad = 0;
+    this.#commanded.shown.forEach((angle, i) => {
+      differenceRad = Math.max(differenceRad, Math.abs(angle - this.#measured.shown[i]!));
+    });
+    const part = Math.min(1, (differenceRad - GHOST_FROM_RAD) / (GHOST_FULL_RAD - GHOST_FROM_RAD));
+    this.#ghost.root.visible = this.#hasCommand && part > 0;
+    if (!this.#ghost.root.visible) return;
+    this.#ghost.setJoints(this.#commanded.shown);
+    this.#ghost.setGripper(this.#gripper.shown[0]!);
+    this.#ghostMaterial.setOpacity(GHOST_OPACITY * part);
+  }
+
+  #showHand(): boolean {
+    if (!this.#hasHand) {
+      this.#hand.hide();
+      return false;
+    }
+    const pose = this.#handPose.shown;
+    return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#clutch, this.#tip);
+  }
+
+  #light(palette: Palette): void {
+    const key = new DirectionalLight(0xffffff, 1.9);
+    key.position.set(-0.8, 1.6, 1.2);
+    const rim = new DirectionalLight(palette.skyLight, 0.7);
+    rim.position.set(1, 0.7, -1.2);
+    this.scene.add(new HemisphereLight(palette.skyLight, palette.groundLight, palette.ambient), key, rim);
+  }
+}
