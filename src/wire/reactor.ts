@@ -52,7 +52,7 @@ export interface SocketSpec {
 
 /** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */
 export interface Reactor extends Outbox {
-  readonly kind: 'native' | 'dgram' | 'local';
+  readonly kind: 'native' | 'dgram';
   /** Where receive stamps come from; written into every trace. */
   readonly stampSource: 'kernel' | 'userspace';
   localPort(socket: number): number;

@@ -114,10 +114,14 @@ export class OperatorLoop implements DatagramHandler {
     this.#publish(nowNs);
   }
 
-  /** After the wish to end: no more commands, a moment for the last receipts, then done. */
+  /** After the wish to end: one command that releases, a moment for the last receipts, then done. */
   #windDown(nowNs: number): boolean {
     if (Atomics.load(this.#parts.windDown, 0) === 0) return false;
-    if (this.#windDownNs === Number.POSITIVE_INFINITY) this.#windDownNs = nowNs + WIND_DOWN_NS;
+    if (this.#windDownNs === Number.POSITIVE_INFINITY) {
+      this.#windDownNs = nowNs + WIND_DOWN_NS;
+      this.#orchestrator.finish();
+      this.leader.tick(nowNs);
+    }
     if (nowNs >= this.#windDownNs) {
       this.link.expire(nowNs, 0);
       this.#publish(nowNs);

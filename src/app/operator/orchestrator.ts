@@ -19,6 +19,7 @@ export class Orchestrator {
   /** The clutch must be seen open before it counts again. */
   #mustRelease = false;
   #source = -1;
+  #finished = false;
 
   constructor(mapper: ArmMapper, robot: RobotView, joints: number, session: number) {
     this.#mapper = mapper;
@@ -30,6 +31,12 @@ export class Orchestrator {
   /** The robot restarted or the link was lost: whatever was agreed is void. */
   disengage(): void {
     if (this.#engaged) this.#release(true);
+  }
+
+  /** The operator is leaving: the next command releases the robot, and none engages it again. */
+  finish(): void {
+    this.disengage();
+    this.#finished = true;
   }
 
   /** Hot path. */
@@ -65,7 +72,7 @@ export class Orchestrator {
       if (!leader.sample.clutch) this.#release(false);
       else if (!trusted || robot.endedEngagement >= this.#engagements) this.#release(!leader.automatic);
     }
-    const ready = robot.state === 'armed' || robot.state === 'hold';
+    const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
     if (!this.#engaged && ready && trusted && leader.sample.clutch && !this.#mustRelease)
       this.#engage(leader);
   }

@@ -3,14 +3,14 @@ import { TURN_RAD, wrapRad } from '../frames.ts';
 
 /** Picks among the solutions of three consecutive joints. Hot path: nothing allocates. */
 export interface BranchChooser {
-  /** Room for the solutions, three angles each, any number of turns off. */
+  /** Filled with all solutions, three angles each, any number of turns off, before each `choose`. */
   readonly candidates: Float64Array;
   /**
    * Writes the solution nearest to the seed by max |difference|, unwrapped toward the seed and within the limits.
    * False when a joint was stopped at its limit instead: an arm driven into a stop stays there, it does not unwind a
    * turn or flip over to carry on. `out` may be `seed`.
    */
-  choose(count: number, seedRad: Float64Array, outRad: Float64Array): boolean;
+  choose(seedRad: Float64Array, outRad: Float64Array): boolean;
 }
 
 /** A seed this close to the limit it is asked to pass is being driven into it. */
@@ -31,14 +31,16 @@ export function createBranchChooser(model: RobotModel, first: number, count: num
   }
   return {
     candidates,
-    choose(offered, seedRad, outRad) {
+    choose(seedRad, outRad) {
       let free = 0;
       let freeRad = Infinity;
       let legal = -1;
       let legalRad = Infinity;
-      for (let i = 0; i < offered; i++) {
-        const nearRad = distanceRad(candidates, i, limits, seedRad, first, false);
-        const withinRad = distanceRad(candidates, i, limits, seedRad, first, true);
+      for (let i = 0; i < count; i++) {
+        const nearRad = unwrap(candidates, i, seedRad, first);
+        const withinRad = isWithin(candidates, i, limits)
+          ? nearRad
+          : legalMove(candidates, i, limits, seedRad, first);
         if (nearRad < freeRad) {
           freeRad = nearRad;
           free = i;
@@ -48,34 +50,57 @@ export function createBranchChooser(model: RobotModel, first: number, count: num
           legal = i;
         }
       }
-      const stopped =
-        legal < 0 ||
-        (legalRad > freeRad &&
-          legalRad > DETOUR_RAD &&
-          drivenIntoStop(candidates, free, limits, seedRad, first));
-      write(candidates, stopped ? free : legal, limits, seedRad, first, stopped, outRad);
+      const detour = legalRad > freeRad && legalRad > DETOUR_RAD;
+      const stopped = legal < 0 || (detour && drivenIntoStop(candidates, free, limits, seedRad, first));
+      for (let j = 0; j < 3; j++) {
+        const low = limits[2 * j]!;
+        const high = limits[2 * j + 1]!;
+        outRad[first + j] = stopped
+          ? Math.min(Math.max(candidates[free * 3 + j]!, low), high)
+          : legalTurn(candidates[legal * 3 + j]!, low, high);
+      }
       return !stopped;
     },
   };
 }
 
-/** Largest move of a joint from the seed to a solution, ties broken; Infinity when `legally` and no turn of it is within limits. */
-function distanceRad(
+/** Moves a solution by whole turns next to the seed; its largest move from there, ties broken. */
+function unwrap(candidates: Float64Array, branch: number, seedRad: Float64Array, first: number): number {
+  let farthestRad = 0;
+  let sumRad = 0;
+  for (let j = 0; j < 3; j++) {
+    const seed = seedRad[first + j]!;
+    const move = wrapRad(candidates[branch * 3 + j]! - seed);
+    candidates[branch * 3 + j] = seed + move;
+    const moveRad = Math.abs(move);
+    if (moveRad > farthestRad) farthestRad = moveRad;
+    sumRad += moveRad;
+  }
+  return farthestRad + TIE * sumRad;
+}
+
+function isWithin(candidates: Float64Array, branch: number, limits: Float64Array): boolean {
+  for (let j = 0; j < 3; j++) {
+    const angle = candidates[branch * 3 + j]!;
+    if (angle < limits[2 * j]! - SLACK_RAD || angle > limits[2 * j + 1]! + SLACK_RAD) return false;
+  }
+  return true;
+}
+
+/** The move with every joint turned into its limits; Infinity when one does not fit. */
+function legalMove(
   candidates: Float64Array,
   branch: number,
   limits: Float64Array,
   seedRad: Float64Array,
   first: number,
-  legally: boolean,
 ): number {
   let farthestRad = 0;
   let sumRad = 0;
   for (let j = 0; j < 3; j++) {
-    const seed = seedRad[first + j]!;
-    let angle = seed + wrapRad(candidates[branch * 3 + j]! - seed);
-    if (legally) angle = legalTurn(angle, limits[2 * j]!, limits[2 * j + 1]!);
-    const moveRad = Math.abs(angle - seed);
-    if (moveRad > farthestRad) farthestRad = moveRad;
+    const angle = legalTurn(candidates[branch * 3 + j]!, limits[2 * j]!, limits[2 * j + 1]!);
+    const moveRad = Math.abs(angle - seedRad[first + j]!);
+    farthestRad = Math.max(farthestRad, moveRad);
     sumRad += moveRad;
   }
   return farthestRad + TIE * sumRad;
@@ -91,6 +116,7 @@ function legalTurn(angleRad: number, minRad: number, maxRad: number): number {
   return Math.min(Math.max(angleRad, minRad), maxRad);
 }
 
+/** Every limit that the unwrapped solution passes is one the seed is already at. */
 function drivenIntoStop(
   candidates: Float64Array,
   branch: number,
@@ -100,29 +126,9 @@ function drivenIntoStop(
 ): boolean {
   for (let j = 0; j < 3; j++) {
     const seed = seedRad[first + j]!;
-    const angle = seed + wrapRad(candidates[branch * 3 + j]! - seed);
+    const angle = candidates[branch * 3 + j]!;
     if (angle < limits[2 * j]! && seed > limits[2 * j]! + AT_STOP_RAD) return false;
     if (angle > limits[2 * j + 1]! && seed < limits[2 * j + 1]! - AT_STOP_RAD) return false;
   }
   return true;
-}
-
-function write(
-  candidates: Float64Array,
-  branch: number,
-  limits: Float64Array,
-  seedRad: Float64Array,
-  first: number,
-  stopped: boolean,
-  outRad: Float64Array,
-): void {
-  for (let j = 0; j < 3; j++) {
-    const minRad = limits[2 * j]!;
-    const maxRad = limits[2 * j + 1]!;
-    const seed = seedRad[first + j]!;
-    const angle = seed + wrapRad(candidates[branch * 3 + j]! - seed);
-    outRad[first + j] = stopped
-      ? Math.min(Math.max(angle, minRad), maxRad)
-      : legalTurn(angle, minRad, maxRad);
-  }
 }

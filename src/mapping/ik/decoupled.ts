@@ -37,6 +37,8 @@ const SINGULAR = 1e-7;
 /** Link 3 closer to the base axis than this, or sin θ5 below this, counts as near the singularity. */
 const NEAR_AXIS_M = 0.03;
 const NEAR_WRIST = 0.15;
+/** sin θ3 below this: rounding in the target starts to show in the elbow. */
+const NEAR_ELBOW = 1e-3;
 /** Farther targets are drawn in along their ray first, so that squares stay finite. */
 const FAR_M = 1e3;
 
@@ -94,23 +96,32 @@ function solvePosition(
   const upM = positionM[2]! * scale - arm.d1M;
 
   const axisM = Math.sqrt(xM * xM + yM * yM);
-  const panMove = nearestHalfTurn(Math.atan2(yM, xM) - seedRad[0]!);
-  const pan = seedRad[0]! + boundMove(panMove, axisM, NEAR_AXIS_M, arm.singularStepRad);
-  const cosPan = Math.cos(pan);
-  const sinPan = Math.sin(pan);
-  const outM = cosPan * xM + sinPan * yM;
+  const facing = Math.atan2(yM, xM);
+  const bounded = isBounded(facing - seedRad[0]!, axisM, NEAR_AXIS_M, arm.singularStepRad);
+  const pan = bounded ? boundedTurn(seedRad[0]!, facing, axisM, NEAR_AXIS_M, arm.singularStepRad) : facing;
+  const outM = bounded ? Math.cos(pan) * xM + Math.sin(pan) * yM : axisM;
 
   const { a2M, a3M } = arm;
   const spanSqM2 = outM * outM + upM * upM;
   const shellSqM2 = Math.min(Math.max(spanSqM2, arm.innerSqM2), arm.outerSqM2);
-  const seedSpanSqM2 = a2M * a2M + a3M * a3M + 2 * a2M * a3M * Math.cos(seedRad[2]!);
-  const held = Math.abs(spanSqM2 - seedSpanSqM2) < 2 * HOLD * Math.sqrt(spanSqM2);
-  const cosElbow = (shellSqM2 - a2M * a2M - a3M * a3M) / (2 * a2M * a3M);
+  let cosElbow = (shellSqM2 - a2M * a2M - a3M * a3M) / (2 * a2M * a3M);
+  let sinElbow = Math.sqrt(1 - cosElbow * cosElbow);
+  const held = sinElbow < NEAR_ELBOW && keepsSpan(arm, seedRad[2]!, spanSqM2);
+  if (held) {
+    cosElbow = Math.cos(seedRad[2]!);
+    sinElbow = Math.abs(Math.sin(seedRad[2]!));
+  }
   const elbow = held ? Math.abs(wrapRad(seedRad[2]!)) : Math.acos(cosElbow);
-  const inner = Math.atan2(a3M * Math.sin(elbow), a2M + a3M * Math.cos(elbow));
+  const inner = Math.atan2(a3M * sinElbow, a2M + a3M * cosElbow);
   const ray = spanSqM2 > HOLD * HOLD ? Math.atan2(upM, outM) : seedRay(arm, seedRad);
+  offerArm(arm.shoulder.candidates, pan, ray, inner, elbow);
+  const within = arm.shoulder.choose(seedRad, outRad);
+  const onPlane = !bounded || Math.abs(Math.cos(pan) * yM - Math.sin(pan) * xM) <= SINGULAR;
+  return within && onPlane && scale === 1 && (held || shellSqM2 === spanSqM2);
+}
 
-  const c = arm.shoulder.candidates;
+/** Shoulder left and right × elbow up and down. */
+function offerArm(c: Float64Array, pan: number, ray: number, inner: number, elbow: number): void {
   c[0] = c[3] = pan;
   c[6] = c[9] = pan + Math.PI;
   c[1] = ray - inner;
@@ -119,9 +130,13 @@ function solvePosition(
   c[10] = Math.PI - ray + inner;
   c[2] = c[8] = elbow;
   c[5] = c[11] = -elbow;
-  const within = arm.shoulder.choose(4, seedRad, outRad);
-  const offPlaneM = Math.abs(cosPan * yM - sinPan * xM);
-  return within && scale === 1 && (held || shellSqM2 === spanSqM2) && offPlaneM <= SINGULAR;
+}
+
+/** The elbow as it is gives the distance asked for: near stretch and fold, rounding must not move it. */
+function keepsSpan(arm: Arm, elbowRad: number, spanSqM2: number): boolean {
+  const { a2M, a3M } = arm;
+  const seedSqM2 = a2M * a2M + a3M * a3M + 2 * a2M * a3M * Math.cos(elbowRad);
+  return Math.abs(spanSqM2 - seedSqM2) < 2 * HOLD * Math.sqrt(spanSqM2);
 }
 
 /** Direction in the arm's plane from the shoulder to link 3 of the seed. */
@@ -149,10 +164,11 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const m22 = sinPan * k[2]! - cosPan * k[5]!;
 
   const sinWrist = Math.sqrt(m02 * m02 + m12 * m12);
-  const rollMove = nearestHalfTurn(Math.atan2(m12, m02) - seedRad[3]!);
-  const roll = seedRad[3]! + boundMove(rollMove, sinWrist, NEAR_WRIST, arm.singularStepRad);
-  const cosRoll = Math.cos(roll);
-  const sinRoll = Math.sin(roll);
+  const facing = Math.atan2(m12, m02);
+  const bounded = isBounded(facing - seedRad[3]!, sinWrist, NEAR_WRIST, arm.singularStepRad);
+  const roll = bounded ? boundedTurn(seedRad[3]!, facing, sinWrist, NEAR_WRIST, arm.singularStepRad) : facing;
+  const cosRoll = bounded ? Math.cos(roll) : m02 / sinWrist;
+  const sinRoll = bounded ? Math.sin(roll) : m12 / sinWrist;
   const bend = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
   const spin = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
 
@@ -163,22 +179,28 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   c[3] = roll + Math.PI;
   c[4] = -bend;
   c[5] = spin + Math.PI;
-  const within = arm.wrist.choose(2, seedRad, outRad);
+  const within = arm.wrist.choose(seedRad, outRad);
   return within && Math.abs(cosRoll * m12 - sinRoll * m02) <= SINGULAR;
 }
 
-/** The move of an axis that only matters modulo a half turn: its other half is another branch. */
-function nearestHalfTurn(moveRad: number): number {
-  return moveRad - Math.PI * Math.round(moveRad / Math.PI);
+/**
+ * Whether a turn of joint 1 or 4 is to be cut: to nothing where it has no effect, to a step near the singularity.
+ * Only the turn modulo π counts, its other half is another branch; `lever` → 0 is the singularity.
+ */
+function isBounded(turnRad: number, lever: number, near: number, stepRad: number): boolean {
+  if (lever >= near) return false;
+  const size = Math.abs(nearestHalfTurn(turnRad));
+  return lever < SINGULAR || lever * size < HOLD || size > stepRad / (1 - lever / near);
 }
 
-/** No move where it has no effect, a bounded one near the singularity (`lever` → 0), the whole one elsewhere. */
-function boundMove(moveRad: number, lever: number, near: number, stepRad: number): number {
-  const size = Math.abs(moveRad);
-  if (lever < SINGULAR || lever * size < HOLD) return 0;
-  if (lever >= near) return moveRad;
-  const boundRad = stepRad / (1 - lever / near);
-  return size <= boundRad ? moveRad : Math.sign(moveRad) * boundRad;
+function boundedTurn(seed: number, wanted: number, lever: number, near: number, stepRad: number): number {
+  const turn = nearestHalfTurn(wanted - seed);
+  if (lever < SINGULAR || lever * Math.abs(turn) < HOLD) return seed;
+  return seed + (Math.sign(turn) * stepRad) / (1 - lever / near);
+}
+
+function nearestHalfTurn(turnRad: number): number {
+  return turnRad - Math.PI * Math.round(turnRad / Math.PI);
 }
 
 function isFinite3(values: Float64Array, from: number): boolean {
