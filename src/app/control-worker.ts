@@ -102,7 +102,7 @@ async function openOperator(reactor: Reactor): Promise<DatagramHandler> {
   });
 }
 
-async function runRobot(reactor: Reactor): Promise<void> {
+async function runRobot(reactor: Reactor, ready: () => void): Promise<void> {
   const plugin = await loadPlugin('driver', rig.robot.driver);
   const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
   const driver = await plugin.open(options, model, clock.nowNs());
@@ -121,6 +121,7 @@ async function runRobot(reactor: Reactor): Promise<void> {
       windDown: windDownFlag(memory),
       onFinished: () => reactor.stop(),
     });
+    ready();
     await reactor.run(loop);
   } finally {
     // Whatever ended the loop, a bug of ours included: the robot comes to rest.
@@ -139,10 +140,7 @@ async function main(): Promise<void> {
       const loop = await openOperator(reactor);
       ready();
       await reactor.run(loop);
-    } else {
-      ready();
-      await runRobot(reactor);
-    }
+    } else await runRobot(reactor, ready);
   } finally {
     reactor.close();
   }

@@ -31,6 +31,7 @@ const MAX_RESTARTS = 3;
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const args = ['--rig', options.rig, ...options.overrides, ...(await portOverrides(options))];
   const family = new Family(args, options);
+  const over = new AbortController();
   try {
     await family.start('robot');
     await family.start('operator');
@@ -39,9 +40,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
       if ('url' in info) options.onUrl(info.url);
     }
     const ends: Promise<unknown>[] = [options.stop, family.failed];
-    if (options.durationS !== null) ends.push(sleep(options.durationS * 1000, undefined, { ref: true }));
+    if (options.durationS !== null)
+      ends.push(sleep(options.durationS * 1000, undefined, { signal: over.signal }));
     await Promise.race(ends);
   } finally {
+    over.abort();
     await family.end();
   }
   const tracePath = family.reportOf('operator')?.tracePath;

@@ -59,7 +59,7 @@ export class LatencyChart {
       height,
       legend: { show: false },
       cursor: { show: false },
-      padding: [8, 8, 0, 0],
+      padding: [8, 14, 0, 0],
       scales: {
         x: { time: false, range: [-WINDOW_S, 0] },
         y: { range: () => [0, this.#ceilingMs] },
@@ -70,16 +70,16 @@ export class LatencyChart {
           grid: { show: false },
           size: 20,
           gap: 2,
-          splits: [-10, -8, -6, -4, -2, 0],
+          splits: [-8, -6, -4, -2, 0],
           values: secondLabels,
         },
         {
           ...axis,
           grid,
-          size: 44,
+          size: 48,
           gap: 6,
           space: 26,
-          values: (_, splits) => splits.map((value) => `${value} ms`),
+          values: millisecondLabels,
         },
       ],
       series: [
@@ -94,6 +94,11 @@ export class LatencyChart {
 
 function secondLabels(_: uPlot, splits: number[]): string[] {
   return splits.map((second) => (second === 0 ? 'now' : `−${-second} s`));
+}
+
+/** The unit once, at the top. */
+function millisecondLabels(_: uPlot, splits: number[]): string[] {
+  return splits.map((value, i) => (i === splits.length - 1 ? `${value} ms` : String(value)));
 }
 
 function css(name: string): string {

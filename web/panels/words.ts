@@ -1,13 +1,13 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
 
-/** What a state means to the person in front of the page. */
+/** What to do about a state, after its cause. */
 export const STATE_WORDS: Record<SupervisorState, string> = {
   disconnected: 'No robot on the link.',
-  idle: 'Joints are not powered. Arm to begin.',
-  armed: 'Powered and still. Engage to move.',
-  engaged: 'The robot follows the hand.',
-  hold: 'Holding its position. Engage again to go on.',
-  stopped: 'Stopped and latched. Reset to go on.',
+  idle: 'Joints unpowered; arm to begin.',
+  armed: 'Engage to move.',
+  engaged: '',
+  hold: 'Engage again to go on.',
+  stopped: 'Latched; reset to go on.',
 };
 
 const INPUT_LABELS: Record<string, string> = {
@@ -16,9 +16,8 @@ const INPUT_LABELS: Record<string, string> = {
 };
 
 const INPUT_HINTS: Record<string, string> = {
-  scripted:
-    'A made-up hand draws a figure eight, rolls its wrist and works the gripper. Nobody needs to be there.',
-  page: 'Hold Shift, or tap Engage, and the robot follows. Move with W A S D, Q E and arrows or drag the pad; R F roll, G grips.',
+  scripted: 'A made-up hand draws a figure eight, rolls its wrist and works the gripper.',
+  page: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE, arrows. R/F roll, G gripper.',
 };
 
 export function inputLabel(name: string): string {
@@ -38,7 +37,7 @@ export function sentence(text: string): string {
 /** The cause as given, made a sentence, then what it means. */
 export function causeText(state: SupervisorState, cause: string): string {
   const given = sentence(cause);
-  return given === '' ? STATE_WORDS[state] : `${given}. ${STATE_WORDS[state]}`;
+  return given === '' ? STATE_WORDS[state] : `${given}. ${STATE_WORDS[state]}`.trim();
 }
 
 /** Fixed number of decimals, with a true minus sign; a dash when there is none. */

@@ -1,25 +1,27 @@
 import {
   BufferAttribute,
   BufferGeometry,
-  CanvasTexture,
+  CircleGeometry,
   Color,
   Group,
   LineBasicMaterial,
   LineSegments,
   Mesh,
   MeshBasicMaterial,
-  PlaneGeometry,
 } from 'three';
 import type { Palette } from './palette.ts';
 
 const EXTENT_M = 1.2;
 const STEP_M = 0.1;
 const CELLS = Math.round(EXTENT_M / STEP_M);
+/** Pieces per line, each with its own share of the fading. */
+const PIECES = 8;
+const SPOT_M = 0.26;
 
 /** A 10 cm grid that melts into the background, and a soft spot under the base instead of a shadow map. */
 export function createFloor(palette: Palette): Group {
   const floor = new Group();
-  floor.add(createGrid(palette), createSpot(palette));
+  floor.add(createSpot(palette), createGrid(palette));
   return floor;
 }
 
@@ -33,10 +35,12 @@ function createGrid(palette: Palette): LineSegments {
     positions.push(x, 0, z);
     colours.push(colour.r, colour.g, colour.b);
   };
-  for (let i = -CELLS; i <= CELLS; i++) {
+  for (let i = 1 - CELLS; i < CELLS; i++) {
     const line = new Color(i % 5 === 0 ? palette.gridStrong : palette.gridLine);
-    for (let j = -CELLS; j < CELLS; j++) {
-      const [at, from, to] = [i * STEP_M, j * STEP_M, (j + 1) * STEP_M];
+    const at = i * STEP_M;
+    const half = Math.sqrt(EXTENT_M ** 2 - at ** 2);
+    for (let j = 0; j < PIECES; j++) {
+      const [from, to] = [j, j + 1].map((end) => half * ((2 * end) / PIECES - 1)) as [number, number];
       put(at, from, line);
       put(at, to, line);
       put(from, at, line);
@@ -46,31 +50,20 @@ function createGrid(palette: Palette): LineSegments {
   const geometry = new BufferGeometry();
   geometry.setAttribute('position', new BufferAttribute(new Float32Array(positions), 3));
   geometry.setAttribute('color', new BufferAttribute(new Float32Array(colours), 3));
-  return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true, depthWrite: false }));
+  return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true }));
 }
 
+/** Opaque, fading to the ground's own colour: blending would cost more. */
 function createSpot(palette: Palette): Mesh {
-  const size = 128;
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = size;
-  const ink = canvas.getContext('2d');
-  if (ink) {
-    const fade = ink.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
-    fade.addColorStop(0, 'rgba(255,255,255,1)');
-    fade.addColorStop(0.35, 'rgba(255,255,255,0.55)');
-    fade.addColorStop(1, 'rgba(255,255,255,0)');
-    ink.fillStyle = fade;
-    ink.fillRect(0, 0, size, size);
-  }
-  const material = new MeshBasicMaterial({
-    color: palette.shadow,
-    map: new CanvasTexture(canvas),
-    transparent: true,
-    opacity: palette.shadowOpacity,
-    depthWrite: false,
-  });
-  const spot = new Mesh(new PlaneGeometry(0.56, 0.56), material);
+  const geometry = new CircleGeometry(SPOT_M, 36);
+  const count = geometry.getAttribute('position').count;
+  const middle = new Color(palette.shadow);
+  const ground = new Color(palette.ground);
+  const colours = new Float32Array(count * 3);
+  for (let i = 0; i < count; i++) colours.set((i === 0 ? middle : ground).toArray(), i * 3);
+  geometry.setAttribute('color', new BufferAttribute(colours, 3));
+  const spot = new Mesh(geometry, new MeshBasicMaterial({ vertexColors: true }));
   spot.rotation.x = -Math.PI / 2;
-  spot.position.y = 0.001;
+  spot.position.y = -0.002;
   return spot;
 }

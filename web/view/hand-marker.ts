@@ -6,17 +6,17 @@ import {
   LineBasicMaterial,
   Mesh,
   MeshBasicMaterial,
-  MeshLambertMaterial,
   Quaternion,
   Vector3,
 } from 'three';
+import { litMaterial, type TintMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';
 
 /** The input's world (Y up, −Z forward) to scene axes, where the robot's forward is +X. */
 const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
 /** Floats beside the tool so that neither hides the other. */
-const LIFT = new Vector3(0.02, 0.17, 0.12);
+const LIFT = new Vector3(-0.06, 0.02, -0.2);
 const SETTLE = 0.18;
 
 /**
@@ -28,7 +28,7 @@ export class HandMarker {
   readonly #glyph = new Group();
   readonly #tether: Line;
   readonly #tetherEnds = new BufferAttribute(new Float32Array(6), 3);
-  readonly #skin: MeshLambertMaterial;
+  readonly #skin: TintMaterial;
   readonly #at = new Vector3();
   readonly #shift = new Vector3();
   readonly #wantedShift = new Vector3();
@@ -36,7 +36,8 @@ export class HandMarker {
   #placed = false;
 
   constructor(palette: Palette, shapes: Shapes, scale: number) {
-    this.#skin = new MeshLambertMaterial({ color: palette.hand, emissive: palette.hand, transparent: true });
+    this.#skin = litMaterial(palette, palette.hand, true);
+    this.#skin.transparent = true;
     this.#glyph.add(new Mesh(handGeometry(shapes), this.#skin), createTriad(shapes));
     this.#glyph.scale.setScalar(scale);
     const line = new BufferGeometry().setAttribute('position', this.#tetherEnds);
@@ -65,8 +66,7 @@ export class HandMarker {
     this.#tetherEnds.setXYZ(1, ...tip.toArray());
     this.#tetherEnds.needsUpdate = true;
     this.#tether.visible = clutch;
-    this.#skin.opacity = clutch ? 0.95 : 0.4;
-    this.#skin.emissiveIntensity = clutch ? 0.4 : 0.15;
+    this.#skin.uniforms.opacity.value = clutch ? 1 : 0.45;
     this.root.visible = true;
     return settling;
   }

@@ -1,10 +1,9 @@
-/** Colours of the 3D scene; the page's own live in styles/theme.css and agree with these. */
+/** Colours of the 3D scene, as displayed; the page's own live in styles/theme.css and agree with these. */
 export interface Palette {
   ground: number;
   gridLine: number;
   gridStrong: number;
   shadow: number;
-  shadowOpacity: number;
   shell: number;
   tube: number;
   collar: number;
@@ -15,15 +14,13 @@ export interface Palette {
   trail: number;
   skyLight: number;
   groundLight: number;
-  ambient: number;
 }
 
 const DARK: Palette = {
   ground: 0x10151c,
   gridLine: 0x222b37,
   gridStrong: 0x334152,
-  shadow: 0x000000,
-  shadowOpacity: 0.55,
+  shadow: 0x06090d,
   shell: 0xd9dee3,
   tube: 0xb3bbc4,
   collar: 0x5d6874,
@@ -32,9 +29,8 @@ const DARK: Palette = {
   ghost: 0xb58cff,
   hand: 0xffb454,
   trail: 0x7cc4ff,
-  skyLight: 0xeaf3ff,
-  groundLight: 0x2a3038,
-  ambient: 1.25,
+  skyLight: 0x8d96a1,
+  groundLight: 0x3f4854,
 };
 
 const LIGHT: Palette = {
@@ -42,8 +38,7 @@ const LIGHT: Palette = {
   ground: 0xeef2f6,
   gridLine: 0xd9e0e8,
   gridStrong: 0xbcc7d3,
-  shadow: 0x33465c,
-  shadowOpacity: 0.32,
+  shadow: 0xbcc6d1,
   shell: 0xf1f3f5,
   tube: 0xc9d0d7,
   collar: 0x76818d,
@@ -51,8 +46,8 @@ const LIGHT: Palette = {
   ghost: 0x8250e0,
   hand: 0xe08600,
   trail: 0x1677c8,
-  groundLight: 0x9aa6b2,
-  ambient: 1.5,
+  skyLight: 0xa8b0b9,
+  groundLight: 0x7d8792,
 };
 
 export const LIGHT_SCHEME = '(prefers-color-scheme: light)';

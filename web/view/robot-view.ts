@@ -1,4 +1,4 @@
-import { PerspectiveCamera, Vector3, WebGLRenderer } from 'three';
+import { ColorManagement, LinearSRGBColorSpace, PerspectiveCamera, Vector3, WebGLRenderer } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
@@ -6,8 +6,13 @@ import { currentPalette, LIGHT_SCHEME } from './palette.ts';
 import type { Quality } from './quality.ts';
 import { World } from './world.ts';
 
-/** From the target, in units of the arm's reach: in front of the arm, above it and to its side. */
-const CAMERA_FROM_TARGET = new Vector3(-1.05, 0.75, 1.75);
+// Colours are used as displayed, which spares a conversion per pixel.
+ColorManagement.enabled = false;
+
+/** The operator's side, where the hand's forward is away and its right is right. In units of the arm's reach. */
+const VIEW_FROM = new Vector3(-1.55, 0.8, 1.15);
+const VIEW_CENTRE = new Vector3(-0.25, 0.62, 0);
+const VIEW_RADIUS = 0.78;
 
 /** Animation frames come a little early or late; none is skipped for that. */
 const FRAME_SLACK_MS = 3;
@@ -36,6 +41,7 @@ export class RobotView {
       powerPreference: 'low-power',
     });
     this.#renderer.setPixelRatio(quality.pixelRatio);
+    this.#renderer.outputColorSpace = LinearSRGBColorSpace;
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.addEventListener('change', () => this.#request());
     this.#controls.minDistance = 0.3;
@@ -59,14 +65,14 @@ export class RobotView {
     this.#request();
   }
 
+  /** The whole workspace in sight, whatever the shape of the canvas. */
   resetCamera(): void {
     const reachM = reachOf(this.#model);
-    const narrow = Math.max(1, 1.02 / Math.max(0.3, this.#camera.aspect));
-    this.#controls.target.set(-0.22 * reachM, 0.52 * reachM, 0.1 * reachM);
-    this.#camera.position
-      .copy(CAMERA_FROM_TARGET)
-      .multiplyScalar(reachM * narrow)
-      .add(this.#controls.target);
+    const halfRad = (this.#camera.fov * Math.PI) / 360;
+    const narrowRad = Math.min(halfRad, Math.atan(Math.tan(halfRad) * this.#camera.aspect));
+    this.#controls.target.copy(VIEW_CENTRE).multiplyScalar(reachM);
+    this.#camera.position.copy(VIEW_FROM).setLength((VIEW_RADIUS * reachM) / Math.sin(narrowRad));
+    this.#camera.position.add(this.#controls.target);
     this.#controls.update();
     this.#request();
   }

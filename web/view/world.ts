@@ -1,4 +1,4 @@
-import { Color, DirectionalLight, HemisphereLight, Line, type Material, Mesh, Scene, Vector3 } from 'three';
+import { Color, Line, type Material, Mesh, Scene, Vector3 } from 'three';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
@@ -10,7 +10,7 @@ import { PoseTrack } from './pose-track.ts';
 import { type Detail, Shapes } from './shapes.ts';
 import { Trail } from './trail.ts';
 
-const GHOST_OPACITY = 0.5;
+const GHOST_OPACITY = 0.8;
 const GHOST_DETAIL: Detail = { around: 14, bevelSteps: 0 };
 /** Largest joint difference at which the ghost begins to show, and at which it shows in full. */
 const GHOST_FROM_RAD = 0.002;
@@ -36,8 +36,8 @@ export class World {
   constructor(model: RobotModel, palette: Palette, detail: Detail, reachM: number) {
     const shapes = new Shapes(detail);
     this.scene.background = new Color(palette.ground);
-    this.#ghostMaterial = ghostMaterial(palette.ghost);
-    this.#robot = createArm(model, palette, shapes, solidMaterial());
+    this.#ghostMaterial = ghostMaterial(palette);
+    this.#robot = createArm(model, palette, shapes, solidMaterial(palette));
     this.#ghost = createArm(model, palette, new Shapes(GHOST_DETAIL), this.#ghostMaterial);
     this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
     this.#trail = new Trail(palette.trail);
@@ -52,7 +52,6 @@ export class World {
       this.#hand.root,
       this.#trail.mesh,
     );
-    this.#light(palette);
   }
 
   aim(telemetry: Telemetry, nowMs: number): void {
@@ -113,13 +112,5 @@ export class World {
     }
     const pose = this.#handPose.shown;
     return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#clutch, this.#tip);
-  }
-
-  #light(palette: Palette): void {
-    const key = new DirectionalLight(0xffffff, 1.9);
-    key.position.set(-0.8, 1.6, 1.2);
-    const rim = new DirectionalLight(palette.skyLight, 0.7);
-    rim.position.set(1, 0.7, -1.2);
-    this.scene.add(new HemisphereLight(palette.skyLight, palette.groundLight, palette.ambient), key, rim);
   }
 }

@@ -30,12 +30,12 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
       hint: 'Run `npm run build`.',
     });
   const model = loadModel(rig.model);
-  const operator = openOperatorLink(rig);
   const http = createServer((request, response) => {
     if (!isLocalHost(request)) response.writeHead(403).end('Forbidden\n');
     else serveStatic(root, request, response);
   });
   await listen(http, rig);
+  const operator = openOperatorLink(rig);
   const sockets = new WebSocketServer({
     server: http,
     path: '/ws',

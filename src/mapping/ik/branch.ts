@@ -1,5 +1,5 @@
 import type { RobotModel } from '../../core/robot-model.ts';
-import { TURN_RAD, wrapRad } from '../frames.ts';
+import { TURN_RAD } from '../frames.ts';
 
 /** Picks among the solutions of three consecutive joints. Hot path: nothing allocates. */
 export interface BranchChooser {
@@ -22,113 +22,107 @@ const SLACK_RAD = 1e-9;
 /** Weight of the sum of the moves: decides between solutions that share their largest move. */
 const TIE = 1e-6;
 
+interface Triple {
+  first: number;
+  minRad: Float64Array;
+  maxRad: Float64Array;
+  /** The solutions next to the seed, and those turned into the limits from there. */
+  free: Float64Array;
+  legal: Float64Array;
+  /** Largest move from the seed of each, ties broken; Infinity where no turn is within the limits. */
+  freeMove: Float64Array;
+  legalMove: Float64Array;
+}
+
 export function createBranchChooser(model: RobotModel, first: number, count: number): BranchChooser {
-  const candidates = new Float64Array(3 * count);
-  const limits = new Float64Array(6);
-  for (let j = 0; j < 3; j++) {
-    limits[2 * j] = model.joints[first + j]!.minRad;
-    limits[2 * j + 1] = model.joints[first + j]!.maxRad;
-  }
+  const joints = model.joints.slice(first, first + 3);
+  const triple: Triple = {
+    first,
+    minRad: Float64Array.from(joints, (joint) => joint.minRad),
+    maxRad: Float64Array.from(joints, (joint) => joint.maxRad),
+    free: new Float64Array(3 * count),
+    legal: new Float64Array(3 * count),
+    freeMove: new Float64Array(count),
+    legalMove: new Float64Array(count),
+  };
+  const { free, legal, freeMove, legalMove, minRad, maxRad } = triple;
   return {
-    candidates,
+    candidates: free,
     choose(seedRad, outRad) {
-      let free = 0;
-      let freeRad = Infinity;
-      let legal = -1;
-      let legalRad = Infinity;
-      for (let i = 0; i < count; i++) {
-        const nearRad = unwrap(candidates, i, seedRad, first);
-        const withinRad = isWithin(candidates, i, limits)
-          ? nearRad
-          : legalMove(candidates, i, limits, seedRad, first);
-        if (nearRad < freeRad) {
-          freeRad = nearRad;
-          free = i;
-        }
-        if (withinRad < legalRad) {
-          legalRad = withinRad;
-          legal = i;
-        }
-      }
-      const detour = legalRad > freeRad && legalRad > DETOUR_RAD;
-      const stopped = legal < 0 || (detour && drivenIntoStop(candidates, free, limits, seedRad, first));
+      for (let i = 0; i < count; i++) unwrap(triple, i, seedRad);
+      const nearest = smallest(freeMove);
+      const within = smallest(legalMove);
+      const detourRad = legalMove[within]!;
+      const stopped =
+        detourRad > DETOUR_RAD &&
+        detourRad > freeMove[nearest]! &&
+        (detourRad === Infinity || drivenIntoStop(triple, nearest, seedRad));
       for (let j = 0; j < 3; j++) {
-        const low = limits[2 * j]!;
-        const high = limits[2 * j + 1]!;
-        outRad[first + j] = stopped
-          ? Math.min(Math.max(candidates[free * 3 + j]!, low), high)
-          : legalTurn(candidates[legal * 3 + j]!, low, high);
+        const angle = stopped ? free[nearest * 3 + j]! : legal[within * 3 + j]!;
+        outRad[first + j] = Math.min(Math.max(angle, minRad[j]!), maxRad[j]!);
       }
       return !stopped;
     },
   };
 }
 
-/** Moves a solution by whole turns next to the seed; its largest move from there, ties broken. */
-function unwrap(candidates: Float64Array, branch: number, seedRad: Float64Array, first: number): number {
+// Helpers pass numbers through arrays: V8 boxes a float that crosses a call it does not inline.
+
+/** A solution by whole turns next to the seed. */
+function unwrap(triple: Triple, branch: number, seedRad: Float64Array): void {
+  const { first, minRad, maxRad, free, legal } = triple;
   let farthestRad = 0;
   let sumRad = 0;
+  let within = true;
   for (let j = 0; j < 3; j++) {
     const seed = seedRad[first + j]!;
-    const move = wrapRad(candidates[branch * 3 + j]! - seed);
-    candidates[branch * 3 + j] = seed + move;
+    const off = free[branch * 3 + j]! - seed;
+    const move = off - TURN_RAD * Math.round(off / TURN_RAD);
+    const angle = seed + move;
+    free[branch * 3 + j] = angle;
+    legal[branch * 3 + j] = angle;
+    if (angle < minRad[j]! - SLACK_RAD || angle > maxRad[j]! + SLACK_RAD) within = false;
     const moveRad = Math.abs(move);
     if (moveRad > farthestRad) farthestRad = moveRad;
     sumRad += moveRad;
   }
-  return farthestRad + TIE * sumRad;
+  triple.freeMove[branch] = triple.legalMove[branch] = farthestRad + TIE * sumRad;
+  if (!within) turnIntoLimits(triple, branch, seedRad);
 }
 
-function isWithin(candidates: Float64Array, branch: number, limits: Float64Array): boolean {
-  for (let j = 0; j < 3; j++) {
-    const angle = candidates[branch * 3 + j]!;
-    if (angle < limits[2 * j]! - SLACK_RAD || angle > limits[2 * j + 1]! + SLACK_RAD) return false;
-  }
-  return true;
-}
-
-/** The move with every joint turned into its limits; Infinity when one does not fit. */
-function legalMove(
-  candidates: Float64Array,
-  branch: number,
-  limits: Float64Array,
-  seedRad: Float64Array,
-  first: number,
-): number {
+function turnIntoLimits(triple: Triple, branch: number, seedRad: Float64Array): void {
+  const { first, minRad, maxRad, legal } = triple;
   let farthestRad = 0;
   let sumRad = 0;
   for (let j = 0; j < 3; j++) {
-    const angle = legalTurn(candidates[branch * 3 + j]!, limits[2 * j]!, limits[2 * j + 1]!);
-    const moveRad = Math.abs(angle - seedRad[first + j]!);
+    const lowRad = minRad[j]! - SLACK_RAD;
+    const highRad = maxRad[j]! + SLACK_RAD;
+    let angle = legal[branch * 3 + j]!;
+    if (angle > highRad) angle -= TURN_RAD * Math.ceil((angle - highRad) / TURN_RAD);
+    else if (angle < lowRad) angle += TURN_RAD * Math.ceil((lowRad - angle) / TURN_RAD);
+    legal[branch * 3 + j] = angle;
+    const fits = angle >= lowRad && angle <= highRad;
+    const moveRad = fits ? Math.abs(angle - seedRad[first + j]!) : Infinity;
     farthestRad = Math.max(farthestRad, moveRad);
     sumRad += moveRad;
   }
-  return farthestRad + TIE * sumRad;
+  triple.legalMove[branch] = farthestRad + TIE * sumRad;
 }
 
-/** The angle moved by whole turns into its limits; Infinity when none fits. */
-function legalTurn(angleRad: number, minRad: number, maxRad: number): number {
-  const overRad = angleRad - maxRad;
-  const underRad = minRad - angleRad;
-  if (overRad > SLACK_RAD) angleRad -= TURN_RAD * Math.ceil((overRad - SLACK_RAD) / TURN_RAD);
-  else if (underRad > SLACK_RAD) angleRad += TURN_RAD * Math.ceil((underRad - SLACK_RAD) / TURN_RAD);
-  if (angleRad > maxRad + SLACK_RAD || angleRad < minRad - SLACK_RAD) return Infinity;
-  return Math.min(Math.max(angleRad, minRad), maxRad);
-}
-
-/** Every limit that the unwrapped solution passes is one the seed is already at. */
-function drivenIntoStop(
-  candidates: Float64Array,
-  branch: number,
-  limits: Float64Array,
-  seedRad: Float64Array,
-  first: number,
-): boolean {
+/** Every limit that the solution passes is one the seed is already at. */
+function drivenIntoStop(triple: Triple, branch: number, seedRad: Float64Array): boolean {
+  const { first, minRad, maxRad, free } = triple;
   for (let j = 0; j < 3; j++) {
     const seed = seedRad[first + j]!;
-    const angle = candidates[branch * 3 + j]!;
-    if (angle < limits[2 * j]! && seed > limits[2 * j]! + AT_STOP_RAD) return false;
-    if (angle > limits[2 * j + 1]! && seed < limits[2 * j + 1]! - AT_STOP_RAD) return false;
+    const angle = free[branch * 3 + j]!;
+    if (angle < minRad[j]! && seed > minRad[j]! + AT_STOP_RAD) return false;
+    if (angle > maxRad[j]! && seed < maxRad[j]! - AT_STOP_RAD) return false;
   }
   return true;
+}
+
+function smallest(values: Float64Array): number {
+  let at = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! < values[at]!) at = i;
+  return at;
 }

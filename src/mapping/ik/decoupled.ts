@@ -51,6 +51,8 @@ interface Arm {
   singularStepRad: number;
   shoulder: BranchChooser;
   wrist: BranchChooser;
+  /** Scratch: the target in the arm's plane, and the tool's rotation. */
+  planeM: Float64Array;
   matrix: Float64Array;
 }
 
@@ -68,6 +70,7 @@ export function createDecoupledSolver(model: RobotModel, options: DecoupledOptio
     singularStepRad: options.singularStepRad ?? Infinity,
     shoulder: createBranchChooser(model, 0, 4),
     wrist: createBranchChooser(model, 3, 2),
+    planeM: new Float64Array(2),
     matrix: new Float64Array(9),
   };
   const unitQuat = new Float64Array(4);
@@ -83,6 +86,7 @@ export function createDecoupledSolver(model: RobotModel, options: DecoupledOptio
   };
 }
 
+/** Joint 1 turns the arm's plane to the target; the rest happens in that plane. */
 function solvePosition(
   arm: Arm,
   positionM: Float64Array,
@@ -93,56 +97,65 @@ function solvePosition(
   const scale = farM > FAR_M ? FAR_M / farM : 1;
   const xM = positionM[0]! * scale;
   const yM = positionM[1]! * scale;
-  const upM = positionM[2]! * scale - arm.d1M;
-
   const axisM = Math.sqrt(xM * xM + yM * yM);
-  const facing = Math.atan2(yM, xM);
-  const bounded = isBounded(facing - seedRad[0]!, axisM, NEAR_AXIS_M, arm.singularStepRad);
-  const pan = bounded ? boundedTurn(seedRad[0]!, facing, axisM, NEAR_AXIS_M, arm.singularStepRad) : facing;
-  const outM = bounded ? Math.cos(pan) * xM + Math.sin(pan) * yM : axisM;
-
-  const { a2M, a3M } = arm;
-  const spanSqM2 = outM * outM + upM * upM;
-  const shellSqM2 = Math.min(Math.max(spanSqM2, arm.innerSqM2), arm.outerSqM2);
-  let cosElbow = (shellSqM2 - a2M * a2M - a3M * a3M) / (2 * a2M * a3M);
-  let sinElbow = Math.sqrt(1 - cosElbow * cosElbow);
-  const held = sinElbow < NEAR_ELBOW && keepsSpan(arm, seedRad[2]!, spanSqM2);
-  if (held) {
-    cosElbow = Math.cos(seedRad[2]!);
-    sinElbow = Math.abs(Math.sin(seedRad[2]!));
+  let pan = Math.atan2(yM, xM);
+  let outM = axisM;
+  let offPlaneM = 0;
+  if (axisM < NEAR_AXIS_M) {
+    pan = boundedTurn(seedRad[0]!, pan, axisM, NEAR_AXIS_M, arm.singularStepRad);
+    outM = Math.cos(pan) * xM + Math.sin(pan) * yM;
+    offPlaneM = Math.cos(pan) * yM - Math.sin(pan) * xM;
   }
-  const elbow = held ? Math.abs(wrapRad(seedRad[2]!)) : Math.acos(cosElbow);
-  const inner = Math.atan2(a3M * sinElbow, a2M + a3M * cosElbow);
-  const ray = spanSqM2 > HOLD * HOLD ? Math.atan2(upM, outM) : seedRay(arm, seedRad);
-  offerArm(arm.shoulder.candidates, pan, ray, inner, elbow);
-  const within = arm.shoulder.choose(seedRad, outRad);
-  const onPlane = !bounded || Math.abs(Math.cos(pan) * yM - Math.sin(pan) * xM) <= SINGULAR;
-  return within && onPlane && scale === 1 && (held || shellSqM2 === spanSqM2);
-}
-
-/** Shoulder left and right × elbow up and down. */
-function offerArm(c: Float64Array, pan: number, ray: number, inner: number, elbow: number): void {
+  const c = arm.shoulder.candidates;
   c[0] = c[3] = pan;
   c[6] = c[9] = pan + Math.PI;
+  arm.planeM[0] = outM;
+  arm.planeM[1] = positionM[2]! * scale - arm.d1M;
+  const reached = offerPlane(arm, seedRad);
+  const within = arm.shoulder.choose(seedRad, outRad);
+  return reached && within && scale === 1 && Math.abs(offPlaneM) <= SINGULAR;
+}
+
+/** Joints 2 and 3 for `planeM` (outward, up from the shoulder): this shoulder and its back, elbow up and down. */
+function offerPlane(arm: Arm, seedRad: Float64Array): boolean {
+  const { a2M, a3M } = arm;
+  const outM = arm.planeM[0]!;
+  const upM = arm.planeM[1]!;
+  const spanSqM2 = outM * outM + upM * upM;
+  const shellSqM2 = Math.min(Math.max(spanSqM2, arm.innerSqM2), arm.outerSqM2);
+  const inShell = shellSqM2 === spanSqM2;
+  let cosElbow = (shellSqM2 - a2M * a2M - a3M * a3M) / (2 * a2M * a3M);
+  let sinElbow = Math.sqrt(1 - cosElbow * cosElbow);
+  let elbow = Math.acos(cosElbow);
+  const held = (!inShell || sinElbow < NEAR_ELBOW) && keepsSpan(arm, seedRad);
+  if (held) {
+    elbow = Math.abs(wrapRad(seedRad[2]!));
+    cosElbow = Math.cos(elbow);
+    sinElbow = Math.sin(elbow);
+  }
+  const inner = Math.atan2(a3M * sinElbow, a2M + a3M * cosElbow);
+  const ray = spanSqM2 > HOLD * HOLD ? Math.atan2(upM, outM) : seedRay(arm, seedRad);
+  const c = arm.shoulder.candidates;
   c[1] = ray - inner;
   c[4] = ray + inner;
   c[7] = Math.PI - ray - inner;
   c[10] = Math.PI - ray + inner;
   c[2] = c[8] = elbow;
   c[5] = c[11] = -elbow;
+  return held || inShell;
 }
 
-/** The elbow as it is gives the distance asked for: near stretch and fold, rounding must not move it. */
-function keepsSpan(arm: Arm, elbowRad: number, spanSqM2: number): boolean {
-  const { a2M, a3M } = arm;
-  const seedSqM2 = a2M * a2M + a3M * a3M + 2 * a2M * a3M * Math.cos(elbowRad);
+/** The elbow of the seed gives the distance asked for: near stretch and fold, rounding must not move it. */
+function keepsSpan({ a2M, a3M, planeM }: Arm, seedRad: Float64Array): boolean {
+  const spanSqM2 = planeM[0]! * planeM[0]! + planeM[1]! * planeM[1]!;
+  const seedSqM2 = a2M * a2M + a3M * a3M + 2 * a2M * a3M * Math.cos(seedRad[2]!);
   return Math.abs(spanSqM2 - seedSqM2) < 2 * HOLD * Math.sqrt(spanSqM2);
 }
 
 /** Direction in the arm's plane from the shoulder to link 3 of the seed. */
-function seedRay(arm: Arm, seedRad: Float64Array): number {
+function seedRay({ a2M, a3M }: Arm, seedRad: Float64Array): number {
   const elbow = seedRad[2]!;
-  return seedRad[1]! + Math.atan2(arm.a3M * Math.sin(elbow), arm.a2M + arm.a3M * Math.cos(elbow));
+  return seedRad[1]! + Math.atan2(a3M * Math.sin(elbow), a2M + a3M * Math.cos(elbow));
 }
 
 /** With R3 of the joints already in `outRad`: M = R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
@@ -164,11 +177,14 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const m22 = sinPan * k[2]! - cosPan * k[5]!;
 
   const sinWrist = Math.sqrt(m02 * m02 + m12 * m12);
-  const facing = Math.atan2(m12, m02);
-  const bounded = isBounded(facing - seedRad[3]!, sinWrist, NEAR_WRIST, arm.singularStepRad);
-  const roll = bounded ? boundedTurn(seedRad[3]!, facing, sinWrist, NEAR_WRIST, arm.singularStepRad) : facing;
-  const cosRoll = bounded ? Math.cos(roll) : m02 / sinWrist;
-  const sinRoll = bounded ? Math.sin(roll) : m12 / sinWrist;
+  let roll = Math.atan2(m12, m02);
+  let cosRoll = m02 / sinWrist;
+  let sinRoll = m12 / sinWrist;
+  if (sinWrist < NEAR_WRIST) {
+    roll = boundedTurn(seedRad[3]!, roll, sinWrist, NEAR_WRIST, arm.singularStepRad);
+    cosRoll = Math.cos(roll);
+    sinRoll = Math.sin(roll);
+  }
   const bend = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
   const spin = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
 
@@ -184,23 +200,14 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
 }
 
 /**
- * Whether a turn of joint 1 or 4 is to be cut: to nothing where it has no effect, to a step near the singularity.
- * Only the turn modulo π counts, its other half is another branch; `lever` → 0 is the singularity.
+ * Joint 1 or 4 near its singularity (`lever` → 0): at the seed where turning has no effect, else a bounded step toward
+ * `wanted` or its opposite, whichever is nearer: the other is another branch.
  */
-function isBounded(turnRad: number, lever: number, near: number, stepRad: number): boolean {
-  if (lever >= near) return false;
-  const size = Math.abs(nearestHalfTurn(turnRad));
-  return lever < SINGULAR || lever * size < HOLD || size > stepRad / (1 - lever / near);
-}
-
 function boundedTurn(seed: number, wanted: number, lever: number, near: number, stepRad: number): number {
-  const turn = nearestHalfTurn(wanted - seed);
-  if (lever < SINGULAR || lever * Math.abs(turn) < HOLD) return seed;
-  return seed + (Math.sign(turn) * stepRad) / (1 - lever / near);
-}
-
-function nearestHalfTurn(turnRad: number): number {
-  return turnRad - Math.PI * Math.round(turnRad / Math.PI);
+  const turn = wanted - seed - Math.PI * Math.round((wanted - seed) / Math.PI);
+  const size = Math.abs(turn);
+  if (lever < SINGULAR || lever * size < HOLD) return seed;
+  return seed + Math.sign(turn) * Math.min(size, stepRad / (1 - lever / near));
 }
 
 function isFinite3(values: Float64Array, from: number): boolean {

@@ -1,0 +1,50 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { type DemoResult, runDemo } from '../src/app/demo.ts';
+import type { TraceRecord } from '../src/core/trace-record.ts';
+import { readTraceParts } from '../src/trace/read-file.ts';
+
+export interface DemoRun extends DemoResult {
+  /** Every closed command of the run. */
+  records: TraceRecord[];
+}
+
+export interface DemoRunOptions {
+  overrides: readonly string[];
+  /** Seconds after both roles are ready; null runs until `stop`. */
+  durationS: number | null;
+  stop?: Promise<void>;
+  /** Lines such as "robot: armed → engaged (…)". */
+  onSay?: (text: string) => void;
+}
+
+/** The headless demo, both roles as processes of their own, with its trace read back and removed. */
+export async function demoRun(options: DemoRunOptions): Promise<DemoRun> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'farhand-bench-'));
+  try {
+    const result = await runDemo({
+      rig: 'demo',
+      overrides: [...options.overrides, `trace.dir=${dir}`],
+      headless: true,
+      durationS: options.durationS,
+      stop: Promise.race([interrupted, options.stop ?? interrupted]),
+      say: options.onSay ?? (() => {}),
+      onUrl: () => {},
+    });
+    const records: TraceRecord[] = [];
+    await readTraceParts(result.tracePath, (record) => records.push(record));
+    return { ...result, records };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Ctrl-C ends the processes we started before it ends us. */
+const interrupted = new Promise<void>((resolve) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      process.exitCode = 130;
+      resolve();
+    });
+});

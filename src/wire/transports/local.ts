@@ -1,0 +1,98 @@
+import type { Clock } from '../../core/clock.ts';
+import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../reactor.ts';
+
+interface InFlight {
+  atNs: number;
+  to: Peer;
+  from: Peer;
+  bytes: Uint8Array;
+}
+
+/** What happens to a datagram on the way: a delay in nanoseconds, or null when it is lost. */
+export type Impairment = (from: Peer, to: Peer, nowNs: number) => number | null;
+
+/**
+ * Both roles in one thread, joined by memory: the local path of a measurement, and with a manual clock a simulated
+ * network whose every run is the same. Delivery is by time, then by order of sending.
+ */
+export class LocalNetwork {
+  readonly #clock: Clock;
+  readonly #wait: (deadlineNs: number) => void;
+  readonly #impair: Impairment;
+  readonly #handlers: DatagramHandler[] = [];
+  readonly #sockets = new Map<Peer, { handler: () => DatagramHandler; socket: number }>();
+  readonly #inFlight: InFlight[] = [];
+  #running = true;
+
+  /** `wait` returns at the deadline: by sleeping, or by moving a manual clock there. */
+  constructor(clock: Clock, wait: (deadlineNs: number) => void, impair: Impairment = () => 0) {
+    this.#clock = clock;
+    this.#wait = wait;
+    this.#impair = impair;
+  }
+
+  /** Reserves sockets at `address` on these ports; give the handler to `attach` when it exists. */
+  endpoint(
+    address: string,
+    ports: readonly number[],
+  ): { outbox: Outbox; attach: (handler: DatagramHandler) => void } {
+    let own: DatagramHandler | null = null;
+    const peers = ports.map((port) => peerOf(address, port));
+    peers.forEach((peer, socket) => {
+      this.#sockets.set(peer, { handler: () => own!, socket });
+    });
+    return {
+      outbox: { send: (socket, bytes, length, to) => this.#send(peers[socket]!, to, bytes.slice(0, length)) },
+      attach: (handler) => {
+        own = handler;
+        this.#handlers.push(handler);
+      },
+    };
+  }
+
+  /** Puts a datagram on the network as if `from` had sent it. */
+  inject(from: Peer, to: Peer, bytes: Uint8Array): void {
+    this.#send(from, to, bytes);
+  }
+
+  #send(from: Peer, to: Peer, bytes: Uint8Array): boolean {
+    const nowNs = this.#clock.nowNs();
+    const delayNs = this.#impair(from, to, nowNs);
+    if (delayNs === null) return true;
+    let at = this.#inFlight.length;
+    while (at > 0 && this.#inFlight[at - 1]!.atNs > nowNs + delayNs) at--;
+    this.#inFlight.splice(at, 0, { atNs: nowNs + delayNs, to, from, bytes });
+    return true;
+  }
+
+  stop(): void {
+    this.#running = false;
+  }
+
+  /** Runs all handlers until `untilNs` or `stop`. */
+  run(untilNs: number): void {
+    this.#running = true;
+    while (this.#running) {
+      const nextNs = Math.min(untilNs, this.#nextNs());
+      if (this.#clock.nowNs() < nextNs) this.#wait(nextNs);
+      const nowNs = this.#clock.nowNs();
+      this.#deliver(nowNs);
+      for (const handler of this.#handlers) if (nowNs >= handler.nextDeadlineNs()) handler.onDeadline(nowNs);
+      if (nowNs >= untilNs) return;
+    }
+  }
+
+  #nextNs(): number {
+    let nextNs = this.#inFlight[0]?.atNs ?? Number.POSITIVE_INFINITY;
+    for (const handler of this.#handlers) nextNs = Math.min(nextNs, handler.nextDeadlineNs());
+    return nextNs;
+  }
+
+  #deliver(nowNs: number): void {
+    while (this.#inFlight.length > 0 && this.#inFlight[0]!.atNs <= nowNs) {
+      const { to, from, bytes } = this.#inFlight.shift()!;
+      const target = this.#sockets.get(to);
+      target?.handler().onDatagram(target.socket, bytes, bytes.length, from, this.#clock.nowNs(), Number.NaN);
+    }
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import http from 'node:http';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { WebSocket } from 'ws';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+
+const artifacts = path.join(root, 'artifacts');
+
+describe('console page in a real browser', { skip: noChromium }, () => {
+  let demo: Running;
+  let url: string;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  const telemetry = () => page.evaluate<Telemetry>('window.__farhand.lastTelemetry');
+  const waitFor = (path: string, wanted: string) =>
+    page.waitForFunction(`window.__farhand?.lastTelemetry?.${path} === '${wanted}'`, undefined, {
+      timeout: 10_000,
+    });
+  const waitState = (state: string) => waitFor('robot?.state', state);
+
+  before(async () => {
+    mkdirSync(artifacts, { recursive: true });
+    demo = startFarhand(['demo', '--no-open', `trace.dir=${temporaryFolder()}`]);
+    url = (await demo.waitFor(/console: (http:\S+)/))[1]!;
+    browser = await launchChromium();
+    page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    await page.goto(url);
+  });
+
+  after(async () => {
+    await browser?.close();
+    assert.equal(await demo?.end(), 0);
+  });
+
+  it('shows the arm following the scripted hand', async () => {
+    await waitState('engaged');
+    const first = (await telemetry()).robot!.measuredRad;
+    await page.waitForTimeout(1500);
+    const second = (await telemetry()).robot!.measuredRad;
+    const moved = Math.max(...first.map((angle, i) => Math.abs(angle - second[i]!)));
+    assert.ok(moved > 0.02, `joints moved ${moved} rad`);
+    assert.match((await page.getByTestId('state').textContent()) ?? '', /engaged/i);
+  });
+
+  it('draws something: the view is not blank and changes', async () => {
+    const shot = await page.screenshot({ path: path.join(artifacts, 'console.png') });
+    assert.ok(shot.length > 30_000, `${shot.length} bytes of PNG`);
+    const view = page.getByTestId('view');
+    const before = await view.screenshot();
+    await page.waitForTimeout(700);
+    assert.notDeepEqual(before, await view.screenshot(), 'the robot moves on the screen');
+  });
+
+  it('reports the one-way latency live', async () => {
+    const read = async () => Number.parseFloat((await page.getByTestId('latency-p50').textContent()) ?? '');
+    const p50 = await read();
+    assert.ok(p50 >= 60 && p50 < 80, `p50 shown as ${p50} ms with a 60 ms buffer`);
+    const { seq } = (await telemetry()).closed.at(-1)!;
+    await page.waitForTimeout(500);
+    assert.ok((await telemetry()).closed.at(-1)!.seq > seq + 20, 'commands keep closing');
+  });
+
+  it('stops the robot by its button and keeps it stopped until reset and armed', async () => {
+    await page.getByTestId('estop').click();
+    await waitState('stopped');
+    const at = (await telemetry()).robot!.measuredRad;
+    await page.waitForTimeout(600);
+    const still = (await telemetry()).robot!;
+    assert.ok(
+      at.every((angle, i) => Math.abs(angle - still.measuredRad[i]!) < 0.05),
+      'at rest',
+    );
+    assert.equal(still.state, 'stopped');
+    await page.screenshot({ path: path.join(artifacts, 'console-stopped.png') });
+    await page.getByTestId('reset').click();
+    await waitState('idle');
+    await page.getByTestId('arm').click();
+    await waitState('engaged');
+  });
+
+  it('stops the robot by the space bar, whatever has the focus', async () => {
+    await page.getByTestId('arm').focus();
+    await page.keyboard.press('Space');
+    await waitState('stopped');
+    await page.getByTestId('reset').click();
+    await waitState('idle');
+    await page.getByTestId('arm').click();
+    await waitState('engaged');
+  });
+
+  it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {
+    await page.getByTestId('input-page').click();
+    await waitFor('input.active', 'page');
+    await waitState('hold');
+    const before = (await telemetry()).robot!.measuredRad;
+    await page.keyboard.down('Shift');
+    await waitState('engaged');
+    await page.keyboard.down('KeyD');
+    await page.waitForTimeout(800);
+    await page.screenshot({ path: path.join(artifacts, 'console-keyboard.png') });
+    await page.keyboard.up('KeyD');
+    await page.waitForTimeout(200);
+    const after = (await telemetry()).robot!.measuredRad;
+    const moved = Math.max(...before.map((angle, i) => Math.abs(angle - after[i]!)));
+    assert.ok(moved > 0.05, `joints moved ${moved} rad`);
+    await page.keyboard.up('Shift');
+    await waitState('hold');
+  });
+
+  it('works on a phone and in light colours', async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.waitForTimeout(500);
+    const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(overflow <= 0, `page is ${overflow} px wider than the screen`);
+    assert.ok(await page.getByTestId('estop').isVisible());
+    await page.screenshot({ path: path.join(artifacts, 'console-phone-light.png') });
+  });
+
+  it('refuses a page of another origin and a foreign host name', async () => {
+    const code = await new Promise<number | undefined>((resolve) => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}ws`, { origin: 'http://evil.example' });
+      socket.on('unexpected-response', (_request, response) => resolve(response.statusCode));
+      socket.on('open', () => resolve(101));
+      socket.on('error', () => {});
+    });
+    assert.equal(code, 401);
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      http
+        .get(url, { headers: { host: 'evil.example' } }, (response) => resolve(response.statusCode))
+        .on('error', reject);
+    });
+    assert.equal(status, 403);
+  });
+
+  it('made no complaint in the browser console', () => {
+    assert.deepEqual(complaints, []);
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import type { Percentiles } from '../../src/core/percentiles.ts';
+import { SEGMENTS } from '../../src/core/trace-record.ts';
+import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+
+interface Summary {
+  commands: number;
+  applied: number;
+  late: number;
+  dropped: number;
+  rejected: number;
+  lost: number;
+  oneWayMs: Percentiles;
+  variationMs: Percentiles;
+  segmentsMs: Record<string, Percentiles>;
+  tracePath: string;
+  roles: {
+    role: string;
+    stallsOver20Ms: number;
+    wakeLatenessMs: Percentiles;
+    counters: Record<string, number>;
+  }[];
+}
+
+async function headless(...overrides: string[]): Promise<Summary> {
+  const dir = temporaryFolder();
+  const args = ['demo', '--headless', '--duration', '4', '--json', `trace.dir=${dir}`, ...overrides];
+  const { code, stdout, stderr } = await farhand(args);
+  assert.equal(code, 0, stderr);
+  const lines = stdout.trim().split('\n');
+  assert.equal(lines.length, 1, 'one summary line and nothing else');
+  return JSON.parse(lines[0]!) as Summary;
+}
+
+function checkSummary(summary: Summary): void {
+  assert.ok(summary.commands > 300, `${summary.commands} commands in 4 s at 100 Hz`);
+  assert.equal(summary.lost, 0, 'every receipt came back on loopback');
+  assert.equal(summary.commands, summary.applied + summary.dropped + summary.rejected + summary.lost);
+  assert.ok(summary.applied > 0.9 * summary.commands);
+  assert.deepEqual(Object.keys(summary.segmentsMs), [...SEGMENTS]);
+  for (const part of [summary.oneWayMs, summary.variationMs, ...Object.values(summary.segmentsMs)])
+    assert.ok(part.p50 <= part.p95 && part.p95 <= part.p99 && part.p99 <= part.max);
+  assert.deepEqual(
+    summary.roles.map((role) => role.role),
+    ['operator', 'robot'],
+  );
+}
+
+describe('demo, headless', () => {
+  it('plays out at a constant 60 ms by default and traces every command', async () => {
+    const summary = await headless();
+    checkSummary(summary);
+    assert.ok(summary.oneWayMs.p50 >= 60 && summary.oneWayMs.p50 < 65, `p50 ${summary.oneWayMs.p50}`);
+    const lines = readFileSync(summary.tracePath, 'utf8').trim().split('\n');
+    const seqs = lines
+      .map((line) => JSON.parse(line) as { kind: string; seq: number })
+      .filter((line) => line.kind === 'teleop_cmd');
+    assert.equal(new Set(seqs.map((line) => line.seq)).size, summary.commands, 'one line per command');
+    const report = await farhand(['trace', 'report', summary.tracePath, '--json']);
+    assert.equal(report.code, 0);
+    assert.deepEqual(
+      (JSON.parse(report.stdout) as Summary).oneWayMs,
+      summary.oneWayMs,
+      'one file, one set of numbers',
+    );
+    const table = await farhand(['trace', 'report', summary.tracePath]);
+    assert.match(table.stdout, /End to end .*get_state → applied/);
+  });
+
+  it('applies on arrival without a buffer', async () => {
+    const summary = await headless('robot.playout=none');
+    checkSummary(summary);
+    assert.ok(summary.oneWayMs.p50 < 5, `p50 ${summary.oneWayMs.p50}`);
+  });
+
+  it('does without native sockets, and says so in the trace', async () => {
+    const summary = await headless('link.reactor=dgram', 'robot.playout=none');
+    checkSummary(summary);
+    const header = JSON.parse(readFileSync(summary.tracePath, 'utf8').split('\n')[0]!) as {
+      stamp_source: string;
+    };
+    assert.equal(header.stamp_source, 'userspace');
+  });
+
+  it('ends its processes on Ctrl-C and keeps the trace', async () => {
+    const dir = temporaryFolder();
+    const demo = startFarhand(['demo', '--headless', `trace.dir=${dir}`]);
+    await demo.waitFor(/armed → engaged/);
+    demo.process.kill('SIGINT');
+    assert.equal(await demo.exited, 0, demo.stderr());
+    assert.match(demo.stdout(), /\d+ commands, \d+ applied/);
+    const files = readdirSync(dir);
+    assert.equal(files.length, 1);
+    assert.match(
+      readFileSync(path.join(dir, files[0]!), 'utf8').trim().split('\n').pop()!,
+      /"kind":"footer"/,
+    );
+  });
+
+  it('ends with exit code 1 when a role dies in a measurement', async () => {
+    const demo = startFarhand(['demo', '--headless', '--duration', '20', `trace.dir=${temporaryFolder()}`]);
+    await demo.waitFor(/armed → engaged/);
+    const children = readFileSync(`/proc/${demo.process.pid}/task/${demo.process.pid}/children`, 'utf8')
+      .trim()
+      .split(' ');
+    const robot = children
+      .map(Number)
+      .find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0robot\0'));
+    process.kill(robot!, 'SIGKILL');
+    assert.equal(await demo.exited, 1);
+    assert.match(demo.stderr(), /the robot process ended/);
+  });
+});

@@ -1,0 +1,71 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+export const root = process.cwd();
+const bin = path.join(root, 'bin', 'farhand');
+
+export interface Finished {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a verb to its end, as a user would. */
+export async function farhand(args: readonly string[], timeoutMs = 30_000): Promise<Finished> {
+  const child = startFarhand(args);
+  const timer = setTimeout(() => child.process.kill('SIGKILL'), timeoutMs);
+  const code = await child.exited;
+  clearTimeout(timer);
+  return { code, stdout: child.stdout(), stderr: child.stderr() };
+}
+
+export interface Running {
+  process: ChildProcess;
+  stdout: () => string;
+  stderr: () => string;
+  exited: Promise<number | null>;
+  /** Resolves with the first match in stdout; rejects when the process ends or the time is up. */
+  waitFor(pattern: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
+  end(): Promise<number | null>;
+}
+
+export function startFarhand(args: readonly string[]): Running {
+  const child = spawn(process.execPath, [bin, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (data: Buffer) => {
+    out += data.toString();
+  });
+  child.stderr.on('data', (data: Buffer) => {
+    err += data.toString();
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  return {
+    process: child,
+    stdout: () => out,
+    stderr: () => err,
+    exited,
+    async waitFor(pattern, timeoutMs = 20_000) {
+      const untilMs = performance.now() + timeoutMs;
+      while (performance.now() < untilMs) {
+        const found = pattern.exec(out);
+        if (found) return found;
+        if (child.exitCode !== null) break;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      throw new Error(`${pattern} not seen from \`farhand ${args.join(' ')}\`:\n${out}\n${err}`);
+    },
+    async end() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+      const code = await exited;
+      clearTimeout(timer);
+      return code;
+    },
+  };
+}
+
+export const temporaryFolder = (): string => mkdtempSync(path.join(tmpdir(), 'farhand-'));
