@@ -4,6 +4,7 @@ import path from 'node:path';
 import { type DemoResult, runDemo } from '../src/app/demo.ts';
 import type { TraceRecord } from '../src/core/trace-record.ts';
 import { readTraceParts } from '../src/trace/read-file.ts';
+import { interrupted } from './interrupt.ts';
 
 export interface DemoRun extends DemoResult {
   /** Every closed command of the run. */
@@ -39,12 +40,3 @@ export async function demoRun(options: DemoRunOptions): Promise<DemoRun> {
     rmSync(dir, { recursive: true, force: true });
   }
 }
-
-/** Ctrl-C ends the processes we started before it ends us. */
-const interrupted = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const)
-    process.once(signal, () => {
-      process.exitCode = 130;
-      resolve();
-    });
-});

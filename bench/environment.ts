@@ -78,7 +78,11 @@ function readTicks(): Ticks | null {
     const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = cpu;
     const self = readFileSync('/proc/self/stat', 'utf8');
     // After the name, which may hold spaces: state is field 3, utime to cstime are fields 14 to 17.
-    const fields = self.slice(self.lastIndexOf(')') + 2).split(' ').slice(11, 15).map(Number);
+    const fields = self
+      .slice(self.lastIndexOf(')') + 2)
+      .split(' ')
+      .slice(11, 15)
+      .map(Number);
     const own = fields.reduce((sum, value) => sum + value, 0);
     return { atMs: performance.now(), busy: user + nice + system + irq + softirq, steal, own };
   } catch {

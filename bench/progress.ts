@@ -1,3 +1,8 @@
+import { interruption } from './interrupt.ts';
+
+/** In a log, a long phase tells once a minute that it is alive. */
+const LOG_PERIOD_MS = 60_000;
+
 /** One line per phase on stderr, with the time the bench still needs. */
 export class Progress {
   readonly #phases: number;
@@ -17,14 +22,15 @@ export class Progress {
     const line = () => `${head}: ${Math.round(seconds)} s, ${timeText(left())} left in all`;
     const live = process.stderr.isTTY;
     process.stderr.write(live ? line() : `${line()}\n`);
-    const timer = live ? setInterval(() => process.stderr.write(`\r\x1b[K${line()}`), 1000) : null;
+    const tick = () => process.stderr.write(live ? `\r\x1b[K${line()}` : `${line()}\n`);
+    const timer = setInterval(tick, live ? 1000 : LOG_PERIOD_MS);
     try {
-      return await work();
+      const result = await work();
+      interruption.throwIfAborted();
+      return result;
     } finally {
-      if (timer) {
-        clearInterval(timer);
-        process.stderr.write(`\r\x1b[K${head}: done\n`);
-      }
+      clearInterval(timer);
+      if (live) process.stderr.write(`\r\x1b[K${head}: done\n`);
       this.#leftS -= seconds;
     }
   }

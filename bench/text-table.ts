@@ -27,4 +27,5 @@ export interface Check {
   found: string;
 }
 
-export const checkText = ({ what, ok, found }: Check): string => `${ok ? 'ok    ' : 'FAILED'}  ${what}: ${found}`;
+export const checkText = ({ what, ok, found }: Check): string =>
+  `${ok ? 'ok    ' : 'FAILED'}  ${what}: ${found}`;

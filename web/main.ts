@@ -51,6 +51,8 @@ const showSlow = atMostEvery(250, () => {
 element('view-reset', HTMLButtonElement).addEventListener('click', () => view?.resetCamera());
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
+const drivePanel = element('drive', HTMLElement);
+new ResizeObserver(leaveRoom).observe(drivePanel);
 link.connect();
 
 function openView(): RobotView | null {
@@ -101,4 +103,10 @@ function showState(): void {
   drive.update(fresh, telemetry?.input.active ?? '', state);
   banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered });
   showSlow(performance.now());
+}
+
+/** On a narrow screen the drive panel is below the view and covers nothing. */
+function leaveRoom(): void {
+  const covers = !drivePanel.hidden && getComputedStyle(drivePanel).position === 'absolute';
+  view?.leaveRoom(covers ? drivePanel.offsetWidth * 0.3 : 0, covers ? drivePanel.offsetHeight * 0.3 : 0);
 }

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
+import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { type Child, type ChildMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts } from './free-ports.ts';
 import { loadRig } from './rig.ts';
@@ -29,7 +33,14 @@ const MAX_RESTARTS = 3;
 
 /** Both roles and the console as processes, started, watched and ended together. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
-  const args = ['--rig', options.rig, ...options.overrides, ...(await portOverrides(options))];
+  const key = temporaryKey(options);
+  const args = [
+    '--rig',
+    options.rig,
+    ...options.overrides,
+    ...(await portOverrides(options)),
+    ...key.overrides,
+  ];
   const family = new Family(args, options);
   const over = new AbortController();
   try {
@@ -46,6 +57,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   } finally {
     over.abort();
     await family.end();
+    key.remove();
   }
   const tracePath = family.reportOf('operator')?.tracePath;
   if (!tracePath) throw noTrace();
@@ -53,6 +65,19 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   await readTraceParts(tracePath, (record) => report.add(record));
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
   return { summary: summaryOf(report.finish()), tracePath, reports };
+}
+
+/** The demo is paired with itself: a key for this run only, unless the user has a wish about keys. */
+function temporaryKey({ rig, overrides }: DemoOptions): { overrides: string[]; remove: () => void } {
+  const { link } = loadRig(rig, overrides).config;
+  if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-demo-'));
+  const file = path.join(folder, 'demo.key');
+  writeKeyFile(file, { name: 'demo', key: createKey(), createdAt: new Date().toISOString() });
+  return {
+    overrides: [`link.keyFile=${file}`],
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 function noTrace(): TeleopError {

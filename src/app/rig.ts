@@ -17,6 +17,12 @@ import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
 import { packageRoot } from './paths.ts';
 
 const port = z.int().min(0).max(65535);
+const realtimePriority = z
+  .int()
+  .min(0)
+  .max(80)
+  .default(0)
+  .describe('SCHED_FIFO priority of the control thread where permitted; 0 keeps normal scheduling');
 const options = z.record(z.string(), z.unknown());
 
 /** Everything one teleoperation set-up needs, both roles in one file. */
@@ -31,6 +37,7 @@ export const rigSchema = z.strictObject({
         .record(z.string(), options)
         .default({ scripted: {}, page: {} })
         .describe('input devices that can be chosen, with their settings'),
+      realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
       mapper: armMapperConfig.prefault({}),
     })
@@ -42,6 +49,20 @@ export const rigSchema = z.strictObject({
       commandPort: port.default(4750).describe('UDP: commands and receipts'),
       statePort: port.default(4751).describe('UDP: robot state'),
       syncPort: port.default(4752).describe('UDP: clock synchronization'),
+      transport: z
+        .enum(['udp', 'zmq'])
+        .default('udp')
+        .describe('udp, or ZeroMQ PUB/SUB over TCP to compare with'),
+      security: z
+        .enum(['paired', 'plain'])
+        .default('paired')
+        .describe('paired: authenticated and encrypted; plain: neither, loopback only'),
+      keyFile: z
+        .string()
+        .default('')
+        .describe(
+          'key name or file from `farhand pair`; empty: robot takes every paired key, operator its only one',
+        ),
       reactor: z
         .enum(['auto', 'native', 'dgram'])
         .default('auto')
@@ -55,6 +76,11 @@ export const rigSchema = z.strictObject({
       controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
       stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
       playout: z.string().default('fixed:60').describe('none, or fixed:<ms>'),
+      allowTakeover: z
+        .boolean()
+        .default(false)
+        .describe('a new operator may take control from one that still holds it'),
+      realtimePriority: realtimePriority,
       ...supervisorConfig.shape,
     })
     .prefault({}),

@@ -6,10 +6,12 @@ import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
+import { linkKeys } from './link-keys.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import { loadModel, type Rig } from './rig.ts';
 import {
   type ControlMessage,
+  type ControlStart,
   createRoleMemory,
   type Role,
   type RoleMemory,
@@ -23,6 +25,10 @@ export interface RoleReady {
   ports: number[];
   reactor: string;
   stampSource: 'kernel' | 'userspace';
+  /** `normal`, or `fifo:<priority>`. */
+  scheduling: string;
+  /** `sealed` by us, `curve` by ZeroMQ, or `plain`. */
+  security: string;
   /** Why native sockets are not in use, if they were wanted. */
   fallback: string | null;
   tracePath: string | null;
@@ -62,6 +68,7 @@ export function startRole(
   onTransition: (message: TransitionMessage) => void,
 ): RoleHandle {
   const model = loadModel(rig.model);
+  const keys = linkKeys(role, rig);
   const memory = createRoleMemory(model.joints.length);
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
@@ -72,7 +79,7 @@ export function startRole(
   }, SETTLE_MS);
   settle.unref();
 
-  const control = controlThread(role, rig, model, identity, memory, onTransition);
+  const control = controlThread({ role, rig, model, identity, memory, keys }, onTransition);
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
       ? traceThread(rig, identity, ready.stampSource, memory)
@@ -86,6 +93,8 @@ export function startRole(
     ports: info.ports,
     reactor: info.reactor,
     stampSource: info.stampSource,
+    scheduling: info.scheduling,
+    security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
     fallback: info.fallback,
     tracePath: opened?.path ?? null,
   }));
@@ -119,11 +128,7 @@ export function startRole(
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;
 
 function controlThread(
-  role: Role,
-  rig: Rig,
-  model: ReturnType<typeof loadModel>,
-  identity: number,
-  memory: RoleMemory,
+  start: Omit<ControlStart, 'robotHost'>,
   onTransition: (message: TransitionMessage) => void,
 ): { ready: Promise<ReadyMessage>; done: Promise<void> } {
   const ready = deferred<ReadyMessage>();
@@ -133,8 +138,9 @@ function controlThread(
     done.reject(error);
   };
   done.promise.catch(() => {});
+  const { role, rig } = start;
   resolveHost(role === 'operator' ? rig.link.robotHost : '127.0.0.1').then((robotHost) => {
-    const workerData = { role, rig, model, identity, robotHost, memory };
+    const workerData: ControlStart = { ...start, robotHost };
     const worker = new Worker(new URL('./control-worker.js', import.meta.url), { workerData });
     worker.on('message', (message: ControlMessage) => {
       if (message.kind === 'ready') ready.resolve(message);

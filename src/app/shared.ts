@@ -29,6 +29,8 @@ export interface ControlStart {
   identity: number;
   robotHost: string;
   memory: RoleMemory;
+  /** Paired keys; none on a plain link. */
+  keys: Uint8Array[];
 }
 
 /** What a control worker tells its process; rare, never per tick. */
@@ -38,6 +40,7 @@ export type ControlMessage =
       ports: number[];
       reactor: string;
       stampSource: 'kernel' | 'userspace';
+      scheduling: string;
       fallback: string | null;
     }
   | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number }

@@ -25,7 +25,7 @@ export interface ResolvedConfig<T> {
 
 /** Merges the layers, validates once, freezes, and remembers where every value came from. */
 export function resolveConfig<T>(schema: z.ZodType<T>, layers: readonly ConfigLayer[]): ResolvedConfig<T> {
-  const merged: ConfigTree = {};
+  const merged = emptyTree();
   const sources = new Map<string, string>();
   for (const layer of layers) merge(merged, layer.values, '', layer.source, sources);
   const parsed = schema.safeParse(merged);
@@ -43,7 +43,19 @@ export function overrideTree(text: string, parse: (text: string) => unknown): Co
     throw new TeleopError('bad-config', `"${text}" is not an override`, {
       hint: 'Write overrides as key=value, for example robot.speedPercent=40.',
     });
-  let value: unknown = parse(text.slice(at + 1));
+  let value: unknown;
+  try {
+    value = parse(text.slice(at + 1));
+  } catch (cause) {
+    throw new TeleopError(
+      'bad-config',
+      `the value of "${text}" cannot be read: ${(cause as Error).message}`,
+      {
+        hint: 'Quote a value that has brackets, braces or colons: key="\'value\'".',
+        cause,
+      },
+    );
+  }
   for (const part of text.slice(0, at).split('.').reverse()) value = { [part]: value };
   return value as ConfigTree;
 }
@@ -58,12 +70,15 @@ function merge(
   for (const [name, value] of Object.entries(from)) {
     const key = path === '' ? name : `${path}.${name}`;
     if (isTree(value)) {
-      if (!isTree(into[name])) into[name] = {};
+      if (!isTree(into[name])) into[name] = emptyTree();
       merge(into[name] as ConfigTree, value, key, source, sources);
     } else into[name] = value;
     sources.set(key, source);
   }
 }
+
+/** Without a prototype, so that no key of a file means anything but itself. */
+const emptyTree = (): ConfigTree => Object.create(null) as ConfigTree;
 
 const isTree = (value: unknown): value is ConfigTree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -48,6 +48,8 @@ export interface JointCommand {
   stateOperatorNs: number;
   /** The same instant on the robot's clock; NaN before the first clock offset. */
   stateRobotNs: number;
+  /** Grows when the operator began its clock relation anew: a step between two commands is then explicit. */
+  syncEpoch: number;
   positionsRad: Float64Array;
   gripper: number;
 }

@@ -7,10 +7,12 @@ interface Exchange {
 }
 
 const WINDOW = 16;
-const MIN_DRIFT_SPAN_NS = 5 * NS_PER_S;
+const MIN_DRIFT_SPAN_NS = 2 * NS_PER_S;
 const MIN_DRIFT_SAMPLES = 6;
-/** Quartz is within 100 ppm; more is a measuring error. */
+/** Two quartzes, each within 100 ppm; more is a measuring error. */
 const MAX_DRIFT = 200e-6;
+/** A drift that is known no better than this is worse than none. */
+const MAX_DRIFT_ERROR = 50e-6;
 
 /**
  * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, made to prefer
@@ -22,7 +24,7 @@ export class ClockSync {
   #referenceNs = 0;
   #offsetNs = Number.NaN;
   #drift = 0;
-  #bestDelayNs = Number.NaN;
+  #uncertaintyNs = Number.NaN;
   #epoch = 0;
 
   get synchronized(): boolean {
@@ -38,9 +40,12 @@ export class ClockSync {
     return this.#drift * 1e6;
   }
 
-  /** Half the best round trip; NaN before the first exchange. */
+  /**
+   * At the newest exchange the offset is right to ± this: half the round trip of the best exchange, its age and its
+   * distance from the median. It grows by up to 200 ppm until the next one. NaN before the first exchange.
+   */
   get uncertaintyNs(): number {
-    return this.#bestDelayNs / 2;
+    return this.#uncertaintyNs;
   }
 
   /** NaN before the first exchange. */
@@ -60,7 +65,7 @@ export class ClockSync {
     this.#window.length = 0;
     this.#offsetNs = Number.NaN;
     this.#drift = 0;
-    this.#bestDelayNs = Number.NaN;
+    this.#uncertaintyNs = Number.NaN;
     this.#epoch++;
   }
 
@@ -76,42 +81,52 @@ export class ClockSync {
     return true;
   }
 
-  /** Both estimates are within half their delays of the truth, so a larger gap means a clock was stepped. */
+  /** An exchange is within half its delay of the truth, the estimate within its uncertainty: farther apart, a clock was stepped. */
   #isStep(exchange: Exchange): boolean {
-    const last = this.#window[this.#window.length - 1]!;
-    const wanderNs = MAX_DRIFT * Math.abs(exchange.atNs - last.atNs);
+    const wanderNs = MAX_DRIFT * Math.abs(exchange.atNs - this.#referenceNs);
     const gapNs = Math.abs(exchange.offsetNs - this.offsetAt(exchange.atNs));
-    return gapNs > exchange.delayNs / 2 + this.#bestDelayNs + wanderNs;
+    return gapNs > exchange.delayNs / 2 + this.#uncertaintyNs + wanderNs;
   }
 
   #estimate(): void {
     const delays = this.#window.map((e) => e.delayNs).sort((a, b) => a - b);
-    this.#bestDelayNs = delays[0]!;
-    // Within twice the best delay an exchange's own error stays within the stated uncertainty.
-    const limitNs = Math.max(this.#bestDelayNs, Math.min(2 * this.#bestDelayNs, delays[delays.length >> 1]!));
+    const bestNs = delays[0]!;
+    const limitNs = Math.max(bestNs, Math.min(2 * bestNs, delays[delays.length >> 1]!));
     const chosen = this.#window.filter((e) => e.delayNs <= limitNs);
-    this.#drift = slope(chosen);
-    this.#referenceNs = chosen[chosen.length - 1]!.atNs;
-    const offsets = chosen
-      .map((e) => e.offsetNs - this.#drift * (e.atNs - this.#referenceNs))
-      .sort((a, b) => a - b);
+    this.#referenceNs = this.#window[this.#window.length - 1]!.atNs;
+    this.#drift = slope(chosen, (limitNs - bestNs) / 2);
+    const offsets = chosen.map((e) => this.#carried(e)).sort((a, b) => a - b);
     const mid = offsets.length >> 1;
     this.#offsetNs = offsets.length % 2 ? offsets[mid]! : (offsets[mid - 1]! + offsets[mid]!) / 2;
+    this.#uncertaintyNs = Number.POSITIVE_INFINITY;
+    for (const e of this.#window) {
+      const boundNs = e.delayNs / 2 + MAX_DRIFT * (this.#referenceNs - e.atNs);
+      const distanceNs = Math.abs(this.#offsetNs - this.#carried(e));
+      this.#uncertaintyNs = Math.min(this.#uncertaintyNs, distanceNs + boundNs);
+    }
+  }
+
+  /** What an exchange says about the offset at the reference. */
+  #carried(exchange: Exchange): number {
+    return exchange.offsetNs + this.#drift * (this.#referenceNs - exchange.atNs);
   }
 }
 
-/** Least-squares drift of the offsets; 0 until the samples can carry it. */
-function slope(samples: Exchange[]): number {
+/** Least-squares drift of offsets that each err by up to `noiseNs`; 0 until the samples can carry it. */
+function slope(samples: Exchange[], noiseNs: number): number {
   const n = samples.length;
   if (n < MIN_DRIFT_SAMPLES || samples[n - 1]!.atNs - samples[0]!.atNs < MIN_DRIFT_SPAN_NS) return 0;
   const meanT = samples.reduce((sum, e) => sum + (e.atNs - samples[0]!.atNs), 0) / n;
   const meanO = samples.reduce((sum, e) => sum + (e.offsetNs - samples[0]!.offsetNs), 0) / n;
   let covariance = 0;
   let variance = 0;
+  let lever = 0;
   for (const e of samples) {
     const t = e.atNs - samples[0]!.atNs - meanT;
     covariance += t * (e.offsetNs - samples[0]!.offsetNs - meanO);
     variance += t * t;
+    lever += Math.abs(t);
   }
+  if (noiseNs * lever > MAX_DRIFT_ERROR * variance) return 0;
   return Math.max(-MAX_DRIFT, Math.min(MAX_DRIFT, covariance / variance));
 }

@@ -52,9 +52,11 @@ export interface SocketSpec {
 
 /** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */
 export interface Reactor extends Outbox {
-  readonly kind: 'native' | 'dgram';
+  readonly kind: 'native' | 'dgram' | 'zmq';
   /** Where receive stamps come from; written into every trace. */
   readonly stampSource: 'kernel' | 'userspace';
+  /** `normal`, or `fifo:<priority>` where asked for and granted. */
+  readonly scheduling: string;
   localPort(socket: number): number;
   /** Drives `handler` until `stop`; resolves when it has stopped. */
   run(handler: DatagramHandler): Promise<void>;

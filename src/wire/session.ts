@@ -5,7 +5,8 @@ import { type Peer, samePeerHost } from './reactor.ts';
 const SILENCE_NS = NS_PER_S;
 
 /**
- * Who may command the robot: one operator session from one host, until it has been silent for a second.
+ * Who may command the robot: one operator session from one host, until it gives control up, has been
+ * silent for a second, or the robot's own settings allow a takeover.
  * Addresses are pinned when first used, so a stranger cannot speak for the holder by naming its session.
  */
 export class OperatorLease {
@@ -13,6 +14,12 @@ export class OperatorLease {
   #statePeer: Peer = 0;
   #commandPeer: Peer = 0;
   #heardNs = Number.NEGATIVE_INFINITY;
+  readonly #takeover: boolean;
+
+  /** `takeover` lets a new session claim the lease from one that still holds it. */
+  constructor(takeover = false) {
+    this.#takeover = takeover;
+  }
 
   get session(): number {
     return this.#session;
@@ -35,12 +42,19 @@ export class OperatorLease {
       this.#heardNs = nowNs;
       return held ? 'renewed' : 'resumed';
     }
-    if (held || session === this.#session) return 'not-operator';
+    if ((held && !this.#takeover) || session === this.#session) return 'not-operator';
     this.#session = session;
     this.#statePeer = from;
     this.#commandPeer = 0;
     this.#heardNs = nowNs;
     return 'claimed';
+  }
+
+  /** The holder gives the lease up: the next hello of anyone else takes it. */
+  release(session: number, from: Peer): boolean {
+    if (session !== this.#session || from !== this.#statePeer) return false;
+    this.#heardNs = Number.NEGATIVE_INFINITY;
+    return true;
   }
 
   /** Cheap test before parsing: may this address speak on the command socket at all? */

@@ -44,7 +44,7 @@ export class EngageButton {
   }
 
   #advice(): string {
-    if (!this.#clutch.permitted) return 'arm the robot first';
+    if (!this.#clutch.permitted) return 'robot is not armed';
     if (this.#clutch.has('latched')) return 'tap to release';
     return this.#clutch.closed ? 'let go to release' : 'tap, or hold Shift';
   }

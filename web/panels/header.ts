@@ -21,6 +21,7 @@ class Chip {
 }
 
 const INPUT_TONES: Record<string, Tone> = { ok: 'good', stale: 'warn', none: 'off' };
+const INPUT_WORDS: Record<string, string> = { ok: 'tracking', stale: 'stale', none: 'no signal' };
 
 /** The three links a command depends on: page, robot, hand. */
 export class HeaderChips {
@@ -43,6 +44,9 @@ export class HeaderChips {
       connected ? `${milliseconds(stateAgeMs, 0)} ms ago` : 'none',
     );
     const { status, clutch } = telemetry.input;
-    this.#input.show(INPUT_TONES[status] ?? 'warn', clutch && status === 'ok' ? 'engaged' : status);
+    this.#input.show(
+      INPUT_TONES[status] ?? 'warn',
+      clutch && status === 'ok' ? 'clutch on' : (INPUT_WORDS[status] ?? status),
+    );
   }
 }

@@ -40,10 +40,11 @@ export class LatencyChart {
       at.push(atS - nowS);
       onTime.push(oneWayMs);
       late.push(outcome === 'late' ? oneWayMs : null);
-      gone.push(oneWayMs === null && (outcome === 'lost' || outcome === 'dropped-stale') ? 0 : null);
+      gone.push(outcome === 'lost' || outcome === 'dropped-stale' ? this.#ceilingMs * 0.04 : null);
       highest = Math.max(highest, oneWayMs ?? 0);
     }
-    this.#ceilingMs = CEILINGS_MS.find((ceiling) => highest * 1.08 <= ceiling) ?? highest * 1.08;
+    if (highest > 0)
+      this.#ceilingMs = CEILINGS_MS.find((ceiling) => highest * 1.08 <= ceiling) ?? highest * 1.08;
     this.#plot.setData([at, onTime, late, gone]);
   }
 

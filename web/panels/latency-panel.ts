@@ -54,7 +54,7 @@ export class LatencyPanel {
     this.#showLink(telemetry.link);
     const synchronized = telemetry.link.offsetMs !== null;
     this.#note.hidden = oneWay !== null;
-    setText(this.#note, synchronized ? 'no commands in the last 10 s' : 'synchronizing clocks…');
+    setText(this.#note, synchronized ? 'no command applied in the last 10 s' : 'synchronizing clocks…');
   }
 
   #showLink({ offsetMs, uncertaintyMs, stampSource, playout }: Telemetry['link']): void {

@@ -41,10 +41,11 @@ export class LatencyWindow {
     return percentiles(this.#commands.map((command) => command.oneWayMs ?? Number.NaN));
   }
 
-  /** Median of each segment; null where no command has it. */
+  /** Median of each segment over the commands that went all the way; null where there is none. */
   segmentMedians(): (number | null)[] {
+    const whole = this.#commands.filter((command) => command.oneWayMs !== null);
     return SEGMENTS.map((_, i) => {
-      const values = this.#commands.map((command) => command.segmentsMs[i] ?? Number.NaN);
+      const values = whole.map((command) => command.segmentsMs[i] ?? Number.NaN);
       return percentiles(values)?.p50 ?? null;
     });
   }

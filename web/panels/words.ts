@@ -3,7 +3,7 @@ import type { SupervisorState } from '../../src/core/messages.ts';
 /** What to do about a state, after its cause. */
 export const STATE_WORDS: Record<SupervisorState, string> = {
   disconnected: 'No robot on the link.',
-  idle: 'Joints unpowered; arm to begin.',
+  idle: 'Arm to begin.',
   armed: 'Engage to move.',
   engaged: '',
   hold: 'Engage again to go on.',
@@ -28,9 +28,9 @@ export function inputHint(name: string): string {
   return INPUT_HINTS[name] ?? '';
 }
 
-/** `tracking-lost` → `Tracking lost`. */
+/** `tracking-lost` → `Tracking lost`; prose keeps its hyphens. */
 export function sentence(text: string): string {
-  const words = text.replaceAll('-', ' ').trim();
+  const words = text.includes(' ') ? text.trim() : text.replaceAll('-', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
@@ -43,5 +43,6 @@ export function causeText(state: SupervisorState, cause: string): string {
 /** Fixed number of decimals, with a true minus sign; a dash when there is none. */
 export function milliseconds(value: number | null | undefined, decimals = 1): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '—';
-  return value.toFixed(decimals).replace('-', '−');
+  const text = value.toFixed(decimals);
+  return Number(text) === 0 ? text.replace('-', '') : text.replace('-', '−');
 }

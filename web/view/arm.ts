@@ -15,6 +15,8 @@ export interface Arm {
   root: Group;
   /** Between the fingertips, or the flange of an arm without a gripper. */
   tip: Object3D;
+  /** Where the last three axes begin: the point that the hand leads. */
+  wrist: Object3D;
   setJoints(anglesRad: ArrayLike<number>): void;
   setGripper(closed: number): void;
 }
@@ -38,6 +40,7 @@ export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, m
     joints.push(turning);
     frame = next;
   });
+  const wrist = joints.at(-3) ?? root;
   const tip = new Object3D();
   frame.add(tip);
   const gripper = model.gripper ? createGripper(palette, shapes, material) : null;
@@ -49,6 +52,7 @@ export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, m
   return {
     root,
     tip,
+    wrist,
     setJoints(angles) {
       for (const [i, joint] of joints.entries()) joint.rotation.z = angles[i] ?? 0;
     },

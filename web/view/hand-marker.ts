@@ -16,12 +16,12 @@ import { mergeParts, type Part, type Shapes } from './shapes.ts';
 /** The input's world (Y up, −Z forward) to scene axes, where the robot's forward is +X. */
 const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
 /** Floats beside the tool so that neither hides the other. */
-const LIFT = new Vector3(-0.06, 0.02, -0.2);
+const LIFT = new Vector3(0.2, 0.05, 0.03);
 const SETTLE = 0.18;
 
 /**
- * The operator's hand. Its place is relative, as the clutch makes it: where it was when the clutch closed belongs to
- * where the tool was then.
+ * The operator's hand. Its place is relative, as the clutch makes it: where it was on engaging belongs to
+ * where the wrist was then.
  */
 export class HandMarker {
   readonly root = new Group();
@@ -32,7 +32,7 @@ export class HandMarker {
   readonly #at = new Vector3();
   readonly #shift = new Vector3();
   readonly #wantedShift = new Vector3();
-  #clutched = false;
+  #engaged = false;
   #placed = false;
 
   constructor(palette: Palette, shapes: Shapes, scale: number) {
@@ -50,23 +50,28 @@ export class HandMarker {
     this.root.visible = false;
   }
 
-  /** Pose in the input's frame; `tip` in scene axes. True while the marker still settles. */
-  update(positionM: ArrayLike<number>, quatXyzw: ArrayLike<number>, clutch: boolean, tip: Vector3): boolean {
+  /** Pose in the input's frame; `wrist` in scene axes. True while the marker still settles. */
+  update(
+    positionM: ArrayLike<number>,
+    quatXyzw: ArrayLike<number>,
+    engaged: boolean,
+    wrist: Vector3,
+  ): boolean {
     this.#at.set(positionM[0] ?? 0, positionM[1] ?? 0, positionM[2] ?? 0).applyQuaternion(SCENE_FROM_INPUT);
-    if (!this.#placed || (clutch && !this.#clutched)) this.#wantedShift.subVectors(tip, this.#at);
+    if (!this.#placed || (engaged && !this.#engaged)) this.#wantedShift.subVectors(wrist, this.#at);
     if (!this.#placed) this.#shift.copy(this.#wantedShift);
     this.#placed = true;
-    this.#clutched = clutch;
+    this.#engaged = engaged;
     const settling = this.#shift.distanceTo(this.#wantedShift) > 1e-4;
     this.#shift.lerp(this.#wantedShift, settling ? SETTLE : 1);
     this.#glyph.position.copy(this.#at).add(this.#shift).add(LIFT);
     this.#glyph.quaternion.set(quatXyzw[0] ?? 0, quatXyzw[1] ?? 0, quatXyzw[2] ?? 0, quatXyzw[3] ?? 1);
     this.#glyph.quaternion.normalize().premultiply(SCENE_FROM_INPUT);
     this.#tetherEnds.setXYZ(0, ...this.#glyph.position.toArray());
-    this.#tetherEnds.setXYZ(1, ...tip.toArray());
+    this.#tetherEnds.setXYZ(1, ...wrist.toArray());
     this.#tetherEnds.needsUpdate = true;
-    this.#tether.visible = clutch;
-    this.#skin.uniforms.opacity.value = clutch ? 1 : 0.45;
+    this.#tether.visible = engaged;
+    this.#skin.uniforms.opacity.value = engaged ? 1 : 0.45;
     this.root.visible = true;
     return settling;
   }

@@ -1,4 +1,4 @@
-import { Color, Mesh, MeshBasicMaterial, ShaderMaterial, Vector3 } from 'three';
+import { Color, Mesh, NotEqualStencilFunc, ReplaceStencilOp, ShaderMaterial, Vector3 } from 'three';
 import type { ArmMaterial } from './arm.ts';
 import type { Palette } from './palette.ts';
 
@@ -22,6 +22,7 @@ const VERTEX = `
   ${LIGHTING}
   uniform vec3 tint;
   uniform float opacity;
+  uniform float shading;
   varying vec4 vColour;
   void main() {
     vec4 world = modelMatrix * vec4(position, 1.0);
@@ -32,9 +33,9 @@ const VERTEX = `
       paint *= color;
     #else
       float facing = abs(dot(n, normalize(cameraPosition - world.xyz)));
-      alpha *= mix(1.0, 0.45, facing);
+      alpha *= mix(1.0, 0.6, facing);
     #endif
-    vColour = vec4(paint * lit(n), alpha);
+    vColour = vec4(paint * mix(vec3(1.0), lit(n), shading), alpha);
     gl_Position = projectionMatrix * viewMatrix * world;
   }
 `;
@@ -50,6 +51,8 @@ export interface TintMaterial extends ShaderMaterial {
   uniforms: { opacity: { value: number }; [name: string]: { value: unknown } };
 }
 
+const ROBOT_STENCIL = 1;
+
 /** With `vertexColors` matt and solid; without, even and more see-through where it faces the camera. */
 export function litMaterial(palette: Palette, tint: number, vertexColors: boolean): TintMaterial {
   const uniforms = {
@@ -59,6 +62,7 @@ export function litMaterial(palette: Palette, tint: number, vertexColors: boolea
     rimWay: { value: new Vector3(0.7, 0.35, -0.75).normalize() },
     tint: { value: new Color(tint) },
     opacity: { value: 1 },
+    shading: { value: vertexColors ? 1 : 0.5 },
   };
   const material = new ShaderMaterial({
     uniforms,
@@ -71,6 +75,7 @@ export function litMaterial(palette: Palette, tint: number, vertexColors: boolea
 
 export function solidMaterial(palette: Palette): ArmMaterial {
   const material = litMaterial(palette, 0xffffff, true);
+  material.setValues({ stencilWrite: true, stencilRef: ROBOT_STENCIL, stencilZPass: ReplaceStencilOp });
   return {
     dress(mesh) {
       mesh.material = material;
@@ -84,14 +89,15 @@ export interface GhostMaterial extends ArmMaterial {
 }
 
 /**
- * One even tint: a depth-only pass first keeps the ghost's own inner surfaces from adding up, and the offset lets the
- * robot win where both are in the same place.
+ * Shows only beside the robot, which the stencil marks: where both overlap the robot stays readable. A depth-only pass
+ * first keeps the ghost's own inner surfaces from adding up.
  */
 export function ghostMaterial(palette: Palette): GhostMaterial {
-  const offset = { polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 2 };
-  const depth = new MeshBasicMaterial({ colorWrite: false, ...offset });
+  const beside = { stencilWrite: true, stencilRef: ROBOT_STENCIL, stencilFunc: NotEqualStencilFunc };
+  const depth = litMaterial(palette, palette.ghost, false);
+  depth.setValues({ colorWrite: false, ...beside });
   const tint = litMaterial(palette, palette.ghost, false);
-  tint.setValues({ transparent: true, depthWrite: false, ...offset });
+  tint.setValues({ transparent: true, depthWrite: false, ...beside });
   return {
     dress(mesh) {
       mesh.material = tint;

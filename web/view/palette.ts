@@ -29,7 +29,7 @@ const DARK: Palette = {
   ghost: 0xb58cff,
   hand: 0xffb454,
   trail: 0x7cc4ff,
-  skyLight: 0x8d96a1,
+  skyLight: 0x7b8490,
   groundLight: 0x3f4854,
 };
 
@@ -39,15 +39,15 @@ const LIGHT: Palette = {
   gridLine: 0xd9e0e8,
   gridStrong: 0xbcc7d3,
   shadow: 0xbcc6d1,
-  shell: 0xf1f3f5,
+  shell: 0xe3e8ed,
   tube: 0xc9d0d7,
   collar: 0x76818d,
   cap: 0x3f93d2,
   ghost: 0x8250e0,
   hand: 0xe08600,
   trail: 0x1677c8,
-  skyLight: 0xa8b0b9,
-  groundLight: 0x7d8792,
+  skyLight: 0x8b9299,
+  groundLight: 0x666f79,
 };
 
 export const LIGHT_SCHEME = '(prefers-color-scheme: light)';

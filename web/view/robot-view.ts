@@ -9,10 +9,14 @@ import { World } from './world.ts';
 // Colours are used as displayed, which spares a conversion per pixel.
 ColorManagement.enabled = false;
 
-/** The operator's side, where the hand's forward is away and its right is right. In units of the arm's reach. */
-const VIEW_FROM = new Vector3(-1.55, 0.8, 1.15);
-const VIEW_CENTRE = new Vector3(-0.25, 0.62, 0);
-const VIEW_RADIUS = 0.78;
+/** From behind the operator's right shoulder: the hand's forward is away, its right is right. */
+const VIEW_FROM = new Vector3(-1.05, 0.9, 1.45);
+/** In units of the arm's reach. */
+const VIEW_CENTRE_HEIGHT = 0.58;
+const VIEW_HALF_HEIGHT = 0.76;
+const VIEW_HALF_WIDTH = 0.96;
+/** Smaller while something covers part of the view. */
+const COVERED_ZOOM = 0.82;
 
 /** Animation frames come a little early or late; none is skipped for that. */
 const FRAME_SLACK_MS = 3;
@@ -30,6 +34,7 @@ export class RobotView {
   #latest: Telemetry | null = null;
   #scheduled = false;
   #nextMs = 0;
+  #room = [0, 0] as [leftPx: number, bottomPx: number];
 
   constructor(canvas: HTMLCanvasElement, quality: Quality, onFrame: () => void) {
     this.#canvas = canvas;
@@ -38,6 +43,7 @@ export class RobotView {
     this.#renderer = new WebGLRenderer({
       canvas,
       antialias: quality.antialias,
+      stencil: true,
       powerPreference: 'low-power',
     });
     this.#renderer.setPixelRatio(quality.pixelRatio);
@@ -48,7 +54,7 @@ export class RobotView {
     this.#controls.maxDistance = 4;
     this.#controls.maxPolarAngle = Math.PI * 0.495;
     canvas.addEventListener('dblclick', () => this.resetCamera());
-    new ResizeObserver(() => this.#resize()).observe(canvas.parentElement ?? canvas);
+    new ResizeObserver(() => this.#resize()).observe(canvas);
     matchMedia(LIGHT_SCHEME).addEventListener('change', () => this.#rebuild());
   }
 
@@ -68,13 +74,21 @@ export class RobotView {
   /** The whole workspace in sight, whatever the shape of the canvas. */
   resetCamera(): void {
     const reachM = reachOf(this.#model);
-    const halfRad = (this.#camera.fov * Math.PI) / 360;
-    const narrowRad = Math.min(halfRad, Math.atan(Math.tan(halfRad) * this.#camera.aspect));
-    this.#controls.target.copy(VIEW_CENTRE).multiplyScalar(reachM);
-    this.#camera.position.copy(VIEW_FROM).setLength((VIEW_RADIUS * reachM) / Math.sin(narrowRad));
+    const slope = Math.tan((this.#camera.fov * Math.PI) / 360);
+    const distance = Math.max(VIEW_HALF_HEIGHT / slope, VIEW_HALF_WIDTH / (slope * this.#camera.aspect));
+    const { x = 0, z = 0 } = this.#world?.homeTip ?? {};
+    this.#controls.target.set(0.55 * x, VIEW_CENTRE_HEIGHT * reachM, 0.55 * z);
+    this.#camera.position.copy(VIEW_FROM).setLength(distance * reachM);
     this.#camera.position.add(this.#controls.target);
     this.#controls.update();
     this.#request();
+  }
+
+  /** Moves the picture out from under something that covers its lower left corner. */
+  leaveRoom(leftPx: number, bottomPx: number): void {
+    if (this.#room[0] === leftPx && this.#room[1] === bottomPx) return;
+    this.#room = [leftPx, bottomPx];
+    this.#resize();
   }
 
   #rebuild(): void {
@@ -86,11 +100,13 @@ export class RobotView {
   }
 
   #resize(): void {
-    const { clientWidth, clientHeight } = this.#canvas.parentElement ?? this.#canvas;
+    const { clientWidth, clientHeight } = this.#canvas;
     if (clientWidth === 0 || clientHeight === 0) return;
     const turned = this.#camera.aspect < 1 !== clientWidth < clientHeight;
     this.#camera.aspect = clientWidth / clientHeight;
-    this.#camera.updateProjectionMatrix();
+    const [left, bottom] = this.#room;
+    this.#camera.zoom = left > 0 ? COVERED_ZOOM : 1;
+    this.#camera.setViewOffset(clientWidth, clientHeight, -left / 2, bottom / 2, clientWidth, clientHeight);
     this.#renderer.setSize(clientWidth, clientHeight, false);
     if (turned) this.resetCamera();
     this.#request();

@@ -12,6 +12,8 @@ import {
 const LENGTH = 96;
 const LIFE_MS = 2600;
 const STEP_M = 0.003;
+/** Not a motion but news after a silence: no line across it. */
+const JUMP_M = 0.12;
 const WIDTH_M = 0.0055;
 
 interface Crumb {
@@ -54,6 +56,7 @@ export class Trail {
   /** True while something of the ribbon is still to be seen fading. */
   update(tip: Vector3, camera: Vector3, nowMs: number): boolean {
     const last = this.#crumbs.at(-1);
+    if (last && last.at.distanceTo(tip) > JUMP_M) this.#crumbs.length = 0;
     if (last === undefined || last.at.distanceTo(tip) > STEP_M)
       this.#crumbs.push({ at: tip.clone(), bornMs: nowMs });
     while (this.#crumbs.length > LENGTH - 1) this.#crumbs.shift();

@@ -64,11 +64,11 @@ class Skin {
     const k = this.#k;
     const inner = upperZ - 0.05 * k;
     return [
-      this.#drum('collar', 0.0505 * k, 0.01 * k, 'z', [0, 0, d1 - 0.058 * k]),
+      this.#drum('collar', 0.0525 * k, 0.01 * k, 'z', [0, 0, d1 - 0.058 * k]),
       this.#drum('shell', 0.05 * k, 0.104 * k, 'z', [0, 0, d1 - 0.001 * k], 0.02),
       this.#drum('shell', 0.046 * k, inner + 0.05 * k, 'y', [0, (0.05 * k - inner) / 2, d1], 0.01),
       this.#drum('cap', 0.041 * k, 0.012 * k, 'y', [0, 0.052 * k, d1], 0.006),
-      this.#drum('collar', 0.0465 * k, 0.006 * k, 'y', [0, -inner + 0.003 * k, d1]),
+      this.#drum('collar', 0.048 * k, 0.006 * k, 'y', [0, -inner + 0.003 * k, d1]),
     ];
   }
 
@@ -98,7 +98,7 @@ class Skin {
     const start = d - run + 0.036 * k;
     const end = d + 0.034 * k;
     return [
-      this.#drum('collar', radius * 1.01, 0.006 * k, 'z', [0, 0, start]),
+      this.#drum('collar', radius * 1.035, 0.006 * k, 'z', [0, 0, start]),
       this.#drum('shell', radius, end - start, 'z', [0, 0, (start + end) / 2], 0.01),
       this.#drum('cap', radius * 0.9, 0.01 * k, 'z', [0, 0, end], 0.005),
       this.#drum('shell', radius, 0.07 * k, 'y', [0, 0, d], 0.01),

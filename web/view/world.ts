@@ -11,7 +11,6 @@ import { type Detail, Shapes } from './shapes.ts';
 import { Trail } from './trail.ts';
 
 const GHOST_OPACITY = 0.8;
-const GHOST_DETAIL: Detail = { around: 14, bevelSteps: 0 };
 /** Largest joint difference at which the ghost begins to show, and at which it shows in full. */
 const GHOST_FROM_RAD = 0.002;
 const GHOST_FULL_RAD = 0.012;
@@ -19,6 +18,8 @@ const GHOST_FULL_RAD = 0.012;
 /** Everything in the scene for one model and one colour scheme. */
 export class World {
   readonly scene = new Scene();
+  /** Where the tool tip rests. */
+  readonly homeTip = new Vector3();
   readonly #robot: Arm;
   readonly #ghost: Arm;
   readonly #ghostMaterial: GhostMaterial;
@@ -29,7 +30,8 @@ export class World {
   readonly #gripper = new PoseTrack(1);
   readonly #handPose = new PoseTrack(7);
   readonly #tip = new Vector3();
-  #clutch = false;
+  readonly #wrist = new Vector3();
+  #engaged = false;
   #hasCommand = false;
   #hasHand = false;
 
@@ -38,12 +40,14 @@ export class World {
     this.scene.background = new Color(palette.ground);
     this.#ghostMaterial = ghostMaterial(palette);
     this.#robot = createArm(model, palette, shapes, solidMaterial(palette));
-    this.#ghost = createArm(model, palette, new Shapes(GHOST_DETAIL), this.#ghostMaterial);
+    this.#ghost = createArm(model, palette, shapes, this.#ghostMaterial);
     this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
     this.#trail = new Trail(palette.trail);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
+    this.#robot.root.updateMatrixWorld();
+    this.#robot.tip.getWorldPosition(this.homeTip);
     this.#ghost.root.visible = false;
     this.scene.add(
       createFloor(palette),
@@ -64,7 +68,7 @@ export class World {
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
     this.#hasCommand = commandedRad !== null;
     this.#hasHand = hand !== null;
-    this.#clutch = telemetry.input.clutch;
+    this.#engaged = robot?.state === 'engaged' && telemetry.input.clutch;
   }
 
   /** True while something still moves or fades. */
@@ -79,6 +83,7 @@ export class World {
     this.#showGhost();
     this.#robot.root.updateMatrixWorld();
     this.#robot.tip.getWorldPosition(this.#tip);
+    this.#robot.wrist.getWorldPosition(this.#wrist);
     moving = this.#trail.update(this.#tip, camera, nowMs) || moving;
     return this.#showHand() || moving;
   }
@@ -111,6 +116,6 @@ export class World {
       return false;
     }
     const pose = this.#handPose.shown;
-    return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#clutch, this.#tip);
+    return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#engaged, this.#wrist);
   }
 }

@@ -58,6 +58,7 @@ export class LinkClient {
   send(command: JointCommand): void {
     const pipelineDoneNs = this.#clock.nowNs();
     command.stateRobotNs = this.#sync.toRobotNs(command.stateOperatorNs);
+    command.syncEpoch = this.#sync.epoch;
     const length = encodeCommand(command, this.#bytes);
     const at = slotOf(command.seq);
     this.#expireSlot(at);

@@ -7,7 +7,7 @@ import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
 import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
-import { encodeHello } from '../../wire/codecs/desk.ts';
+import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
@@ -124,6 +124,7 @@ export class OperatorLoop implements DatagramHandler {
     }
     if (nowNs >= this.#windDownNs) {
       this.link.expire(nowNs, 0);
+      this.#bye();
       this.#publish(nowNs);
       this.#parts.onFinished();
     }
@@ -139,6 +140,11 @@ export class OperatorLoop implements DatagramHandler {
     const length = encodeHello(this.#parts.session, this.#bytes);
     const { outbox, robot, counters } = this.#parts;
     if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
+  }
+
+  #bye(): void {
+    const length = encodeBye(this.#parts.session, this.#bytes);
+    this.#parts.outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, this.#parts.robot.state);
   }
 
   onOversize(): void {

@@ -45,7 +45,7 @@ export class RobotLoop implements DatagramHandler {
   readonly supervisor: Supervisor;
   readonly queue: CommandQueue;
   readonly #parts: RobotParts;
-  readonly #lease = new OperatorLease();
+  readonly #lease: OperatorLease;
   readonly #cycles: Periodic;
   readonly #states: Periodic;
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
@@ -65,6 +65,7 @@ export class RobotLoop implements DatagramHandler {
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
     this.#state = emptyState(joints);
+    this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
   }
@@ -88,7 +89,8 @@ export class RobotLoop implements DatagramHandler {
       this.#parts.onFinished();
       return;
     }
-    if (this.#lease.session !== 0 && !this.#lease.isHeld(nowNs)) this.supervisor.operatorLost(nowNs);
+    if (this.#lease.session !== 0 && !this.#lease.isHeld(nowNs))
+      this.supervisor.operatorLost(nowNs, 'operator silent');
     this.supervisor.tick(nowNs);
   }
 
@@ -123,8 +125,10 @@ export class RobotLoop implements DatagramHandler {
       if (type === 'command') return this.#onCommand(bytes, length, from, receivedNs, kernelNs);
       return type === 'desk' ? this.#onDesk(bytes, length, from, receivedNs) : 'wrong-port';
     }
-    if (socket === ROBOT_SOCKETS.state)
-      return type === 'hello' ? this.#onHello(bytes, length, from, receivedNs) : 'wrong-port';
+    if (socket === ROBOT_SOCKETS.state) {
+      if (type === 'hello') return this.#onHello(bytes, length, from, receivedNs);
+      return type === 'bye' ? this.#onBye(bytes, length, from, receivedNs) : 'wrong-port';
+    }
     return type === 'probe' ? this.#onProbe(bytes, length, from, receivedNs, kernelNs) : 'wrong-port';
   }
 
@@ -224,6 +228,12 @@ export class RobotLoop implements DatagramHandler {
       this.#commandPeer = 0;
     } else if (result !== 'resumed') return result;
     this.supervisor.operatorJoined(result === 'claimed', nowNs);
+    return null;
+  }
+
+  #onBye(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    if (!this.#lease.release(decodeHello(bytes, length), from)) return 'not-operator';
+    this.supervisor.operatorLost(nowNs, 'operator left');
     return null;
   }
 

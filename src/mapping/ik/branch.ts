@@ -26,12 +26,11 @@ interface Triple {
   first: number;
   minRad: Float64Array;
   maxRad: Float64Array;
-  /** The solutions next to the seed, and those turned into the limits from there. */
-  free: Float64Array;
+  candidates: Float64Array;
+  /** The candidates turned into the limits. */
   legal: Float64Array;
-  /** Largest move from the seed of each, ties broken; Infinity where no turn is within the limits. */
-  freeMove: Float64Array;
-  legalMove: Float64Array;
+  /** Largest move from the seed of each candidate, ties broken. */
+  moveRad: Float64Array;
 }
 
 export function createBranchChooser(model: RobotModel, first: number, count: number): BranchChooser {
@@ -40,64 +39,102 @@ export function createBranchChooser(model: RobotModel, first: number, count: num
     first,
     minRad: Float64Array.from(joints, (joint) => joint.minRad),
     maxRad: Float64Array.from(joints, (joint) => joint.maxRad),
-    free: new Float64Array(3 * count),
+    candidates: new Float64Array(3 * count),
     legal: new Float64Array(3 * count),
-    freeMove: new Float64Array(count),
-    legalMove: new Float64Array(count),
+    moveRad: new Float64Array(count),
   };
-  const { free, legal, freeMove, legalMove, minRad, maxRad } = triple;
   return {
-    candidates: free,
+    candidates: triple.candidates,
     choose(seedRad, outRad) {
       for (let i = 0; i < count; i++) unwrap(triple, i, seedRad);
-      const nearest = smallest(freeMove);
-      const within = smallest(legalMove);
-      const detourRad = legalMove[within]!;
-      const stopped =
-        detourRad > DETOUR_RAD &&
-        detourRad > freeMove[nearest]! &&
-        (detourRad === Infinity || drivenIntoStop(triple, nearest, seedRad));
-      for (let j = 0; j < 3; j++) {
-        const angle = stopped ? free[nearest * 3 + j]! : legal[within * 3 + j]!;
-        outRad[first + j] = Math.min(Math.max(angle, minRad[j]!), maxRad[j]!);
+      const nearest = smallest(triple.moveRad);
+      if (isWithin(triple, nearest)) {
+        write(triple, triple.candidates, nearest, outRad);
+        return true;
       }
-      return !stopped;
+      return chooseAtLimit(triple, nearest, seedRad, outRad);
     },
   };
 }
 
 // Helpers pass numbers through arrays: V8 boxes a float that crosses a call it does not inline.
 
-/** A solution by whole turns next to the seed. */
-function unwrap(triple: Triple, branch: number, seedRad: Float64Array): void {
-  const { first, minRad, maxRad, free, legal } = triple;
+/** Brings a solution by whole turns next to the seed. */
+function unwrap({ first, candidates, moveRad }: Triple, branch: number, seedRad: Float64Array): void {
   let farthestRad = 0;
   let sumRad = 0;
-  let within = true;
   for (let j = 0; j < 3; j++) {
     const seed = seedRad[first + j]!;
-    const off = free[branch * 3 + j]! - seed;
+    const off = candidates[branch * 3 + j]! - seed;
     const move = off - TURN_RAD * Math.round(off / TURN_RAD);
-    const angle = seed + move;
-    free[branch * 3 + j] = angle;
-    legal[branch * 3 + j] = angle;
-    if (angle < minRad[j]! - SLACK_RAD || angle > maxRad[j]! + SLACK_RAD) within = false;
-    const moveRad = Math.abs(move);
-    if (moveRad > farthestRad) farthestRad = moveRad;
-    sumRad += moveRad;
+    candidates[branch * 3 + j] = seed + move;
+    farthestRad = Math.max(farthestRad, Math.abs(move));
+    sumRad += Math.abs(move);
   }
-  triple.freeMove[branch] = triple.legalMove[branch] = farthestRad + TIE * sumRad;
-  if (!within) turnIntoLimits(triple, branch, seedRad);
+  moveRad[branch] = farthestRad + TIE * sumRad;
 }
 
+function isWithin({ minRad, maxRad, candidates }: Triple, branch: number): boolean {
+  for (let j = 0; j < 3; j++) {
+    const angle = candidates[branch * 3 + j]!;
+    if (angle < minRad[j]! - SLACK_RAD || angle > maxRad[j]! + SLACK_RAD) return false;
+  }
+  return true;
+}
+
+function write(triple: Triple, angles: Float64Array, branch: number, outRad: Float64Array): void {
+  const { first, minRad, maxRad } = triple;
+  for (let j = 0; j < 3; j++)
+    outRad[first + j] = Math.min(Math.max(angles[branch * 3 + j]!, minRad[j]!), maxRad[j]!);
+}
+
+function smallest(values: Float64Array): number {
+  let at = 0;
+  for (let i = 1; i < values.length; i++) if (values[i]! < values[at]!) at = i;
+  return at;
+}
+
+/** The nearest solution passes a limit. */
+function chooseAtLimit(
+  triple: Triple,
+  nearest: number,
+  seedRad: Float64Array,
+  outRad: Float64Array,
+): boolean {
+  for (let i = 0; i < triple.moveRad.length; i++) turnIntoLimits(triple, i, seedRad);
+  const legal = smallest(triple.moveRad);
+  const moveRad = triple.moveRad[legal]!;
+  const stopped =
+    moveRad === Infinity || (moveRad > DETOUR_RAD && isDrivenIntoStop(triple, nearest, seedRad));
+  if (stopped) write(triple, triple.candidates, nearest, outRad);
+  else write(triple, triple.legal, legal, outRad);
+  return !stopped;
+}
+
+/** Every limit that the solution passes is one the seed is already at. */
+function isDrivenIntoStop(
+  { first, minRad, maxRad, candidates }: Triple,
+  branch: number,
+  seedRad: Float64Array,
+): boolean {
+  for (let j = 0; j < 3; j++) {
+    const seed = seedRad[first + j]!;
+    const angle = candidates[branch * 3 + j]!;
+    if (angle < minRad[j]! && seed > minRad[j]! + AT_STOP_RAD) return false;
+    if (angle > maxRad[j]! && seed < maxRad[j]! - AT_STOP_RAD) return false;
+  }
+  return true;
+}
+
+/** Turns every joint of an unwrapped solution into its limits; the move is Infinity when one does not fit. */
 function turnIntoLimits(triple: Triple, branch: number, seedRad: Float64Array): void {
-  const { first, minRad, maxRad, legal } = triple;
+  const { first, minRad, maxRad, candidates, legal } = triple;
   let farthestRad = 0;
   let sumRad = 0;
   for (let j = 0; j < 3; j++) {
     const lowRad = minRad[j]! - SLACK_RAD;
     const highRad = maxRad[j]! + SLACK_RAD;
-    let angle = legal[branch * 3 + j]!;
+    let angle = candidates[branch * 3 + j]!;
     if (angle > highRad) angle -= TURN_RAD * Math.ceil((angle - highRad) / TURN_RAD);
     else if (angle < lowRad) angle += TURN_RAD * Math.ceil((lowRad - angle) / TURN_RAD);
     legal[branch * 3 + j] = angle;
@@ -106,23 +143,5 @@ function turnIntoLimits(triple: Triple, branch: number, seedRad: Float64Array): 
     farthestRad = Math.max(farthestRad, moveRad);
     sumRad += moveRad;
   }
-  triple.legalMove[branch] = farthestRad + TIE * sumRad;
-}
-
-/** Every limit that the solution passes is one the seed is already at. */
-function drivenIntoStop(triple: Triple, branch: number, seedRad: Float64Array): boolean {
-  const { first, minRad, maxRad, free } = triple;
-  for (let j = 0; j < 3; j++) {
-    const seed = seedRad[first + j]!;
-    const angle = free[branch * 3 + j]!;
-    if (angle < minRad[j]! && seed > minRad[j]! + AT_STOP_RAD) return false;
-    if (angle > maxRad[j]! && seed < maxRad[j]! - AT_STOP_RAD) return false;
-  }
-  return true;
-}
-
-function smallest(values: Float64Array): number {
-  let at = 0;
-  for (let i = 1; i < values.length; i++) if (values[i]! < values[at]!) at = i;
-  return at;
+  triple.moveRad[branch] = farthestRad + TIE * sumRad;
 }

@@ -98,17 +98,18 @@ function solvePosition(
   const xM = positionM[0]! * scale;
   const yM = positionM[1]! * scale;
   const axisM = Math.sqrt(xM * xM + yM * yM);
-  let pan = Math.atan2(yM, xM);
   let outM = axisM;
   let offPlaneM = 0;
-  if (axisM < NEAR_AXIS_M) {
-    pan = boundedTurn(seedRad[0]!, pan, axisM, NEAR_AXIS_M, arm.singularStepRad);
-    outM = Math.cos(pan) * xM + Math.sin(pan) * yM;
-    offPlaneM = Math.cos(pan) * yM - Math.sin(pan) * xM;
-  }
   const c = arm.shoulder.candidates;
-  c[0] = c[3] = pan;
-  c[6] = c[9] = pan + Math.PI;
+  c[0] = Math.atan2(yM, xM);
+  if (axisM < NEAR_AXIS_M) {
+    c[0] = boundedTurn(seedRad[0]!, c[0], axisM, NEAR_AXIS_M, arm.singularStepRad);
+    outM = Math.cos(c[0]) * xM + Math.sin(c[0]) * yM;
+    offPlaneM = Math.cos(c[0]) * yM - Math.sin(c[0]) * xM;
+  }
+  c[3] = c[0]!;
+  c[6] = c[0]! + Math.PI;
+  c[9] = c[0]! + Math.PI;
   arm.planeM[0] = outM;
   arm.planeM[1] = positionM[2]! * scale - arm.d1M;
   const reached = offerPlane(arm, seedRad);
@@ -177,24 +178,20 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const m22 = sinPan * k[2]! - cosPan * k[5]!;
 
   const sinWrist = Math.sqrt(m02 * m02 + m12 * m12);
-  let roll = Math.atan2(m12, m02);
   let cosRoll = m02 / sinWrist;
   let sinRoll = m12 / sinWrist;
-  if (sinWrist < NEAR_WRIST) {
-    roll = boundedTurn(seedRad[3]!, roll, sinWrist, NEAR_WRIST, arm.singularStepRad);
-    cosRoll = Math.cos(roll);
-    sinRoll = Math.sin(roll);
-  }
-  const bend = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
-  const spin = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
-
   const c = arm.wrist.candidates;
-  c[0] = roll;
-  c[1] = bend;
-  c[2] = spin;
-  c[3] = roll + Math.PI;
-  c[4] = -bend;
-  c[5] = spin + Math.PI;
+  c[0] = Math.atan2(m12, m02);
+  if (sinWrist < NEAR_WRIST) {
+    c[0] = boundedTurn(seedRad[3]!, c[0], sinWrist, NEAR_WRIST, arm.singularStepRad);
+    cosRoll = Math.cos(c[0]);
+    sinRoll = Math.sin(c[0]);
+  }
+  c[1] = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
+  c[2] = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
+  c[3] = c[0]! + Math.PI;
+  c[4] = -c[1]!;
+  c[5] = c[2]! + Math.PI;
   const within = arm.wrist.choose(seedRad, outRad);
   return within && Math.abs(cosRoll * m12 - sinRoll * m02) <= SINGULAR;
 }
@@ -220,13 +217,13 @@ function checkFamily(model: RobotModel): void {
   const quarter = Math.PI / 2;
   const twists = [quarter, 0, 0, quarter, -quarter, 0];
   const dh = model.joints.map((joint) => joint.dh);
-  const spherical =
+  const fits =
     dh.length === 6 &&
     dh.every((row, i) => Math.abs(row.alphaRad - twists[i]!) < 1e-9) &&
     dh[0]!.aM === 0 &&
     dh[1]!.dM + dh[2]!.dM === 0 &&
     dh[1]!.aM * dh[2]!.aM !== 0;
-  if (spherical) return;
+  if (fits) return;
   throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "${model.family}"`, {
     hint: 'Give six joints with twists π/2, 0, 0, π/2, −π/2, 0, no offset in link 1 and none along joints 2 and 3.',
   });

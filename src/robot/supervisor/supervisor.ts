@@ -117,8 +117,8 @@ export class Supervisor {
     this.#go('operator-joined', 'operator connected', nowNs);
   }
 
-  operatorLost(nowNs: number): void {
-    this.#go('operator-lost', 'operator silent', nowNs);
+  operatorLost(nowNs: number, cause: string): void {
+    this.#go('operator-lost', cause, nowNs);
   }
 
   arm(nowNs: number): void {

@@ -21,6 +21,7 @@ export function encodeCommand(command: JointCommand, out: Uint8Array): number {
     tracking: command.tracking,
     state_ns: stampToJson(command.stateOperatorNs),
     send_robot_ns: stampToJson(command.stateRobotNs),
+    sync: command.syncEpoch,
     q: anglesToJson(command.positionsRad),
     gripper: Math.round(command.gripper * 1e4) / 1e4,
     last: [],
@@ -38,11 +39,14 @@ export function decodeCommand(bytes: Uint8Array, length: number, out: JointComma
   out.engagement = countOf(body['engagement']);
   out.stateOperatorNs = numberOf(body['state_ns']);
   out.stateRobotNs = stampFromJson(body['send_robot_ns']);
+  out.syncEpoch = countOf(body['sync']);
   out.gripper = numberOf(body['gripper']);
   // One sum is NaN when any part is.
-  if (Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.stateOperatorNs))
+  if (Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.stateOperatorNs))
     return 'malformed';
   if (typeof body['tracking'] !== 'boolean' || !Array.isArray(body['last'])) return 'malformed';
+  // Only null says "not known": a stamp that is missing or no number must not switch off the checks of its age.
+  if (body['send_robot_ns'] !== null && Number.isNaN(out.stateRobotNs)) return 'malformed';
   out.tracking = body['tracking'];
   const angles = anglesFromJson(body['q'], out.positionsRad);
   if (angles !== null) return angles;
@@ -60,6 +64,7 @@ export function emptyCommand(joints: number): JointCommand {
     tracking: false,
     stateOperatorNs: 0,
     stateRobotNs: Number.NaN,
+    syncEpoch: 0,
     positionsRad: new Float64Array(joints),
     gripper: 0,
   };
@@ -73,6 +78,7 @@ export function copyCommand(from: JointCommand, to: JointCommand): void {
   to.tracking = from.tracking;
   to.stateOperatorNs = from.stateOperatorNs;
   to.stateRobotNs = from.stateRobotNs;
+  to.syncEpoch = from.syncEpoch;
   to.positionsRad.set(from.positionsRad);
   to.gripper = from.gripper;
 }

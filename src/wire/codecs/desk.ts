@@ -36,7 +36,12 @@ export function encodeHello(session: number, out: Uint8Array): number {
   return writeFrame('hello', { session }, out);
 }
 
-/** The session, or NaN. */
+/** Operator → robot, state socket: gives control up. Read by `decodeHello`. */
+export function encodeBye(session: number, out: Uint8Array): number {
+  return writeFrame('bye', { session }, out);
+}
+
+/** The session of a hello or bye, or NaN. */
 export function decodeHello(bytes: Uint8Array, length: number): number {
   return countOf(frameBody(bytes, length)?.['session']);
 }

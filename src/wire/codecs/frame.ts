@@ -2,9 +2,12 @@ import type { Reason } from '../../core/counters.ts';
 
 /** Every datagram: "FH", version digit, type letter, then UTF-8 JSON. */
 export const TYPES = {
+  bye: 0x62, // b
   command: 0x63, // c
   desk: 0x64, // d
   hello: 0x68, // h
+  init: 0x69, // i
+  accept: 0x6a, // j
   probe: 0x70, // p
   probeReply: 0x71, // q
   receipt: 0x72, // r

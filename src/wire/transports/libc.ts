@@ -14,6 +14,9 @@ export interface Libc {
   clock_gettime(id: number, time: Pointer): number;
   prctl(option: number, a: number, b: number, c: number, d: number): number;
   close(fd: number): number;
+  /** With 0 for this very thread. */
+  sched_setscheduler(pid: number, policy: number, param: Pointer): number;
+  mlock(memory: Pointer, length: number): number;
   /** Address of memory that stays where it is: never pass a pooled Buffer. */
   address(bytes: Uint8Array): bigint;
   errnoName(): string;
@@ -30,6 +33,8 @@ const SIGNATURES = {
   clock_gettime: 'int clock_gettime(int, void *)',
   prctl: 'int prctl(int, uint64_t, uint64_t, uint64_t, uint64_t)',
   close: 'int close(int)',
+  sched_setscheduler: 'int sched_setscheduler(int, int, void *)',
+  mlock: 'int mlock(void *, uint64_t)',
 } as const;
 
 const ERRNO: Record<number, string> = {

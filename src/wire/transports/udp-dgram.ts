@@ -47,6 +47,7 @@ const STOP_POLL_MS = 50;
 class DgramReactor implements Reactor {
   readonly kind = 'dgram';
   readonly stampSource = 'userspace';
+  readonly scheduling = 'normal';
   readonly #sockets: Socket[];
   readonly #stop: Int32Array;
   readonly #clock: Clock;

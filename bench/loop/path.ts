@@ -1,0 +1,71 @@
+import type { Percentiles } from '../../src/core/percentiles.ts';
+import { percentiles } from '../../src/core/percentiles.ts';
+import { OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../../src/core/trace-record.ts';
+import { percentilesMs } from '../../src/trace/milliseconds.ts';
+import { createReport, summaryOf } from '../../src/trace/report.ts';
+import type { LoadSeen } from '../environment.ts';
+
+/** Of each run, on every path: code is compiled and clocks are synchronized in this time. */
+export const WARM_UP_S = 2;
+
+/** What one path through the system measured. Milliseconds. */
+export interface PathResult {
+  name: string;
+  hz: number;
+  commands: number;
+  applied: number;
+  lost: number;
+  rejected: number;
+  dropped: number;
+  oneWayMs: Percentiles | null;
+  segmentsMs: Partial<Record<Segment | 'parse', Percentiles | null>>;
+  /** The part a bare message pair has as well: command ready → message decoded at the receiver. */
+  messageMs: Percentiles | null;
+  /** How far the estimated clock offset was from the truth, which is 0 on one machine; null where there is none. */
+  clockErrorMs: Percentiles | null;
+  load: LoadSeen[];
+}
+
+const REACHED_DRIVER = [OUTCOMES.indexOf('applied'), OUTCOMES.indexOf('late')];
+
+/** Gathers one path from one or several runs; the first seconds of each are left out. */
+export class PathSamples {
+  readonly load: LoadSeen[] = [];
+  readonly #report = createReport();
+  readonly #messageNs: number[] = [];
+  readonly #clockErrorNs: number[] = [];
+
+  addRun(records: readonly TraceRecord[], load: LoadSeen): void {
+    this.load.push(load);
+    const fromNs =
+      records.reduce((min, { getStateNs }) => Math.min(min, getStateNs), Infinity) + WARM_UP_S * 1e9;
+    for (const record of records) {
+      if (record.getStateNs < fromNs) continue;
+      this.#clockErrorNs.push(Math.abs(record.offsetNs));
+      // Both roles read the same monotonic clock here, so the times need no estimate.
+      record.offsetNs = 0;
+      this.#report.add(record);
+      if (REACHED_DRIVER.includes(record.outcome))
+        this.#messageNs.push(record.receiveNs - record.pipelineDoneNs);
+    }
+  }
+
+  result(name: string, hz: number): PathResult {
+    const summary = summaryOf(this.#report.finish());
+    const { commands, applied, lost, rejected, dropped, oneWayMs, segmentsMs } = summary;
+    return {
+      name,
+      hz,
+      commands,
+      applied,
+      lost,
+      rejected,
+      dropped,
+      oneWayMs,
+      segmentsMs: Object.fromEntries(SEGMENTS.map((segment) => [segment, segmentsMs[segment]])),
+      messageMs: percentilesMs(percentiles(this.#messageNs)),
+      clockErrorMs: percentilesMs(percentiles(this.#clockErrorNs)),
+      load: this.load,
+    };
+  }
+}

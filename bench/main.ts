@@ -1,0 +1,60 @@
+import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
+import { TeleopError } from '../src/core/errors.ts';
+import { closest } from '../src/core/suggest.ts';
+import { floodBench } from './flood/flood.ts';
+import { interruption } from './interrupt.ts';
+import { loopBench } from './loop/loop.ts';
+import { soakBench } from './soak/soak.ts';
+
+const BENCHES: readonly Verb[] = [loopBench, soakBench, floodBench];
+const RUN = 'npm run bench --';
+
+/** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */
+async function main(args: readonly string[]): Promise<number> {
+  const [name = '--help', ...rest] = args;
+  if (name === '--help' || name === '-h' || name === 'help') {
+    console.log(overview());
+    return 0;
+  }
+  const bench = BENCHES.find((candidate) => candidate.name === name);
+  if (bench === undefined) {
+    const names = BENCHES.map((candidate) => candidate.name);
+    const near = closest(name, names);
+    const hint = near ? `Did you mean \`${RUN} ${near}\`?` : `There are ${names.join(', ')}.`;
+    throw new TeleopError('bad-option', `there is no bench "${name}"`, { hint });
+  }
+  const given = parseVerb(bench, rest);
+  if (given.values['help'] === true) {
+    console.log(inOurWords(verbHelp(bench)));
+    return 0;
+  }
+  return bench.run(given);
+}
+
+function overview(): string {
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(8)}${bench.about}`).join('\n');
+  return `Usage: ${RUN} NAME [options]
+
+${benches}
+
+\`${RUN} NAME --help\` tells more; docs/benchmarks.md tells how to read the numbers.
+`;
+}
+
+/** The parser of the CLI names its own program. */
+function inOurWords(text: string): string {
+  const names = BENCHES.map((bench) => bench.name).join('|');
+  return text.replace(new RegExp(`\\bfarhand (?=(${names})\\b)`, 'g'), `${RUN} `);
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  if (interruption.aborted) {
+    console.error('bench: interrupted');
+    process.exitCode = 130;
+  } else if (error instanceof TeleopError) {
+    console.error(`bench: ${error.message}\n  → ${inOurWords(error.hint)}`);
+    process.exitCode = error.code === 'bad-option' || error.code === 'bad-config' ? 2 : 1;
+  } else throw error;
+}

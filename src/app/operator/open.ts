@@ -1,0 +1,74 @@
+import type { Clock } from '../../core/clock.ts';
+import { Counters } from '../../core/counters.ts';
+import { TeleopError } from '../../core/errors.ts';
+import { DurationHistogram } from '../../core/histogram.ts';
+import { RecordRing } from '../../core/ring.ts';
+import { SnapshotBoard } from '../../core/snapshot.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trace-record.ts';
+import { type DatagramHandler, type Outbox, peerOf } from '../../wire/reactor.ts';
+import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
+import { loadPlugin, pluginConfig } from '../registry.ts';
+import type { Rig } from '../rig.ts';
+import { type ControlStart, windDownFlag } from '../shared.ts';
+import type { OpenInput } from './leader.ts';
+import { OperatorLoop } from './loop.ts';
+
+/** The operator role, composed: inputs, loop, and the tunnel where the link is sealed by us. */
+export async function openOperator(
+  start: ControlStart,
+  outbox: Outbox,
+  clock: Clock,
+  onFinished: () => void,
+): Promise<DatagramHandler> {
+  const { rig, model, memory, robotHost, identity } = start;
+  const { commandPort, statePort, syncPort, transport } = rig.link;
+  const peer = (port: number) => peerOf(robotHost, port);
+  const counters = new Counters(memory.counters);
+  const [psk] = transport === 'udp' ? start.keys : [];
+  const tunnel = psk === undefined ? null : new OperatorTunnel(outbox, psk, peer(statePort), clock, counters);
+  const loop = new OperatorLoop({
+    rig,
+    model,
+    inputs: await openInputs(rig, clock),
+    outbox: tunnel ?? outbox,
+    clock,
+    robot: { command: peer(commandPort), state: peer(statePort), sync: peer(syncPort) },
+    session: identity,
+    counters,
+    lateness: new DurationHistogram(memory.lateness),
+    board: new SnapshotBoard(memory.board),
+    onClosed: recordKeeper(memory.traceRing, memory.telemetryRing),
+    windDown: windDownFlag(memory),
+    onFinished,
+  });
+  tunnel?.attach(loop);
+  return tunnel ?? loop;
+}
+
+async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
+  const inputs = new Map<string, OpenInput>();
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
+    inputs.set(name, { device, automatic: plugin.automatic });
+  }
+  if (!inputs.has(rig.operator.input))
+    throw new TeleopError(
+      'bad-config',
+      `operator.input=${rig.operator.input} is not one of operator.inputs`,
+      {
+        hint: `Choose one of ${[...inputs.keys()].join(', ')}, or add it under operator.inputs.`,
+      },
+    );
+  return inputs;
+}
+
+/** Closed commands leave the control thread through two rings: one to the trace file, one to the console. */
+function recordKeeper(...buffers: SharedArrayBuffer[]): (record: TraceRecord) => void {
+  const rings = buffers.map((buffer) => RecordRing.attach(buffer));
+  const packed = new Float64Array(TRACE_FIELDS.length);
+  return (record) => {
+    packTraceRecord(record, packed);
+    for (const ring of rings) ring.push(packed);
+  };
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import { Counters } from '../../core/counters.ts';
+import { DurationHistogram } from '../../core/histogram.ts';
+import { createPolicy } from '../../robot/playout/policy.ts';
+import type { Transition } from '../../robot/supervisor/supervisor.ts';
+import type { Reactor } from '../../wire/reactor.ts';
+import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
+import { loadPlugin, pluginConfig } from '../registry.ts';
+import { type ControlStart, windDownFlag } from '../shared.ts';
+import { RobotLoop } from './loop.ts';
+
+/** The robot role from opening its driver to leaving the robot at rest. */
+export async function runRobot(
+  start: ControlStart,
+  reactor: Reactor,
+  clock: Clock,
+  onReady: () => void,
+  onTransition: (transition: Transition) => void,
+): Promise<void> {
+  const { rig, model, memory, identity } = start;
+  const counters = new Counters(memory.counters);
+  const plugin = await loadPlugin('driver', rig.robot.driver);
+  const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
+  const policy = createPolicy(rig.robot.playout);
+  const driver = await plugin.open(options, model, clock.nowNs());
+  try {
+    const keys = rig.link.transport === 'udp' ? start.keys : [];
+    const tunnel =
+      keys.length === 0
+        ? null
+        : new RobotTunnel(reactor, keys, () => randomBytes(4).readUInt32LE(), counters);
+    const loop = new RobotLoop({
+      rig,
+      model,
+      driver,
+      policy,
+      outbox: tunnel ?? reactor,
+      clock,
+      boot: identity,
+      counters,
+      lateness: new DurationHistogram(memory.lateness),
+      onTransition,
+      windDown: windDownFlag(memory),
+      onFinished: () => reactor.stop(),
+    });
+    tunnel?.attach(loop);
+    onReady();
+    await reactor.run(tunnel ?? loop);
+  } finally {
+    // Whatever ended the loop, a bug of ours included: the robot comes to rest.
+    driver.stop(clock.nowNs());
+    driver.dispose();
+  }
+}

@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { JointCommand } from '../../core/messages.ts';
+import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
+import { copyCommand, decodeCommand, emptyCommand, encodeCommand } from './command.ts';
+import { frameBody, frameType, writeFrame } from './frame.ts';
+
+const JOINTS = 6;
+const count = fc.maxSafeNat();
+const stampNs = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+const command: fc.Arbitrary<JointCommand> = fc.record(
+  {
+    session: count,
+    seq: count,
+    engagement: count,
+    epoch: count,
+    tracking: fc.boolean(),
+    stateOperatorNs: stampNs,
+    stateRobotNs: fc.oneof(stampNs, fc.constant(Number.NaN)),
+    syncEpoch: count,
+    positionsRad: fc.float64Array({
+      minLength: JOINTS,
+      maxLength: JOINTS,
+      min: -1000,
+      max: 1000,
+      noNaN: true,
+    }),
+    gripper: fc.double({ min: 0, max: 1, noNaN: true }),
+  },
+  { noNullPrototype: true },
+);
+
+const VALID = {
+  session: 7,
+  seq: 12,
+  epoch: 1,
+  engagement: 2,
+  tracking: true,
+  state_ns: 1e9,
+  send_robot_ns: 2e9,
+  sync: 1,
+  q: [1, 2, 3, 4, 5, 6],
+  gripper: 0.5,
+  last: [],
+};
+
+/** Decodes a body written as is; `text` wins where JSON.stringify cannot say it. */
+function reasonOf(body: object, change: (text: string) => string = (text) => text): string | null {
+  const bytes = new Uint8Array(4096);
+  const text = change(JSON.stringify(body));
+  bytes.set(new TextEncoder().encode(`FH1c${text}`));
+  return decodeCommand(bytes, 4 + text.length, emptyCommand(JOINTS));
+}
+
+const without = (field: keyof typeof VALID): object => {
+  const { [field]: _gone, ...rest } = VALID;
+  return rest;
+};
+
+describe('command', () => {
+  it('comes back as it was sent, angles to 1e-7 rad', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const back = emptyCommand(JOINTS);
+    fc.assert(
+      fc.property(command, (sent) => {
+        const length = encodeCommand(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, length), 'command');
+        back.positionsRad.fill(Number.NaN);
+        assert.equal(decodeCommand(bytes, length, back), null);
+        const { positionsRad, gripper, ...exact } = back;
+        const { positionsRad: sentRad, gripper: sentGripper, ...sentExact } = sent;
+        assert.deepEqual(exact, sentExact);
+        assert.ok(Math.abs(gripper - sentGripper) <= 5e-5);
+        positionsRad.forEach((rad, i) => {
+          assert.ok(Math.abs(rad - sentRad[i]!) <= 1e-7);
+        });
+      }),
+    );
+  });
+
+  it('rounds stamps to whole nanoseconds', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const sent = { ...emptyCommand(JOINTS), stateOperatorNs: 10.4, stateRobotNs: 10.6 };
+    const back = emptyCommand(JOINTS);
+    assert.equal(decodeCommand(bytes, encodeCommand(sent, bytes), back), null);
+    assert.deepEqual([back.stateOperatorNs, back.stateRobotNs], [10, 11]);
+  });
+
+  it('fits a datagram for many joints and refuses what does not', () => {
+    const widest = (joints: number) => {
+      const big = emptyCommand(joints);
+      for (const field of [
+        'session',
+        'seq',
+        'engagement',
+        'epoch',
+        'stateOperatorNs',
+        'stateRobotNs',
+      ] as const)
+        big[field] = Number.MAX_SAFE_INTEGER;
+      big.positionsRad.fill(-Math.PI);
+      return encodeCommand(big, new Uint8Array(MAX_DATAGRAM_BYTES));
+    };
+    assert.ok(widest(32) > 0);
+    assert.equal(widest(200), 0);
+  });
+
+  it('keeps the reserved list of earlier commands', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const length = encodeCommand(emptyCommand(JOINTS), bytes);
+    assert.deepEqual(frameBody(bytes, length)?.['last'], []);
+  });
+
+  it('takes what is valid', () => {
+    assert.equal(reasonOf(VALID), null);
+    assert.equal(reasonOf({ ...VALID, send_robot_ns: null }), null);
+    assert.equal(reasonOf({ ...VALID, later_version: { any: 'thing' } }), null);
+  });
+
+  it('does not take a truncated datagram, wherever it is cut', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const length = writeFrame('command', VALID, bytes);
+    for (let cut = 0; cut < length; cut++)
+      assert.equal(decodeCommand(bytes, cut, emptyCommand(JOINTS)), 'bad-json', `cut at ${cut}`);
+  });
+
+  it('wants every field', () => {
+    for (const field of Object.keys(VALID) as (keyof typeof VALID)[])
+      assert.equal(reasonOf(without(field)), field === 'gripper' ? 'non-finite' : 'malformed', field);
+  });
+
+  it('wants each field of its type', () => {
+    const wrong = ['text', '5', null, true, [], {}, -1, 1.5, Number.MAX_SAFE_INTEGER + 1];
+    for (const field of ['session', 'seq', 'epoch', 'engagement', 'sync'] as const)
+      for (const value of wrong) assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed', field);
+    for (const value of ['true', 1, 0, null, []])
+      assert.equal(reasonOf({ ...VALID, tracking: value }), 'malformed');
+    for (const value of ['5', true, [], {}]) {
+      assert.equal(reasonOf({ ...VALID, state_ns: value }), 'malformed');
+      assert.equal(reasonOf({ ...VALID, send_robot_ns: value }), 'malformed');
+    }
+    assert.equal(reasonOf({ ...VALID, state_ns: null }), 'malformed');
+    for (const value of ['[]', {}, null, 5]) assert.equal(reasonOf({ ...VALID, last: value }), 'malformed');
+    for (const value of ['123456', { length: 6 }, null, 5])
+      assert.equal(reasonOf({ ...VALID, q: value }), 'malformed');
+  });
+
+  it('wants as many joints as the robot has', () => {
+    for (const q of [[], [1], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6, 7], new Array(300).fill(0)])
+      assert.equal(reasonOf({ ...VALID, q }), 'joint-count');
+  });
+
+  it('wants finite joints and a finite gripper', () => {
+    for (const bad of [null, '1', true, [1], {}])
+      assert.equal(reasonOf({ ...VALID, q: [1, 2, bad, 4, 5, 6] }), 'non-finite');
+    for (const huge of ['1e999', '-1e999'])
+      assert.equal(
+        reasonOf(VALID, (text) => text.replace('[1,2,3', `[1,${huge},3`)),
+        'non-finite',
+      );
+    for (const bad of [null, '0.5', true]) assert.equal(reasonOf({ ...VALID, gripper: bad }), 'non-finite');
+    assert.equal(
+      reasonOf(VALID, (text) => text.replace('0.5', '1e999')),
+      'non-finite',
+    );
+  });
+
+  it('does not take words that are not JSON', () => {
+    for (const word of ['NaN', 'Infinity', '0x10', 'undefined', '+1'])
+      assert.equal(
+        reasonOf(VALID, (text) => text.replace('[1,2,3', `[1,${word},3`)),
+        'bad-json',
+      );
+  });
+
+  it('wants the gripper between open and closed', () => {
+    for (const gripper of [-1e-9, 1.0001, -1, 2, 1e300])
+      assert.equal(reasonOf({ ...VALID, gripper }), 'bad-range');
+    for (const gripper of [0, 1, 0.123]) assert.equal(reasonOf({ ...VALID, gripper }), null);
+  });
+
+  it('wants an object', () => {
+    for (const text of ['[]', '[1,2]', '"FH1c"', 'null', 'true', '5', '', ' ', '{}}', `[${'['.repeat(1400)}`])
+      assert.equal(
+        reasonOf({}, () => text),
+        'bad-json',
+        text,
+      );
+  });
+
+  it('is not fooled by names of the prototype', () => {
+    assert.equal(
+      reasonOf({}, () => `{"__proto__":${JSON.stringify(VALID)}}`),
+      'malformed',
+    );
+    assert.equal(
+      reasonOf(VALID, (text) => text.replace('"session":7', '"constructor":7')),
+      'malformed',
+    );
+  });
+
+  it('can be copied without sharing memory', () => {
+    fc.assert(
+      fc.property(command, (from) => {
+        const to = emptyCommand(JOINTS);
+        copyCommand(from, to);
+        assert.deepEqual(to, from);
+        from.positionsRad.fill(9e9);
+        assert.ok(to.positionsRad.every((rad) => rad !== 9e9));
+      }),
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { DESK_ACTIONS } from '../../core/messages.ts';
+import { decodeDesk, decodeHello, emptyDesk, encodeBye, encodeDesk, encodeHello } from './desk.ts';
+import { frameType } from './frame.ts';
+
+const desk = fc.record(
+  {
+    session: fc.maxSafeNat(),
+    request: fc.maxSafeNat(),
+    action: fc.constantFrom(...DESK_ACTIONS),
+    epoch: fc.maxSafeNat(),
+  },
+  { noNullPrototype: true },
+);
+const VALID = { session: 1, request: 2, action: 'arm', epoch: 3 };
+
+function reasonOf(body: object): string | null {
+  const bytes = new TextEncoder().encode(`FH1d${JSON.stringify(body)}`);
+  return decodeDesk(bytes, bytes.length, emptyDesk());
+}
+
+function helloOf(text: string): number {
+  const bytes = new TextEncoder().encode(`FH1h${text}`);
+  return decodeHello(bytes, bytes.length);
+}
+
+describe('desk message', () => {
+  it('comes back as it was sent', () => {
+    const bytes = new Uint8Array(256);
+    const back = emptyDesk();
+    fc.assert(
+      fc.property(desk, (sent) => {
+        const length = encodeDesk(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, length), 'desk');
+        assert.equal(decodeDesk(bytes, length, back), null);
+        assert.deepEqual(back, sent);
+      }),
+    );
+  });
+
+  it('wants counts and an action it knows', () => {
+    assert.equal(reasonOf(VALID), null);
+    for (const field of ['session', 'request', 'epoch'])
+      for (const value of [undefined, null, '1', -1, 0.5, [1]])
+        assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed');
+    for (const value of [undefined, null, 'ESTOP', 'engage', '', 0, ['arm'], { arm: 1 }])
+      assert.equal(reasonOf({ ...VALID, action: value }), 'malformed');
+    assert.equal(reasonOf([]), 'bad-json');
+  });
+
+  it('that is malformed leaves no action behind', () => {
+    const out = emptyDesk();
+    const bytes = new TextEncoder().encode(`FH1d${JSON.stringify({ ...VALID, action: 'reset', epoch: -1 })}`);
+    assert.equal(decodeDesk(bytes, bytes.length, out), 'malformed');
+    assert.equal(out.action, 'disarm');
+  });
+});
+
+describe('hello and bye', () => {
+  it('come back as they were sent', () => {
+    const bytes = new Uint8Array(256);
+    fc.assert(
+      fc.property(fc.maxSafeNat(), (session) => {
+        const hello = encodeHello(session, bytes.fill(0xff));
+        assert.equal(frameType(bytes, hello), 'hello');
+        assert.equal(decodeHello(bytes, hello), session);
+        const bye = encodeBye(session, bytes.fill(0xff));
+        assert.equal(frameType(bytes, bye), 'bye');
+        assert.equal(decodeHello(bytes, bye), session);
+      }),
+    );
+  });
+
+  it('without a session is NaN', () => {
+    for (const text of [
+      '{}',
+      '[]',
+      '{"session":null}',
+      '{"session":"5"}',
+      '{"session":-5}',
+      '{"session":1.5}',
+      '{',
+    ])
+      assert.ok(Number.isNaN(helloOf(text)), text);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { type RobotState, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
+import { frameType } from './frame.ts';
+import { decodeState, emptyState, encodeState } from './state.ts';
+
+const JOINTS = 6;
+const angles = fc.float64Array({ minLength: JOINTS, maxLength: JOINTS, min: -1000, max: 1000, noNaN: true });
+const state: fc.Arbitrary<RobotState> = fc.record({
+  robotNs: fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER }),
+  positionsRad: angles,
+  velocitiesRadS: angles,
+  targetRad: angles,
+  gripper: fc.double({ min: 0, max: 1, noNaN: true }),
+  state: fc.constantFrom(...SUPERVISOR_STATES),
+  cause: fc.string({ maxLength: 40, unit: 'binary' }),
+  epoch: fc.maxSafeNat(),
+  endedEngagement: fc.maxSafeNat(),
+  appliedSeq: fc.maxSafeNat(),
+  ackRequest: fc.maxSafeNat(),
+});
+
+const VALID = {
+  boot: 1,
+  session: 2,
+  robot_ns: 3,
+  state: 'idle',
+  cause: 'ok',
+  epoch: 1,
+  ended: 0,
+  seq: 0,
+  ack: 0,
+  q: [1, 2],
+  dq: [0, 0],
+  target: [1, 2],
+  gripper: 0,
+};
+
+function reasonOf(body: object): string | null {
+  const bytes = new TextEncoder().encode(`FH1s${JSON.stringify(body)}`);
+  return decodeState(bytes, bytes.length, emptyState(2), { boot: 0, session: 0 });
+}
+
+describe('robot state', () => {
+  it('comes back as it was sent, angles to 1e-7', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const back = emptyState(JOINTS);
+    const origin = { boot: 0, session: 0 };
+    fc.assert(
+      fc.property(state, fc.maxSafeNat(), fc.maxSafeNat(), (sent, boot, session) => {
+        const length = encodeState(boot, session, sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, length), 'state');
+        assert.equal(decodeState(bytes, length, back, origin), null);
+        assert.deepEqual(origin, { boot, session });
+        for (const field of ['positionsRad', 'velocitiesRadS', 'targetRad'] as const)
+          back[field].forEach((value, i) => {
+            assert.ok(Math.abs(value - sent[field][i]!) <= 1e-7);
+          });
+        assert.ok(Math.abs(back.gripper - sent.gripper) <= 5e-5);
+        const rest = { positionsRad: 0, velocitiesRadS: 0, targetRad: 0, gripper: 0 };
+        assert.deepEqual({ ...back, ...rest }, { ...sent, ...rest });
+      }),
+    );
+  });
+
+  it('of an arm with 20 joints fits a datagram', () => {
+    const big = emptyState(20);
+    for (const field of ['positionsRad', 'velocitiesRadS', 'targetRad'] as const) big[field].fill(-Math.PI);
+    big.cause = 'x'.repeat(60);
+    big.robotNs = Number.MAX_SAFE_INTEGER;
+    const length = encodeState(0x7fffffff, 0x7fffffff, big, new Uint8Array(MAX_DATAGRAM_BYTES));
+    assert.ok(length > 0);
+  });
+
+  it('cuts a long cause', () => {
+    const bytes = new TextEncoder().encode(`FH1s${JSON.stringify({ ...VALID, cause: 'y'.repeat(999) })}`);
+    const back = emptyState(2);
+    assert.equal(decodeState(bytes, bytes.length, back, { boot: 0, session: 0 }), null);
+    assert.equal(back.cause, 'y'.repeat(120));
+  });
+
+  it('wants every field, each of its type', () => {
+    assert.equal(reasonOf(VALID), null);
+    for (const field of Object.keys(VALID)) {
+      for (const value of [undefined, null, {}, true])
+        assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed', field);
+      const text = field === 'cause' ? null : 'malformed';
+      assert.equal(reasonOf({ ...VALID, [field]: '1' }), text, field);
+    }
+    for (const value of ['IDLE', 'toString', '__proto__', ''])
+      assert.equal(reasonOf({ ...VALID, state: value }), 'malformed');
+  });
+
+  it('wants three lists of finite joints', () => {
+    for (const field of ['q', 'dq', 'target']) {
+      assert.equal(reasonOf({ ...VALID, [field]: [1] }), 'joint-count');
+      assert.equal(reasonOf({ ...VALID, [field]: [1, 2, 3] }), 'joint-count');
+      assert.equal(reasonOf({ ...VALID, [field]: [1, null] }), 'non-finite');
+      assert.equal(reasonOf({ ...VALID, [field]: [1, '2'] }), 'non-finite');
+    }
+  });
+
+  it('with a joint that is not a number is refused by the other side, not passed on', () => {
+    const broken = emptyState(2);
+    broken.positionsRad[1] = Number.NaN;
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const length = encodeState(1, 1, broken, bytes);
+    assert.equal(decodeState(bytes, length, emptyState(2), { boot: 0, session: 0 }), 'non-finite');
+  });
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { frameType } from './frame.ts';
+import { decodeProbe, decodeProbeReply, emptyProbe, encodeProbe, encodeProbeReply } from './sync.ts';
+
+const stampNs = fc.integer({ min: -Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER });
+const probe = fc.record(
+  {
+    id: fc.maxSafeNat(),
+    boot: fc.maxSafeNat(),
+    t0: stampNs,
+    t1: stampNs,
+    t2: stampNs,
+  },
+  { noNullPrototype: true },
+);
+const VALID = { id: 1, boot: 2, t0: 3, t1: 4, t2: 5 };
+
+function reasonOf(body: object, decode: typeof decodeProbe): string | null {
+  const bytes = new TextEncoder().encode(`FH1p${JSON.stringify(body)}`);
+  return decode(bytes, bytes.length, emptyProbe());
+}
+
+describe('clock probe', () => {
+  it('comes back as it was sent', () => {
+    const bytes = new Uint8Array(256);
+    const back = emptyProbe();
+    fc.assert(
+      fc.property(probe, (sent) => {
+        const asked = encodeProbe(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, asked), 'probe');
+        assert.equal(decodeProbe(bytes, asked, back), null);
+        assert.deepEqual([back.id, back.t0], [sent.id, sent.t0]);
+        const answered = encodeProbeReply(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, answered), 'probeReply');
+        assert.equal(decodeProbeReply(bytes, answered, back), null);
+        assert.deepEqual(back, sent);
+      }),
+    );
+  });
+
+  it('wants every stamp as a number', () => {
+    assert.equal(reasonOf(VALID, decodeProbe), null);
+    assert.equal(reasonOf(VALID, decodeProbeReply), null);
+    for (const field of Object.keys(VALID))
+      for (const value of [undefined, null, '1', true, [], {}]) {
+        const body = { ...VALID, [field]: value };
+        assert.equal(reasonOf(body, decodeProbeReply), 'malformed');
+        assert.equal(
+          reasonOf(body, decodeProbe),
+          ['id', 't0'].includes(field) ? 'malformed' : null,
+          `${field} ${value}`,
+        );
+      }
+    for (const decode of [decodeProbe, decodeProbeReply]) {
+      assert.equal(reasonOf({ ...VALID, id: -1 }, decode), 'malformed');
+      assert.equal(reasonOf([VALID], decode), 'bad-json');
+    }
+  });
+});

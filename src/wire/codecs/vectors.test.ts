@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import type { JointCommand, Receipt, RobotState } from '../../core/messages.ts';
+import { OperatorLease } from '../session.ts';
+import { decodeCommand, emptyCommand, encodeCommand } from './command.ts';
+import { type DeskMessage, decodeDesk, decodeHello, emptyDesk, encodeDesk, encodeHello } from './desk.ts';
+import { frameBody, frameType, type Json, type MessageType, writeFrame } from './frame.ts';
+import { decodeReceipt, emptyReceipt, encodeReceipt } from './receipt.ts';
+import { decodeState, emptyState, encodeState, type StateOrigin } from './state.ts';
+import {
+  decodeProbe,
+  decodeProbeReply,
+  emptyProbe,
+  encodeProbe,
+  encodeProbeReply,
+  type Probe,
+} from './sync.ts';
+
+interface Vector {
+  type: MessageType;
+  note: string;
+  datagram: string;
+  /** What a receiver understands; null stands for an unknown stamp. Absent when the datagram is refused. */
+  decoded?: Json;
+  reason?: string;
+  /** The datagram is byte for byte what the encoder makes of `decoded`. */
+  canonical?: boolean;
+}
+
+interface VectorFile {
+  format: string;
+  joints: number;
+  tags: { datagram: string; type: MessageType | null }[];
+  vectors: Vector[];
+}
+
+const file = JSON.parse(readFileSync('protocol/vectors/link.json', 'utf8')) as VectorFile;
+const { joints } = file;
+
+interface Codec {
+  encode(value: Json, out: Uint8Array): number;
+  /** The message, or the reason it was refused. */
+  decode(bytes: Uint8Array, length: number): object | string;
+}
+
+const body: Codec['decode'] = (bytes, length) => frameBody(bytes, length) ?? 'bad-json';
+
+const CODECS: Record<MessageType, Codec> = {
+  command: {
+    encode: (value, out) => encodeCommand(revive(value) as unknown as JointCommand, out),
+    decode(bytes, length) {
+      const out = emptyCommand(joints);
+      return decodeCommand(bytes, length, out) ?? out;
+    },
+  },
+  desk: {
+    encode: (value, out) => encodeDesk(value as unknown as DeskMessage, out),
+    decode(bytes, length) {
+      const out = emptyDesk();
+      return decodeDesk(bytes, length, out) ?? out;
+    },
+  },
+  hello: {
+    encode: (value, out) => encodeHello(value['session'] as number, out),
+    decode(bytes, length) {
+      const session = decodeHello(bytes, length);
+      const answer = new OperatorLease().hello(session, 1, 0);
+      return answer === 'claimed' ? { session } : answer;
+    },
+  },
+  probe: {
+    encode: (value, out) => encodeProbe(value as unknown as Probe, out),
+    decode(bytes, length) {
+      const out = emptyProbe();
+      return decodeProbe(bytes, length, out) ?? { id: out.id, t0: out.t0 };
+    },
+  },
+  probeReply: {
+    encode: (value, out) => encodeProbeReply(value as unknown as Probe, out),
+    decode(bytes, length) {
+      const out = emptyProbe();
+      return decodeProbeReply(bytes, length, out) ?? out;
+    },
+  },
+  receipt: {
+    encode: (value, out) => encodeReceipt(revive(value) as unknown as Receipt, out),
+    decode(bytes, length) {
+      const out = emptyReceipt();
+      return decodeReceipt(bytes, length, out) ?? out;
+    },
+  },
+  state: {
+    encode(value, out) {
+      const { boot, session } = value as unknown as StateOrigin;
+      return encodeState(boot, session, revive(value) as unknown as RobotState, out);
+    },
+    decode(bytes, length) {
+      const out = emptyState(joints);
+      const origin: StateOrigin = { boot: 0, session: 0 };
+      return decodeState(bytes, length, out, origin) ?? { ...origin, ...out };
+    },
+  },
+  request: { encode: (value, out) => writeFrame('request', value, out), decode: body },
+  hand: { encode: (value, out) => writeFrame('hand', value, out), decode: body },
+};
+
+/** JSON to what the codecs hold: angles in typed arrays, NaN for an unknown stamp. */
+function revive(value: Json): Json {
+  const entries = Object.entries(value).map(([key, inner]) => {
+    if (Array.isArray(inner)) return [key, Float64Array.from(inner as number[])];
+    return [key, inner === null ? Number.NaN : inner];
+  });
+  return Object.fromEntries(entries) as Json;
+}
+
+function plain(value: object | string): unknown {
+  if (typeof value === 'string') return value;
+  return JSON.parse(JSON.stringify(value, (_, x) => (ArrayBuffer.isView(x) ? [...(x as Float64Array)] : x)));
+}
+
+/** A receive buffer as reactors hand it over: longer than the datagram, with an old one behind it. */
+function inDirtyBuffer(datagram: string): { bytes: Uint8Array; length: number } {
+  const text = new TextEncoder().encode(datagram);
+  const bytes = new Uint8Array(2048).fill(0x7d);
+  bytes.set(text);
+  return { bytes, length: text.length };
+}
+
+describe('link vectors', () => {
+  it('cover every message type, valid and refused', () => {
+    assert.equal(file.format, 'farhand-link-vectors/1');
+    for (const type of Object.keys(CODECS)) {
+      const own = file.vectors.filter((vector) => vector.type === type);
+      assert.ok(
+        own.some(({ canonical }) => canonical),
+        `${type}: valid`,
+      );
+      if (type !== 'request' && type !== 'hand')
+        assert.ok(
+          own.some(({ reason }) => reason !== undefined),
+          `${type}: refused`,
+        );
+    }
+  });
+
+  for (const { datagram, type } of file.tags)
+    it(`tag of ${JSON.stringify(datagram)} is ${type}`, () => {
+      const { bytes, length } = inDirtyBuffer(datagram);
+      assert.equal(frameType(bytes, length), type);
+    });
+
+  for (const { type, note, datagram, decoded, reason, canonical } of file.vectors)
+    it(`${type}: ${note}`, () => {
+      const { bytes, length } = inDirtyBuffer(datagram);
+      assert.equal(frameType(bytes, length), type);
+      assert.deepEqual(plain(CODECS[type].decode(bytes, length)), reason ?? decoded);
+      if (!canonical) return;
+      const out = new Uint8Array(2048);
+      const written = CODECS[type].encode(decoded!, out);
+      assert.equal(new TextDecoder().decode(out.subarray(0, written)), datagram);
+    });
+});

@@ -1,0 +1,221 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { TeleopError } from '../../core/errors.ts';
+
+/** A link key on disk: readable by its owner only, never printed, never part of an error message. */
+
+const FORMAT = 'farhand-key/1';
+const KEY_BYTES = 32;
+const MAX_FILE_BYTES = 4096;
+const SUFFIX = '.key';
+// A name becomes a file name and is shown on terminals: nothing that could leave the folder or move the cursor.
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const fileSchema = z.strictObject({
+  format: z.literal(FORMAT),
+  name: z.string().regex(NAME),
+  created_at: z.iso.datetime(),
+  key: z.base64().length(44),
+});
+
+export interface LinkKey {
+  /** The machine at the other end, as this side calls it. */
+  name: string;
+  key: Uint8Array;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+}
+
+export interface ListedKey {
+  name: string;
+  path: string;
+  /** Null when the file is not usable; `problem` tells why. */
+  id: string | null;
+  createdAt: string | null;
+  problem: string | null;
+}
+
+export const createKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES));
+
+/** Tells keys apart without giving them away: 16 hexadecimal digits that may be shown and logged. */
+export function keyId(key: Uint8Array): string {
+  return createHash('sha256').update('farhand key id').update(key).digest('hex').slice(0, 16);
+}
+
+export const isKeyName = (name: string): boolean => NAME.test(name);
+
+/** The nearest valid key name, for host names with unusual characters. */
+export function asKeyName(text: string): string {
+  const name = text
+    .replace(/[^A-Za-z0-9._-]+/g, '-')
+    .replace(/^[^A-Za-z0-9]+/, '')
+    .slice(0, 64);
+  return name === '' ? 'machine' : name;
+}
+
+/** FARHAND_KEYS, or farhand/keys in the user's configuration folder. */
+export function keyFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env['FARHAND_KEYS']) return path.resolve(env['FARHAND_KEYS']);
+  const config = env['XDG_CONFIG_HOME'];
+  // The XDG specification has relative paths ignored.
+  const base = config && path.isAbsolute(config) ? config : path.join(homedir(), '.config');
+  return path.join(base, 'farhand', 'keys');
+}
+
+export const keyPath = (folder: string, name: string): string => path.join(folder, `${name}${SUFFIX}`);
+
+/** Whether others on this machine may read the file. Windows has no such mode bits: false there. */
+export function isExposed(file: string): boolean {
+  return exposedMode(statSync(file).mode);
+}
+
+/** Refuses a file that others on this machine may read, unless `allowExposed`. */
+export function readKeyFile(file: string, options: { allowExposed?: boolean } = {}): LinkKey {
+  const { text, mode } = readSmallFile(file);
+  if (exposedMode(mode) && options.allowExposed !== true)
+    throw new TeleopError('key-exposed', `other users of this machine can read the key ${file}`, {
+      hint: `Run \`chmod 600 ${shellWord(file)}\`; pair again if someone may have read it.`,
+    });
+  const parsed = fileSchema.safeParse(jsonOrNull(text));
+  const key = parsed.success ? Buffer.from(parsed.data.key, 'base64') : null;
+  if (!parsed.success || key?.length !== KEY_BYTES) {
+    const field = parsed.success ? 'key' : parsed.error.issues[0]?.path.join('.');
+    // No cause and no quote from the file: both could hold the key.
+    throw new TeleopError('file-unreadable', `${file} is not a farhand key${field ? ` (${field})` : ''}`, {
+      hint: 'Make a new one with `farhand pair`, or copy the file again.',
+    });
+  }
+  return { name: parsed.data.name, key: new Uint8Array(key), createdAt: parsed.data.created_at };
+}
+
+/** Writes all or nothing, mode 0600. Without `replace`, an existing file is an error. */
+export function writeKeyFile(file: string, entry: LinkKey, options: { replace?: boolean } = {}): void {
+  if (entry.key.length !== KEY_BYTES || !isKeyName(entry.name)) throw new Error('not a key to be stored');
+  const folder = path.dirname(file);
+  const key = Buffer.from(entry.key).toString('base64');
+  const body = { format: FORMAT, name: entry.name, created_at: entry.createdAt, key };
+  const target = options.replace
+    ? path.join(folder, `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
+    : file;
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeNew(target, `${JSON.stringify(body)}\n`);
+    if (target !== file) moveOver(target, file);
+  } catch (cause) {
+    throw unwritable(file, cause as NodeJS.ErrnoException);
+  }
+}
+
+/** Every *.key of the folder, by name; an unusable one with its problem. */
+export function listKeys(folder: string): ListedKey[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw unreadable(folder, cause as NodeJS.ErrnoException);
+  }
+  const files = names.filter((name) => name.endsWith(SUFFIX) && !name.startsWith('.')).sort();
+  return files.map((fileName) => {
+    const name = fileName.slice(0, -SUFFIX.length);
+    const file = path.join(folder, fileName);
+    try {
+      const { key, createdAt } = readKeyFile(file);
+      return { name, path: file, id: keyId(key), createdAt, problem: null };
+    } catch (error) {
+      if (!(error instanceof TeleopError)) throw error;
+      return { name, path: file, id: null, createdAt: null, problem: error.message };
+    }
+  });
+}
+
+const exposedMode = (mode: number): boolean => process.platform !== 'win32' && (mode & 0o077) !== 0;
+
+function readSmallFile(file: string): { text: string; mode: number } {
+  let fd: number | null = null;
+  try {
+    // Without O_NONBLOCK a pipe in place of the file would hang us here.
+    fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stat = fstatSync(fd);
+    const buffer = Buffer.alloc(MAX_FILE_BYTES);
+    const length = stat.isFile() && stat.size <= MAX_FILE_BYTES ? readSync(fd, buffer) : 0;
+    return { text: buffer.toString('utf8', 0, length), mode: stat.mode };
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
+      throw new TeleopError('key-missing', `there is no key ${file}`, {
+        hint: 'Make one with `farhand pair` on the robot machine; `farhand pair --list` shows those present.',
+        cause,
+      });
+    throw unreadable(file, cause as NodeJS.ErrnoException);
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
+}
+
+function writeNew(file: string, text: string): void {
+  const fd = openSync(file, 'wx', 0o600);
+  try {
+    writeSync(fd, text);
+    fsyncSync(fd);
+  } catch (error) {
+    unlinkSync(file);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function moveOver(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch (error) {
+    unlinkSync(from);
+    throw error;
+  }
+}
+
+function unwritable(file: string, cause: NodeJS.ErrnoException): TeleopError {
+  if (cause.code === 'EEXIST' && cause.syscall === 'open')
+    return new TeleopError('file-unwritable', `${file} exists already`, {
+      hint: 'Choose another name, or delete it if no machine uses that key any more.',
+      cause,
+    });
+  return new TeleopError('file-unwritable', `the key ${file} cannot be written: ${cause.code}`, {
+    hint: 'Check the folder and the free space; FARHAND_KEYS=FOLDER chooses another key folder.',
+    cause,
+  });
+}
+
+function unreadable(file: string, cause: NodeJS.ErrnoException): TeleopError {
+  return new TeleopError('file-unreadable', `${file} cannot be read: ${cause.code}`, {
+    hint: `Check its owner (ls -l ${shellWord(file)}); only the user who paired may read a key.`,
+    cause,
+  });
+}
+
+function jsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const shellWord = (word: string): string =>
+  /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,110 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Counters, Reason } from '../../core/counters.ts';
+import { frameType } from '../codecs/frame.ts';
+import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
+import { HandshakeOffer } from './handshake.ts';
+import { CHANNELS, isSealed, Opener, Sealer } from './sealed-box.ts';
+
+/** The handshake travels on the state socket. */
+export const HANDSHAKE_SOCKET = 1;
+const OFFER_PERIOD_NS = 250e6;
+const SILENCE_NS = 1e9;
+
+/**
+ * Stands between the operator's logic and its sockets: seals what goes out, opens what comes in, and makes new keys
+ * whenever the robot has been silent. Sockets beyond the three of the link (the local desk) pass untouched.
+ */
+export class OperatorTunnel implements DatagramHandler, Outbox {
+  readonly #outbox: Outbox;
+  readonly #psk: Uint8Array;
+  readonly #robot: Peer;
+  readonly #clock: Clock;
+  readonly #counters: Counters;
+  readonly #sealed = new Uint8Array(MAX_DATAGRAM_BYTES);
+  readonly #plain = new Uint8Array(MAX_DATAGRAM_BYTES);
+  #inner: DatagramHandler | null = null;
+  #offer: HandshakeOffer | null = null;
+  #sealer: Sealer | null = null;
+  #opener: Opener | null = null;
+  #nextOfferNs: number;
+  #heardNs = Number.NEGATIVE_INFINITY;
+
+  /** `robot` is the robot's state socket. */
+  constructor(outbox: Outbox, psk: Uint8Array, robot: Peer, clock: Clock, counters: Counters) {
+    this.#outbox = outbox;
+    this.#psk = psk;
+    this.#robot = robot;
+    this.#clock = clock;
+    this.#counters = counters;
+    this.#nextOfferNs = clock.nowNs();
+  }
+
+  attach(inner: DatagramHandler): void {
+    this.#inner = inner;
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#inner!.nextDeadlineNs(), this.#nextOfferNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    if (nowNs >= this.#nextOfferNs) this.#tick(nowNs);
+    if (nowNs >= this.#inner!.nextDeadlineNs()) this.#inner!.onDeadline(nowNs);
+  }
+
+  #tick(nowNs: number): void {
+    this.#nextOfferNs = nowNs + OFFER_PERIOD_NS;
+    if (nowNs - this.#heardNs < SILENCE_NS) return;
+    this.#offer ??= new HandshakeOffer(this.#psk);
+    const length = this.#offer.encode(this.#sealed);
+    if (!this.#outbox.send(HANDSHAKE_SOCKET, this.#sealed, length, this.#robot))
+      this.#counters.add('send-failed');
+  }
+
+  /** Before there are keys nothing leaves; the logic above repeats what matters. */
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+    if (socket >= CHANNELS) return this.#outbox.send(socket, bytes, length, to);
+    if (this.#sealer === null) return true;
+    const size = this.#sealer.seal(socket, bytes, length, this.#sealed);
+    return size > 0 && this.#outbox.send(socket, this.#sealed, size, to);
+  }
+
+  onOversize(socket: number): void {
+    this.#inner!.onOversize(socket);
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    if (socket >= CHANNELS) {
+      this.#inner!.onDatagram(socket, bytes, length, from, receivedNs, kernelNs);
+      return;
+    }
+    const reason = isSealed(bytes, length)
+      ? (this.#opener?.open(socket, bytes, length, this.#plain) ??
+        (this.#opener === null ? 'unknown-key' : null))
+      : this.#onHandshake(socket, bytes, length, from, receivedNs);
+    if (reason !== null) return this.#counters.add(reason);
+    if (!isSealed(bytes, length)) return;
+    this.#heardNs = receivedNs;
+    this.#inner!.onDatagram(socket, this.#plain, this.#opener!.length, from, receivedNs, kernelNs);
+  }
+
+  #onHandshake(socket: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    if (frameType(bytes, length) !== 'accept' || socket !== HANDSHAKE_SOCKET) return 'unsealed';
+    if (from !== this.#robot) return 'unknown-source';
+    const keys = this.#offer?.accept(bytes, length) ?? null;
+    if (keys === null) return 'bad-auth';
+    this.#offer = null;
+    this.#sealer = new Sealer(keys.operatorToRobot, keys.index);
+    this.#opener = new Opener(keys.robotToOperator);
+    // Give the new keys a second to prove themselves before offering again.
+    this.#heardNs = Math.max(nowNs, this.#clock.nowNs());
+    return null;
+  }
+}

@@ -1,0 +1,110 @@
+import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import type { Reason } from '../../core/counters.ts';
+import { ReplayWindow } from './replay-window.ts';
+
+/** "FH1x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
+export const HEADER_BYTES = 16;
+const TAG_BYTES = 16;
+export const SEAL_BYTES = HEADER_BYTES + TAG_BYTES;
+/** Sockets that carry sealed traffic: command, state, sync. A packet of one is not valid on another. */
+export const CHANNELS = 3;
+
+const CIPHER = 'aes-256-gcm';
+const OPTIONS = { authTagLength: TAG_BYTES };
+const MAGIC = 0x78314846; // "FH1x" read little-endian
+
+export function isSealed(bytes: Uint8Array, length: number): boolean {
+  return (
+    length >= SEAL_BYTES && bytes[0] === 0x46 && bytes[1] === 0x48 && bytes[2] === 0x31 && bytes[3] === 0x78
+  );
+}
+
+/** The receiver's index of a sealed datagram: which keys to try. */
+export function sealedIndex(bytes: Uint8Array): number {
+  return (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16) | (bytes[7]! << 24)) >>> 0;
+}
+
+/** One direction, sending. The counter is the nonce and never repeats under a key. */
+export class Sealer {
+  readonly #key: KeyObject;
+  readonly #index: number;
+  readonly #counters = new Float64Array(CHANNELS);
+  readonly #nonce = new DataView(new ArrayBuffer(12));
+  readonly #nonceBytes = new Uint8Array(this.#nonce.buffer);
+
+  constructor(key: KeyObject, index: number) {
+    this.#key = key;
+    this.#index = index;
+  }
+
+  /** Writes the sealed form of `plain` into `out`; its length, 0 when it does not fit. */
+  seal(channel: number, plain: Uint8Array, length: number, out: Uint8Array): number {
+    if (length + SEAL_BYTES > out.length) return 0;
+    const counter = this.#counters[channel]!;
+    this.#counters[channel] = counter + 1;
+    writeHeader(out, this.#index, counter);
+    setNonce(this.#nonce, channel, counter);
+    const cipher = createCipheriv(CIPHER, this.#key, this.#nonceBytes, OPTIONS);
+    cipher.setAAD(out.subarray(0, HEADER_BYTES));
+    out.set(cipher.update(plain.subarray(0, length)), HEADER_BYTES);
+    cipher.final();
+    out.set(cipher.getAuthTag(), HEADER_BYTES + length);
+    return length + SEAL_BYTES;
+  }
+}
+
+/** One direction, receiving. */
+export class Opener {
+  /** Set by `open` when it succeeded. */
+  length = 0;
+  readonly #key: KeyObject;
+  readonly #windows = Array.from({ length: CHANNELS }, () => new ReplayWindow());
+  readonly #nonce = new DataView(new ArrayBuffer(12));
+  readonly #nonceBytes = new Uint8Array(this.#nonce.buffer);
+
+  constructor(key: KeyObject) {
+    this.#key = key;
+  }
+
+  /** Puts the plain frame into `out` and its size into `length`, or says why not and leaves everything as it was. */
+  open(channel: number, bytes: Uint8Array, length: number, out: Uint8Array): Reason | null {
+    const counter = readCounter(bytes);
+    const window = this.#windows[channel]!;
+    if (!Number.isSafeInteger(counter) || !window.isFresh(counter)) return 'replayed';
+    setNonce(this.#nonce, channel, counter);
+    const end = length - TAG_BYTES;
+    const decipher = createDecipheriv(CIPHER, this.#key, this.#nonceBytes, OPTIONS);
+    decipher.setAAD(bytes.subarray(0, HEADER_BYTES));
+    decipher.setAuthTag(bytes.subarray(end, length));
+    const plain = decipher.update(bytes.subarray(HEADER_BYTES, end));
+    try {
+      decipher.final();
+    } catch {
+      return 'bad-auth';
+    }
+    window.mark(counter);
+    out.set(plain);
+    this.length = plain.length;
+    return null;
+  }
+}
+
+function writeHeader(out: Uint8Array, index: number, counter: number): void {
+  const view = new DataView(out.buffer, out.byteOffset, HEADER_BYTES);
+  view.setUint32(0, MAGIC, true);
+  view.setUint32(4, index, true);
+  view.setUint32(8, counter >>> 0, true);
+  view.setUint32(12, Math.floor(counter / 2 ** 32), true);
+}
+
+function readCounter(bytes: Uint8Array): number {
+  const low = (bytes[8]! | (bytes[9]! << 8) | (bytes[10]! << 16) | (bytes[11]! << 24)) >>> 0;
+  const high = (bytes[12]! | (bytes[13]! << 8) | (bytes[14]! << 16) | (bytes[15]! << 24)) >>> 0;
+  return high * 2 ** 32 + low;
+}
+
+function setNonce(nonce: DataView, channel: number, counter: number): void {
+  nonce.setUint32(0, channel, true);
+  nonce.setUint32(4, counter >>> 0, true);
+  nonce.setUint32(8, Math.floor(counter / 2 ** 32), true);
+}
