@@ -7,7 +7,7 @@ const MAY_IMPORT = {
   core: [],
   ...Object.fromEntries(STAGES.map((stage) => [stage, ['core']])),
   app: ['core', ...STAGES],
-  cli: ['core', 'app', 'mapping', 'trace', 'wire'],
+  cli: ['core', 'app', 'mapping', 'trace', 'wire', 'robot'],
 };
 const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/'];
 // Browser-safe: nothing of Node's.

@@ -53,6 +53,8 @@ export interface RoleHandle {
   done: Promise<RoleReport>;
   /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
   windDown(): void;
+  /** What the control thread shares; its board holds the newest state. */
+  memory: RoleMemory;
 }
 
 type TransitionMessage = Extract<ControlMessage, { kind: 'transition' }>;
@@ -69,7 +71,7 @@ export function startRole(
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
-  const memory = createRoleMemory(model.joints.length);
+  const memory = createRoleMemory(role, model.joints.length);
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -122,7 +124,7 @@ export function startRole(
     };
   })();
   ready.catch(() => {});
-  return { ready, done, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+  return { ready, done, memory, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
 }
 
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;

@@ -6,6 +6,7 @@ import { SnapshotBoard } from '../core/snapshot.ts';
 import { TRACE_FIELDS } from '../core/trace-record.ts';
 import { boardSize } from './operator/board.ts';
 import type { Rig } from './rig.ts';
+import { robotBoardSize } from './robot/board.ts';
 
 export type Role = 'operator' | 'robot';
 
@@ -50,12 +51,13 @@ export type ControlMessage =
 /** Ten seconds of closed commands at 400 Hz. */
 const RING_RECORDS = 4096;
 
-export function createRoleMemory(joints: number): RoleMemory {
+export function createRoleMemory(role: Role, joints: number): RoleMemory {
+  const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
     flags: new SharedArrayBuffer(8),
     counters: new Counters().buffer,
     lateness: new DurationHistogram().buffer,
-    board: SnapshotBoard.create(boardSize(joints)).buffer,
+    board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
   };

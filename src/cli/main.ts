@@ -7,7 +7,10 @@ import { parseVerb, type Verb, verbHelp } from './arguments.ts';
 import { configVerb } from './config.ts';
 import { consoleVerb } from './console.ts';
 import { demoVerb } from './demo.ts';
+import { doctorVerb } from './doctor.ts';
+import { linkVerb } from './link.ts';
 import { operatorVerb } from './operator.ts';
+import { pairVerb } from './pair.ts';
 import { pluginsVerb } from './plugins.ts';
 import { robotVerb } from './robot.ts';
 import { traceVerb } from './trace.ts';
@@ -17,7 +20,10 @@ const VERBS: readonly Verb[] = [
   operatorVerb,
   robotVerb,
   consoleVerb,
+  linkVerb,
+  pairVerb,
   traceVerb,
+  doctorVerb,
   configVerb,
   pluginsVerb,
 ];

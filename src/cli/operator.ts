@@ -1,13 +1,27 @@
+import type { Rig } from '../app/rig.ts';
 import type { RoleReady } from '../app/role.ts';
 import { roleVerb } from './role-verb.ts';
 
-const describe = (info: RoleReady): string =>
-  `operator ready: desk on UDP ${info.ports[3]}; ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling` +
-  (info.tracePath ? `; tracing to ${info.tracePath}` : '') +
-  (info.fallback ? `\n  ${info.fallback}` : '');
+function describe(info: RoleReady, rig: Rig): string {
+  const lines = [
+    `operator ready for the robot at ${rig.link.robotHost}; desk on UDP ${info.ports[3]}`,
+    `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
+  ];
+  if (info.tracePath) lines.push(`  tracing to ${info.tracePath}`);
+  if (info.fallback) lines.push(`  ${info.fallback}`);
+  return lines.join('\n');
+}
 
 export const operatorVerb = roleVerb(
   'operator',
   'Runs the operator role: input device, mapping, link client and trace.',
   describe,
+  {
+    robot: {
+      type: 'string',
+      value: 'HOST',
+      about: 'where the robot is (link.robotHost)',
+      key: 'link.robotHost',
+    },
+  },
 );

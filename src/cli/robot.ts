@@ -1,12 +1,36 @@
+import type { Rig } from '../app/rig.ts';
 import type { RoleReady } from '../app/role.ts';
 import { roleVerb } from './role-verb.ts';
 
-const describe = (info: RoleReady): string =>
-  `robot ready: commands on UDP ${info.ports[0]}, state ${info.ports[1]}, clock ${info.ports[2]}; ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling` +
-  (info.fallback ? `\n  ${info.fallback}` : '');
+function describe(info: RoleReady, rig: Rig): string {
+  const { listenHost } = rig.link;
+  const [command, state, sync] = info.ports;
+  const lines = [
+    `robot ready on ${listenHost}: commands on port ${command}, state ${state}, clock ${sync}`,
+    `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
+  ];
+  if (!listenHost.startsWith('127.'))
+    lines.push('  open to the network: whoever is paired with this machine can drive it');
+  if (rig.robot.allowTakeover) lines.push('  takeover allowed: a new operator displaces the one in control');
+  if (info.fallback) lines.push(`  ${info.fallback}`);
+  return lines.join('\n');
+}
 
 export const robotVerb = roleVerb(
   'robot',
   'Runs the robot role: link server, playout, supervisor and driver.',
   describe,
+  {
+    listen: {
+      type: 'string',
+      value: 'ADDRESS',
+      about: 'listen on this address instead of loopback (link.listenHost)',
+      key: 'link.listenHost',
+    },
+    takeover: {
+      type: 'boolean',
+      about: 'let a new operator take control from one that still holds it',
+      key: 'robot.allowTakeover',
+    },
+  },
 );

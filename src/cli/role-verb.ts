@@ -1,20 +1,32 @@
-import { loadRig } from '../app/rig.ts';
+import { loadRig, type Rig } from '../app/rig.ts';
 import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
 import type { Role } from '../app/shared.ts';
-import { expectWords, type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
+import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
+/** An option that is another name for a setting. */
+export interface Shortcut extends OptionSpec {
+  key: string;
+}
+
 /** `farhand operator` and `farhand robot` differ only in the role they run. */
-export function roleVerb(role: Role, about: string, describe: (info: RoleReady) => string): Verb {
+export function roleVerb(
+  role: Role,
+  about: string,
+  describe: (info: RoleReady, rig: Rig) => string,
+  shortcuts: Record<string, Shortcut> = {},
+): Verb {
   const verb: Verb = {
     name: role,
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
     details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ends on Ctrl-C.',
-    options: { rig: RIG_OPTION, json: JSON_OPTION },
+    options: { rig: RIG_OPTION, ...shortcuts, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
-      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+      const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
+      const overrides = wishes.map(([name, { key }]) => `${key}=${given.values[name]}`);
+      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
       const json = given.values['json'] === true;
       const tell = parentChannel();
       const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
@@ -26,7 +38,7 @@ export function roleVerb(role: Role, about: string, describe: (info: RoleReady) 
       handle.ready.then(
         (info) => {
           void tell({ kind: 'ready', info });
-          print({ kind: 'ready', ...info }, describe(info));
+          print({ kind: 'ready', ...info }, describe(info, config));
         },
         () => {},
       );

@@ -4,6 +4,7 @@ import type { DurationHistogram } from '../../core/histogram.ts';
 import type { Outcome } from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
+import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Driver } from '../../robot/driver.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
@@ -17,6 +18,7 @@ import { decodeProbe, emptyProbe, encodeProbeReply } from '../../wire/codecs/syn
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../../wire/reactor.ts';
 import { OperatorLease } from '../../wire/session.ts';
 import type { Rig } from '../rig.ts';
+import { robotBoardSize, writeRobotBoard } from './board.ts';
 
 /** Order of the robot's sockets. */
 export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
@@ -32,6 +34,7 @@ export interface RobotParts {
   boot: number;
   counters: Counters;
   lateness: DurationHistogram;
+  board: SnapshotBoard;
   onTransition: (transition: Transition) => void;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
@@ -53,6 +56,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #desk = emptyDesk();
   readonly #probe = emptyProbe();
   readonly #state;
+  readonly #numbers: Float64Array;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
@@ -65,6 +69,7 @@ export class RobotLoop implements DatagramHandler {
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
     this.#state = emptyState(joints);
+    this.#numbers = new Float64Array(robotBoardSize(joints));
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
@@ -92,6 +97,8 @@ export class RobotLoop implements DatagramHandler {
     if (this.#lease.session !== 0 && !this.#lease.isHeld(nowNs))
       this.supervisor.operatorLost(nowNs, 'operator silent');
     this.supervisor.tick(nowNs);
+    const { queue, supervisor } = this;
+    writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
   }
 
   onOversize(): void {

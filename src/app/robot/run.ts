@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
 import { DurationHistogram } from '../../core/histogram.ts';
+import { SnapshotBoard } from '../../core/snapshot.ts';
 import { createPolicy } from '../../robot/playout/policy.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
@@ -40,6 +41,7 @@ export async function runRobot(
       boot: identity,
       counters,
       lateness: new DurationHistogram(memory.lateness),
+      board: new SnapshotBoard(memory.board),
       onTransition,
       windDown: windDownFlag(memory),
       onFinished: () => reactor.stop(),

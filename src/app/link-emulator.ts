@@ -1,0 +1,179 @@
+import { lookup } from 'node:dns/promises';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { MessageChannel, Worker } from 'node:worker_threads';
+import { gunzipSync } from 'node:zlib';
+import { type ErrorCode, TeleopError } from '../core/errors.ts';
+import type { DirectionSettings } from '../wire/emulator/link-model.ts';
+import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
+import { DirectionCounters, type DirectionStats } from '../wire/emulator/stats.ts';
+import { parseTraceTable } from '../wire/emulator/trace-table.ts';
+import { type Peer, peerOf } from '../wire/reactor.ts';
+import { deferred } from './deferred.ts';
+import type { LinkChangeMessage, LinkMessage, LinkStart } from './link-worker.ts';
+
+/** A listening address and the address it stands for: `[host:]port`, host 127.0.0.1 by default, port 0 any. */
+export interface LinkMapping {
+  listen: string;
+  target: string;
+}
+
+export interface LinkEmulatorOptions extends LinkRequest {
+  mappings: readonly LinkMapping[];
+  /** The same seed gives the same link. Default 1. */
+  seed?: number;
+  /** Most datagrams on the way, both directions together. Default 8192. */
+  maxQueued?: number;
+  reactor?: 'auto' | 'native' | 'dgram';
+  /** Real-time priority of the link's thread where the system grants it; 0 (default) is ordinary scheduling. */
+  realtimePriority?: number;
+}
+
+export interface LinkStats {
+  forward: DirectionStats;
+  return: DirectionStats;
+}
+
+export interface LinkEmulator {
+  /** Where the mappings listen, in their order. */
+  readonly ports: number[];
+  readonly reactor: string;
+  readonly scheduling: string;
+  /** Why native sockets are not in use, if they were wanted. */
+  readonly fallback: string | null;
+  /** What the link does now, spelled out. */
+  settings(): { forward: DirectionSettings; return: DirectionSettings };
+  stats(): LinkStats;
+  /** Changes what the link does, within about 20 ms; times of events then count from the change. */
+  set(change: string | LinkRequest): Promise<void>;
+  close(): Promise<LinkStats>;
+}
+
+const DEFAULT_SEED = 1;
+const DEFAULT_MAX_QUEUED = 8192;
+
+/** Starts a UDP link emulator on a thread of its own. All mappings share one link. */
+export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<LinkEmulator> {
+  const { mappings, seed = DEFAULT_SEED } = options;
+  const changes = new MessageChannel();
+  const start: LinkStart = {
+    listen: await Promise.all(mappings.map(({ listen }) => resolveEndpoint(listen))),
+    targets: await Promise.all(mappings.map(({ target }) => resolveTarget(target))),
+    settings: resolveLink(options),
+    seed,
+    capacity: options.maxQueued ?? DEFAULT_MAX_QUEUED,
+    reactor: options.reactor ?? 'auto',
+    realtimePriority: options.realtimePriority ?? 0,
+    stop: new SharedArrayBuffer(4),
+    memory: [DirectionCounters.memory(), DirectionCounters.memory()],
+    changes: changes.port2,
+  };
+  const thread = linkThread(start);
+  const info = await thread.ready;
+  let current = start.settings;
+  let changed = 0;
+  const stats = (): LinkStats => ({
+    forward: new DirectionCounters(start.memory[0]).snapshot(),
+    return: new DirectionCounters(start.memory[1]).snapshot(),
+  });
+  return {
+    ports: info.ports,
+    reactor: info.reactor,
+    scheduling: info.scheduling,
+    fallback: info.fallback,
+    settings: () => ({ forward: current[0], return: current[1] }),
+    stats,
+    async set(change) {
+      current = resolveLink(typeof change === 'string' ? { profile: change } : change);
+      const message: LinkChangeMessage = { id: ++changed, settings: current, seed };
+      changes.port1.postMessage(message);
+      await thread.changed(message.id);
+    },
+    async close() {
+      Atomics.store(new Int32Array(start.stop), 0, 1);
+      await thread.done;
+      changes.port1.close();
+      return stats();
+    },
+  };
+}
+
+interface LinkThread {
+  ready: Promise<Extract<LinkMessage, { kind: 'ready' }>>;
+  /** Resolves when the change of that number is in force. */
+  changed(id: number): Promise<void>;
+  done: Promise<void>;
+}
+
+function linkThread(start: LinkStart): LinkThread {
+  const ready = deferred<Extract<LinkMessage, { kind: 'ready' }>>();
+  const done = deferred<void>();
+  const waiting = new Map<number, () => void>();
+  const worker = new Worker(new URL('./link-worker.js', import.meta.url), {
+    workerData: start,
+    transferList: [start.changes],
+  });
+  const fail = (error: unknown) => {
+    ready.reject(error);
+    done.reject(error);
+  };
+  done.promise.catch(() => {});
+  worker.on('message', (message: LinkMessage) => {
+    if (message.kind === 'ready') ready.resolve(message);
+    else if (message.kind === 'changed') waiting.get(message.id)?.();
+    else if (message.kind === 'failed') fail(revive(message));
+    else done.resolve();
+  });
+  worker.on('error', fail);
+  worker.on('exit', (code) => fail(new Error(`the link thread ended with code ${code}`)));
+  const changed = async (id: number) => {
+    await Promise.race([new Promise<void>((resolve) => waiting.set(id, resolve)), done.promise]);
+    waiting.delete(id);
+  };
+  return { ready: ready.promise, changed, done: done.promise };
+}
+
+/** Reads a delay trace, CSV or gzipped CSV. */
+export function loadLinkTrace(file: string): NonNullable<LinkRequest['trace']> {
+  let content: Buffer;
+  try {
+    content = readFileSync(file);
+    if (file.endsWith('.gz')) content = gunzipSync(content);
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const what = missing ? 'does not exist' : `cannot be read: ${(cause as Error).message}`;
+    throw new TeleopError(missing ? 'file-missing' : 'file-unreadable', `trace ${file} ${what}`, {
+      hint: 'Give a CSV file with lines seq,send_us,delay_us, plain or .gz.',
+      cause,
+    });
+  }
+  const name = path.basename(file).replace(/\.csv(\.gz)?$/, '');
+  return { name, table: parseTraceTable(content.toString('utf8'), path.basename(file)) };
+}
+
+async function resolveEndpoint(text: string): Promise<{ host: string; port: number }> {
+  const [, host = '127.0.0.1', digits = ''] = /^(?:([\w.-]+):)?(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (digits === '' || port > 65_535)
+    throw new TeleopError('bad-option', `"${text}" is not an address`, {
+      hint: 'Write [HOST:]PORT, for example 4750 or 192.168.1.20:4750.',
+    });
+  try {
+    return { host: (await lookup(host, { family: 4 })).address, port };
+  } catch (cause) {
+    throw new TeleopError('name-unresolved', `the host "${host}" has no IPv4 address`, {
+      hint: 'Give a name this machine can resolve, or the address itself: 4750=192.168.1.20:4750',
+      cause,
+    });
+  }
+}
+
+async function resolveTarget(text: string): Promise<Peer> {
+  const { host, port } = await resolveEndpoint(text);
+  if (port !== 0) return peerOf(host, port);
+  throw new TeleopError('bad-option', `"${text}" is not a target`, { hint: 'Give the port of the robot.' });
+}
+
+function revive(message: { code: string; message: string; hint: string }): TeleopError {
+  return new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint });
+}

@@ -1,0 +1,55 @@
+import type { SupervisorState } from '../../core/messages.ts';
+import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import type { SnapshotBoard } from '../../core/snapshot.ts';
+import type { Supervisor } from '../../robot/supervisor/supervisor.ts';
+
+const HEAD = ['robotNs', 'state', 'epoch', 'appliedSeq', 'queueDepth'] as const;
+
+export const robotBoardSize = (joints: number): number => HEAD.length + 2 * joints;
+
+/** The robot as its own process sees it, every control cycle, whether or not an operator listens. */
+export interface RobotSnapshot {
+  robotNs: number;
+  state: SupervisorState;
+  cause: string;
+  epoch: number;
+  appliedSeq: number;
+  queueDepth: number;
+  measuredRad: Float64Array;
+  targetRad: Float64Array;
+}
+
+/** Hot path. `numbers` is scratch of `robotBoardSize`. */
+export function writeRobotBoard(
+  board: SnapshotBoard,
+  numbers: Float64Array,
+  nowNs: number,
+  supervisor: Supervisor,
+  appliedSeq: number,
+  queueDepth: number,
+): void {
+  numbers[0] = nowNs;
+  numbers[1] = SUPERVISOR_STATES.indexOf(supervisor.state);
+  numbers[2] = supervisor.epoch;
+  numbers[3] = appliedSeq;
+  numbers[4] = queueDepth;
+  numbers.set(supervisor.reading.positionsRad, HEAD.length);
+  numbers.set(supervisor.targetRad, HEAD.length + supervisor.targetRad.length);
+  board.write(numbers, supervisor.cause);
+}
+
+export function readRobotBoard(board: SnapshotBoard, joints: number): RobotSnapshot | null {
+  const numbers = new Float64Array(robotBoardSize(joints));
+  const cause = board.read(numbers);
+  if (cause === null) return null;
+  return {
+    robotNs: numbers[0]!,
+    state: SUPERVISOR_STATES[numbers[1]!] ?? 'disconnected',
+    cause,
+    epoch: numbers[2]!,
+    appliedSeq: numbers[3]!,
+    queueDepth: numbers[4]!,
+    measuredRad: numbers.slice(HEAD.length, HEAD.length + joints),
+    targetRad: numbers.slice(HEAD.length + joints),
+  };
+}

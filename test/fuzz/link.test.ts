@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { type Counters, REASONS } from '../../src/core/counters.ts';
+import { decodeDesk, emptyDesk } from '../../src/wire/codecs/desk.ts';
+import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
+import { type DatagramHandler, peerOf } from '../../src/wire/reactor.ts';
+import { hostileDatagrams } from './datagrams.ts';
+import { engagedRig, type FuzzRig, OPERATOR_PORTS } from './rig.ts';
+
+/** In all, two million datagrams a run; FARHAND_FUZZ multiplies that, FARHAND_FUZZ_SEED repeats a run. */
+const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
+const SEED = Number(process.env['FARHAND_FUZZ_SEED'] ?? 20_240_229);
+const STRANGER = peerOf('127.0.0.1', 50_000);
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const total = (counters: Counters): number => REASONS.reduce((sum, reason) => sum + counters.get(reason), 0);
+
+function robotView({ robot }: FuzzRig) {
+  const { state, cause, epoch, endedEngagement, targetRad } = robot.supervisor;
+  const { depth, nextDueNs, releasedSeq } = robot.queue;
+  return { state, cause, epoch, endedEngagement, target: [...targetRad], depth, nextDueNs, releasedSeq };
+}
+
+function operatorView({ operator }: FuzzRig) {
+  const { state, receivedNs } = operator.robot;
+  const { sync } = operator.sync;
+  return {
+    robot: JSON.stringify(state),
+    receivedNs,
+    totals: { ...operator.link.totals },
+    offset: sync.offsetAt(1e9),
+    epoch: sync.epoch,
+    input: operator.leader.active,
+  };
+}
+
+/** Shoots, and checks that each shot was counted and left nothing behind. */
+function shoot(
+  handler: DatagramHandler,
+  rig: FuzzRig,
+  counters: Counters,
+  sockets: number,
+  count: number,
+  sources: readonly number[],
+  allowed: (bytes: Uint8Array) => boolean,
+  /** Slow enough for the limiter to let every one be read; 0 where there is none. */
+  spacingNs: number,
+): void {
+  const datagrams = hostileDatagrams(rig.sent, SEED);
+  const nowNs = rig.clock.nowNs();
+  let heapBefore = 0;
+  const before = total(counters);
+  for (let i = 0; i < count; i++) {
+    let bytes = datagrams.next().value as Uint8Array;
+    while (!allowed(bytes)) bytes = datagrams.next().value as Uint8Array;
+    handler.onDatagram(
+      i % sockets,
+      bytes,
+      bytes.length,
+      sources[i % sources.length]!,
+      nowNs + i * spacingNs,
+      Number.NaN,
+    );
+    if (i === count >> 2) {
+      collectGarbage();
+      heapBefore = process.memoryUsage().heapUsed;
+    }
+  }
+  collectGarbage();
+  const grown = process.memoryUsage().heapUsed - heapBefore;
+  assert.ok(grown < 4e6, `heap grew by ${grown} bytes`);
+  assert.equal(total(counters) - before, count, 'every datagram counted once, by reason');
+}
+
+describe(`hostile datagrams, seed ${SEED}`, () => {
+  it('change nothing on a sealed robot, whoever sends them', async () => {
+    const rig = await engagedRig(true);
+    assert.equal(rig.robot.supervisor.state, 'engaged');
+    const before = robotView(rig);
+    const sources = [STRANGER, ...OPERATOR_PORTS.map((port) => peerOf('127.0.0.1', port))];
+    // A genuine offer of the paired operator is answered, and counted by nobody: it is not hostile.
+    const allowed = (bytes: Uint8Array) => frameType(bytes, bytes.length) !== 'init';
+    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 1_000_000 * SCALE, sources, allowed, 1e6);
+    assert.equal(rig.robotCounters.get('rate-limited'), 0, 'every one was read');
+    assert.deepEqual(robotView(rig), before);
+    rig.network.run(rig.clock.nowNs() + 1e9);
+    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session goes on');
+  });
+
+  it('change nothing on a sealed operator', async () => {
+    const rig = await engagedRig(true);
+    const before = operatorView(rig);
+    const robots = [4750, 4751, 4752].map((port) => peerOf('127.0.0.1', port));
+    shoot(
+      rig.operatorHandler,
+      rig,
+      rig.operatorCounters,
+      3,
+      400_000 * SCALE,
+      [STRANGER, ...robots],
+      () => true,
+      0,
+    );
+    assert.deepEqual(operatorView(rig), before);
+    rig.network.run(rig.clock.nowNs() + 1e9);
+    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session goes on');
+  });
+
+  it('change nothing on a plain robot when they come from strangers', async () => {
+    const rig = await engagedRig(false);
+    const before = robotView(rig);
+    const desk = emptyDesk();
+    // Anyone may stop a robot; anyone may ask a plain one for the time.
+    const allowed = (bytes: Uint8Array) => {
+      const type = frameType(bytes, bytes.length);
+      if (type === 'probe') return false;
+      return type !== 'desk' || decodeDesk(bytes, bytes.length, desk) !== null || desk.action !== 'estop';
+    };
+    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 400_000 * SCALE, [STRANGER], allowed, 0);
+    assert.deepEqual(robotView(rig), before);
+  });
+
+  it('never crash the desk, and only its own words are obeyed', async () => {
+    const rig = await engagedRig(true);
+    const out = new Uint8Array(512);
+    const frame = (type: 'request' | 'hand', body: object) => out.slice(0, writeFrame(type, body, out));
+    rig.sent.push(
+      frame('request', { kind: 'input', name: 'page' }),
+      frame('hand', { positionM: [0, 1, 0], quatXyzw: [0, 0, 0, 1], gripper: 0.5, clutch: true }),
+    );
+    const datagrams = hostileDatagrams(rig.sent, SEED);
+    for (let i = 0; i < 200_000 * SCALE; i++) {
+      const bytes = datagrams.next().value as Uint8Array;
+      rig.operatorHandler.onDatagram(3, bytes, bytes.length, STRANGER, rig.clock.nowNs(), Number.NaN);
+    }
+    assert.equal(rig.robot.supervisor.state, 'engaged');
+    const { sample } = rig.operator.leader.state;
+    assert.ok([...sample.positionM, ...sample.quatXyzw, sample.gripper].every(Number.isFinite));
+    for (const reason of ['bad-tag', 'bad-json', 'malformed', 'wrong-port'] as const)
+      assert.ok(rig.operatorCounters.get(reason) > 100, reason);
+  });
+});
