@@ -82,6 +82,7 @@ function linkChanged(status: LinkStatus): void {
   if (status === 'closed') receivedMs = Number.NEGATIVE_INFINITY;
   if (status === 'open') latency.clear();
   showState();
+  chips.update(status, isFresh(), window.__farhand.lastTelemetry);
 }
 
 /** Catches what no message announces: silence. */
@@ -98,6 +99,7 @@ function showState(): void {
   const telemetry = window.__farhand.lastTelemetry;
   const fresh = isFresh();
   const state = believedState(telemetry, fresh);
+  document.body.classList.toggle('stale', telemetry !== null && !fresh);
   estop.update(state === 'stopped', performance.now());
   statePanel.update(telemetry, fresh, estop.pending);
   drive.update(fresh, telemetry?.input.active ?? '', state);
@@ -108,5 +110,5 @@ function showState(): void {
 /** On a narrow screen the drive panel is below the view and covers nothing. */
 function leaveRoom(): void {
   const covers = !drivePanel.hidden && getComputedStyle(drivePanel).position === 'absolute';
-  view?.leaveRoom(covers ? drivePanel.offsetWidth * 0.3 : 0, covers ? drivePanel.offsetHeight * 0.3 : 0);
+  view?.leaveRoom(covers ? drivePanel.offsetWidth * 0.25 : 0, covers ? drivePanel.offsetHeight * 0.2 : 0);
 }

@@ -10,5 +10,5 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
   },
-  server: { proxy: { '/ws': { target: 'ws://127.0.0.1:8080', ws: true } } },
+  server: { proxy: { '/ws': { target: 'ws://127.0.0.1:4747', ws: true } } },
 });

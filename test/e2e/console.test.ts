@@ -18,12 +18,17 @@ describe('console page in a real browser', { skip: noChromium }, () => {
   let page: Page;
   const complaints: string[] = [];
 
-  const telemetry = () => page.evaluate<Telemetry>('window.__farhand.lastTelemetry');
-  const waitFor = (path: string, wanted: string) =>
-    page.waitForFunction(`window.__farhand?.lastTelemetry?.${path} === '${wanted}'`, undefined, {
-      timeout: 10_000,
-    });
-  const waitState = (state: string) => waitFor('robot?.state', state);
+  const telemetry = () => page.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
+  const waitFor = async (what: string, holds: (seen: Telemetry) => boolean) => {
+    // Not waitForFunction: the page's security policy forbids evaluating text.
+    for (let i = 0; i < 200; i++) {
+      const seen = await telemetry();
+      if (seen && holds(seen)) return;
+      await page.waitForTimeout(50);
+    }
+    assert.fail(`${what} not seen: ${JSON.stringify((await telemetry())?.robot)}`);
+  };
+  const waitState = (state: string) => waitFor(state, (seen) => seen.robot?.state === state);
 
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
@@ -45,9 +50,9 @@ describe('console page in a real browser', { skip: noChromium }, () => {
 
   it('shows the arm following the scripted hand', async () => {
     await waitState('engaged');
-    const first = (await telemetry()).robot!.measuredRad;
+    const first = (await telemetry())!.robot!.measuredRad;
     await page.waitForTimeout(1500);
-    const second = (await telemetry()).robot!.measuredRad;
+    const second = (await telemetry())!.robot!.measuredRad;
     const moved = Math.max(...first.map((angle, i) => Math.abs(angle - second[i]!)));
     assert.ok(moved > 0.02, `joints moved ${moved} rad`);
     assert.match((await page.getByTestId('state').textContent()) ?? '', /engaged/i);
@@ -66,17 +71,17 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     const read = async () => Number.parseFloat((await page.getByTestId('latency-p50').textContent()) ?? '');
     const p50 = await read();
     assert.ok(p50 >= 60 && p50 < 80, `p50 shown as ${p50} ms with a 60 ms buffer`);
-    const { seq } = (await telemetry()).closed.at(-1)!;
+    const { seq } = (await telemetry())!.closed.at(-1)!;
     await page.waitForTimeout(500);
-    assert.ok((await telemetry()).closed.at(-1)!.seq > seq + 20, 'commands keep closing');
+    assert.ok((await telemetry())!.closed.at(-1)!.seq > seq + 20, 'commands keep closing');
   });
 
   it('stops the robot by its button and keeps it stopped until reset and armed', async () => {
     await page.getByTestId('estop').click();
     await waitState('stopped');
-    const at = (await telemetry()).robot!.measuredRad;
+    const at = (await telemetry())!.robot!.measuredRad;
     await page.waitForTimeout(600);
-    const still = (await telemetry()).robot!;
+    const still = (await telemetry())!.robot!;
     assert.ok(
       at.every((angle, i) => Math.abs(angle - still.measuredRad[i]!) < 0.05),
       'at rest',
@@ -101,9 +106,9 @@ describe('console page in a real browser', { skip: noChromium }, () => {
 
   it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {
     await page.getByTestId('input-page').click();
-    await waitFor('input.active', 'page');
+    await waitFor('page input', (seen) => seen.input.active === 'page');
     await waitState('hold');
-    const before = (await telemetry()).robot!.measuredRad;
+    const before = (await telemetry())!.robot!.measuredRad;
     await page.keyboard.down('Shift');
     await waitState('engaged');
     await page.keyboard.down('KeyD');
@@ -111,7 +116,7 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await page.screenshot({ path: path.join(artifacts, 'console-keyboard.png') });
     await page.keyboard.up('KeyD');
     await page.waitForTimeout(200);
-    const after = (await telemetry()).robot!.measuredRad;
+    const after = (await telemetry())!.robot!.measuredRad;
     const moved = Math.max(...before.map((angle, i) => Math.abs(angle - after[i]!)));
     assert.ok(moved > 0.05, `joints moved ${moved} rad`);
     await page.keyboard.up('Shift');

@@ -49,12 +49,6 @@ export class LatencyChart {
   }
 
   #options(width: number, height: number): uPlot.Options {
-    const axis = { font: FONT, stroke: () => css('--muted'), ticks: { show: false } };
-    const grid = { stroke: () => css('--line'), width: 1 };
-    const dots = (name: string, size: number): uPlot.Series => ({
-      paths: () => null,
-      points: { show: true, size, width: 0, fill: () => css(name), stroke: () => css(name) },
-    });
     return {
       width,
       height,
@@ -65,24 +59,7 @@ export class LatencyChart {
         x: { time: false, range: [-WINDOW_S, 0] },
         y: { range: () => [0, this.#ceilingMs] },
       },
-      axes: [
-        {
-          ...axis,
-          grid: { show: false },
-          size: 20,
-          gap: 2,
-          splits: [-8, -6, -4, -2, 0],
-          values: secondLabels,
-        },
-        {
-          ...axis,
-          grid,
-          size: 48,
-          gap: 6,
-          space: 26,
-          values: millisecondLabels,
-        },
-      ],
+      axes: axes(),
       series: [
         {},
         { stroke: () => css('--accent'), width: 1.5, points: { show: false }, spanGaps: true },
@@ -91,6 +68,27 @@ export class LatencyChart {
       ],
     };
   }
+}
+
+function axes(): uPlot.Axis[] {
+  const both = { font: FONT, stroke: () => css('--muted'), ticks: { show: false } };
+  const splits = [-8, -6, -4, -2, 0];
+  return [
+    { ...both, grid: { show: false }, size: 20, gap: 2, splits, values: secondLabels },
+    {
+      ...both,
+      grid: { stroke: () => css('--line'), width: 1 },
+      size: 48,
+      gap: 6,
+      space: 26,
+      values: millisecondLabels,
+    },
+  ];
+}
+
+function dots(name: string, size: number): uPlot.Series {
+  const paint = () => css(name);
+  return { paths: () => null, points: { show: true, size, width: 0, fill: paint, stroke: paint } };
 }
 
 function secondLabels(_: uPlot, splits: number[]): string[] {

@@ -12,11 +12,11 @@ ColorManagement.enabled = false;
 /** From behind the operator's right shoulder: the hand's forward is away, its right is right. */
 const VIEW_FROM = new Vector3(-1.05, 0.9, 1.45);
 /** In units of the arm's reach. */
-const VIEW_CENTRE_HEIGHT = 0.58;
-const VIEW_HALF_HEIGHT = 0.76;
+const VIEW_CENTRE_HEIGHT = 0.52;
+const VIEW_HALF_HEIGHT = 0.8;
 const VIEW_HALF_WIDTH = 0.96;
 /** Smaller while something covers part of the view. */
-const COVERED_ZOOM = 0.82;
+const COVERED_ZOOM = 0.88;
 
 /** Animation frames come a little early or late; none is skipped for that. */
 const FRAME_SLACK_MS = 3;
@@ -34,7 +34,7 @@ export class RobotView {
   #latest: Telemetry | null = null;
   #scheduled = false;
   #nextMs = 0;
-  #room = [0, 0] as [leftPx: number, bottomPx: number];
+  #room = [0, 0] as [rightPx: number, bottomPx: number];
 
   constructor(canvas: HTMLCanvasElement, quality: Quality, onFrame: () => void) {
     this.#canvas = canvas;
@@ -84,10 +84,10 @@ export class RobotView {
     this.#request();
   }
 
-  /** Moves the picture out from under something that covers its lower left corner. */
-  leaveRoom(leftPx: number, bottomPx: number): void {
-    if (this.#room[0] === leftPx && this.#room[1] === bottomPx) return;
-    this.#room = [leftPx, bottomPx];
+  /** Moves the picture out from under something that covers its lower right corner. */
+  leaveRoom(rightPx: number, bottomPx: number): void {
+    if (this.#room[0] === rightPx && this.#room[1] === bottomPx) return;
+    this.#room = [rightPx, bottomPx];
     this.#resize();
   }
 
@@ -104,9 +104,9 @@ export class RobotView {
     if (clientWidth === 0 || clientHeight === 0) return;
     const turned = this.#camera.aspect < 1 !== clientWidth < clientHeight;
     this.#camera.aspect = clientWidth / clientHeight;
-    const [left, bottom] = this.#room;
-    this.#camera.zoom = left > 0 ? COVERED_ZOOM : 1;
-    this.#camera.setViewOffset(clientWidth, clientHeight, -left / 2, bottom / 2, clientWidth, clientHeight);
+    const [right, bottom] = this.#room;
+    this.#camera.zoom = right > 0 ? COVERED_ZOOM : 1;
+    this.#camera.setViewOffset(clientWidth, clientHeight, right / 2, bottom / 2, clientWidth, clientHeight);
     this.#renderer.setSize(clientWidth, clientHeight, false);
     if (turned) this.resetCamera();
     this.#request();
