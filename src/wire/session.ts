@@ -3,6 +3,7 @@ import type { Reason } from '../core/counters.ts';
 import { type Peer, samePeerHost } from './reactor.ts';
 
 const SILENCE_NS = NS_PER_S;
+const MAX_DISPLACED = 256;
 
 /**
  * Who may command the robot: one operator session from one host, until it gives control up, has been
@@ -15,6 +16,7 @@ export class OperatorLease {
   #commandPeer: Peer = 0;
   #heardNs = Number.NEGATIVE_INFINITY;
   readonly #takeover: boolean;
+  readonly #displaced = new Set<number>();
 
   /** `takeover` lets a new session claim the lease from one that still holds it. */
   constructor(takeover = false) {
@@ -42,12 +44,19 @@ export class OperatorLease {
       this.#heardNs = nowNs;
       return held ? 'renewed' : 'resumed';
     }
-    if ((held && !this.#takeover) || session === this.#session) return 'not-operator';
+    if (session === this.#session || (held && !this.#mayTakeOver(session))) return 'not-operator';
+    if (held) this.#displaced.add(this.#session);
     this.#session = session;
     this.#statePeer = from;
     this.#commandPeer = 0;
     this.#heardNs = nowNs;
     return 'claimed';
+  }
+
+  /** Who was displaced does not fight back: it must start anew, or wait until the lease is free. */
+  #mayTakeOver(session: number): boolean {
+    if (this.#displaced.size >= MAX_DISPLACED) this.#displaced.clear();
+    return this.#takeover && !this.#displaced.has(session);
   }
 
   /** The holder gives the lease up: the next hello of anyone else takes it. */

@@ -1,0 +1,147 @@
+import { createSocket } from 'node:dgram';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
+import { loadRig } from '../../src/app/rig.ts';
+import { type RobotSnapshot, readRobotBoard } from '../../src/app/robot/board.ts';
+import { type RoleHandle, startRole } from '../../src/app/role.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { SupervisorState } from '../../src/core/messages.ts';
+import { SnapshotBoard } from '../../src/core/snapshot.ts';
+import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+
+const JOINTS = 6;
+const SAMPLE_MS = 2;
+/** Slower than this is rest: an encoder step, not a motion. */
+const REST_RAD_S = 0.002;
+
+/** A robot in this process, watched at 500 Hz; an operator of its own; the emulated link between them. */
+export class FaultRig {
+  readonly seen: RobotSnapshot[] = [];
+  readonly link: LinkEmulator;
+  readonly #robot: RoleHandle;
+  readonly #operatorArgs: string[];
+  readonly #deskPort: number;
+  readonly #sampler: NodeJS.Timeout;
+  operator: Running;
+
+  private constructor(link: LinkEmulator, robot: RoleHandle, operatorArgs: string[], deskPort: number) {
+    this.link = link;
+    this.#robot = robot;
+    this.#operatorArgs = operatorArgs;
+    this.#deskPort = deskPort;
+    const board = new SnapshotBoard(robot.memory.board);
+    this.#sampler = setInterval(() => {
+      const snapshot = readRobotBoard(board, JOINTS);
+      if (snapshot !== null && snapshot.robotNs !== this.seen.at(-1)?.robotNs) this.seen.push(snapshot);
+    }, SAMPLE_MS);
+    this.operator = startFarhand(operatorArgs);
+  }
+
+  static async start(): Promise<FaultRig> {
+    const folder = temporaryFolder();
+    const keyFile = path.join(folder, 'test.key');
+    writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
+    const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
+    const ports = [command!, state!, sync!];
+    const robotRig = loadRig('demo', [`link.keyFile=${keyFile}`, ...portKeys(ports)]).config;
+    const robot = startRole('robot', robotRig, () => {});
+    await robot.ready;
+    const link = await startLinkEmulator({
+      mappings: ports.map((port) => ({ listen: '0', target: `127.0.0.1:${port}` })),
+    });
+    const args = [
+      'operator',
+      `link.keyFile=${keyFile}`,
+      `trace.dir=${folder}`,
+      `console.deskPort=${desk}`,
+      `console.telemetryPort=${telemetry}`,
+      ...portKeys(link.ports),
+    ];
+    const rig = new FaultRig(link, robot, args, desk!);
+    await rig.waitFor('engaged');
+    return rig;
+  }
+
+  get last(): RobotSnapshot {
+    return this.seen.at(-1)!;
+  }
+
+  async waitFor(state: SupervisorState, timeoutMs = 10_000): Promise<RobotSnapshot> {
+    const untilMs = performance.now() + timeoutMs;
+    while (performance.now() < untilMs) {
+      if (this.seen.at(-1)?.state === state) return this.last;
+      await sleep(SAMPLE_MS);
+    }
+    throw new Error(
+      `robot is ${this.seen.at(-1)?.state} (${this.seen.at(-1)?.cause}), not ${state}:\n${this.operator.stderr()}`,
+    );
+  }
+
+  /** As the console would. */
+  async ask(kind: 'arm' | 'reset' | 'estop'): Promise<void> {
+    const out = new Uint8Array(128);
+    const length = writeFrame('request', { kind }, out);
+    const socket = createSocket('udp4');
+    await new Promise<void>((resolve) =>
+      socket.send(out, 0, length, this.#deskPort, '127.0.0.1', () => resolve()),
+    );
+    socket.close();
+  }
+
+  restartOperator(): void {
+    this.operator = startFarhand(this.#operatorArgs);
+  }
+
+  nowNs = (): number => monotonicClock.nowNs();
+
+  /** When the measured joints last moved within [fromNs, toNs]; `fromNs` when they did not. */
+  lastMotionNs(fromNs: number, toNs = Number.POSITIVE_INFINITY): number {
+    let lastNs = fromNs;
+    for (const [a, b] of this.#pairs(fromNs, toNs)) if (speed(a, b) > REST_RAD_S) lastNs = b.robotNs;
+    return lastNs;
+  }
+
+  /** The fastest any joint was seen to go. */
+  topSpeedRadS(fromNs: number, toNs = Number.POSITIVE_INFINITY): number {
+    let top = 0;
+    for (const [a, b] of this.#pairs(fromNs, toNs)) top = Math.max(top, speed(a, b));
+    return top;
+  }
+
+  /** Sequence numbers must never fall while one operator is in control. */
+  seqFalls(fromNs: number): number {
+    let falls = 0;
+    for (const [a, b] of this.#pairs(fromNs, Number.POSITIVE_INFINITY))
+      if (b.appliedSeq < a.appliedSeq) falls++;
+    return falls;
+  }
+
+  *#pairs(fromNs: number, toNs: number): Generator<[RobotSnapshot, RobotSnapshot]> {
+    for (let i = 1; i < this.seen.length; i++) {
+      const [a, b] = [this.seen[i - 1]!, this.seen[i]!];
+      if (a.robotNs >= fromNs && b.robotNs <= toNs) yield [a, b];
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sampler);
+    await this.operator.end();
+    await this.link.close();
+    this.#robot.windDown();
+    await this.#robot.done;
+  }
+}
+
+const portKeys = (ports: readonly number[]): string[] =>
+  ['commandPort', 'statePort', 'syncPort'].map((key, i) => `link.${key}=${ports[i]}`);
+
+function speed(a: RobotSnapshot, b: RobotSnapshot): number {
+  let most = 0;
+  for (let i = 0; i < a.measuredRad.length; i++)
+    most = Math.max(most, Math.abs(b.measuredRad[i]! - a.measuredRad[i]!));
+  return most / ((b.robotNs - a.robotNs) / 1e9);
+}

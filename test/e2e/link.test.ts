@@ -1,0 +1,286 @@
+import assert from 'node:assert/strict';
+import { createSocket, type Socket } from 'node:dgram';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import {
+  type LinkEmulator,
+  type LinkEmulatorOptions,
+  startLinkEmulator,
+} from '../../src/app/link-emulator.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+
+async function socketOn(address = '127.0.0.1'): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.bind(0, address, resolve));
+  return socket;
+}
+
+interface Arrival {
+  id: number;
+  forwardMs: number;
+  returnMs: number;
+}
+
+/** A client that stamps what it sends and a robot that stamps and returns it. */
+async function echoPair() {
+  const robot = await socketOn();
+  const client = await socketOn();
+  const arrivals: Arrival[] = [];
+  robot.on('message', (bytes, from) => {
+    bytes.writeDoubleLE(monotonicClock.nowNs(), 16);
+    robot.send(bytes, from.port, from.address);
+  });
+  client.on('message', (bytes) => {
+    const atNs = monotonicClock.nowNs();
+    const [id, sentNs, turnedNs] = [0, 8, 16].map((at) => bytes.readDoubleLE(at)) as [number, number, number];
+    arrivals.push({ id, forwardMs: (turnedNs - sentNs) / 1e6, returnMs: (atNs - turnedNs) / 1e6 });
+  });
+  return {
+    target: `127.0.0.1:${robot.address().port}`,
+    arrivals,
+    send(port: number, id: number, address = '127.0.0.1') {
+      const bytes = Buffer.alloc(200);
+      bytes.writeDoubleLE(id, 0);
+      bytes.writeDoubleLE(monotonicClock.nowNs(), 8);
+      client.send(bytes, port, address);
+    },
+    close() {
+      robot.close();
+      client.close();
+    },
+  };
+}
+
+async function withLink(
+  options: Omit<LinkEmulatorOptions, 'mappings'>,
+  work: (pair: Awaited<ReturnType<typeof echoPair>>, link: LinkEmulator) => Promise<void>,
+): Promise<void> {
+  const pair = await echoPair();
+  const link = await startLinkEmulator({ ...options, mappings: [{ listen: '0', target: pair.target }] });
+  try {
+    await work(pair, link);
+  } finally {
+    await link.close();
+    pair.close();
+  }
+}
+
+const ms = (part: Percentiles) =>
+  `p50 ${part.p50.toFixed(3)} p95 ${part.p95.toFixed(3)} p99 ${part.p99.toFixed(3)} max ${part.max.toFixed(3)} ms`;
+
+async function measureEcho(context: TestContext, reactor: 'auto' | 'dgram', boundMs: number): Promise<void> {
+  const request = { reactor, forward: { delayMs: 12 }, return: { delayMs: 25 } };
+  await withLink(request, async (pair, link) => {
+    for (let id = 0; id < 300; id++) {
+      pair.send(link.ports[0]!, id);
+      await sleep(9);
+    }
+    await sleep(200);
+    assert.equal(pair.arrivals.length, 300, 'nothing is lost');
+    assert.ok(
+      pair.arrivals.every((arrival, i) => arrival.id === i),
+      'in order',
+    );
+    const forward = percentiles(pair.arrivals.map(({ forwardMs }) => forwardMs - 12))!;
+    const back = percentiles(pair.arrivals.map(({ returnMs }) => returnMs - 25))!;
+    const { forward: told, return: toldBack } = link.stats();
+    context.diagnostic(`${link.reactor}: beyond the asked delay, socket to socket: forward ${ms(forward)}`);
+    context.diagnostic(`${link.reactor}: beyond the asked delay, socket to socket: return ${ms(back)}`);
+    context.diagnostic(`${link.reactor}: delivered later than asked: forward ${ms(told.errorMs!)}`);
+    context.diagnostic(`${link.reactor}: delivered later than asked: return ${ms(toldBack.errorMs!)}`);
+    for (const { forwardMs, returnMs } of pair.arrivals)
+      assert.ok(forwardMs > 11.9 && returnMs > 24.9, `never early: ${forwardMs} ${returnMs}`);
+    assert.ok(forward.p50 < boundMs && back.p50 < boundMs);
+    assert.equal(told.forwarded, 300);
+    assert.ok(Math.abs(told.delayMs!.max - 12) < 0.1);
+  });
+}
+
+describe('link emulator over real sockets', () => {
+  it('delays both directions as asked', (context) => measureEcho(context, 'auto', 1));
+  it('does so without native sockets, less exactly', (context) => measureEcho(context, 'dgram', 4));
+
+  it('changes at run time', () =>
+    withLink({}, async (pair, link) => {
+      const port = link.ports[0]!;
+      pair.send(port, 0);
+      await sleep(50);
+      await link.set({ events: [{ kind: 'hole', atMs: 0, forMs: 60_000, direction: 'forward' }] });
+      pair.send(port, 1);
+      await sleep(50);
+      await link.set({ forward: { delayMs: 40 } });
+      pair.send(port, 2);
+      await sleep(20);
+      assert.equal(link.stats().forward.queued, 1);
+      await sleep(100);
+      await link.set('ethernet');
+      assert.equal(link.settings().return.label, 'ethernet');
+      await assert.rejects(link.set('ethernett'), { code: 'bad-option' });
+      pair.send(port, 3);
+      await sleep(100);
+      assert.deepEqual(
+        pair.arrivals.map(({ id }) => id),
+        [0, 2, 3],
+      );
+      assert.ok(pair.arrivals[1]!.forwardMs >= 39.9);
+      assert.ok(pair.arrivals[2]!.forwardMs >= 1.2 && pair.arrivals[2]!.returnMs >= 1.2);
+      assert.deepEqual(link.stats().forward.lostBy, { hole: 1 });
+    }));
+
+  it('listens on loopback alone unless told', () =>
+    withLink({}, async (pair, link) => {
+      pair.send(link.ports[0]!, 0, '127.0.0.2');
+      await sleep(100);
+      assert.equal(link.stats().forward.received, 0);
+      const open = await startLinkEmulator({ mappings: [{ listen: '127.0.0.2:0', target: pair.target }] });
+      pair.send(open.ports[0]!, 1, '127.0.0.2');
+      await sleep(100);
+      assert.equal((await open.close()).forward.forwarded, 1);
+    }));
+
+  it('survives a flood, within its memory', () =>
+    withLink({ profile: 'wan', maxQueued: 256 }, async (pair, link) => {
+      for (let i = 0; i < 40; i++) {
+        for (let j = 0; j < 250; j++) pair.send(link.ports[0]!, i);
+        await sleep(5);
+      }
+      await sleep(300);
+      const { forward } = link.stats();
+      assert.ok(forward.lostBy.overflow! > 1000, JSON.stringify(forward));
+      assert.ok(forward.forwarded > 256);
+      assert.equal(forward.queued, 0);
+      await link.set('off');
+      const before = pair.arrivals.length;
+      pair.send(link.ports[0]!, 999);
+      await sleep(100);
+      assert.equal(pair.arrivals.length, before + 1);
+    }));
+});
+
+describe('farhand link', () => {
+  it('follows a recorded trace and tells what it did', async () => {
+    const file = path.join(temporaryFolder(), 'cluster.csv.gz');
+    writeFileSync(file, gzipSync(readFileSync('test/data/traces/wifi-cluster.csv')));
+    const pair = await echoPair();
+    const [port = 0] = await freeUdpPorts(1);
+    const args = ['--trace', file, '--return-profile', 'off', '--json', '--hole', '200ms@2.6s'];
+    const link = startFarhand(['link', ...args, '--duration', '4', `${port}=${pair.target}`]);
+    for (let id = 0; link.process.exitCode === null; id++) {
+      pair.send(port, id);
+      await sleep(9);
+    }
+    assert.equal(await link.exited, 0, link.stderr());
+    pair.close();
+    const lines = link.stdout().trim().split('\n');
+    assert.equal(lines.length, 1, 'one line of JSON');
+    const { forward, return: back, mappings } = JSON.parse(lines[0]!);
+    assert.deepEqual(mappings, [{ port, target: pair.target }]);
+    assert.deepEqual([forward.link, back.link], ['trace cluster', 'off']);
+    assert.ok(forward.delayMs.p50 > 1.8 && forward.delayMs.p50 < 4.5, JSON.stringify(forward));
+    assert.ok(forward.delayMs.max > 20 && forward.delayMs.max < 46);
+    assert.ok(forward.lostBy.hole >= 5 && forward.lostBy.hole <= 24, JSON.stringify(forward));
+    assert.ok(back.delayMs.max < 0.001);
+  });
+
+  it('says what it is, and sums up at the end', async () => {
+    const [port = 0] = await freeUdpPorts(1);
+    const link = startFarhand(['link', '--profile', 'bloat', '--seed', '7', `${port}=4750`]);
+    await link.waitFor(/link ready: forward bloat; return bloat; seed 7/);
+    await link.waitFor(new RegExp(`127\\.0\\.0\\.1:${port} ⇄ 127\\.0\\.0\\.1:4750`));
+    assert.equal(await link.end(), 0);
+    assert.match(link.stdout(), /forward: 0 received, 0 forwarded, 0 lost/);
+  });
+
+  it('reads everything from a file', async () => {
+    const file = path.join(temporaryFolder(), 'link.json');
+    const events = [{ kind: 'hole', atMs: 0, forMs: 100, everyMs: 1000 }];
+    writeFileSync(file, JSON.stringify({ profile: 'wifi', forward: { delayMs: 9 }, events, seed: 3 }));
+    const args = ['link', '--file', file, '--set', 'loss.share=0.5', '--duration', '0.1', '--json', '0=4750'];
+    const { code, stdout, stderr } = await farhand(args);
+    assert.equal(code, 0, stderr);
+    const summary = JSON.parse(stdout);
+    assert.deepEqual([summary.seed, summary.forward.link], [3, 'wifi, changed']);
+    writeFileSync(file, JSON.stringify({ profil: 'wifi' }));
+    const wrong = await farhand(args);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /link\.json: .*profil/);
+  });
+
+  const wrong: [string, string[], RegExp, RegExp][] = [
+    ['no link', ['5750=4750'], /needs --profile/, /wifi-untuned/],
+    ['no mapping', ['--profile', 'wifi'], /LISTEN=TARGET/, /5750=4750/],
+    ['half a mapping', ['--profile', 'wifi', '5750'], /"5750" is not LISTEN=TARGET/, /5750=4750/],
+    ['a bad port', ['--profile', 'wifi', '5750=70000'], /"70000" is not an address/, /HOST:\]PORT/],
+    ['no target', ['--profile', 'wifi', '5750=0'], /not a target/, /port/],
+    ['an unknown profile', ['--profile', 'wan2', '5750=4750'], /no link profile "wan2"/, /"wan"/],
+    ['a missing trace', ['--trace', 'none.csv', '5750=4750'], /none\.csv does not exist/, /seq,send_us/],
+    ['a bad setting', ['--profile', 'wifi', '--set', 'delay=3', '0=4750'], /setting "delay"/, /→ \w/],
+    ['a bad fault', ['--profile', 'wifi', '--hole', 'soon', '0=4750'], /"soon"/, /300ms@5s/],
+    ['a bad way', ['--profile', 'wifi', '--faults', 'up', '0=4750'], /--faults up/, /both, forward/],
+  ];
+  for (const [what, args, message, hint] of wrong)
+    it(`refuses ${what} with a hint and exit code 2`, async () => {
+      const { code, stderr } = await farhand(['link', ...args]);
+      assert.equal(code, 2, stderr);
+      assert.match(stderr, message);
+      assert.match(stderr, hint);
+    });
+
+  it('says which port is in use', async () => {
+    const socket = await socketOn();
+    const { port } = socket.address();
+    const { code, stderr } = await farhand(['link', '--profile', 'off', `${port}=4750`]);
+    socket.close();
+    assert.equal(code, 2);
+    assert.match(stderr, new RegExp(`127\\.0\\.0\\.1:${port} .*is in use`));
+  });
+});
+
+describe('operator and robot over an emulated link', () => {
+  it('work, and the trace shows the link in its wire segment', async (context) => {
+    const dir = temporaryFolder();
+    const ports = await freeUdpPorts(5);
+    const keys = ['commandPort', 'statePort', 'syncPort'];
+    const robotArgs = keys.map((key, i) => `link.${key}=${ports[i]}`);
+    const robot = startFarhand(['robot', ...robotArgs]);
+    const link = await startLinkEmulator({
+      mappings: keys.map((_, i) => ({ listen: '0', target: `${ports[i]}` })),
+      profile: 'wifi',
+    });
+    const operator = startFarhand([
+      'operator',
+      ...keys.map((key, i) => `link.${key}=${link.ports[i]}`),
+      `console.deskPort=${ports[3]}`,
+      `console.telemetryPort=${ports[4]}`,
+      `trace.dir=${dir}`,
+    ]);
+    try {
+      await robot.waitFor(/armed → engaged/);
+      await sleep(6000);
+    } finally {
+      await operator.end();
+      await robot.end();
+    }
+    const stats = await link.close();
+    const file = path.join(dir, readdirSync(dir)[0]!);
+    const report = await farhand(['trace', 'report', file, '--json']);
+    const { commands, applied, segmentsMs } = JSON.parse(report.stdout) as {
+      commands: number;
+      applied: number;
+      segmentsMs: { wire: Percentiles };
+    };
+    const asked = stats.forward.delayMs!;
+    context.diagnostic(`${applied} of ${commands} applied; wire ${ms(segmentsMs.wire)}; asked ${ms(asked)}`);
+    assert.ok(commands > 500 && applied > 0.9 * commands, `${applied} of ${commands}`);
+    assert.equal(stats.forward.lost + stats.return.lost, 0);
+    // The offset is wrong by half the difference of the two directions at worst.
+    assert.ok(Math.abs(segmentsMs.wire.p50 - asked.p50) < 1.2, 'wire p50 is the link’s');
+    assert.ok(segmentsMs.wire.max > 0.6 * asked.max, 'and so are its bad moments');
+  });
+});
