@@ -4,6 +4,7 @@ import { packageRoot } from '../app/paths.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { parseVerb, type Verb, verbHelp } from './arguments.ts';
+import { benchVerb } from './bench.ts';
 import { configVerb } from './config.ts';
 import { consoleVerb } from './console.ts';
 import { demoVerb } from './demo.ts';
@@ -23,6 +24,7 @@ const VERBS: readonly Verb[] = [
   linkVerb,
   pairVerb,
   traceVerb,
+  benchVerb,
   doctorVerb,
   configVerb,
   pluginsVerb,

@@ -181,6 +181,7 @@ async function readLine(prompt: string): Promise<string | null> {
   if (prompt) lines.prompt();
   try {
     for await (const line of lines) return line;
+    if (prompt) process.stderr.write('\n');
     return null;
   } finally {
     lines.close();

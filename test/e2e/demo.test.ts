@@ -85,6 +85,12 @@ describe('demo, headless', () => {
     assert.equal(header.stamp_source, 'userspace');
   });
 
+  it('runs the same stages over ZeroMQ, with CURVE', async () => {
+    const summary = await headless('link.transport=zmq', 'robot.playout=none');
+    checkSummary(summary);
+    assert.ok(summary.oneWayMs.p50 < 10, `p50 ${summary.oneWayMs.p50}`);
+  });
+
   it('ends its processes on Ctrl-C and keeps the trace', async () => {
     const dir = temporaryFolder();
     const demo = startFarhand(['demo', '--headless', `trace.dir=${dir}`]);

@@ -32,10 +32,10 @@ async function machines() {
   };
   const robot = (key: string, ...more: string[]) =>
     start(['robot', '--json', ...link, `link.keyFile=${key}`, ...more]);
-  const operator = async (key: string) => {
+  const operator = async (key: string, ...more: string[]) => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`, `trace.dir=${folder}`];
-    const child = start(['operator', '--json', ...link, `link.keyFile=${key}`, ...ports]);
+    const child = start(['operator', '--json', ...link, `link.keyFile=${key}`, ...ports, ...more]);
     return { ...child, deskPort: desk! };
   };
   return { keyFile, robot, operator };
@@ -119,6 +119,19 @@ describe('who may drive the robot', () => {
     assert.doesNotMatch(again.stdout(), /"to":"armed"/, 'a restarted robot stays still until armed');
     await ask(o.deskPort, 'arm');
     await again.waitFor(/"to":"engaged"/, 5000);
+  });
+
+  it('not an unpaired operator over ZeroMQ either', async () => {
+    const { keyFile, robot, operator } = await machines();
+    const key = keyFile('pair');
+    const r = robot(key, 'link.transport=zmq');
+    await r.waitFor(/"ready"/);
+    const stranger = await operator(keyFile('stranger'), 'link.transport=zmq');
+    await stranger.waitFor(/"ready"/);
+    await sleep(1500);
+    assert.doesNotMatch(r.stdout(), /"to":"idle"/);
+    await operator(key, 'link.transport=zmq');
+    await r.waitFor(/"to":"engaged"/, 5000);
   });
 
   it('nobody over the network without a key', async () => {

@@ -247,14 +247,15 @@ describe('operator and robot over an emulated link', () => {
     const dir = temporaryFolder();
     const ports = await freeUdpPorts(5);
     const keys = ['commandPort', 'statePort', 'syncPort'];
-    const robotArgs = keys.map((key, i) => `link.${key}=${ports[i]}`);
-    const robot = startFarhand(['robot', ...robotArgs]);
+    const robotPorts = keys.map((key, i) => `link.${key}=${ports[i]}`);
+    const robot = startFarhand(['robot', 'link.security=plain', ...robotPorts]);
     const link = await startLinkEmulator({
       mappings: keys.map((_, i) => ({ listen: '0', target: `${ports[i]}` })),
       profile: 'wifi',
     });
     const operator = startFarhand([
       'operator',
+      'link.security=plain',
       ...keys.map((key, i) => `link.${key}=${link.ports[i]}`),
       `console.deskPort=${ports[3]}`,
       `console.telemetryPort=${ports[4]}`,
@@ -266,8 +267,9 @@ describe('operator and robot over an emulated link', () => {
     } finally {
       await operator.end();
       await robot.end();
+      await link.close();
     }
-    const stats = await link.close();
+    const stats = link.stats();
     const file = path.join(dir, readdirSync(dir)[0]!);
     const report = await farhand(['trace', 'report', file, '--json']);
     const { commands, applied, segmentsMs } = JSON.parse(report.stdout) as {

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
+import { readTraceParts } from '../trace/read-file.ts';
+import { oneWayNs } from '../trace/segments.ts';
+import { runDemo } from './demo.ts';
+
+export const TRANSPORTS = ['udp', 'zmq'] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
+const QUANTILES = { p50: 0.5, p95: 0.95, p99: 0.99, max: 1 } as const;
+export type QuantileName = keyof typeof QUANTILES;
+type Row = Record<QuantileName, Interval>;
+
+export interface TransportComparison {
+  slices: number;
+  secondsPerSlice: number;
+  commands: Record<Transport, number>;
+  oneWayMs: Record<Transport, Row>;
+  /** udp − zmq: below zero, udp is faster. */
+  differenceMs: Row;
+}
+
+export interface CompareOptions {
+  rig: string;
+  overrides: readonly string[];
+  slices: number;
+  secondsPerSlice: number;
+  onProgress: (done: number, total: number) => void;
+}
+
+/** The first second of a process is its compiler's, not the link's. */
+const WARM_UP_NS = 1e9;
+
+/** Both transports in turn, slice by slice, so that the machine's moods fall on both alike. */
+export async function compareTransports(options: CompareOptions): Promise<TransportComparison> {
+  const { slices, secondsPerSlice, onProgress } = options;
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-compare-'));
+  const samples: Record<Transport, Float64Array[]> = { udp: [], zmq: [] };
+  try {
+    for (let slice = 0; slice < slices; slice++) {
+      // Alternate who goes first: a trend within a pair must not favour one.
+      const order = slice % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed();
+      for (const transport of order) {
+        samples[transport].push(await measure(options, transport, folder));
+        onProgress(samples.udp.length + samples.zmq.length, slices * TRANSPORTS.length);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const row = (make: (q: number) => Interval) =>
+    Object.fromEntries(Object.entries(QUANTILES).map(([name, q]) => [name, make(q)])) as Row;
+  const count = (transport: Transport) => samples[transport].reduce((sum, slice) => sum + slice.length, 0);
+  return {
+    slices,
+    secondsPerSlice,
+    commands: { udp: count('udp'), zmq: count('zmq') },
+    oneWayMs: {
+      udp: row((q) => sliceInterval(samples.udp, q, Math.random)),
+      zmq: row((q) => sliceInterval(samples.zmq, q, Math.random)),
+    },
+    differenceMs: row((q) => differenceInterval(samples.udp, samples.zmq, q, Math.random)),
+  };
+}
+
+async function measure(options: CompareOptions, transport: Transport, folder: string): Promise<Float64Array> {
+  const { tracePath } = await runDemo({
+    rig: options.rig,
+    overrides: [
+      ...options.overrides,
+      'robot.playout=none',
+      `link.transport=${transport}`,
+      `trace.dir=${folder}`,
+    ],
+    headless: true,
+    durationS: options.secondsPerSlice + WARM_UP_NS / 1e9,
+    stop: new Promise(() => {}),
+    say: () => {},
+    onUrl: () => {},
+  });
+  const found: number[] = [];
+  let firstNs = Number.NaN;
+  await readTraceParts(tracePath, (record) => {
+    if (Number.isNaN(firstNs)) firstNs = record.getStateNs;
+    const ms = oneWayNs(record) / 1e6;
+    if (record.getStateNs - firstNs >= WARM_UP_NS && Number.isFinite(ms)) found.push(ms);
+  });
+  return Float64Array.from(found);
+}

@@ -1,0 +1,60 @@
+import { compareTransports, type QuantileName, type TransportComparison } from '../app/compare-transports.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { Interval } from '../trace/bootstrap.ts';
+import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { progressLine } from './progress.ts';
+
+const NAMES: readonly QuantileName[] = ['p50', 'p95', 'p99', 'max'];
+
+export const benchVerb: Verb = {
+  name: 'bench',
+  usage: 'transports [--slices N] [--seconds S] [key=value …]',
+  about: 'Compares UDP and ZeroMQ on the same link, in turn, with confidence intervals.',
+  details: `Each slice runs both roles as processes, without a playout buffer, and discards their first second.
+One-way time is get_state → applied. The intervals (95 %) come from resampling whole slices.`,
+  options: {
+    rig: RIG_OPTION,
+    slices: { type: 'string', value: 'N', about: 'slices of each transport (default: 6)' },
+    seconds: { type: 'string', value: 'S', about: 'seconds measured in each slice (default: 5)' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    if (given.words[0] !== 'transports' || given.words.length > 1)
+      throw new TeleopError('bad-option', `bench does not know "${given.words.join(' ')}"`, {
+        hint: 'Use `farhand bench transports`; from a checkout, `npm run bench` has more.',
+      });
+    const progress = progressLine('comparing');
+    const result = await compareTransports({
+      rig: String(given.values['rig'] ?? 'demo'),
+      overrides: given.overrides,
+      slices: Math.round(numberOption(given, 'slices', 2, 1000) ?? 6),
+      secondsPerSlice: numberOption(given, 'seconds', 1, 3600) ?? 5,
+      onProgress: progress.update,
+    });
+    progress.done();
+    console.log(given.values['json'] === true ? JSON.stringify(result) : text(result));
+    return 0;
+  },
+};
+
+function text({ slices, secondsPerSlice, commands, oneWayMs, differenceMs }: TransportComparison): string {
+  const cell = ({ value, low, high }: Interval) =>
+    `${value.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`.padStart(27);
+  const row = (label: string, values: Record<QuantileName, Interval>) =>
+    label.padEnd(12) + NAMES.map((name) => cell(values[name])).join('');
+  const { low, high } = differenceMs.p50;
+  const verdict =
+    high < 0
+      ? 'udp is faster in the median'
+      : low > 0
+        ? 'zmq is faster in the median'
+        : 'no difference in the median could be shown';
+  return [
+    `${slices} slices of ${secondsPerSlice} s each; ${commands.udp} commands over udp, ${commands.zmq} over zmq; one-way ms [95 %]`,
+    ' '.repeat(12) + NAMES.map((name) => name.padStart(27)).join(''),
+    row('udp', oneWayMs.udp),
+    row('zmq', oneWayMs.zmq),
+    row('udp − zmq', differenceMs),
+    verdict,
+  ].join('\n');
+}
