@@ -10,8 +10,9 @@ import { environment, type LoadSeen, meterLoad } from '../environment.ts';
 import { interruption } from '../interrupt.ts';
 import { Progress } from '../progress.ts';
 import type { Target } from './garbage.ts';
-import { type Attack, checksOf, floodReport, floodText } from './report.ts';
+import { type Attack, checksOf, floodReport } from './report.ts';
 import type { FloodDone, FloodOrder } from './sender.ts';
+import { floodText } from './text.ts';
 import { processesWith, udpSocketsOf } from './udp-sockets.ts';
 
 const WARM_UP_S = 3;

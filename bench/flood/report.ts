@@ -4,8 +4,8 @@ import { OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
 import type { DemoRun } from '../demo-run.ts';
-import { type Environment, environmentText, type LoadSeen, loadText } from '../environment.ts';
-import { type Check, checkText, percentileTable } from '../text-table.ts';
+import type { Environment, LoadSeen } from '../environment.ts';
+import type { Check } from '../text-table.ts';
 import type { Target } from './garbage.ts';
 import type { FloodDone } from './sender.ts';
 
@@ -59,8 +59,8 @@ const OUR_OWN = new Set<string>([
   'watchdog',
   'wrong-epoch',
 ]);
-const isGarbage = (reason: string): boolean => !OUR_OWN.has(reason);
-const total = (entries: readonly (readonly [string, number])[]): number =>
+export const isGarbage = (reason: string): boolean => !OUR_OWN.has(reason);
+export const total = (entries: readonly (readonly [string, number])[]): number =>
   entries.reduce((sum, [, count]) => sum + count, 0);
 const MAX_GROWTH_MS = 1;
 const MIN_ACCOUNTED = 0.95;
@@ -130,36 +130,4 @@ export function checksOf(report: FloodReport): Check[] {
       found: `${percent(report.accountedRatio)} of ${report.attack.sent} (at least ${percent(MIN_ACCOUNTED)})`,
     },
   ];
-}
-
-export function floodText(report: FloodReport, checks: readonly Check[]): string {
-  const { attack, peace, flood } = report;
-  const pairs = (values: Record<string, number>) =>
-    Object.entries(values)
-      .map((pair) => pair.join(' '))
-      .join(', ') || 'none';
-  const drops = attack.targets.map(({ name, port }) => [name, attack.dropsByPort[port] ?? 0] as const);
-  const byRole = report.roles.map(({ role, counters }) => {
-    const sent = total(Object.entries(attack.sentByTarget).filter(([name]) => name.startsWith(role)));
-    const counted = total(Object.entries(counters).filter(([reason]) => isGarbage(reason)));
-    return `  ${role.padEnd(10)}${counted} of ${sent} sent to it: ${pairs(counters)}`;
-  });
-  return `${environmentText(report.environment)}
-
-${percentileTable('One-way, ms', [
-  { label: 'in peace', percentiles: peace.oneWayMs, count: peace.commands },
-  { label: 'under flood', percentiles: flood.oneWayMs, count: flood.commands },
-])}
-Lost ${peace.lost} and ${flood.lost}, rejected ${peace.rejected} and ${flood.rejected}; ${loadText(report.load)}
-
-Sent ${attack.sent} datagrams; ${attack.failed} refused by the kernel, ${attack.skipped} skipped by a late sender
-  by kind   ${pairs(attack.sentByKind)}
-  by port   ${pairs(attack.sentByTarget)}
-Counted
-${byRole.join('\n')}
-Kernel drops (receive buffer full) ${report.kernelDrops}: ${pairs(Object.fromEntries(drops.filter(([, n]) => n > 0)))}
-
-${checks.map(checkText).join('\n')}
-
-${checks.every(({ ok }) => ok) ? 'Flood withstood.' : 'Flood FAILED.'}`;
 }

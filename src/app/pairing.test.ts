@@ -9,7 +9,7 @@ import { describe, it } from 'node:test';
 import { TeleopError } from '../core/errors.ts';
 import { CpaceRun } from '../wire/secure/cpace.ts';
 import { keyId, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
-import { GUESSES_PER_CODE, MAX_CODES } from '../wire/secure/pairing-protocol.ts';
+import { GUESSES_PER_CODE, MAX_CODES, OperatorExchange } from '../wire/secure/pairing-protocol.ts';
 import {
   createKeyFile,
   importKeyFile,
@@ -184,8 +184,8 @@ describe('pairing over TCP', () => {
 
 describe('the waiting port under garbage', () => {
   const hello = `{"protocol":"farhand-pair/1","name":"x","nonce":"${randomBytes(16).toString('base64')}"}\n`;
-  const open = async (port: number) => {
-    const socket = connect(port, host);
+  const open = async (port: number, localAddress = host) => {
+    const socket = connect({ port, host, localAddress });
     socket.on('error', () => {});
     await once(socket, 'connect');
     return socket;
@@ -254,6 +254,25 @@ describe('the waiting port under garbage', () => {
       );
       for (const socket of sockets) socket.destroy();
     });
+
+  it('lets an exchange finish while another machine keeps connecting', async () => {
+    const robot = await offering();
+    const operator = new OperatorExchange('laptop', robot.code());
+    const honest = await open(robot.port);
+    const answer = async (line: string) => {
+      honest.write(line);
+      const [data] = (await once(honest, 'data')) as [Buffer];
+      return operator.receive(data.toString());
+    };
+    const proof = await answer(operator.hello());
+    const flood = Array.from({ length: 40 }, () => open(robot.port, '127.0.0.2'));
+    const sockets = await Promise.all(flood);
+    await once(sockets[0]!.resume(), 'close');
+    assert.ok(proof.kind === 'reply');
+    assert.equal((await answer(proof.line)).kind, 'paired');
+    for (const socket of [honest, ...sockets]) socket.destroy();
+    await robot.done;
+  });
 
   it('closes connections that take too long and the oldest of too many', async () => {
     const robot = await offering({ exchangeMs: 1500 });

@@ -13,7 +13,7 @@ import { connect, converse, goodbye, listen } from './pairing-socket.ts';
 
 export const PAIRING_PORT = 4749;
 const EXCHANGE_MS = 10_000;
-// An honest exchange takes milliseconds: of too many, the one open longest is not honest.
+// An honest exchange takes milliseconds and one connection.
 const MAX_CONNECTIONS = 16;
 
 /** A key that is in its place. The key itself is not part of it, so all of it may be shown. */
@@ -72,11 +72,16 @@ export async function offerPairing(options: OfferOptions): Promise<Paired> {
   }
 }
 
+/** Makes room by dropping the oldest connection of whoever holds most. */
 function limit(connections: Set<Socket>, socket: Socket): void {
   connections.add(socket);
   socket.once('close', () => connections.delete(socket));
   if (connections.size <= MAX_CONNECTIONS) return;
-  const [oldest] = connections;
+  const open = [...connections];
+  const heldBy = (address: string | undefined) => open.filter((one) => one.remoteAddress === address);
+  const [oldest] = open
+    .map(({ remoteAddress }) => heldBy(remoteAddress))
+    .reduce((most, held) => (held.length > most.length ? held : most));
   connections.delete(oldest!);
   oldest!.destroy();
 }

@@ -4,31 +4,21 @@ import { packageRoot } from '../app/paths.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { parseVerb, type Verb, verbHelp } from './arguments.ts';
-import { benchVerb } from './bench.ts';
-import { configVerb } from './config.ts';
-import { consoleVerb } from './console.ts';
-import { demoVerb } from './demo.ts';
-import { doctorVerb } from './doctor.ts';
-import { linkVerb } from './link.ts';
-import { operatorVerb } from './operator.ts';
-import { pairVerb } from './pair.ts';
-import { pluginsVerb } from './plugins.ts';
-import { robotVerb } from './robot.ts';
-import { traceVerb } from './trace.ts';
 
-const VERBS: readonly Verb[] = [
-  demoVerb,
-  operatorVerb,
-  robotVerb,
-  consoleVerb,
-  linkVerb,
-  pairVerb,
-  traceVerb,
-  benchVerb,
-  doctorVerb,
-  configVerb,
-  pluginsVerb,
-];
+/** Loaded when asked for: a robot process should not wait for the pairing's cryptography. */
+const VERBS: Record<string, () => Promise<Verb>> = {
+  demo: async () => (await import('./demo.ts')).demoVerb,
+  operator: async () => (await import('./operator.ts')).operatorVerb,
+  robot: async () => (await import('./robot.ts')).robotVerb,
+  console: async () => (await import('./console.ts')).consoleVerb,
+  link: async () => (await import('./link.ts')).linkVerb,
+  pair: async () => (await import('./pair.ts')).pairVerb,
+  trace: async () => (await import('./trace.ts')).traceVerb,
+  bench: async () => (await import('./bench.ts')).benchVerb,
+  doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  config: async () => (await import('./config.ts')).configVerb,
+  plugins: async () => (await import('./plugins.ts')).pluginsVerb,
+};
 
 /** Exit codes: 0 done, 1 it failed, 2 it was asked wrongly or the set-up needs a change. */
 async function main(args: readonly string[]): Promise<number> {
@@ -41,18 +31,16 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (name === '--help' || name === '-h' || name === 'help') {
-    console.log(overview());
+    console.log(await overview());
     return 0;
   }
-  const verb = VERBS.find((candidate) => candidate.name === name);
-  if (verb === undefined) {
-    const near = closest(
-      name,
-      VERBS.map((candidate) => candidate.name),
-    );
+  const load = Object.hasOwn(VERBS, name) ? VERBS[name] : undefined;
+  if (load === undefined) {
+    const near = closest(name, Object.keys(VERBS));
     const hint = near ? `Did you mean \`farhand ${near}\`?` : 'See `farhand --help`.';
     throw new TeleopError('bad-option', `there is no verb "${name}"`, { hint });
   }
+  const verb = await load();
   const given = parseVerb(verb, rest);
   if (given.values['help'] === true) {
     console.log(verbHelp(verb));
@@ -61,8 +49,9 @@ async function main(args: readonly string[]): Promise<number> {
   return verb.run(given);
 }
 
-function overview(): string {
-  const verbs = VERBS.map((verb) => `  ${verb.name.padEnd(10)}${verb.about}`).join('\n');
+async function overview(): Promise<string> {
+  const loaded = await Promise.all(Object.values(VERBS).map((load) => load()));
+  const verbs = loaded.map((verb) => `  ${verb.name.padEnd(10)}${verb.about}`).join('\n');
   return `farhand: robot teleoperation with every millisecond measured.
 
 Usage: farhand VERB [options] [key=value …]
@@ -73,8 +62,8 @@ ${verbs}
 `;
 }
 
-/** Failures of a process we started are failures of the run; everything else a user can correct. */
-const FAILED: readonly string[] = ['child-failed', 'no-clock-sync'];
+/** What is not mended by asking differently. */
+const FAILED: readonly string[] = ['child-failed', 'pairing-failed'];
 
 try {
   process.exitCode = await main(process.argv.slice(2));

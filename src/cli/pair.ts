@@ -48,15 +48,8 @@ The key folder is \${XDG_CONFIG_HOME:-~/.config}/farhand/keys, or what FARHAND_K
   async run(given: Given) {
     expectWords(pairVerb, given, 0, 1);
     const mode = modeOf(given);
-    try {
-      await MODES[mode].run(given);
-      return 0;
-    } catch (error) {
-      // Not a matter of asking differently: exit code 1.
-      if (!(error instanceof TeleopError) || error.code !== 'pairing-failed') throw error;
-      console.error(`farhand: ${error.message}\n  → ${error.hint}`);
-      return 1;
-    }
+    await MODES[mode].run(given);
+    return 0;
   },
 };
 

@@ -30,7 +30,6 @@ export const REASONS = [
   'unknown-key',
   'unknown-source',
   'unsealed',
-  'unsynchronized',
   'watchdog',
   'wrong-epoch',
   'wrong-port',

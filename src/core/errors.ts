@@ -12,7 +12,6 @@ export type ErrorCode =
   | 'key-missing'
   | 'name-unresolved'
   | 'native-unavailable'
-  | 'no-clock-sync'
   | 'no-trace'
   | 'not-loopback'
   | 'pairing-failed'

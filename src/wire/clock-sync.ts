@@ -13,6 +13,8 @@ const MIN_DRIFT_SAMPLES = 6;
 const MAX_DRIFT = 200e-6;
 /** A drift that is known no better than this is worse than none. */
 const MAX_DRIFT_ERROR = 50e-6;
+/** Kernel stamps come through a conversion that errs by tens of microseconds: less than this is no step. */
+const MIN_STEP_NS = 100e3;
 
 /**
  * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, made to prefer
@@ -42,10 +44,15 @@ export class ClockSync {
 
   /**
    * At the newest exchange the offset is right to ± this: half the round trip of the best exchange, its age and its
-   * distance from the median. It grows by up to 200 ppm until the next one. NaN before the first exchange.
+   * distance from the median. It grows by `wander` until the next one. NaN before the first exchange.
    */
   get uncertaintyNs(): number {
     return this.#uncertaintyNs;
+  }
+
+  /** Nanoseconds per nanosecond by which the relation between the clocks may move away from the estimate. */
+  get wander(): number {
+    return MAX_DRIFT + Math.abs(this.#drift);
   }
 
   /** NaN before the first exchange. */
@@ -74,6 +81,7 @@ export class ClockSync {
     const delayNs = t3 - t0 - (t2 - t1);
     if (!(t3 >= t0) || !(t2 >= t1) || !(delayNs >= 0)) return false;
     const exchange = { atNs: (t0 + t3) / 2, offsetNs: (t1 - t0 + (t2 - t3)) / 2, delayNs };
+    if (!Number.isFinite(exchange.offsetNs)) return false;
     if (this.synchronized && this.#isStep(exchange)) this.reset();
     this.#window.push(exchange);
     if (this.#window.length > WINDOW) this.#window.shift();
@@ -81,11 +89,11 @@ export class ClockSync {
     return true;
   }
 
-  /** An exchange is within half its delay of the truth, the estimate within its uncertainty: farther apart, a clock was stepped. */
+  /** An exchange is within half its delay of the truth and the estimate within its uncertainty, or a clock was stepped. */
   #isStep(exchange: Exchange): boolean {
-    const wanderNs = MAX_DRIFT * Math.abs(exchange.atNs - this.#referenceNs);
+    const wanderNs = this.wander * Math.abs(exchange.atNs - this.#referenceNs);
     const gapNs = Math.abs(exchange.offsetNs - this.offsetAt(exchange.atNs));
-    return gapNs > exchange.delayNs / 2 + this.#uncertaintyNs + wanderNs;
+    return gapNs > exchange.delayNs / 2 + this.#uncertaintyNs + wanderNs + MIN_STEP_NS;
   }
 
   #estimate(): void {
@@ -100,7 +108,7 @@ export class ClockSync {
     this.#offsetNs = offsets.length % 2 ? offsets[mid]! : (offsets[mid - 1]! + offsets[mid]!) / 2;
     this.#uncertaintyNs = Number.POSITIVE_INFINITY;
     for (const e of this.#window) {
-      const boundNs = e.delayNs / 2 + MAX_DRIFT * (this.#referenceNs - e.atNs);
+      const boundNs = e.delayNs / 2 + this.wander * Math.abs(this.#referenceNs - e.atNs);
       const distanceNs = Math.abs(this.#offsetNs - this.#carried(e));
       this.#uncertaintyNs = Math.min(this.#uncertaintyNs, distanceNs + boundNs);
     }

@@ -36,8 +36,11 @@ export interface DatagramHandler {
 }
 
 export interface Outbox {
-  /** Never blocks. False when the network stack refused it. */
-  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean;
+  /**
+   * Never blocks. The instant just before the datagram was handed to the network stack, after any sealing;
+   * 0 when it was refused.
+   */
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): number;
 }
 
 export interface SocketSpec {

@@ -145,7 +145,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
           const length = 1 + ((tick * 37) % MAX_DATAGRAM_BYTES);
           for (let i = 0; i < length; i++) buffer[i] = (tick + i) & 255;
           sent.push({ socket, source, bytes: [...buffer.subarray(0, length)] });
-          assert.equal(reactor.send(source, buffer, length, to(reactor, socket)), true);
+          assert.ok(reactor.send(source, buffer, length, to(reactor, socket)) > 0);
           buffer.fill(0);
         },
       );
@@ -250,8 +250,8 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
         2,
         (seen) => seen.arrivals.length === 1,
         (reactor, tick) => {
-          if (tick < 5) assert.equal(reactor.send(0, new Uint8Array(4), 4, nobody), true);
-          if (tick === 5) assert.equal(reactor.send(0, new Uint8Array(4), 4, peerOf(LOOPBACK, 0)), false);
+          if (tick < 5) assert.ok(reactor.send(0, new Uint8Array(4), 4, nobody) > 0);
+          if (tick === 5) assert.equal(reactor.send(0, new Uint8Array(4), 4, peerOf(LOOPBACK, 0)), 0);
           if (tick === 6) reactor.send(0, new Uint8Array(4), 4, to(reactor, 1));
         },
       );

@@ -4,9 +4,13 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { farhand, temporaryFolder } from './farhand.ts';
 
 const dir = temporaryFolder();
+const keyFile = path.join(dir, 'test.key');
+writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
+const paired = `link.keyFile=${keyFile}`;
 
 describe('command line', () => {
   it('lists its verbs and explains each', async () => {
@@ -38,20 +42,26 @@ describe('command line', () => {
     ],
     [
       'a bad playout',
-      ['robot', 'robot.playout=sixty', 'link.commandPort=0', 'link.statePort=0', 'link.syncPort=0'],
+      ['robot', 'robot.playout=sixty', 'link.commandPort=0', 'link.statePort=0', 'link.syncPort=0', paired],
       /not a playout policy/,
       /fixed:60/,
     ],
     [
       'an unknown driver',
-      ['robot', 'robot.driver=simm', 'link.commandPort=0', 'link.statePort=0', 'link.syncPort=0'],
+      ['robot', 'robot.driver=simm', 'link.commandPort=0', 'link.statePort=0', 'link.syncPort=0', paired],
       /no driver named "simm"/,
       /Did you mean "sim"/,
     ],
     ['an unknown model', ['robot', 'model=ur33'], /no robot model named "ur33"/, /"ur3"/],
     [
       'a host without address',
-      ['operator', 'link.robotHost=no-such-host.invalid', 'console.deskPort=0', 'console.telemetryPort=0'],
+      [
+        'operator',
+        'link.robotHost=no-such-host.invalid',
+        'console.deskPort=0',
+        'console.telemetryPort=0',
+        paired,
+      ],
       /no-such-host\.invalid/,
       /link\.robotHost=/,
     ],
@@ -80,6 +90,7 @@ describe('command line', () => {
     const { port } = socket.address();
     const { code, stderr } = await farhand([
       'robot',
+      paired,
       `link.commandPort=${port}`,
       'link.statePort=0',
       'link.syncPort=0',

@@ -65,13 +65,12 @@ export class LinkClient {
     this.#session = command.session;
     this.#newest = command.seq;
     this.totals.commands++;
-    // Stamped before the call: on loopback the packet has arrived when it returns.
-    const wireSentNs = this.#clock.nowNs();
-    if (!this.#outbox.send(this.#socket, this.#bytes, length, this.#robot)) this.#counters.add('send-failed');
+    const sentNs = this.#outbox.send(this.#socket, this.#bytes, length, this.#robot);
+    if (sentNs === 0) this.#counters.add('send-failed');
     this.#pending[at] = command.seq;
     this.#pending[at + 1] = command.stateOperatorNs;
     this.#pending[at + 2] = pipelineDoneNs;
-    this.#pending[at + 3] = wireSentNs;
+    this.#pending[at + 3] = sentNs || this.#clock.nowNs();
   }
 
   onReceipt(bytes: Uint8Array, length: number): Reason | null {

@@ -60,15 +60,20 @@ export class TargetLimiter {
     return limited;
   }
 
-  /** Slows the target to rest at the acceleration limit; true while it still moves. */
+  /** Slows the target to rest at the acceleration limit; true while it still moves. One that stood still stays. */
   settle(nowNs: number): boolean {
+    if (nowNs - this.#atNs > MAX_STEP_S * 1e9) this.#velocities.fill(0);
     const dtS = this.#elapsedS(nowNs);
     let moving = false;
     for (let i = 0; i < this.targetRad.length; i++) {
       const { maxAccelerationRadS2, minRad, maxRad } = this.#model.joints[i]!;
       const velocity = this.#velocities[i]!;
       const slowed = Math.sign(velocity) * Math.max(0, Math.abs(velocity) - maxAccelerationRadS2 * dtS);
-      this.targetRad[i] = Math.max(minRad, Math.min(maxRad, this.targetRad[i]! + slowed * dtS));
+      const target = this.targetRad[i]!;
+      // A joint found outside its range is brought in by `follow`, not by a jump to the limit.
+      const low = Math.min(minRad, target);
+      const high = Math.max(maxRad, target);
+      this.targetRad[i] = Math.max(low, Math.min(high, target + slowed * dtS));
       this.#velocities[i] = slowed;
       moving ||= slowed !== 0;
     }

@@ -51,7 +51,9 @@ export interface Transition {
  * Runs on the control thread; never throws on bad input, never waits.
  */
 export class Supervisor {
+  /** The last good one; positions are NaN until there was one. */
   readonly reading: JointReading;
+  readonly #incoming: JointReading;
   readonly #driver: Driver;
   readonly #config: SupervisorConfig;
   readonly #counters: Counters;
@@ -81,7 +83,9 @@ export class Supervisor {
     this.#counters = counters;
     this.#limiter = new TargetLimiter(model, config.speedPercent / 100);
     this.#onTransition = onTransition;
+    this.#incoming = emptyReading(model.joints.length);
     this.reading = emptyReading(model.joints.length);
+    this.reading.positionsRad.fill(Number.NaN);
     this.#readNs = nowNs;
     this.#read(nowNs);
     this.#limiter.restart(this.reading.positionsRad, nowNs);
@@ -183,7 +187,8 @@ export class Supervisor {
     const refused = this.admit(command, nowNs) ?? this.#refusal(command);
     if (refused !== null) return refused;
     if (this.#state !== 'engaged') {
-      if (this.#jumpRad(command.positionsRad) > this.#config.maxEngageJumpRad) return 'engage-jump';
+      // Written so that a pose not read yet (NaN) refuses as well.
+      if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) return 'engage-jump';
       this.#limiter.restart(this.reading.positionsRad, nowNs);
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
@@ -205,7 +210,7 @@ export class Supervisor {
     if (command.engagement <= this.#endedEngagement) return 'old-engagement';
     for (let i = 0; i < command.positionsRad.length; i++)
       if (!Number.isFinite(command.positionsRad[i])) return 'non-finite';
-    return null;
+    return command.gripper >= 0 && command.gripper <= 1 ? null : 'bad-range';
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
@@ -224,8 +229,15 @@ export class Supervisor {
   }
 
   #read(nowNs: number): void {
-    const status = this.#driver.read(nowNs, this.reading);
-    if (status === 'ok') this.#readNs = nowNs;
+    const incoming = this.#incoming;
+    const status = this.#driver.read(nowNs, incoming);
+    if (status === 'ok' && isWhole(incoming)) {
+      this.reading.robotNs = incoming.robotNs;
+      this.reading.positionsRad.set(incoming.positionsRad);
+      this.reading.velocitiesRadS.set(incoming.velocitiesRadS);
+      this.reading.gripper = incoming.gripper;
+      this.#readNs = nowNs;
+    }
     if (status === 'fault') this.#go('fault', 'driver fault', nowNs);
     else if (nowNs - this.#readNs > this.#config.feedbackTimeoutMs * NS_PER_MS)
       this.#go('fault', 'no joint feedback', nowNs);
@@ -259,4 +271,10 @@ export class Supervisor {
     this.#limiter.restart(this.reading.positionsRad, nowNs);
     if (this.#driver.enable(nowNs) === 'fault') this.#go('fault', 'driver refused to enable', nowNs);
   }
+}
+
+function isWhole({ positionsRad, velocitiesRadS, gripper }: JointReading): boolean {
+  for (let i = 0; i < positionsRad.length; i++)
+    if (!Number.isFinite(positionsRad[i]! + velocitiesRadS[i]!)) return false;
+  return Number.isFinite(gripper);
 }

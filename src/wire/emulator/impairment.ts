@@ -13,7 +13,9 @@ const blocksSchema = z.strictObject({
   lengthMs: msRange.describe('shortest and longest'),
   medianMs: ms.optional().describe('lognormal with this median; without it, evenly spread over lengthMs'),
   spread: z.number().min(0).max(3).default(0.4).describe('sigma of the lognormal'),
-  lostShare: share.default(0).describe('first part of each block in which datagrams are lost instead of held'),
+  lostShare: share
+    .default(0)
+    .describe('first part of each block in which datagrams are lost instead of held'),
 });
 
 /** Bad seconds: a raised floor, standing queues and stalls. */
@@ -111,7 +113,12 @@ export const impairmentSchema = z.strictObject({
   rate: z
     .strictObject({
       kbitS: z.number().min(0).max(1e8).default(0).describe('bottleneck, counting UDP payload; 0: none'),
-      queueBytes: z.int().min(1500).max(1e8).default(65_536).describe('its buffer: what does not fit is lost'),
+      queueBytes: z
+        .int()
+        .min(1500)
+        .max(1e8)
+        .default(65_536)
+        .describe('its buffer: what does not fit is lost'),
       queueDatagrams: z.int().min(1).max(65_536).default(1000).describe('its buffer, in datagrams'),
     })
     .prefault({})

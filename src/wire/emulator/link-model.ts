@@ -60,8 +60,7 @@ export class LinkModel {
   ) {
     const { jitter, drift, route, blocks, storms, bloat, rate } = settings.impairment;
     const random = (purpose: string) => new Random(seed, `${direction}/${purpose}`);
-    const noise = (purpose: string, stepNs: number) =>
-      new TimeNoise(seed, `${direction}/${purpose}`, stepNs);
+    const noise = (purpose: string, stepNs: number) => new TimeNoise(seed, `${direction}/${purpose}`, stepNs);
     this.#settings = settings;
     this.#startNs = startNs;
     this.lastDeliverNs = lastDeliverNs;

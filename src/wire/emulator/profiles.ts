@@ -4,7 +4,7 @@ import type { ImpairmentInput } from './impairment.ts';
 const calmWifi = {
   delayMs: 2.135,
   minDelayMs: 1.4,
-  jitter: { sdMs: 0.19, stepMs: 17, whiteSdMs: 0.03 },
+  jitter: { sdMs: 0.19, stepMs: 14, whiteSdMs: 0.03 },
   tails: [{ share: 0.03, meanMs: 1.5 }],
   blocks: [{ perS: 0.8, lengthMs: [0.5, 15], medianMs: 5, spread: 0.4 }],
   spacingMs: 0.12,
@@ -35,10 +35,10 @@ export const PROFILES = {
       tails: [{ share: 0.05, meanMs: 2.55 }],
       blocks: [{ perS: 0.35, lengthMs: [0.5, 15], medianMs: 5.9, spread: 0.4 }],
       storms: {
-        perS: 0.042,
+        perS: 0.038,
         lengthS: [1, 3],
         floorMs: 1.54,
-        pauseMs: 500,
+        pauseMs: 350,
         heightMs: [20, 44],
         plateauMs: [45, 120],
         riseMs: 50,
@@ -83,7 +83,7 @@ export const PROFILES = {
   wan: {
     about: 'across the Internet: 40 ms, changing routes, a few stragglers out of order',
     impairment: {
-      delayMs: 36.5,
+      delayMs: 36,
       minDelayMs: 35,
       jitter: { sdMs: 0.5, stepMs: 25, whiteSdMs: 0.2 },
       drift: { sdMs: 2.8, stepS: 4 },
@@ -91,7 +91,7 @@ export const PROFILES = {
       tails: [{ share: 0.01, meanMs: 4 }],
       blocks: [{ perS: 0.12, lengthMs: [2, 70], medianMs: 14, spread: 0.6 }],
       loss: { share: 0.001 },
-      straggler: { share: 0.004, extraMs: [10, 30] },
+      straggler: { share: 0.003, extraMs: [10, 30] },
     },
   },
   loss2: {
@@ -107,7 +107,7 @@ export const PROFILES = {
       ...calmWifi,
       bloat: {
         onS: [15, 45],
-        offS: [15, 40],
+        offS: [17, 44],
         peakMs: [60, 150],
         riseS: [5, 12],
         backOff: 0.65,

@@ -86,7 +86,8 @@ export class TimeNoise {
 }
 
 /** Box–Muller. */
-const normalOf = (u: number, v: number): number => Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
+const normalOf = (u: number, v: number): number =>
+  Math.sqrt(-2 * Math.log(1 - u)) * Math.cos(2 * Math.PI * v);
 
 function mix(value: number): number {
   value = Math.imul(value ^ (value >>> 16), 0x21f0aaad);

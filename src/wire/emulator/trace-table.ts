@@ -70,7 +70,8 @@ function tableOf(rows: readonly Row[], name: string): TraceTable {
   });
   const firstNs = sendNs[0]!;
   const lastNs = sendNs[rows.length - 1]!;
-  if (firstNs < 0 || lastNs <= firstNs) throw unreadable(`${name}: send_us must begin at 0 or later and grow`);
+  if (firstNs < 0 || lastNs <= firstNs)
+    throw unreadable(`${name}: send_us must begin at 0 or later and grow`);
   return { sendNs, delayNs, periodNs: lastNs + (lastNs - firstNs) / (rows.length - 1) };
 }
 

@@ -1,6 +1,6 @@
 import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
 import type { Bloat, Blocks, Storms } from './impairment.ts';
-import { Random, TimeNoise } from './random.ts';
+import type { Random, TimeNoise } from './random.ts';
 
 /**
  * What the link does by itself, as a function of time since its start: traffic changes nothing.

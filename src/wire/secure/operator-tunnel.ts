@@ -62,11 +62,11 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   }
 
   /** Before there are keys nothing leaves; the logic above repeats what matters. */
-  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
     if (socket >= CHANNELS) return this.#outbox.send(socket, bytes, length, to);
-    if (this.#sealer === null) return true;
+    if (this.#sealer === null) return this.#clock.nowNs();
     const size = this.#sealer.seal(socket, bytes, length, this.#sealed);
-    return size > 0 && this.#outbox.send(socket, this.#sealed, size, to);
+    return size > 0 ? this.#outbox.send(socket, this.#sealed, size, to) : 0;
   }
 
   onOversize(socket: number): void {

@@ -91,7 +91,7 @@ export class PairingOffer {
   #code: string;
   #codes = 1;
   #failures = 0;
-  #over = false;
+  #state: 'open' | 'paired' | 'exhausted' = 'open';
 
   constructor(robotName: string, newCode: () => string = createCode) {
     this.robotName = robotName;
@@ -104,12 +104,16 @@ export class PairingOffer {
   }
 
   get guessesLeft(): number {
-    return this.#over ? 0 : GUESSES_PER_CODE - this.#failures;
+    return GUESSES_PER_CODE - this.#failures;
+  }
+
+  get paired(): boolean {
+    return this.#state === 'paired';
   }
 
   /** Too many wrong guesses for a user's slips; nothing is accepted any more. */
   get exhausted(): boolean {
-    return this.#over && this.#failures > 0;
+    return this.#state === 'exhausted';
   }
 
   /** One connection. Any number may be under way: guesses are counted here. */
@@ -119,10 +123,9 @@ export class PairingOffer {
 
   /** Called by exchanges at the moment a proof is judged. */
   judge(code: string, right: boolean): 'accepted' | 'wrong-code' | 'code-changed' {
-    if (this.#over || code !== this.#code) return 'code-changed';
+    if (this.#state !== 'open' || code !== this.#code) return 'code-changed';
     if (right) {
-      this.#over = true;
-      this.#failures = 0;
+      this.#state = 'paired';
       return 'accepted';
     }
     this.#failures++;
@@ -132,7 +135,7 @@ export class PairingOffer {
 
   #rotate(): void {
     if (this.#codes === MAX_CODES) {
-      this.#over = true;
+      this.#state = 'exhausted';
       return;
     }
     this.#codes++;

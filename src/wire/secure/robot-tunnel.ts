@@ -56,11 +56,11 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     this.#inner!.onOversize(socket);
   }
 
-  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
     const session = this.#byPeer.get(to);
-    if (session === undefined) return false;
+    if (session === undefined) return 0;
     const size = session.sealer.seal(socket, bytes, length, this.#sealed);
-    return size > 0 && this.#outbox.send(socket, this.#sealed, size, to);
+    return size > 0 ? this.#outbox.send(socket, this.#sealed, size, to) : 0;
   }
 
   onDatagram(

@@ -55,14 +55,14 @@ export class LocalNetwork {
     this.#send(from, to, bytes);
   }
 
-  #send(from: Peer, to: Peer, bytes: Uint8Array): boolean {
+  #send(from: Peer, to: Peer, bytes: Uint8Array): number {
     const nowNs = this.#clock.nowNs();
     const delayNs = this.#impair(from, to, nowNs);
-    if (delayNs === null) return true;
+    if (delayNs === null) return nowNs;
     let at = this.#inFlight.length;
     while (at > 0 && this.#inFlight[at - 1]!.atNs > nowNs + delayNs) at--;
     this.#inFlight.splice(at, 0, { atNs: nowNs + delayNs, to, from, bytes });
-    return true;
+    return nowNs;
   }
 
   stop(): void {

@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { SocketSpec } from '../reactor.ts';
+import { peerOf, type SocketSpec } from '../reactor.ts';
 
 /** A failed bind, with the way out. */
 export function socketError(spec: SocketSpec, code: string): TeleopError {
@@ -16,4 +16,9 @@ export function socketError(spec: SocketSpec, code: string): TeleopError {
   return new TeleopError('socket-failed', `${where} cannot be opened: ${code}`, {
     hint: 'Check that the address belongs to this machine (ip address) and is IPv4.',
   });
+}
+
+/** A name or an empty host must not end up listening everywhere. */
+export function checkHost(spec: SocketSpec): void {
+  if (spec.host !== '0.0.0.0' && peerOf(spec.host, 0) === 0) throw socketError(spec, 'not an IPv4 address');
 }

@@ -10,7 +10,7 @@ import {
   type Reactor,
   type SocketSpec,
 } from '../reactor.ts';
-import { socketError } from './socket-error.ts';
+import { checkHost, socketError } from './socket-error.ts';
 
 /** Node's own sockets and timers: works everywhere, without kernel stamps, DSCP or sub-millisecond deadlines. */
 export async function openDgramReactor(
@@ -20,7 +20,10 @@ export async function openDgramReactor(
 ): Promise<Reactor> {
   const sockets: Socket[] = [];
   try {
-    for (const spec of specs) sockets.push(await bound(spec));
+    for (const spec of specs) {
+      checkHost(spec);
+      sockets.push(await bound(spec));
+    }
   } catch (error) {
     for (const socket of sockets) socket.close();
     throw error;
@@ -64,10 +67,13 @@ class DgramReactor implements Reactor {
     return this.#sockets[socket]?.address().port ?? 0;
   }
 
-  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
+    // A forged datagram can come from port 0; answering it must not throw.
+    if (peerPort(to) === 0) return 0;
+    const sentNs = this.#clock.nowNs();
     // dgram keeps the bytes until they are sent, so it gets its own copy.
     this.#sockets[socket]?.send(bytes.slice(0, length), peerPort(to), peerAddress(to), () => {});
-    return true;
+    return sentNs;
   }
 
   run(handler: DatagramHandler): Promise<void> {

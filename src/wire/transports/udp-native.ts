@@ -8,7 +8,7 @@ import {
   type SocketSpec,
 } from '../reactor.ts';
 import { type Libc, loadLibc } from './libc.ts';
-import { socketError } from './socket-error.ts';
+import { checkHost, socketError } from './socket-error.ts';
 
 const AF_INET = 2;
 const SOCK_DGRAM_NONBLOCK_CLOEXEC = 2 | 0x800 | 0x80000;
@@ -81,6 +81,7 @@ class NativeReactor implements Reactor {
   }
 
   #open(spec: SocketSpec): void {
+    checkHost(spec);
     const libc = this.#libc;
     const fd = libc.socket(AF_INET, SOCK_DGRAM_NONBLOCK_CLOEXEC, 0);
     if (fd < 0) throw socketError(spec, libc.errnoName());
@@ -107,13 +108,15 @@ class NativeReactor implements Reactor {
     return this.#ports[socket] ?? 0;
   }
 
-  send(socket: number, bytes: Uint8Array, length: number, to: Peer): boolean {
+  send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
     if (to !== this.#targetPeer) {
       this.#target.setUint16(2, to % 65536);
       this.#target.setUint32(4, Math.floor(to / 65536));
       this.#targetPeer = to;
     }
-    return this.#libc.sendto(this.#fds[socket]!, bytes, length, 0, bytesOf(this.#target), 16) === length;
+    const sentNs = this.#clock.nowNs();
+    const sent = this.#libc.sendto(this.#fds[socket]!, bytes, length, 0, bytesOf(this.#target), 16);
+    return sent === length ? sentNs : 0;
   }
 
   async run(handler: DatagramHandler): Promise<void> {

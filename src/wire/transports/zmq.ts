@@ -189,9 +189,12 @@ class ZmqReactor implements Reactor {
     return this.#channels[socket]?.port ?? this.#local[socket - this.#channels.length]?.address().port ?? 0;
   }
 
-  send(socket: number, bytes: Uint8Array, length: number, _to: Peer): boolean {
-    this.#senders[socket]?.push(bytes.slice(0, length));
-    return socket < this.#senders.length;
+  send(socket: number, bytes: Uint8Array, length: number, _to: Peer): number {
+    const sender = this.#senders[socket];
+    if (sender === undefined) return 0;
+    const sentNs = this.#clock.nowNs();
+    sender.push(bytes.slice(0, length));
+    return sentNs;
   }
 
   run(handler: DatagramHandler): Promise<void> {

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { emptyHandSample } from '../../core/messages.ts';
+import type { InputDevice } from '../device.ts';
+import page from './page.ts';
+
+const MS = 1e6;
+const HAND = { positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0.5, clutch: true };
+const open = (staleAfterMs = 200): InputDevice => page.open({ staleAfterMs }, 0);
+
+function send(device: InputDevice, body: unknown, atNs: number): string | null {
+  const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
+  return device.ingest(bytes, bytes.length, atNs);
+}
+
+describe('page input', () => {
+  it('gives back the newest hand, its quaternion normalised', () => {
+    const device = open();
+    const coordinate = fc.double({ min: -5, max: 5, noNaN: true });
+    const turn = fc.tuple(
+      fc.double({ min: -Math.PI, max: Math.PI, noNaN: true }),
+      fc.double({ min: 0.96, max: 1.04, noNaN: true }),
+    );
+    const gripper = fc.double({ min: 0, max: 1, noNaN: true });
+    fc.assert(
+      fc.property(
+        fc.tuple(coordinate, coordinate, coordinate),
+        turn,
+        gripper,
+        fc.boolean(),
+        (at, [angle, norm], grip, clutch) => {
+          const quatXyzw = [0, norm * Math.sin(angle / 2), 0, norm * Math.cos(angle / 2)];
+          assert.equal(send(device, { positionM: at, quatXyzw, gripper: grip, clutch }, 7), null);
+          const sample = emptyHandSample();
+          assert.equal(device.sample(8, sample), 'ok');
+          assert.deepEqual([...sample.positionM], JSON.parse(JSON.stringify(at)));
+          assert.ok(Math.abs(Math.hypot(...sample.quatXyzw) - 1) < 1e-12);
+          assert.ok(Math.abs(sample.quatXyzw[1]! - Math.sin(angle / 2)) < 1e-9);
+          assert.deepEqual(
+            [sample.gripper, sample.clutch, sample.tracking, sample.estop, sample.takenNs],
+            [grip, clutch, true, false, 7],
+          );
+        },
+      ),
+    );
+  });
+
+  it('is stale after the silence it was given, and lets go of the clutch', () => {
+    const device = open(100);
+    const sample = emptyHandSample();
+    assert.equal(device.sample(0, sample), 'none');
+    send(device, HAND, 0);
+    assert.equal(device.sample(100 * MS, sample), 'ok');
+    assert.equal(sample.clutch, true);
+    assert.equal(device.sample(100 * MS + 1, sample), 'stale');
+    assert.deepEqual([sample.clutch, sample.tracking], [false, false]);
+    send(device, HAND, 101 * MS);
+    assert.equal(device.sample(101 * MS, sample), 'ok');
+  });
+
+  it('says why it did not take a hand', () => {
+    const cases: [unknown, string][] = [
+      ['', 'bad-json'],
+      ['{"positionM":[0', 'bad-json'],
+      ['null', 'malformed'],
+      ['5', 'malformed'],
+      ['[]', 'malformed'],
+      ['{}', 'malformed'],
+      [{ ...HAND, positionM: [0, 0] }, 'malformed'],
+      [{ ...HAND, positionM: [0, 0, 0, 0] }, 'malformed'],
+      [{ ...HAND, positionM: [0, null, 0] }, 'malformed'],
+      [{ ...HAND, positionM: [0, '0', 0] }, 'malformed'],
+      [JSON.stringify(HAND).replace('1.2', '1e999'), 'malformed'],
+      [{ ...HAND, quatXyzw: [0, 0, 0] }, 'malformed'],
+      [{ ...HAND, clutch: 1 }, 'malformed'],
+      [{ ...HAND, clutch: 'true' }, 'malformed'],
+      [{ ...HAND, gripper: 1.01 }, 'bad-range'],
+      [{ ...HAND, gripper: -0.01 }, 'bad-range'],
+      [{ ...HAND, gripper: null }, 'bad-range'],
+      [{ ...HAND, positionM: [0, 5.01, 0] }, 'bad-range'],
+      [{ ...HAND, quatXyzw: [0, 0, 0, 0] }, 'bad-range'],
+      [{ ...HAND, quatXyzw: [1, 1, 1, 1] }, 'bad-range'],
+      [{ ...HAND, quatXyzw: [1e308, 1e308, 0, 0] }, 'bad-range'],
+    ];
+    const device = open();
+    for (const [body, reason] of cases) assert.equal(send(device, body, 5), reason, JSON.stringify(body));
+    assert.equal(device.sample(6, emptyHandSample()), 'none', 'none of them was taken');
+  });
+
+  it('can be told how long a silence may be, within reason', () => {
+    assert.equal(page.config.safeParse({}).success, true);
+    assert.equal(page.config.safeParse({ staleAfterMs: 49 }).success, false);
+    assert.equal(page.config.safeParse({ staleAfterMs: 1001 }).success, false);
+    assert.equal(page.automatic, false);
+  });
+});

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { TeleopError } from '../../core/errors.ts';
+import { fixedPolicy } from './fixed.ts';
+import { nonePolicy } from './none.ts';
+import { createPolicy } from './policy.ts';
+
+const stampNs = fc.integer({ min: -1e15, max: 1e15 });
+const D_NS = 60e6;
+
+describe('playout none', () => {
+  it('applies on arrival, whatever the stamp says', () => {
+    const policy = nonePolicy();
+    fc.assert(
+      fc.property(fc.oneof(stampNs, fc.constant(Number.NaN)), stampNs, (stamp, received) => {
+        assert.equal(policy.schedule(stamp, received), received);
+      }),
+    );
+    assert.equal(policy.name, 'none');
+  });
+});
+
+describe('playout fixed', () => {
+  const policy = fixedPolicy(60);
+
+  it('applies a constant delay after the operator’s tick', () => {
+    fc.assert(
+      fc.property(stampNs, fc.nat(1e9), (stamp, onTheWay) => {
+        assert.equal(policy.schedule(stamp, stamp + onTheWay), stamp + D_NS);
+      }),
+    );
+  });
+
+  it('counts from arrival before the clocks are synchronized', () => {
+    assert.equal(policy.schedule(Number.NaN, 5e9), 5e9 + D_NS);
+  });
+
+  it('never waits longer than its delay, even for a stamp from the future', () => {
+    fc.assert(
+      fc.property(stampNs, stampNs, (stamp, received) => {
+        assert.ok(policy.schedule(stamp, received) <= received + D_NS);
+      }),
+    );
+  });
+
+  it('keeps the order of commands that are in order', () => {
+    const pair = fc.tuple(stampNs, fc.nat(1e9), fc.nat(1e9), fc.nat(1e9));
+    fc.assert(
+      fc.property(pair, ([stamp, later, wait, more]) => {
+        const first = policy.schedule(stamp, stamp + wait);
+        const second = policy.schedule(stamp + later, stamp + later + wait + more);
+        assert.ok(second >= first);
+      }),
+    );
+  });
+});
+
+describe('choosing a policy', () => {
+  it('knows none and fixed', () => {
+    assert.equal(createPolicy('none').name, 'none');
+    assert.equal(createPolicy('fixed:60').name, 'fixed:60');
+    assert.equal(createPolicy('fixed:2.5').schedule(0, 1e6), 2.5e6);
+    assert.equal(createPolicy('fixed:0').schedule(7, 9), 7);
+    assert.equal(createPolicy('fixed:1000').schedule(0, 0), 1e9);
+  });
+
+  it('says what can be chosen', () => {
+    const wrong = [
+      '',
+      'None',
+      'fixed',
+      'fixed:',
+      'fixed:-1',
+      'fixed:1e3',
+      'fixed:60ms',
+      'fixed:1001',
+      'fixed:60 ',
+    ];
+    for (const text of wrong)
+      assert.throws(
+        () => createPolicy(text),
+        (error) =>
+          error instanceof TeleopError &&
+          error.code === 'bad-config' &&
+          error.message.includes(`"${text}"`) &&
+          error.hint.includes('robot.playout='),
+        text,
+      );
+  });
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
+
+const OTHERS = SUPERVISOR_STATES.filter((state) => state !== 'stopped');
+const edges = SUPERVISOR_STATES.flatMap((from) =>
+  (Object.entries(TRANSITIONS[from]) as [SupervisorEvent, SupervisorState][]).map(([event, to]) => ({
+    from,
+    event,
+    to,
+  })),
+);
+const sources = (to: SupervisorState) => edges.filter((edge) => edge.to === to);
+
+describe('transition table', () => {
+  it('has a row for every state and leads only to states', () => {
+    assert.deepEqual(Object.keys(TRANSITIONS).sort(), [...SUPERVISOR_STATES].sort());
+    assert.deepEqual(Object.keys(POWERED).sort(), [...SUPERVISOR_STATES].sort());
+    for (const { to } of edges) assert.ok(SUPERVISOR_STATES.includes(to));
+  });
+
+  it('stops on e-stop and fault from everywhere', () => {
+    for (const state of OTHERS) {
+      assert.equal(TRANSITIONS[state].estop, 'stopped');
+      assert.equal(TRANSITIONS[state].fault, 'stopped');
+    }
+  });
+
+  it('leaves stopped by reset alone, without power', () => {
+    assert.deepEqual(TRANSITIONS.stopped, { reset: 'idle' });
+    assert.deepEqual(
+      edges.filter((edge) => edge.event === 'reset'),
+      [{ from: 'stopped', event: 'reset', to: 'idle' }],
+    );
+    assert.equal(POWERED.idle, false);
+  });
+
+  it('follows the operator only from armed or hold, by engaging', () => {
+    assert.deepEqual(sources('engaged'), [
+      { from: 'armed', event: 'engage', to: 'engaged' },
+      { from: 'hold', event: 'engage', to: 'engaged' },
+    ]);
+  });
+
+  it('puts power on by arming alone, and arms from idle alone', () => {
+    assert.deepEqual(
+      edges.filter(({ from, to }) => !POWERED[from] && POWERED[to]),
+      [{ from: 'idle', event: 'arm', to: 'armed' }],
+    );
+    assert.equal(sources('armed').length, 1);
+  });
+
+  it('takes power off when the operator is lost, gone, replaced or disarms', () => {
+    for (const state of ['armed', 'engaged', 'hold'] as const)
+      for (const event of ['operator-lost', 'operator-joined', 'disarm'] as const) {
+        const to = TRANSITIONS[state][event];
+        assert.ok(to !== undefined && !POWERED[to], `${state} ${event}`);
+      }
+    assert.equal(TRANSITIONS.idle['operator-lost'], 'disconnected');
+  });
+
+  it('holds when an engagement ends, and only then', () => {
+    assert.deepEqual(
+      sources('hold')
+        .map(({ from, event }) => `${from} ${event}`)
+        .sort(),
+      ['engaged release', 'engaged tracking-lost', 'engaged watchdog'],
+    );
+  });
+});

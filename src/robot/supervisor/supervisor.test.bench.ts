@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { Counters } from '../../core/counters.ts';
+import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import type { Driver, JointReading } from '../driver.ts';
+import { POWERED } from './states.ts';
+import { Supervisor, supervisorConfig, type Transition } from './supervisor.ts';
+
+export const MS = 1e6;
+const START_NS = 50e9;
+const dh = { aM: 0, dM: 0, alphaRad: 0 };
+const joint = { minRad: -2, maxRad: 3, maxVelocityRadS: 2, maxAccelerationRadS2: 10, dh };
+export const model: RobotModel = {
+  name: 'two',
+  title: 'two joints',
+  family: 'ur',
+  homeRad: [0, 0],
+  gripper: true,
+  joints: [
+    { name: 'a', ...joint },
+    { name: 'b', ...joint, maxVelocityRadS: 4 },
+  ],
+};
+export const config = supervisorConfig.parse({});
+
+export interface Write {
+  nowNs: number;
+  positions: number[];
+  gripper: number;
+}
+
+/** Records what reaches the robot. Its joints lag behind; a reading that is not `ok` leaves rubbish in the buffers. */
+export class HostileDriver implements Driver {
+  readonly writes: Write[] = [];
+  readonly measured = Float64Array.from(model.homeRad);
+  onWrite: (write: Write) => void = () => {};
+  enabled = false;
+  stops = 0;
+  readStatus: TickStatus = 'ok';
+  writeStatus: TickStatus = 'ok';
+  enableStatus: TickStatus = 'ok';
+  readonly #target = Float64Array.from(model.homeRad);
+
+  enable(): TickStatus {
+    this.enabled = this.enableStatus === 'ok';
+    this.#target.set(this.measured);
+    return this.enableStatus;
+  }
+
+  read(nowNs: number, out: JointReading): TickStatus {
+    for (let i = 0; i < 2; i++) this.measured[i]! += 0.7 * (this.#target[i]! - this.measured[i]!);
+    const ok = this.readStatus === 'ok';
+    out.robotNs = nowNs;
+    if (ok) out.positionsRad.set(this.measured);
+    else out.positionsRad.fill(-1.23);
+    out.velocitiesRadS.fill(ok ? 0 : Number.NaN);
+    out.gripper = ok ? 0 : Number.NaN;
+    return this.readStatus;
+  }
+
+  write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
+    const write = { nowNs, positions: [...positionsRad], gripper };
+    this.writes.push(write);
+    this.onWrite(write);
+    if (this.enabled) this.#target.set(positionsRad);
+    return this.writeStatus;
+  }
+
+  stop(): void {
+    this.enabled = false;
+    this.stops++;
+  }
+
+  dispose(): void {}
+}
+
+/** A supervisor on its own clock, fed the way the robot's loop feeds it. */
+export class Bench {
+  readonly driver: HostileDriver;
+  readonly counters = new Counters();
+  readonly transitions: Transition[] = [];
+  readonly supervisor: Supervisor;
+  nowNs = START_NS;
+  seq = 0;
+  readonly #command: JointCommand;
+
+  constructor(driver = new HostileDriver()) {
+    this.driver = driver;
+    this.supervisor = new Supervisor(model, this.driver, config, this.counters, this.nowNs, (transition) =>
+      this.transitions.push(transition),
+    );
+    this.#command = {
+      session: 1,
+      seq: 0,
+      engagement: 0,
+      epoch: 0,
+      tracking: true,
+      stateOperatorNs: 0,
+      stateRobotNs: 0,
+      syncEpoch: 0,
+      positionsRad: new Float64Array(2),
+      gripper: 0,
+    };
+  }
+
+  get state(): SupervisorState {
+    return this.supervisor.state;
+  }
+
+  /** One command object, spoilt after every use. */
+  command(values: Partial<Omit<JointCommand, 'positionsRad'>>, positions: readonly number[]): JointCommand {
+    const defaults = { engagement: 1, epoch: this.supervisor.epoch, tracking: true, gripper: 0.5 };
+    Object.assign(this.#command, defaults, { seq: ++this.seq, stateRobotNs: this.nowNs }, values);
+    this.#command.positionsRad.set(positions);
+    return this.#command;
+  }
+
+  /** Arrival and release in one: what the loop does without playout delay. */
+  send(
+    values: Partial<Omit<JointCommand, 'positionsRad'>>,
+    positions: readonly number[] = [0, 0],
+  ): string | null {
+    const command = this.command(values, positions);
+    const refused = this.supervisor.admit(command, this.nowNs);
+    if (refused === null) this.supervisor.observe(command, this.nowNs);
+    const reason = refused ?? this.supervisor.submit(command, this.nowNs);
+    command.positionsRad.fill(Number.NaN);
+    command.gripper = Number.NaN;
+    command.engagement = -99;
+    return reason;
+  }
+
+  tick(ms = 5): void {
+    this.nowNs += ms * MS;
+    this.supervisor.tick(this.nowNs);
+  }
+
+  /** By the shortest way from a fresh start. */
+  bring(to: SupervisorState): this {
+    const { supervisor } = this;
+    if (to !== 'disconnected') supervisor.operatorJoined(true, this.nowNs);
+    if (POWERED[to]) supervisor.arm(this.nowNs);
+    if (to === 'engaged' || to === 'hold') assert.equal(this.send({}), null);
+    if (to === 'hold') this.send({ engagement: 0 });
+    if (to === 'stopped') supervisor.estop('test', this.nowNs);
+    assert.equal(this.state, to);
+    return this;
+  }
+}

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type JointCommand, SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
+import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
+
+const EVENTS: Record<SupervisorEvent, (bench: Bench) => void> = {
+  'operator-joined': (b) => b.supervisor.operatorJoined(false, b.nowNs),
+  'operator-lost': (b) => b.supervisor.operatorLost(b.nowNs, 'operator silent'),
+  arm: (b) => b.supervisor.arm(b.nowNs),
+  disarm: (b) => b.supervisor.disarm(b.nowNs),
+  engage: (b) => void b.send({ engagement: 2 }),
+  release: (b) => void b.send({ engagement: 0 }),
+  'tracking-lost': (b) => void b.send({ tracking: false }),
+  watchdog: (b) => b.tick(150),
+  fault: (b) => {
+    b.driver.readStatus = 'fault';
+    b.tick();
+  },
+  estop: (b) => b.supervisor.estop('test', b.nowNs),
+  reset: (b) => void b.supervisor.reset(b.supervisor.epoch, b.nowNs),
+};
+
+describe('supervisor states', () => {
+  for (const from of SUPERVISOR_STATES)
+    it(`in ${from} follows the table for every event`, () => {
+      for (const [event, happen] of Object.entries(EVENTS) as [SupervisorEvent, (bench: Bench) => void][]) {
+        const bench = new Bench().bring(from);
+        const writes = bench.driver.writes.length;
+        bench.transitions.length = 0;
+        happen(bench);
+        // A command of a new engagement first ends the old one: hold, then engaged again.
+        const to = TRANSITIONS[from][event] ?? from;
+        assert.equal(bench.state, to, event);
+        assert.equal(bench.driver.enabled, POWERED[to], event);
+        if (event !== 'engage') assert.equal(bench.driver.writes.length, writes, `${event} must not move`);
+        assert.equal(bench.transitions.length > 0, to !== from || (from === 'engaged' && event === 'engage'));
+        if (bench.transitions.length > 0) assert.equal(bench.transitions.at(-1)!.to, to);
+      }
+    });
+
+  it('stays stopped whatever is asked, until it is reset', () => {
+    const bench = new Bench().bring('engaged');
+    bench.supervisor.estop('red button', bench.nowNs);
+    for (const [event, happen] of Object.entries(EVENTS))
+      if (event !== 'reset' && event !== 'fault') {
+        happen(bench);
+        assert.equal(bench.state, 'stopped', event);
+        assert.equal(bench.supervisor.cause, 'red button');
+        assert.equal(bench.driver.enabled, false);
+      }
+    assert.equal(bench.supervisor.reset(bench.supervisor.epoch, bench.nowNs), true);
+    assert.equal(bench.state, 'idle');
+    assert.equal(bench.send({ engagement: 9 }), 'not-armed');
+  });
+
+  it('stops the driver at every e-stop, again and again', () => {
+    const bench = new Bench().bring('engaged');
+    for (let i = 1; i <= 3; i++) {
+      const before = bench.driver.stops;
+      bench.supervisor.estop('again', bench.nowNs);
+      assert.ok(bench.driver.stops > before);
+    }
+  });
+
+  it('is reset only by one who knows the epoch, and every reset is a new one', () => {
+    const bench = new Bench().bring('stopped');
+    assert.equal(bench.supervisor.reset(0, bench.nowNs), false);
+    assert.equal(bench.supervisor.reset(2, bench.nowNs), false);
+    assert.equal(bench.state, 'stopped');
+    assert.equal(bench.supervisor.reset(1, bench.nowNs), true);
+    assert.equal(bench.supervisor.epoch, 2);
+    assert.equal(bench.supervisor.reset(2, bench.nowNs), false, 'nothing to reset');
+    assert.equal(bench.supervisor.epoch, 2);
+  });
+
+  it('stops when a driver will not enable or write', () => {
+    const refusing = new Bench().bring('idle');
+    refusing.driver.enableStatus = 'fault';
+    refusing.supervisor.arm(refusing.nowNs);
+    assert.deepEqual([refusing.state, refusing.supervisor.cause], ['stopped', 'driver refused to enable']);
+    const failing = new Bench().bring('armed');
+    failing.driver.writeStatus = 'fault';
+    failing.send({});
+    assert.deepEqual([failing.state, failing.supervisor.cause], ['stopped', 'driver refused a write']);
+  });
+
+  it('stops when feedback is missing, or says nothing', () => {
+    for (const spoil of [
+      (driver: HostileDriver) => {
+        driver.readStatus = 'stale';
+      },
+      (driver: HostileDriver) => void driver.measured.fill(Number.NaN),
+    ]) {
+      const bench = new Bench().bring('armed');
+      bench.tick();
+      spoil(bench.driver);
+      for (let ms = 0; ms < 200; ms += 20) bench.tick(20);
+      assert.equal(bench.state, 'armed');
+      bench.tick(20);
+      assert.deepEqual([bench.state, bench.supervisor.cause], ['stopped', 'no joint feedback']);
+    }
+  });
+});
+
+describe('supervisor admission', () => {
+  it('refuses what is not of this epoch, too old or from the future', () => {
+    const bench = new Bench().bring('armed');
+    const admit = (values: Partial<JointCommand>) =>
+      bench.supervisor.admit(bench.command(values, [0, 0]), bench.nowNs);
+    assert.equal(admit({}), null);
+    assert.equal(admit({ epoch: 0 }), 'wrong-epoch');
+    assert.equal(admit({ epoch: 2 }), 'wrong-epoch');
+    assert.equal(admit({ stateRobotNs: bench.nowNs - 500 * MS }), null);
+    assert.equal(admit({ stateRobotNs: bench.nowNs - 500 * MS - 1 }), 'too-old');
+    assert.equal(admit({ stateRobotNs: bench.nowNs + 100 * MS }), null);
+    assert.equal(admit({ stateRobotNs: bench.nowNs + 100 * MS + 1 }), 'future-stamp');
+    assert.equal(admit({ stateRobotNs: Number.NaN }), null, 'not synchronized yet');
+  });
+
+  it('checks again when the command’s instant has come', () => {
+    const bench = new Bench().bring('armed');
+    const command = bench.command({}, [0, 0]);
+    assert.equal(bench.supervisor.submit(command, bench.nowNs + 501 * MS), 'too-old');
+    assert.equal(bench.counters.get('too-old'), 1);
+    bench.supervisor.estop('test', bench.nowNs);
+    assert.equal(bench.supervisor.submit(bench.command({}, [0, 0]), bench.nowNs), 'stopped');
+    bench.supervisor.reset(1, bench.nowNs);
+    assert.equal(bench.supervisor.submit(bench.command({ epoch: 1 }, [0, 0]), bench.nowNs), 'wrong-epoch');
+  });
+
+  it('says why a command does not move the robot, and counts it', () => {
+    const cases: [SupervisorState, Partial<JointCommand>, readonly number[], string][] = [
+      ['disconnected', {}, [0, 0], 'not-armed'],
+      ['idle', {}, [0, 0], 'not-armed'],
+      ['stopped', {}, [0, 0], 'stopped'],
+      ['armed', { tracking: false }, [0, 0], 'tracking-lost'],
+      ['armed', { engagement: 0 }, [0, 0], 'not-engaged'],
+      ['hold', { engagement: 1 }, [0, 0], 'old-engagement'],
+      ['armed', {}, [Number.NaN, 0], 'non-finite'],
+      ['engaged', {}, [0, Number.POSITIVE_INFINITY], 'non-finite'],
+      ['engaged', { gripper: Number.NaN }, [0, 0], 'bad-range'],
+      ['engaged', { gripper: 1.5 }, [0, 0], 'bad-range'],
+      ['armed', {}, [0.16, 0], 'engage-jump'],
+      ['armed', {}, [0, -0.16], 'engage-jump'],
+    ];
+    for (const [state, values, positions, reason] of cases) {
+      const bench = new Bench().bring(state);
+      const writes = bench.driver.writes.length;
+      const before = bench.counters.get(reason as 'stopped');
+      assert.equal(bench.supervisor.submit(bench.command(values, positions), bench.nowNs), reason);
+      assert.equal(bench.counters.get(reason as 'stopped'), before + 1);
+      assert.equal(bench.driver.writes.length, writes);
+      assert.equal(bench.state, state);
+    }
+  });
+
+  it('does not engage before it has read where the robot is', () => {
+    const driver = new HostileDriver();
+    driver.readStatus = 'stale';
+    const bench = new Bench(driver).bring('armed');
+    assert.equal(bench.send({}), 'engage-jump');
+    bench.tick();
+    assert.equal(bench.send({ engagement: 2 }, [-1.23, -1.23]), 'engage-jump');
+    assert.equal(driver.writes.length, 0);
+    driver.readStatus = 'ok';
+    bench.tick();
+    assert.equal(bench.send({ engagement: 3 }), null);
+  });
+
+  it('takes nothing from a reading that is not good', () => {
+    const bench = new Bench().bring('armed');
+    bench.driver.measured.set([0.5, 0.25]);
+    bench.driver.enable();
+    bench.tick();
+    for (const status of ['stale', 'fault'] as const) {
+      bench.driver.readStatus = status;
+      bench.tick();
+      assert.deepEqual([...bench.supervisor.reading.positionsRad], [0.5, 0.25]);
+      assert.deepEqual([...bench.supervisor.reading.velocitiesRadS], [0, 0]);
+      assert.equal(bench.supervisor.reading.gripper, 0);
+    }
+  });
+
+  it('does not know an ended engagement again, but a new session’s first', () => {
+    const bench = new Bench().bring('hold');
+    assert.equal(bench.supervisor.endedEngagement, 1);
+    assert.equal(bench.send({ engagement: 1 }), 'old-engagement');
+    assert.equal(bench.send({ engagement: 2 }), null);
+    bench.supervisor.operatorJoined(false, bench.nowNs);
+    bench.supervisor.arm(bench.nowNs);
+    assert.equal(bench.send({ engagement: 2 }), 'old-engagement', 'the same session was only silent');
+    bench.supervisor.operatorJoined(true, bench.nowNs);
+    bench.supervisor.arm(bench.nowNs);
+    assert.equal(bench.supervisor.endedEngagement, 0);
+    assert.equal(bench.send({ engagement: 1 }), null);
+  });
+});

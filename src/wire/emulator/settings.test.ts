@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { ImpairmentInput } from './impairment.ts';
+import { PROFILE_NAMES } from './profiles.ts';
+import { resolveLink } from './settings.ts';
+
+describe('link settings', () => {
+  it('know all profiles', () => {
+    assert.deepEqual(PROFILE_NAMES, [
+      'off',
+      'ethernet',
+      'wifi',
+      'wifi-untuned',
+      '5g',
+      'wan',
+      'loss2',
+      'bloat',
+      'handover',
+    ]);
+    for (const profile of PROFILE_NAMES) assert.equal(resolveLink({ profile })[1].label, profile);
+  });
+
+  it('put changes on top of a profile, each direction its own', () => {
+    const [forward, back] = resolveLink({
+      profile: 'wifi',
+      returnProfile: 'wan',
+      forward: { delayMs: 5, loss: { share: 0.1 } },
+    });
+    assert.equal(forward.impairment.delayMs, 5);
+    assert.equal(forward.impairment.loss.share, 0.1);
+    assert.equal(forward.impairment.spacingMs, 0.12, 'the rest stays');
+    assert.equal(forward.label, 'wifi, changed');
+    assert.equal(back.label, 'wan');
+    assert.equal(back.impairment.straggler.share, 0.003);
+  });
+
+  it('refuse what they do not know, with a hint', () => {
+    const hinted = (hint: RegExp) => (error: unknown) => {
+      const { code, hint: text } = error as { code: string; hint: string };
+      return code === 'bad-option' && hint.test(text);
+    };
+    const wrong: [Parameters<typeof resolveLink>[0], RegExp][] = [
+      [{ profile: 'wify' }, /Did you mean "wifi"/],
+      [{ profile: 'toString' }, /Available: off/],
+      [{ forward: { delaMs: 3 } as ImpairmentInput }, /"delayMs"/],
+      [{ return: { loss: { share: 2 } } }, /link-emulator\.md/],
+      [{ forward: { straggler: { extraMs: [9, 3] } } }, /link-emulator\.md/],
+      [{ events: [{ kind: 'hole', atMs: -1, forMs: 3 }] }, /"kind":"hole"/],
+    ];
+    for (const [request, hint] of wrong) assert.throws(() => resolveLink(request), hinted(hint));
+    const table = { sendNs: new Float64Array(2), delayNs: new Float64Array(2), periodNs: 1 };
+    assert.throws(
+      () => resolveLink({ profile: 'wifi', trace: { name: 'x', table } }),
+      hinted(/Leave one out/),
+    );
+  });
+});

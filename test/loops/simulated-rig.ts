@@ -1,0 +1,384 @@
+import assert from 'node:assert/strict';
+import { boardSize } from '../../src/app/operator/board.ts';
+import type { OpenInput } from '../../src/app/operator/leader.ts';
+import { OperatorLoop } from '../../src/app/operator/loop.ts';
+import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
+import { loadModel, loadRig, type Rig } from '../../src/app/rig.ts';
+import { robotBoardSize } from '../../src/app/robot/board.ts';
+import { RobotLoop } from '../../src/app/robot/loop.ts';
+import { type Clock, ManualClock } from '../../src/core/clock.ts';
+import { Counters } from '../../src/core/counters.ts';
+import { DurationHistogram } from '../../src/core/histogram.ts';
+import {
+  emptyHandSample,
+  type HandSample,
+  type SampleStatus,
+  type TickStatus,
+} from '../../src/core/messages.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import { SnapshotBoard } from '../../src/core/snapshot.ts';
+import type { TraceRecord } from '../../src/core/trace-record.ts';
+import type { InputDevice } from '../../src/input/device.ts';
+import type { Driver, JointReading } from '../../src/robot/driver.ts';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
+import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
+import { frameType } from '../../src/wire/codecs/frame.ts';
+import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';
+import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
+import { type Impairment, LocalNetwork } from '../../src/wire/transports/local.ts';
+
+export const MS = 1e6;
+export const ROBOT_HOST = '10.0.0.2';
+export const OPERATOR_HOST = '10.0.0.1';
+const ROBOT_PORTS = [4750, 4751, 4752] as const;
+
+export const robotPeer = (socket: 0 | 1 | 2): Peer => peerOf(ROBOT_HOST, ROBOT_PORTS[socket]);
+
+/** A role's place on the network: its clock has its own zero, and receive buffers are spoilt after every call. */
+class Seat implements DatagramHandler {
+  loop: DatagramHandler | null = null;
+  readonly clock: Clock;
+  readonly #offsetNs: number;
+
+  constructor(base: Clock, offsetNs: number) {
+    this.#offsetNs = offsetNs;
+    this.clock = { nowNs: () => base.nowNs() + offsetNs };
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    this.loop?.onDatagram(socket, bytes, length, from, receivedNs + this.#offsetNs, kernelNs);
+    bytes.fill(0x7b);
+  }
+
+  onOversize(socket: number): void {
+    this.loop?.onOversize(socket);
+  }
+
+  onDeadline(nowNs: number): void {
+    this.loop?.onDeadline(nowNs + this.#offsetNs);
+  }
+
+  /** Send stamps on this role's clock. */
+  outbox(network: Outbox): Outbox {
+    return {
+      send: (socket, bytes, length, to) => {
+        const sentNs = network.send(socket, bytes, length, to);
+        return sentNs === 0 ? 0 : sentNs + this.#offsetNs;
+      },
+    };
+  }
+
+  nextDeadlineNs(): number {
+    return this.loop === null ? Number.POSITIVE_INFINITY : this.loop.nextDeadlineNs() - this.#offsetNs;
+  }
+}
+
+export interface Write {
+  /** Simulated time, not the robot's clock. */
+  atNs: number;
+  positionsRad: number[];
+}
+
+/** The simulated arm, with every write and stop on record. */
+export class RecordingDriver implements Driver {
+  readonly writes: Write[] = [];
+  readonly stopsNs: number[] = [];
+  readonly #inner: Driver;
+  readonly #base: Clock;
+
+  constructor(inner: Driver, base: Clock) {
+    this.#inner = inner;
+    this.#base = base;
+  }
+
+  enable(nowNs: number): TickStatus {
+    return this.#inner.enable(nowNs);
+  }
+
+  read(nowNs: number, out: JointReading): TickStatus {
+    return this.#inner.read(nowNs, out);
+  }
+
+  write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
+    this.writes.push({ atNs: this.#base.nowNs(), positionsRad: [...positionsRad] });
+    return this.#inner.write(nowNs, positionsRad, gripper);
+  }
+
+  stop(nowNs: number): void {
+    this.stopsNs.push(this.#base.nowNs());
+    this.#inner.stop(nowNs);
+  }
+
+  dispose(): void {
+    this.#inner.dispose();
+  }
+}
+
+/** A hand that a test moves. */
+export class TestHand implements InputDevice {
+  readonly hand: HandSample = emptyHandSample();
+  status: SampleStatus = 'ok';
+
+  constructor() {
+    this.hand.tracking = true;
+  }
+
+  ingest(): null {
+    return null;
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    const { positionM, quatXyzw, gripper, clutch, tracking, estop } = this.hand;
+    out.takenNs = nowNs;
+    out.positionM.set(positionM);
+    out.quatXyzw.set(quatXyzw);
+    Object.assign(out, { gripper, clutch, tracking: this.status === 'ok' && tracking, estop });
+    return this.status;
+  }
+}
+
+export interface RobotSide {
+  loop: RobotLoop;
+  driver: RecordingDriver;
+  counters: Counters;
+  transitions: Transition[];
+  /** What the robot answered, in order, before the network had a hand in it. */
+  answers: { seq: number; outcome: string; atNs: number }[];
+}
+
+export interface OperatorSide {
+  loop: OperatorLoop;
+  session: number;
+  counters: Counters;
+  closed: TraceRecord[];
+  finished: boolean;
+  windDown: Int32Array;
+  peers: Peer[];
+}
+
+export interface SimulatedOptions {
+  overrides?: string[];
+  /** One way, both ways, until `impair` is set. */
+  delayMs?: number;
+  operatorOffsetNs?: number;
+  robotOffsetNs?: number;
+  startNs?: number;
+  /** In place of the scripted hand. */
+  hand?: TestHand;
+  /** False: the test starts the roles itself. */
+  start?: boolean;
+}
+
+/** Both roles over a simulated network in simulated time: the same run every time. */
+export class SimulatedRig {
+  readonly clock: ManualClock;
+  readonly network: LocalNetwork;
+  readonly rig: Rig;
+  readonly model: RobotModel;
+  impair: Impairment;
+  robot!: RobotSide;
+  operator!: OperatorSide;
+  readonly #options: SimulatedOptions;
+  readonly #robotSeat: Seat;
+  readonly #robotOutbox: Outbox;
+  #operatorSeat: Seat | null = null;
+  #operators = 0;
+
+  private constructor(options: SimulatedOptions) {
+    this.#options = options;
+    this.clock = new ManualClock(options.startNs ?? 100e9);
+    this.rig = loadRig('demo', options.overrides ?? []).config;
+    this.model = loadModel(this.rig.model);
+    this.impair = () => (options.delayMs ?? 2) * MS;
+    this.network = new LocalNetwork(
+      this.clock,
+      (untilNs) => this.clock.advanceTo(untilNs),
+      (from, to, nowNs) => this.impair(from, to, nowNs),
+    );
+    this.#robotSeat = new Seat(this.clock, options.robotOffsetNs ?? 0);
+    const { outbox, attach } = this.network.endpoint(ROBOT_HOST, ROBOT_PORTS);
+    attach(this.#robotSeat);
+    this.#robotOutbox = this.#robotSeat.outbox(outbox);
+  }
+
+  static async create(options: SimulatedOptions = {}): Promise<SimulatedRig> {
+    const rig = new SimulatedRig(options);
+    if (options.start === false) return rig;
+    await rig.startRobot(7);
+    await rig.startOperator(1001);
+    return rig;
+  }
+
+  get nowNs(): number {
+    return this.clock.nowNs();
+  }
+
+  /** A new robot process at the same address; the old one, if any, is gone without a word. */
+  async startRobot(boot: number): Promise<void> {
+    const { rig, model } = this;
+    const { clock } = this.#robotSeat;
+    const plugin = await loadPlugin('driver', rig.robot.driver);
+    const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
+    const driver = new RecordingDriver(await plugin.open(options, model, clock.nowNs()), this.clock);
+    const side: Omit<RobotSide, 'loop'> = { driver, counters: new Counters(), transitions: [], answers: [] };
+    const loop = new RobotLoop({
+      rig,
+      model,
+      driver,
+      policy: createPolicy(rig.robot.playout),
+      outbox: this.#tapAnswers(side.answers),
+      clock,
+      boot,
+      counters: side.counters,
+      lateness: new DurationHistogram(),
+      board: SnapshotBoard.create(robotBoardSize(model.joints.length)),
+      onTransition: (transition) => side.transitions.push(transition),
+      windDown: new Int32Array(1),
+      onFinished: () => assert.fail('nobody ends the robot'),
+    });
+    this.robot = { ...side, loop };
+    this.#robotSeat.loop = loop;
+  }
+
+  #tapAnswers(answers: RobotSide['answers']): Outbox {
+    const receipt = emptyReceipt();
+    return {
+      send: (socket, bytes, length, to) => {
+        if (frameType(bytes, length) === 'receipt' && decodeReceipt(bytes, length, receipt) === null)
+          answers.push({ seq: receipt.seq, outcome: receipt.outcome, atNs: this.nowNs });
+        return this.#robotOutbox.send(socket, bytes, length, to);
+      },
+    };
+  }
+
+  /** A new operator process on new ports; the old one, if any, is gone without a word. */
+  async startOperator(session: number): Promise<void> {
+    this.stopOperator();
+    const { rig, model } = this;
+    const seat = new Seat(this.clock, this.#options.operatorOffsetNs ?? 0);
+    const ports = [0, 1, 2, 3].map((socket) => 40_000 + 10 * this.#operators + socket);
+    this.#operators++;
+    const { outbox, attach } = this.network.endpoint(OPERATOR_HOST, ports);
+    const side: Omit<OperatorSide, 'loop'> = {
+      session,
+      counters: new Counters(),
+      closed: [],
+      finished: false,
+      windDown: new Int32Array(1),
+      peers: ports.map((port) => peerOf(OPERATOR_HOST, port)),
+    };
+    const operator = { ...side } as OperatorSide;
+    operator.loop = new OperatorLoop({
+      rig,
+      model,
+      inputs: await this.#inputs(seat.clock),
+      outbox: seat.outbox(outbox),
+      clock: seat.clock,
+      robot: { command: robotPeer(0), state: robotPeer(1), sync: robotPeer(2) },
+      session,
+      counters: side.counters,
+      lateness: new DurationHistogram(),
+      board: SnapshotBoard.create(boardSize(model.joints.length)),
+      onClosed: (record) => side.closed.push({ ...record }),
+      windDown: side.windDown,
+      onFinished: () => {
+        operator.finished = true;
+        seat.loop = null;
+      },
+    });
+    this.operator = operator;
+    this.#operatorSeat = seat;
+    seat.loop = operator.loop;
+    attach(seat);
+  }
+
+  async #inputs(clock: Clock): Promise<Map<string, OpenInput>> {
+    const { hand } = this.#options;
+    if (hand !== undefined) return new Map([[this.rig.operator.input, { device: hand, automatic: false }]]);
+    const inputs = new Map<string, OpenInput>();
+    for (const [name, values] of Object.entries(this.rig.operator.inputs)) {
+      const plugin = await loadPlugin('input', name);
+      const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
+      inputs.set(name, { device, automatic: plugin.automatic });
+    }
+    return inputs;
+  }
+
+  stopOperator(): void {
+    if (this.#operatorSeat !== null) this.#operatorSeat.loop = null;
+  }
+
+  stopRobot(): void {
+    this.#robotSeat.loop = null;
+  }
+
+  runFor(ms: number): void {
+    this.network.run(this.nowNs + ms * MS);
+  }
+
+  /** Runs until it is so, or fails after `withinMs`; returns how long it took. */
+  runUntil(isSo: () => boolean, withinMs: number): number {
+    const startNs = this.nowNs;
+    while (!isSo()) {
+      assert.ok(this.nowNs - startNs < withinMs * MS, `not so within ${withinMs} ms: ${isSo}`);
+      this.runFor(1);
+    }
+    return (this.nowNs - startNs) / MS;
+  }
+
+  get state(): string {
+    return this.robot.loop.supervisor.state;
+  }
+
+  /** The states the robot went through, oldest first. */
+  get path(): string[] {
+    return this.robot.transitions.map(({ to }) => to);
+  }
+
+  ask(action: 'arm' | 'disarm' | 'estop' | 'reset'): void {
+    this.operator.loop.ask(action, this.#operatorSeat!.clock.nowNs());
+  }
+
+  /** Lets the operator leave in good order. */
+  windDown(): void {
+    this.operator.windDown[0] = 1;
+    this.runUntil(() => this.operator.finished, 1000);
+  }
+
+  /** Largest change of any joint between consecutive writes from `fromNs` on, in rad/s. */
+  maxSpeedRadS(fromNs = 0): number {
+    const writes = this.robot.driver.writes.filter(({ atNs }) => atNs >= fromNs);
+    let max = 0;
+    for (let i = 1; i < writes.length; i++) {
+      const dtS = Math.max(0.005, (writes[i]!.atNs - writes[i - 1]!.atNs) / 1e9);
+      writes[i]!.positionsRad.forEach((rad, j) => {
+        max = Math.max(max, Math.abs(rad - writes[i - 1]!.positionsRad[j]!) / dtS);
+      });
+    }
+    return max;
+  }
+
+  appliedSeqs(): number[] {
+    return this.robot.answers.filter(({ outcome }) => isApplied(outcome)).map(({ seq }) => seq);
+  }
+}
+
+export const isApplied = (outcome: string): boolean => outcome === 'applied' || outcome === 'late';
+
+/** Repeatable chance. */
+export function xorshift(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    return (state >>> 0) / 2 ** 32;
+  };
+}
