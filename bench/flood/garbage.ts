@@ -8,8 +8,12 @@ export const GARBAGE_KINDS = [
   'bad-json',
   'wrong-port',
   'replay',
+  'forged',
 ] as const;
 export type GarbageKind = (typeof GARBAGE_KINDS)[number];
+
+/** Sealed datagrams: "FH1x", index u32, counter u64 little-endian; this byte counts in 2³². */
+const SEAL_COUNTER_HIGH_BYTE = 12;
 
 /** A port under attack and the message it takes, so that garbage gets past the cheapest test. */
 export interface Target {
@@ -56,6 +60,13 @@ export function garbage(kind: GarbageKind, target: Target, random: () => number)
       return target.accepts === 'hello' && target.name === 'robot state'
         ? tagged('hello', `{"session":${between(1, 2 ** 31)}}`)
         : command(between);
+    case 'forged': {
+      const bytes = noise(between(64, 400));
+      bytes.set([0x46, 0x48, 0x31, 0x78]);
+      // A counter far ahead is fresh to the replay window, so that the receiver must try its keys.
+      bytes.set([between(1, 255), 0, 0, 0], SEAL_COUNTER_HIGH_BYTE);
+      return bytes;
+    }
   }
 }
 

@@ -3,6 +3,7 @@ import { boardSize } from '../../src/app/operator/board.ts';
 import type { OpenInput } from '../../src/app/operator/leader.ts';
 import { OperatorLoop } from '../../src/app/operator/loop.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
+import { robotBoardSize } from '../../src/app/robot/board.ts';
 import { RobotLoop } from '../../src/app/robot/loop.ts';
 import { monotonicClock as clock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
@@ -70,6 +71,7 @@ async function attachRobot(network: LocalNetwork): Promise<void> {
     boot: 1,
     counters: new Counters(),
     lateness: new DurationHistogram(),
+    board: SnapshotBoard.create(robotBoardSize(model.joints.length)),
     onTransition: () => {},
     windDown: new Int32Array(1),
     onFinished: () => {},

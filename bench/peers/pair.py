@@ -9,11 +9,14 @@ memory and prints them as one JSON line when it ends, so that nothing is written
 """
 import gc
 import json
+import os
 import socket
 import sys
 import time
 
 TAG = b"FH1c"
+# The subscriber's address: loopback, or one of a network namespace.
+HOST = os.environ.get("PAIR_HOST", "127.0.0.1")
 QUIET_S = 2.0
 
 
@@ -21,7 +24,7 @@ def open_subscriber(kind):
     """Blocking receive, the fastest way to wait in Python; None after QUIET_S without a message."""
     if kind == "udp":
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.bind(("127.0.0.1", 0))
+        sock.bind((HOST, 0))
         sock.settimeout(QUIET_S)
 
         def receive():
@@ -36,7 +39,7 @@ def open_subscriber(kind):
     sock = zmq.Context.instance().socket(zmq.SUB)
     sock.setsockopt(zmq.SUBSCRIBE, b"")
     sock.setsockopt(zmq.RCVTIMEO, int(QUIET_S * 1000))
-    port = sock.bind_to_random_port("tcp://127.0.0.1")
+    port = sock.bind_to_random_port("tcp://%s" % HOST)
 
     def receive():
         try:
@@ -50,12 +53,12 @@ def open_subscriber(kind):
 def open_publisher(kind, port):
     if kind == "udp":
         sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        sock.connect(("127.0.0.1", port))
+        sock.connect((HOST, port))
         return sock.send
     import zmq
 
     sock = zmq.Context.instance().socket(zmq.PUB)
-    sock.connect("tcp://127.0.0.1:%d" % port)
+    sock.connect("tcp://%s:%d" % (HOST, port))
     time.sleep(0.5)  # the subscription travels; what is published before is nobody's
     return sock.send
 

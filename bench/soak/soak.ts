@@ -54,7 +54,7 @@ function checksOf({ summary, reports }: DemoRun, expected: number): Check[] {
   return checks;
 }
 
-function roleChecks({ role, rssMb, stallsOver20Ms, wakeLatenessMs, traceRingDropped }: RoleReport): Check[] {
+function roleChecks({ role, rssMb, stallsOver20Ms, wakeLatenessMs, traceDropped }: RoleReport): Check[] {
   const growth = (100 * (rssMb.end - rssMb.settled)) / rssMb.settled;
   const megabytes = `${rssMb.settled.toFixed(1)} → ${rssMb.end.toFixed(1)} MB`;
   const checks: Check[] = [
@@ -72,8 +72,8 @@ function roleChecks({ role, rssMb, stallsOver20Ms, wakeLatenessMs, traceRingDrop
   if (role === 'operator')
     checks.push({
       what: 'operator, trace complete',
-      ok: traceRingDropped === 0,
-      found: `${traceRingDropped} commands missing from the trace`,
+      ok: traceDropped === 0,
+      found: `${traceDropped} commands missing from the trace`,
     });
   return checks;
 }

@@ -38,12 +38,6 @@ export type LinkMessage =
   | { kind: 'failed'; code: string; message: string; hint: string }
   | { kind: 'done' };
 
-/**
- * Waking takes 30–100 µs, more when the processor idles; so much earlier the thread is awake, and a delivery
- * misses its time by a few microseconds. Costs 1–3 % of a processor at 300 datagrams a second.
- */
-const LEAD_NS = 100e3;
-
 const start = workerData as LinkStart;
 const clock = monotonicClock;
 const stop = new Int32Array(start.stop);
@@ -85,7 +79,6 @@ async function main(): Promise<void> {
       counters: [new DirectionCounters(start.memory[0]), new DirectionCounters(start.memory[1])],
       seed: start.seed,
       capacity: start.capacity,
-      leadNs: reactor.kind === 'native' ? LEAD_NS : 0,
       onIdle: () => takeChange(relay),
     });
     const ports = start.targets.map((_, i) => reactor.localPort(2 * i));

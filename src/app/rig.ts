@@ -35,7 +35,7 @@ export const rigSchema = z.strictObject({
       input: z.string().default('scripted').describe('input device in use at the start'),
       inputs: z
         .record(z.string(), options)
-        .default({ scripted: {}, page: {} })
+        .default({ scripted: {} })
         .describe('input devices that can be chosen, with their settings'),
       realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
@@ -112,7 +112,10 @@ export function loadRig(nameOrPath: string, overrides: readonly string[]): Resol
   const file = rigFile(nameOrPath);
   layers.push({ source: `rig ${path.basename(file)}`, values: readYaml(file) as ConfigTree });
   for (const text of overrides)
-    layers.push({ source: 'command line', values: overrideTree(text, (value) => parse(value) as unknown) });
+    layers.push({
+      source: 'command line',
+      values: overrideTree(text, (value) => (value === '' ? '' : (parse(value) as unknown))),
+    });
   return resolveConfig(rigSchema, layers);
 }
 

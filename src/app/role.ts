@@ -45,7 +45,8 @@ export interface RoleReport {
   mainThreadMaxMs: number;
   rssMb: { settled: number; end: number };
   tracePath: string | null;
-  traceRingDropped: number;
+  /** Commands that did not reach the trace file. */
+  traceDropped: number;
 }
 
 export interface RoleHandle {
@@ -120,7 +121,7 @@ export function startRole(
       mainThreadMaxMs: eventLoop.max / 1e6,
       rssMb: { settled: (settledRss || rss) / MB, end: rss / MB },
       tracePath: closed?.path ?? null,
-      traceRingDropped: closed?.ringDropped ?? 0,
+      traceDropped: closed?.dropped ?? 0,
     };
   })();
   ready.catch(() => {});
@@ -158,7 +159,7 @@ function controlThread(
 
 interface TraceThread {
   path: string;
-  close(): Promise<{ path: string; ringDropped: number }>;
+  close(): Promise<{ path: string; dropped: number }>;
 }
 
 function traceThread(
@@ -182,7 +183,7 @@ function traceThread(
   };
   const worker = new Worker(new URL('./trace-worker.js', import.meta.url), { workerData });
   return new Promise((resolve, reject) => {
-    const closed = deferred<{ path: string; ringDropped: number }>();
+    const closed = deferred<{ path: string; dropped: number }>();
     const close = () => {
       worker.postMessage('close');
       return closed.promise;
@@ -191,6 +192,7 @@ function traceThread(
     worker.on('message', (message: TraceMessage) => {
       if (message.kind === 'opened') resolve({ path: message.path, close });
       else if (message.kind === 'failed') reject(revive(message));
+      else if (message.kind === 'trouble') console.error(`farhand: ${message.message}`);
       else closed.resolve(message);
     });
   });

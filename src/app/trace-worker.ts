@@ -16,7 +16,8 @@ export interface TraceStart {
 export type TraceMessage =
   | { kind: 'opened'; path: string }
   | { kind: 'failed'; code: string; message: string; hint: string }
-  | { kind: 'closed'; path: string; ringDropped: number };
+  | { kind: 'trouble'; message: string }
+  | { kind: 'closed'; path: string; dropped: number };
 
 /** Drains the ring of closed commands to disk: JSON, write and fsync happen here and nowhere near the loop. */
 const start = workerData as TraceStart;
@@ -24,6 +25,7 @@ const DRAIN_MS = 20;
 const ring = RecordRing.attach(start.ring);
 const packed = new Float64Array(TRACE_FIELDS.length);
 const record = emptyTraceRecord();
+let troubled = false;
 const tell = (message: TraceMessage) => parentPort?.postMessage(message);
 
 function drain(writer: TraceFileWriter): void {
@@ -31,18 +33,24 @@ function drain(writer: TraceFileWriter): void {
     unpackTraceRecord(packed, record);
     writer.write(record);
   }
-  writer.flush(monotonicClock.nowNs());
+  if (writer.flush(monotonicClock.nowNs()) === 'ok') troubled = false;
+  else if (!troubled) {
+    troubled = true;
+    tell({ kind: 'trouble', message: writer.failure?.message ?? 'the trace cannot be written' });
+  }
 }
 
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
   tell({ kind: 'opened', path: writer.path });
+  // Readers begin with the first part and follow the rest.
+  const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
   parentPort?.once('message', () => {
     clearInterval(timer);
     drain(writer);
     writer.close(ring.dropped);
-    tell({ kind: 'closed', path: writer.path, ringDropped: ring.dropped });
+    tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped });
     parentPort?.close();
   });
 } catch (error) {

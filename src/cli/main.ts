@@ -69,7 +69,7 @@ try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
   if (!(error instanceof TeleopError)) throw error;
-  console.error(`farhand: ${error.message}\n  → ${error.hint}`);
+  console.error(`farhand: ${error.message} [${error.code}]\n  → ${error.hint}`);
   process.exitCode = FAILED.includes(error.code) ? 1 : 2;
 }
 // The channel to a process that started us would keep this one alive.

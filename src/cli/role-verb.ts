@@ -63,6 +63,6 @@ function reportText(report: RoleReport): string {
   const counted = Object.entries(report.counters).map(([reason, count]) => `${reason} ${count}`);
   if (counted.length > 0) lines.push(`counted: ${counted.join(', ')}`);
   if (report.tracePath !== null) lines.push(`trace: ${report.tracePath}`);
-  if (report.traceRingDropped > 0) lines.push(`trace lines lost to a full ring: ${report.traceRingDropped}`);
+  if (report.traceDropped > 0) lines.push(`commands missing in the trace: ${report.traceDropped}`);
   return lines.filter(Boolean).join('\n');
 }

@@ -6,6 +6,7 @@ export const REASONS = [
   'bad-tag',
   'clamped-range',
   'clamped-velocity',
+  'driver-fault',
   'dropped-queue-full',
   'dropped-stale',
   'duplicate',

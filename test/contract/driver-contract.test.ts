@@ -179,7 +179,7 @@ for (const name of pluginNames('driver')) {
       }
     });
 
-    it('is read and written ten thousand times without a throw and keeps nothing of it', async () => {
+    it('is read and written twenty thousand times without a throw and keeps nothing of it', async () => {
       const arm = await open();
       const target = Float64Array.from(arm.read());
       arm.driver.enable(arm.nowNs);
@@ -192,13 +192,14 @@ for (const name of pluginNames('driver')) {
         }
         return [...answers].join();
       };
-      cycles(2000);
+      cycles(5000);
       collectGarbage();
       const before = process.memoryUsage().heapUsed;
-      assert.equal(cycles(10_000), 'ok');
+      assert.equal(cycles(20_000), 'ok');
       collectGarbage();
       const kept = process.memoryUsage().heapUsed - before;
-      assert.ok(kept < 300_000, `${kept} bytes kept of 10,000 cycles`);
+      // Compiled code may account for half of it; 75 bytes per cycle may not.
+      assert.ok(kept < 1_500_000, `${kept} bytes kept of 20,000 cycles`);
       arm.driver.dispose();
     });
 

@@ -44,7 +44,7 @@ describe('command line', () => {
       'a bad playout',
       ['robot', 'robot.playout=sixty', 'link.commandPort=0', 'link.statePort=0', 'link.syncPort=0', paired],
       /not a playout policy/,
-      /fixed:60/,
+      /fixed:<ms>/,
     ],
     [
       'an unknown driver',

@@ -248,14 +248,16 @@ describe('operator and robot over an emulated link', () => {
     const ports = await freeUdpPorts(5);
     const keys = ['commandPort', 'statePort', 'syncPort'];
     const robotPorts = keys.map((key, i) => `link.${key}=${ports[i]}`);
-    const robot = startFarhand(['robot', 'link.security=plain', ...robotPorts]);
+    const keyFile = path.join(temporaryFolder(), 'link.key');
+    assert.equal((await farhand(['pair', '--key-file', keyFile])).code, 0);
+    const robot = startFarhand(['robot', `link.keyFile=${keyFile}`, ...robotPorts]);
     const link = await startLinkEmulator({
       mappings: keys.map((_, i) => ({ listen: '0', target: `${ports[i]}` })),
       profile: 'wifi',
     });
     const operator = startFarhand([
       'operator',
-      'link.security=plain',
+      `link.keyFile=${keyFile}`,
       ...keys.map((key, i) => `link.${key}=${link.ports[i]}`),
       `console.deskPort=${ports[3]}`,
       `console.telemetryPort=${ports[4]}`,

@@ -183,6 +183,8 @@ export class SimulatedRig {
   readonly rig: Rig;
   readonly model: RobotModel;
   impair: Impairment;
+  /** Sees every datagram of the operator before the network does. */
+  onOperatorSend: (socket: number, bytes: Uint8Array) => void = () => {};
   robot!: RobotSide;
   operator!: OperatorSide;
   readonly #options: SimulatedOptions;
@@ -279,7 +281,7 @@ export class SimulatedRig {
       rig,
       model,
       inputs: await this.#inputs(seat.clock),
-      outbox: seat.outbox(outbox),
+      outbox: this.#tapOperator(seat.outbox(outbox)),
       clock: seat.clock,
       robot: { command: robotPeer(0), state: robotPeer(1), sync: robotPeer(2) },
       session,
@@ -297,6 +299,15 @@ export class SimulatedRig {
     this.#operatorSeat = seat;
     seat.loop = operator.loop;
     attach(seat);
+  }
+
+  #tapOperator(outbox: Outbox): Outbox {
+    return {
+      send: (socket, bytes, length, to) => {
+        this.onOperatorSend(socket, bytes.slice(0, length));
+        return outbox.send(socket, bytes, length, to);
+      },
+    };
   }
 
   async #inputs(clock: Clock): Promise<Map<string, OpenInput>> {

@@ -41,7 +41,8 @@ export interface RobotParts {
   onFinished: () => void;
 }
 
-const QUEUE_CAPACITY = 128;
+/** A second of commands at 1 kHz: as long as any playout may hold them. */
+const QUEUE_CAPACITY = 1024;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
 export class RobotLoop implements DatagramHandler {
@@ -187,7 +188,8 @@ export class RobotLoop implements DatagramHandler {
       return;
     }
     receipt.releasedNs = this.#parts.clock.nowNs();
-    const reason = this.supervisor.submit(entry.command, nowNs);
+    const heldNs = Math.max(0, entry.dueNs - entry.receiveNs);
+    const reason = this.supervisor.submit(entry.command, nowNs, heldNs);
     receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
     const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
     this.#reply(entry.command.seq, outcome, entry.kernelNs, entry.receiveNs);

@@ -84,7 +84,7 @@ describe('choosing a policy', () => {
           error instanceof TeleopError &&
           error.code === 'bad-config' &&
           error.message.includes(`"${text}"`) &&
-          error.hint.includes('robot.playout='),
+          error.hint.includes('fixed:<ms>'),
         text,
       );
   });

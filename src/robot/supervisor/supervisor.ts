@@ -176,15 +176,18 @@ export class Supervisor {
     return null;
   }
 
-  /** At a command's instant: lets it through to the driver or says why not. Counted here. */
-  submit(command: JointCommand, nowNs: number): Reason | null {
-    const reason = this.#submit(command, nowNs);
+  /**
+   * At a command's instant: lets it through to the driver or says why not. Counted here.
+   * `heldNs` is how long playout kept it on purpose, which does not make it old.
+   */
+  submit(command: JointCommand, nowNs: number, heldNs = 0): Reason | null {
+    const reason = this.#submit(command, nowNs, heldNs);
     if (reason !== null) this.#counters.add(reason);
     return reason;
   }
 
-  #submit(command: JointCommand, nowNs: number): Reason | null {
-    const refused = this.admit(command, nowNs) ?? this.#refusal(command);
+  #submit(command: JointCommand, nowNs: number, heldNs: number): Reason | null {
+    const refused = this.admit(command, nowNs - heldNs) ?? this.#refusal(command);
     if (refused !== null) return refused;
     if (this.#state !== 'engaged') {
       // Written so that a pose not read yet (NaN) refuses as well.
@@ -198,8 +201,7 @@ export class Supervisor {
     if (this.#limited) this.#counters.add('clamped-velocity');
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
-    this.#write(nowNs);
-    return null;
+    return this.#write(nowNs) ? null : 'driver-fault';
   }
 
   #refusal(command: JointCommand): Reason | null {
@@ -243,9 +245,10 @@ export class Supervisor {
       this.#go('fault', 'no joint feedback', nowNs);
   }
 
-  #write(nowNs: number): void {
-    if (this.#driver.write(nowNs, this.#limiter.targetRad, this.#gripper) === 'fault')
-      this.#go('fault', 'driver refused a write', nowNs);
+  #write(nowNs: number): boolean {
+    if (this.#driver.write(nowNs, this.#limiter.targetRad, this.#gripper) !== 'fault') return true;
+    this.#go('fault', 'driver refused a write', nowNs);
+    return false;
   }
 
   #jumpRad(goalRad: Float64Array): number {
@@ -262,9 +265,9 @@ export class Supervisor {
     this.#state = to;
     this.#cause = cause;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
-    if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
     this.#onTransition({ robotNs: nowNs, from, to, cause });
+    if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
   }
 
   #power(nowNs: number): void {

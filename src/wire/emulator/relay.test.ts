@@ -42,7 +42,6 @@ function setUp(request: LinkRequest, { capacity = 100, refuse = false } = {}) {
     counters,
     seed: 1,
     capacity,
-    leadNs: 0,
     onIdle: () => asked++,
   });
   const bytes = new Uint8Array(1472);

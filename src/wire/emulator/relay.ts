@@ -23,8 +23,6 @@ export interface RelayParts {
   seed: number;
   /** Datagrams on the way at any time, both directions together. */
   capacity: number;
-  /** How long before a delivery to be awake: the rest is waited for without sleeping. */
-  leadNs: number;
   /** Called every 20 ms, for changes of settings. */
   onIdle: () => void;
 }
@@ -98,13 +96,12 @@ export class LinkRelay implements DatagramHandler {
   }
 
   nextDeadlineNs(): number {
-    return Math.min(this.#askNs, this.#schedule.nextNs - this.#parts.leadNs);
+    return Math.min(this.#askNs, this.#schedule.nextNs);
   }
 
   onDeadline(nowNs: number): void {
-    const { clock, leadNs, onIdle } = this.#parts;
-    for (let i = 0; i < MAX_DELIVERIES && this.#schedule.nextNs - leadNs <= clock.nowNs(); i++)
-      this.#deliver();
+    const { clock, onIdle } = this.#parts;
+    for (let i = 0; i < MAX_DELIVERIES && this.#schedule.nextNs <= clock.nowNs(); i++) this.#deliver();
     if (nowNs < this.#askNs) return;
     this.#askNs = nowNs + ASK_PERIOD_NS;
     onIdle();
@@ -118,8 +115,7 @@ export class LinkRelay implements DatagramHandler {
     const to = direction === FORWARD ? targets[item.mapping]! : this.#clients[item.mapping]!;
     count.add('queued', -1);
     if (to === 0) return count.add('noClient');
-    let nowNs = clock.nowNs();
-    while (nowNs < item.deliverNs) nowNs = clock.nowNs();
+    const nowNs = clock.nowNs();
     // Out through the other socket of the mapping.
     if (!outbox.send(2 * item.mapping + 1 - direction, item.bytes, item.length, to))
       return count.add('sendFailed');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { ImpairmentInput } from './impairment.ts';
+import { type ImpairmentInput, impairmentSchema } from './impairment.ts';
 import { PROFILE_NAMES } from './profiles.ts';
 import { resolveLink } from './settings.ts';
 
@@ -55,3 +56,27 @@ describe('link settings', () => {
     );
   });
 });
+
+describe('docs/link-emulator.md', () => {
+  const text = readFileSync('docs/link-emulator.md', 'utf8');
+
+  it('names every profile and every setting', () => {
+    for (const profile of PROFILE_NAMES) assert.ok(text.includes(`\`${profile}\``), profile);
+    for (const [key, schema] of Object.entries(impairmentSchema.shape)) {
+      assert.match(text, new RegExp(`\`${key}(\\[\\])?\``), key);
+      for (const inner of innerKeys(schema))
+        assert.match(text, new RegExp(`\\.${inner}[ \`]`), `${key}.${inner}`);
+    }
+  });
+});
+
+/** Keys of an object inside defaults, optionals and arrays. */
+function innerKeys(schema: unknown): string[] {
+  const { shape, def } = schema as {
+    shape?: object;
+    def: { innerType?: unknown; element?: unknown };
+  };
+  if (shape) return Object.keys(shape);
+  const inner = def.innerType ?? def.element;
+  return inner ? innerKeys(inner) : [];
+}

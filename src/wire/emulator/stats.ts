@@ -16,8 +16,8 @@ const COUNTS = [
 type Count = (typeof COUNTS)[number];
 
 /**
- * One direction, since the start. received = forwarded − duplicated + lost + queued + refused, where refused is
- * oversize + noClient + sendFailed.
+ * One direction, since the start. Nothing is unaccounted for:
+ * received + duplicated = forwarded + lost + queued + oversize + noClient + sendFailed.
  */
 export interface DirectionStats extends Record<Count, number> {
   lost: number;

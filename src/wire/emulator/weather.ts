@@ -3,11 +3,9 @@ import type { Bloat, Blocks, Storms } from './impairment.ts';
 import type { Random, TimeNoise } from './random.ts';
 
 /**
- * What the link does by itself, as a function of time since its start: traffic changes nothing.
- * Ask with times that never go back. Hot path.
+ * Random intervals in which nothing passes. As all weather, a function of the time since the link's start that no
+ * traffic changes; `moveTo` the time first, and never back. Hot path.
  */
-
-/** Random intervals in which nothing passes. */
 export class BlockWeather {
   readonly #blocks: Blocks;
   readonly #random: Random;

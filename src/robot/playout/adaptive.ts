@@ -1,0 +1,191 @@
+import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import { ClockSteps } from './adaptive/clock-steps.ts';
+import { Floor } from './adaptive/floor.ts';
+import { LateLedger } from './adaptive/late-ledger.ts';
+import { NeedMemory } from './adaptive/memory.ts';
+import { type AdaptiveParameters, PRESETS, type Preset } from './adaptive/parameters.ts';
+import type { PriorJson } from './adaptive/prior.ts';
+import type { PlayoutPolicy } from './policy.ts';
+import { warpElapsedNs, warpTowards } from './warp.ts';
+
+export interface AdaptiveOptions extends Partial<AdaptiveParameters> {
+  /** Where the parameters not given come from; `balanced` if not told. */
+  preset?: Preset;
+  /** What `exportPrior` returned in an earlier session on the same network. */
+  prior?: PriorJson | undefined;
+}
+
+/** Apparent delays beyond this are no delays: such a stamp is taken for none. */
+const MAX_APPARENT_NS = 1e13;
+/** A stamp so far behind the newest belongs to another clock relation. */
+const REANCHOR_NS = NS_PER_S;
+/** No command waits longer, whatever it claims. */
+const MAX_WAIT_NS = NS_PER_S;
+const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
+const MAX_LOST = 12;
+/** A silence this long is a pause of the sender, not loss. */
+const PAUSE_NS = NS_PER_S;
+
+/**
+ * Follows the floor of the apparent delay and keeps above it just the delay with which no second would have been
+ * felt to stutter, as far as remembered. docs/playout.md tells how and what each part is worth.
+ * State is bounded; nothing is allocated per command.
+ */
+export class AdaptivePolicy implements PlayoutPolicy {
+  readonly name: string;
+  readonly #parameters: AdaptiveParameters;
+  readonly #clock = new ClockSteps();
+  readonly #floor = new Floor();
+  readonly #ledger: LateLedger;
+  readonly #memory: NeedMemory;
+  readonly #triggerNs: number;
+  readonly #leadNs: number;
+  readonly #holdNs: number;
+  #anchored = false;
+  /** Delay after the stamp, both without clock steps. */
+  #playNs = 0;
+  #newestNs = 0;
+  #secondEndsNs = 0;
+  #reactionNs = 0;
+  #reactedNs = Number.NEGATIVE_INFINITY;
+  #evaluatedNs = 0;
+  #isDirty = false;
+  #inHole = false;
+  #holeSinceNs = 0;
+  #delayNs = Number.NaN;
+
+  constructor(options: AdaptiveOptions = {}) {
+    const { preset = 'balanced', prior, ...chosen } = options;
+    const parameters = { ...PRESETS[preset], ...chosen };
+    this.name = preset === 'balanced' ? 'adaptive' : `adaptive:${preset}`;
+    this.#parameters = parameters;
+    this.#ledger = new LateLedger(parameters);
+    this.#memory = new NeedMemory(parameters, prior);
+    this.#triggerNs = parameters.triggerMs * NS_PER_MS;
+    this.#leadNs = parameters.leadMs * NS_PER_MS;
+    this.#holdNs = parameters.holdMs * NS_PER_MS;
+  }
+
+  get delayNs(): number {
+    return this.#delayNs;
+  }
+
+  get floorNs(): number {
+    return this.#floor.valueNs + this.#clock.correctionNs;
+  }
+
+  get needNs(): number {
+    return this.#memory.levelNs + this.#reactionNs;
+  }
+
+  exportPrior(): PriorJson {
+    return this.#memory.exportPrior();
+  }
+
+  restart(): void {
+    this.#anchored = false;
+  }
+
+  schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number {
+    if (!(Math.abs(receivedNs - stampNs) < MAX_APPARENT_NS)) {
+      this.#anchored = false;
+      return receivedNs + this.needNs;
+    }
+    const correctedNs = stampNs + this.#clock.correctionNs;
+    if (!this.#anchored || this.#newestNs - correctedNs > REANCHOR_NS) this.#anchor(correctedNs, receivedNs);
+    const { usualNs } = this.#memory;
+    const atNs = this.#clock.rectify(stampNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
+    if (this.#clock.stepNs !== 0) this.#onStep();
+    // Out of order or twice: a newer command has told about the link already.
+    if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
+    const dueNs = Math.min(atNs + this.#playNs, receivedNs + MAX_WAIT_NS);
+    this.#delayNs = dueNs - stampNs;
+    return dueNs;
+  }
+
+  #anchor(atNs: number, receivedNs: number): void {
+    this.#anchored = true;
+    this.#clock.restart();
+    this.#floor.fill(Number.POSITIVE_INFINITY);
+    this.#ledger.clear();
+    this.#playNs = receivedNs - atNs + this.needNs;
+    this.#newestNs = Number.NEGATIVE_INFINITY;
+    this.#reactedNs = Number.NEGATIVE_INFINITY;
+    this.#secondEndsNs = atNs + NS_PER_S;
+    this.#evaluatedNs = atNs;
+    this.#inHole = false;
+  }
+
+  /** What the commands since a late-seen step seemed to say was the clock's. */
+  #onStep(): void {
+    const { steppedAtNs, beforeNs } = this.#clock;
+    if (Number.isNaN(steppedAtNs)) return;
+    this.#ledger.forgetSince(steppedAtNs);
+    this.#floor.fill(beforeNs);
+  }
+
+  #learn(atNs: number, apparentNs: number): void {
+    const gapNs = atNs - this.#newestNs;
+    const elapsedNs = gapNs < Number.POSITIVE_INFINITY ? warpElapsedNs(gapNs) : 0;
+    this.#newestNs = atNs;
+    const waitNs = apparentNs - this.#floor.add(atNs, apparentNs);
+    this.#memory.add(waitNs);
+    if (atNs >= this.#secondEndsNs) {
+      this.#memory.closeSecond();
+      this.#secondEndsNs = atNs + NS_PER_S;
+    }
+    const triggerNs = this.#memory.usualNs + this.#triggerNs;
+    this.#note(atNs, waitNs, gapNs, elapsedNs, triggerNs);
+    if (this.#isDirty && atNs - this.#evaluatedNs >= EVALUATE_EVERY_NS && !this.#clock.isPending)
+      this.#evaluate(atNs, triggerNs);
+    this.#react(atNs, waitNs, elapsedNs, triggerNs);
+    const { warpUp, warpDown } = this.#parameters;
+    const targetNs = this.#floor.valueNs + this.#memory.levelNs + this.#reactionNs;
+    this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
+  }
+
+  /** Enters what may have been late into the ledger. */
+  #note(atNs: number, waitNs: number, gapNs: number, elapsedNs: number, triggerNs: number): void {
+    const { periodNs } = this.#clock;
+    if (this.#inHole) {
+      if (waitNs < triggerNs || atNs - this.#holeSinceNs > NS_PER_S) this.#inHole = false;
+      return;
+    }
+    if (gapNs > 1.7 * periodNs && gapNs < PAUSE_NS) {
+      // A command lost alone is one period late: not felt.
+      const felt = Math.min(MAX_LOST, Math.round(gapNs / periodNs) - 2);
+      if (felt * periodNs > this.#ledger.budgetNs) return this.#enterHole(atNs);
+      this.#ledger.addLost(atNs, felt, periodNs);
+    }
+    if (waitNs <= triggerNs && waitNs <= this.#parameters.toleranceMs * NS_PER_MS) return;
+    this.#ledger.add(atNs, waitNs, Math.min(elapsedNs, 1.5 * periodNs));
+    this.#isDirty = true;
+  }
+
+  #evaluate(atNs: number, triggerNs: number): void {
+    this.#isDirty = false;
+    this.#evaluatedNs = atNs;
+    const knownNs = this.#memory.secondNs;
+    const needNs = this.#ledger.needNs(atNs, knownNs, triggerNs);
+    if (needNs === Number.POSITIVE_INFINITY) this.#enterHole(atNs);
+    else if (needNs > knownNs) this.#memory.raise(needNs);
+  }
+
+  /** No delay would have helped: nothing of it is paid for afterwards. */
+  #enterHole(atNs: number): void {
+    this.#inHole = true;
+    this.#holeSinceNs = atNs;
+    this.#ledger.clear();
+  }
+
+  /** Slows down while commands come late: what is under way is met halfway. */
+  #react(atNs: number, waitNs: number, elapsedNs: number, triggerNs: number): void {
+    const { giveBack, warpUp } = this.#parameters;
+    if (this.#reactionNs > 0 && atNs - this.#reactedNs > this.#holdNs)
+      this.#reactionNs = Math.max(0, this.#reactionNs - giveBack * elapsedNs);
+    if (this.#inHole || waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
+    if (waitNs <= this.#memory.levelNs + this.#reactionNs - this.#leadNs) return;
+    this.#reactionNs += warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
+    this.#reactedNs = atNs;
+  }
+}

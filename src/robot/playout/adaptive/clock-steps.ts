@@ -1,0 +1,227 @@
+import { NS_PER_MS } from '../../../core/clock.ts';
+
+/** Smaller steps are left to the warp: nobody feels them. */
+const LEAST_STEP_NS = 4 * NS_PER_MS;
+/** Backward steps of the stamps are mistaken more easily (catching up, reordering) and hurt less. */
+const LEAST_UP_STEP_NS = 8 * NS_PER_MS;
+/** A fall of the apparent delay by this much from one command to the next is never the network. */
+const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
+/** Commands that must bear out a step which did not show clearly at once. */
+const CONFIRMATIONS = 5;
+const MATCH_NS = 1.5 * NS_PER_MS;
+/** Commands in which a step taken at once may still prove wrong. */
+const UNDO_COMMANDS = 8;
+const RECENT = 16;
+const LEVEL_OF = 5;
+const START_PERIOD_NS = 10 * NS_PER_MS;
+
+/**
+ * Tells a step of the clock relation from a change of the network. The sender ticks evenly and most commands are
+ * received evenly: a step shows in the stamps alone, the network in the arrivals alone. Never allocates after
+ * construction. Hot path.
+ */
+export class ClockSteps {
+  readonly #recentApparentNs = new Float64Array(RECENT).fill(Number.POSITIVE_INFINITY);
+  readonly #recentAtNs = new Float64Array(RECENT).fill(Number.NaN);
+  #correctionNs = 0;
+  #epoch: number | undefined;
+  #count = 0;
+  #atNs = Number.NaN;
+  #receivedNs = Number.NaN;
+  #apparentNs = Number.NaN;
+  #stampDeltaNs = START_PERIOD_NS;
+  #sinceGap = RECENT * 2;
+  #meanWaitNs = 0;
+  // A step waiting for confirmation: commands since, the stamps' advance there, apparent delays before and since.
+  #pending = 0;
+  #pendingDeltaNs = 0;
+  #pendingAtNs = 0;
+  #beforeNs = 0;
+  #firstNs = 0;
+  #leastNs = 0;
+  // An up step taken at once that may have to be taken back.
+  #undoNs = 0;
+  #undoBeforeNs = 0;
+  #undoLeft = 0;
+
+  /** Of the sender, from its stamps. */
+  periodNs = START_PERIOD_NS;
+  /** Size of the step seen at the last command, as a change of the apparent delay; 0 for none. */
+  stepNs = 0;
+  /** Where that step began if it took commands to see it, else NaN; and the apparent delay before it. */
+  steppedAtNs = Number.NaN;
+  get beforeNs(): number {
+    return this.#beforeNs;
+  }
+
+  get isPending(): boolean {
+    return this.#pending > 0;
+  }
+
+  get correctionNs(): number {
+    return this.#correctionNs;
+  }
+
+  /** The next stamp has nothing to do with those before. */
+  restart(): void {
+    this.#count = 0;
+    this.#pending = 0;
+    this.#undoNs = 0;
+    this.#recentApparentNs.fill(Number.POSITIVE_INFINITY);
+    this.#recentAtNs.fill(Number.NaN);
+  }
+
+  /** The stamp as it would be if the clock relation had never stepped. `floorNs`, `usualNs`: see `Floor`, `NeedMemory`. */
+  rectify(stampNs: number, receivedNs: number, floorNs: number, usualNs: number, epoch?: number): number {
+    let atNs = stampNs + this.#correctionNs;
+    this.stepNs = 0;
+    if (this.#count > 0) {
+      const apparentNs = receivedNs - atNs;
+      this.stepNs =
+        epoch !== this.#epoch && epoch !== undefined && this.#epoch !== undefined
+          ? this.#announced(atNs, apparentNs)
+          : this.#detect(atNs, apparentNs, receivedNs, floorNs, usualNs);
+      this.#correctionNs += this.stepNs;
+      atNs += this.stepNs;
+    }
+    this.#epoch = epoch;
+    this.#remember(atNs, receivedNs, floorNs);
+    return atNs;
+  }
+
+  #remember(atNs: number, receivedNs: number, floorNs: number): void {
+    const deltaNs = atNs - this.#atNs;
+    if (this.#count > 0 && deltaNs > 0) {
+      const limitNs = 0.2 * this.periodNs;
+      this.periodNs += 0.05 * Math.max(-limitNs, Math.min(limitNs, deltaNs - this.periodNs));
+    }
+    const apparentNs = receivedNs - atNs;
+    if (this.#count > 0) {
+      const waitNs = Math.max(0, Math.min(LEAST_STEP_NS, apparentNs - floorNs));
+      this.#meanWaitNs += 0.05 * (waitNs - this.#meanWaitNs);
+    }
+    this.#stampDeltaNs = this.#count > 0 ? deltaNs : this.periodNs;
+    this.#atNs = atNs;
+    this.#receivedNs = receivedNs;
+    this.#apparentNs = apparentNs;
+    this.#recentApparentNs[this.#count % RECENT] = apparentNs;
+    this.#recentAtNs[this.#count % RECENT] = atNs;
+    this.#count++;
+  }
+
+  /** The peer says so: whatever the stamps advanced beyond whole periods is the step. */
+  #announced(atNs: number, apparentNs: number): number {
+    const expectedNs = this.#recentLeast() + this.#meanWaitNs;
+    let best = Number.NaN;
+    for (let periods = 1; periods <= 8; periods++) {
+      const stepNs = periods * this.periodNs - (atNs - this.#atNs);
+      const errorNs = Math.abs(apparentNs - stepNs - expectedNs);
+      if (!(errorNs >= Math.abs(apparentNs - best - expectedNs))) best = stepNs;
+    }
+    this.#pending = 0;
+    this.steppedAtNs = Number.NaN;
+    return best;
+  }
+
+  #detect(atNs: number, apparentNs: number, receivedNs: number, floorNs: number, usualNs: number): number {
+    const { periodNs } = this;
+    const stampDeltaNs = atNs - this.#atNs;
+    const receiveDeltaNs = receivedNs - this.#receivedNs;
+    const jumpNs = apparentNs - this.#apparentNs;
+    const gapBefore = this.#sinceGap < 2 * RECENT;
+    this.#sinceGap = stampDeltaNs > 1.5 * periodNs ? 0 : this.#sinceGap + 1;
+    this.steppedAtNs = Number.NaN;
+    if (this.#undoNs !== 0) {
+      const undoneNs = this.#undo(apparentNs);
+      if (undoneNs !== 0) return undoneNs;
+    }
+    if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS)
+      return this.#take(apparentNs, floorNs);
+    const periods = Math.max(1, Math.round(receiveDeltaNs / periodNs));
+    const calmNs = 3 * NS_PER_MS + 2 * usualNs;
+    const even =
+      periods <= 3 &&
+      Math.abs(receiveDeltaNs - periods * periodNs) < 0.3 * periodNs &&
+      this.#apparentNs - floorNs < calmNs;
+    const aheadNs = stampDeltaNs - receiveDeltaNs;
+    if (
+      even &&
+      jumpNs < -LEAST_STEP_NS &&
+      apparentNs < floorNs - LEAST_STEP_NS &&
+      aheadNs > 0.8 * LEAST_STEP_NS
+    )
+      return this.#take(apparentNs, this.#recentLeast() + this.#meanWaitNs);
+    if (even && jumpNs > LEAST_UP_STEP_NS && aheadNs < 0 && this.#isBackStep(atNs, stampDeltaNs, gapBefore)) {
+      this.#undoNs = jumpNs;
+      this.#undoBeforeNs = this.#recentLeast();
+      this.#undoLeft = UNDO_COMMANDS;
+      return this.#take(apparentNs, this.#apparentNs);
+    }
+    return this.#confirm(atNs, apparentNs, stampDeltaNs);
+  }
+
+  #take(apparentNs: number, expectedNs: number): number {
+    this.#pending = 0;
+    return apparentNs - expectedNs;
+  }
+
+  /** A stamp too early for its place: neither the grid of the sender, nor a straggler, nor a duplicate. */
+  #isBackStep(atNs: number, stampDeltaNs: number, gapBefore: boolean): boolean {
+    const { periodNs } = this;
+    if (Math.abs(this.#stampDeltaNs - periodNs) > 0.3 * periodNs) return false;
+    if (stampDeltaNs > 0.2 * periodNs) return Math.abs(stampDeltaNs - periodNs) > 0.25 * periodNs;
+    return !gapBefore && !this.#recentAtNs.includes(atNs);
+  }
+
+  /** No command is faster than the floor: if one is as fast as before the step, there was no step. */
+  #undo(apparentNs: number): number {
+    const stepNs = this.#undoNs;
+    if (--this.#undoLeft <= 0) this.#undoNs = 0;
+    if (apparentNs >= this.#undoBeforeNs - 0.6 * stepNs) return 0;
+    this.#undoNs = 0;
+    return this.#take(-stepNs, 0);
+  }
+
+  /** Stamps out of step, and then the apparent delays shifted by as much. */
+  #confirm(atNs: number, apparentNs: number, stampDeltaNs: number): number {
+    const uneven = Math.abs(stampDeltaNs - this.periodNs) > LEAST_STEP_NS;
+    if (this.#pending > 0 && !uneven) {
+      this.#leastNs = Math.min(this.#leastNs, apparentNs);
+      if (++this.#pending <= CONFIRMATIONS) return 0;
+      this.#pending = 0;
+      return this.#isBorneOut() ? this.#takeLate() : 0;
+    }
+    if (!uneven) return 0;
+    if (this.#pending === 0 || this.#pending > 2) this.#beforeNs = this.#recentLeast();
+    this.#pending = 1;
+    this.#pendingDeltaNs = stampDeltaNs;
+    this.#pendingAtNs = Math.min(atNs, this.#atNs);
+    this.#firstNs = apparentNs;
+    this.#leastNs = apparentNs;
+    return 0;
+  }
+
+  #isBorneOut(): boolean {
+    const shiftNs = this.#leastNs - this.#beforeNs;
+    if (Math.abs(shiftNs) < LEAST_STEP_NS) return false;
+    if (Math.abs(shiftNs + this.#pendingDeltaNs - this.periodNs) > MATCH_NS) return false;
+    // A drain gets there gradually, a plateau overshoots.
+    const firstNs = this.#firstNs - this.#beforeNs;
+    return shiftNs < 0 ? firstNs < 0.5 * shiftNs : firstNs < 1.5 * shiftNs + 2 * NS_PER_MS;
+  }
+
+  #takeLate(): number {
+    this.steppedAtNs = this.#pendingAtNs;
+    return this.#leastNs - this.#beforeNs;
+  }
+
+  /** Least apparent delay of the last few commands. */
+  #recentLeast(): number {
+    let leastNs = Number.POSITIVE_INFINITY;
+    for (let back = 1; back <= LEVEL_OF && back <= this.#count; back++) {
+      const apparentNs = this.#recentApparentNs[(this.#count - back) % RECENT]!;
+      if (apparentNs < leastNs) leastNs = apparentNs;
+    }
+    return leastNs;
+  }
+}

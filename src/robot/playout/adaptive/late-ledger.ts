@@ -1,0 +1,124 @@
+import { NS_PER_MS, NS_PER_S } from '../../../core/clock.ts';
+import type { AdaptiveParameters } from './parameters.ts';
+
+const CAPACITY = 512;
+/** A verdict looks back so far: a second to count in, and the reaction that led into it. */
+const LOOK_BACK_NS = 2 * NS_PER_S;
+const WINDOW_NS = NS_PER_S;
+/** Halvings of the range up to the cap: 0.3 ms of 150. */
+const HALVINGS = 9;
+
+/** What a command that never came waits for. */
+const FOREVER_NS = 1e15;
+
+/**
+ * The waits of late that were long enough to matter, and the verdict on them: with which level would every second
+ * have had few enough late commands, given the policy's own reaction? Never allocates after construction.
+ */
+export class LateLedger {
+  readonly #atNs = new Float64Array(CAPACITY);
+  readonly #waitNs = new Float64Array(CAPACITY);
+  /** Time each command stands for. */
+  readonly #shareNs = new Float64Array(CAPACITY);
+  readonly #lateSlots = new Int32Array(CAPACITY);
+  readonly #toleranceNs: number;
+  readonly #leadNs: number;
+  readonly #holdNs: number;
+  readonly #giveBack: number;
+  readonly #warpUp: number;
+  readonly capNs: number;
+  /** Lateness allowed in a second. */
+  readonly budgetNs: number;
+  #head = 0;
+  #count = 0;
+
+  constructor(parameters: AdaptiveParameters) {
+    this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
+    this.budgetNs = parameters.lateShare * WINDOW_NS;
+    this.#leadNs = parameters.leadMs * NS_PER_MS;
+    this.#holdNs = parameters.holdMs * NS_PER_MS;
+    this.#giveBack = parameters.giveBack;
+    this.#warpUp = parameters.warpUp;
+    this.capNs = parameters.capMs * NS_PER_MS;
+  }
+
+  add(atNs: number, waitNs: number, shareNs: number): void {
+    this.#atNs[this.#head] = atNs;
+    this.#waitNs[this.#head] = waitNs;
+    this.#shareNs[this.#head] = shareNs;
+    this.#head = (this.#head + 1) % CAPACITY;
+    if (this.#count < CAPACITY) this.#count++;
+  }
+
+  /** Commands that no delay brings back. */
+  addLost(atNs: number, commands: number, periodNs: number): void {
+    for (let i = 0; i < commands; i++) this.add(atNs, FOREVER_NS, periodNs);
+  }
+
+  clear(): void {
+    this.#count = 0;
+  }
+
+  /** Takes back what was added at or after `fromNs`: the clock had stepped. */
+  forgetSince(fromNs: number): void {
+    while (this.#count > 0) {
+      const newest = (this.#head + CAPACITY - 1) % CAPACITY;
+      if (this.#atNs[newest]! < fromNs) return;
+      this.#head = newest;
+      this.#count--;
+    }
+  }
+
+  /** Least level of at least `knownNs` that would have been enough; Infinity when not even the cap would. */
+  needNs(nowNs: number, knownNs: number, triggerNs: number): number {
+    let first = this.#head;
+    let count = 0;
+    while (count < this.#count) {
+      const before = first === 0 ? CAPACITY - 1 : first - 1;
+      if (this.#atNs[before]! < nowNs - LOOK_BACK_NS) break;
+      first = before;
+      count++;
+    }
+    if (!this.#isBad(knownNs, first, count, triggerNs)) return knownNs;
+    if (this.#isBad(this.capNs, first, count, triggerNs)) return Number.POSITIVE_INFINITY;
+    let low = knownNs;
+    let high = this.capNs;
+    for (let i = 0; i < HALVINGS; i++) {
+      const middle = (low + high) / 2;
+      if (this.#isBad(middle, first, count, triggerNs)) low = middle;
+      else high = middle;
+    }
+    return high;
+  }
+
+  /** Plays the ledger with a level and tells whether any second had too much lateness. */
+  #isBad(levelNs: number, first: number, count: number, triggerNs: number): boolean {
+    const late = this.#lateSlots;
+    let reactionNs = 0;
+    let reactedNs = Number.NEGATIVE_INFINITY;
+    let previousNs = Number.NEGATIVE_INFINITY;
+    let lateNs = 0;
+    let oldest = 0;
+    let end = 0;
+    for (let k = 0, slot = first; k < count; k++, slot = slot + 1 === CAPACITY ? 0 : slot + 1) {
+      const atNs = this.#atNs[slot]!;
+      const waitNs = this.#waitNs[slot]!;
+      const shareNs = this.#shareNs[slot]!;
+      if (reactionNs > 0) {
+        const idleNs = Math.min(atNs - reactedNs - this.#holdNs, atNs - previousNs);
+        if (idleNs > 0) reactionNs = Math.max(0, reactionNs - this.#giveBack * idleNs);
+      }
+      previousNs = atNs;
+      if (waitNs > triggerNs && waitNs > levelNs + reactionNs - this.#leadNs && waitNs < this.capNs) {
+        reactionNs += this.#warpUp * shareNs;
+        reactedNs = atNs;
+      }
+      if (waitNs - levelNs - reactionNs <= this.#toleranceNs) continue;
+      late[end++] = slot;
+      lateNs += shareNs;
+      while (this.#atNs[late[oldest]!]! <= atNs - WINDOW_NS) lateNs -= this.#shareNs[late[oldest++]!]!;
+      if (lateNs > this.budgetNs) return true;
+    }
+    return false;
+  }
+}

@@ -1,0 +1,122 @@
+import { NS_PER_MS } from '../../../core/clock.ts';
+import type { AdaptiveParameters } from './parameters.ts';
+import type { PriorJson } from './prior.ts';
+
+/** The typical wait of a second is its sixth largest of a hundred: what is left is forgiven. */
+const USUAL_RANK = 6;
+/** The median of so many seconds is usual. */
+const USUAL_SECONDS = 16;
+const PRIOR_NEEDS = 6;
+/** A level for the first seconds, when even the usual is unknown. */
+const START_NS = 20 * NS_PER_MS;
+const START_S = 5;
+
+/** What single seconds called for, and the level that follows from it. Never allocates after construction. */
+export class NeedMemory {
+  readonly #parameters: AdaptiveParameters;
+  readonly #needsNs: Float64Array;
+  readonly #largest: Float64Array;
+  readonly #waits = new Float64Array(USUAL_RANK);
+  readonly #usual = new Float64Array(USUAL_SECONDS);
+  readonly #sorted = new Float64Array(USUAL_SECONDS);
+  readonly #cold: boolean;
+  #seconds = 0;
+  /** What the second under way has called for so far. */
+  secondNs = 0;
+  /** Sixth largest wait of a typical second; 0 until the first has passed. */
+  usualNs = 0;
+  levelNs: number;
+
+  constructor(parameters: AdaptiveParameters, prior?: PriorJson) {
+    this.#parameters = parameters;
+    this.#needsNs = new Float64Array(parameters.memoryS);
+    this.#largest = new Float64Array(Math.max(parameters.largest, PRIOR_NEEDS));
+    this.#cold = prior === undefined;
+    this.levelNs = START_NS;
+    if (prior === undefined) return;
+    const needs = prior.needsMs.slice(0, PRIOR_NEEDS);
+    // As if they had just been: unless they come again they are forgotten in the course of this session.
+    needs.forEach((ms, i) => {
+      this.#needsNs[this.#needsNs.length - 1 - i] = Math.min(ms, parameters.capMs) * NS_PER_MS;
+    });
+    this.usualNs = prior.usualMs * NS_PER_MS;
+    this.levelNs = this.#judge();
+  }
+
+  /** A wait of the second under way. Hot path. */
+  add(waitNs: number): void {
+    const waits = this.#waits;
+    if (waitNs <= waits[USUAL_RANK - 1]!) return;
+    let at = USUAL_RANK - 1;
+    for (; at > 0 && waits[at - 1]! < waitNs; at--) waits[at] = waits[at - 1]!;
+    waits[at] = waitNs;
+  }
+
+  /** The second under way calls for at least so much. */
+  raise(needNs: number): void {
+    this.secondNs = needNs;
+    this.levelNs = Math.max(this.levelNs, needNs + this.#parameters.marginMs * NS_PER_MS);
+  }
+
+  closeSecond(): void {
+    this.#needsNs[this.#seconds % this.#needsNs.length] = this.secondNs;
+    this.#usual[this.#seconds % USUAL_SECONDS] = this.#waits[USUAL_RANK - 1]!;
+    this.#seconds++;
+    this.secondNs = 0;
+    this.#waits.fill(0);
+    this.usualNs = this.#medianUsual();
+    this.levelNs = this.#judge();
+  }
+
+  #medianUsual(): number {
+    const count = Math.min(this.#seconds, USUAL_SECONDS);
+    this.#sorted.set(this.#usual);
+    // Unused places are zero and sort first.
+    this.#sorted.sort();
+    return this.#sorted[USUAL_SECONDS - count + (count >> 1)]!;
+  }
+
+  #judge(): number {
+    const { usualToleranceMs } = this.#parameters;
+    const usualNs = this.usualNs - usualToleranceMs * NS_PER_MS;
+    const startNs = this.#cold && this.#seconds < START_S ? START_NS : 0;
+    return Math.max(0, startNs, usualNs, this.#coldNs(), this.#rememberedNs());
+  }
+
+  #rememberedNs(): number {
+    const { largest, extrapolation, marginMs } = this.#parameters;
+    this.#findLargest();
+    const most = this.#largest[0]!;
+    if (most === 0) return 0;
+    let distance = 0;
+    for (let i = 1; i < largest; i++) distance += most - this.#largest[i]!;
+    return most + (extrapolation * distance) / largest + marginMs * NS_PER_MS;
+  }
+
+  #findLargest(): void {
+    const largest = this.#largest.fill(0);
+    const last = largest.length - 1;
+    for (const needNs of this.#needsNs) {
+      if (needNs <= largest[last]!) continue;
+      let at = last;
+      for (; at > 0 && largest[at - 1]! < needNs; at--) largest[at] = largest[at - 1]!;
+      largest[at] = needNs;
+    }
+  }
+
+  /** A link that jitters a little will once jitter much: until it is known better. */
+  #coldNs(): number {
+    const { coldFactor, coldCapMs, coldHoldS, coldEndS } = this.#parameters;
+    if (!this.#cold || this.#seconds >= coldEndS) return 0;
+    const faded = Math.min(1, (coldEndS - this.#seconds) / (coldEndS - coldHoldS));
+    return faded * Math.min(coldCapMs * NS_PER_MS, coldFactor * this.usualNs);
+  }
+
+  exportPrior(): PriorJson {
+    this.#findLargest();
+    const needsMs = Array.from(this.#largest.subarray(0, PRIOR_NEEDS), toMs).filter((ms) => ms > 0);
+    return { version: 1, needsMs, usualMs: toMs(this.usualNs) };
+  }
+}
+
+const toMs = (ns: number): number => Math.round(ns / 1e4) / 100;

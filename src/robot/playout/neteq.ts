@@ -1,0 +1,97 @@
+import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import type { PlayoutPolicy } from './policy.ts';
+import { warpElapsedNs, warpTowards } from './warp.ts';
+
+const BUCKET_NS = 20 * NS_PER_MS;
+const BUCKETS = 100;
+const QUANTILE = 0.95;
+const FORGET = 0.983;
+const START_WEIGHT = 2;
+const START_NS = 80 * NS_PER_MS;
+const PERIOD_NS = NS_PER_S / 2;
+/** Half-second slots of the last two seconds. */
+const SLOTS = 4;
+
+/**
+ * The delay manager of WebRTC's NetEQ for a continuous stream: per half second the longest relative delay goes into
+ * a forgetting histogram, whose quantile is the target; the delay moves only when outside a dead zone above it.
+ * Without NetEQ's reordering optimizer and its splices of pitch periods. A baseline.
+ */
+export class NeteqPolicy implements PlayoutPolicy {
+  readonly name = 'neteq';
+  readonly #histogram = new Float64Array(BUCKETS);
+  readonly #least = new Float64Array(SLOTS).fill(Number.POSITIVE_INFINITY);
+  readonly #most = new Float64Array(SLOTS);
+  #slot = 0;
+  #slotEndsNs = Number.NaN;
+  #added = 0;
+  #targetNs = START_NS;
+  #playNs = 0;
+  #newestNs = 0;
+  #floorNs = Number.NaN;
+
+  get delayNs(): number {
+    return Number.isNaN(this.#floorNs) ? Number.NaN : this.#playNs;
+  }
+
+  get floorNs(): number {
+    return this.#floorNs;
+  }
+
+  get needNs(): number {
+    return this.#targetNs;
+  }
+
+  restart(): void {
+    this.#slotEndsNs = Number.NaN;
+  }
+
+  schedule(stampNs: number, receivedNs: number): number {
+    const transitNs = receivedNs - stampNs;
+    if (!Number.isFinite(transitNs)) return receivedNs + this.#targetNs;
+    if (Number.isNaN(this.#slotEndsNs)) this.#begin(stampNs, transitNs);
+    if (stampNs >= this.#slotEndsNs) this.#closeSlot(stampNs);
+    const least = this.#least;
+    least[this.#slot] = Math.min(least[this.#slot]!, transitNs);
+    this.#floorNs = Math.min(least[0]!, least[1]!, least[2]!, least[3]!);
+    const relativeNs = transitNs - this.#floorNs;
+    this.#most[this.#slot] = Math.max(this.#most[this.#slot]!, relativeNs);
+    const most = this.#most;
+    const highNs = this.#targetNs + Math.max(most[0]!, most[1]!, most[2]!, most[3]!) + BUCKET_NS;
+    const aboveNs = Math.max(this.#targetNs, Math.min(highNs, this.#playNs - this.#floorNs));
+    const elapsedNs = warpElapsedNs(stampNs - this.#newestNs);
+    this.#playNs = warpTowards(this.#playNs, this.#floorNs + aboveNs, elapsedNs);
+    if (stampNs > this.#newestNs) this.#newestNs = stampNs;
+    return stampNs + this.#playNs;
+  }
+
+  #begin(stampNs: number, transitNs: number): void {
+    this.#least.fill(Number.POSITIVE_INFINITY);
+    this.#most.fill(0);
+    this.#slotEndsNs = stampNs + PERIOD_NS;
+    this.#newestNs = stampNs;
+    this.#playNs = transitNs + this.#targetNs;
+  }
+
+  #closeSlot(stampNs: number): void {
+    const bucket = Math.min(BUCKETS - 1, Math.floor(this.#most[this.#slot]! / BUCKET_NS));
+    this.#added++;
+    const forget = Math.min(FORGET, Math.max(0, 1 - START_WEIGHT / (this.#added + 1)));
+    for (let i = 0; i < BUCKETS; i++) this.#histogram[i] = this.#histogram[i]! * forget;
+    this.#histogram[bucket] = this.#histogram[bucket]! + 1 - forget;
+    this.#targetNs = (this.#quantileBucket() + 1) * BUCKET_NS;
+    this.#slot = (this.#slot + 1) % SLOTS;
+    this.#least[this.#slot] = Number.POSITIVE_INFINITY;
+    this.#most[this.#slot] = 0;
+    this.#slotEndsNs = stampNs + PERIOD_NS;
+  }
+
+  #quantileBucket(): number {
+    let sum = 0;
+    for (let i = 0; i < BUCKETS; i++) {
+      sum += this.#histogram[i]!;
+      if (sum >= QUANTILE) return i;
+    }
+    return BUCKETS - 1;
+  }
+}

@@ -1,0 +1,48 @@
+import type { PlayoutPolicy } from './policy.ts';
+import { warpElapsedNs, warpTowards } from './warp.ts';
+
+const GAIN = 1 / 16;
+const JITTERS = 4;
+
+/**
+ * Mean transit time plus four times the interarrival jitter of RFC 3550 A.8, moved by time warp: what many
+ * receivers do, and the baseline of the comparison. It misses clusters of late commands by construction.
+ */
+export class Rfc3550Policy implements PlayoutPolicy {
+  readonly name = 'rfc3550';
+  #meanNs = Number.NaN;
+  #transitNs = Number.NaN;
+  #jitterNs = 0;
+  #newestNs = 0;
+  #playNs = 0;
+
+  get delayNs(): number {
+    return Number.isNaN(this.#meanNs) ? Number.NaN : this.#playNs;
+  }
+
+  get needNs(): number {
+    return JITTERS * this.#jitterNs;
+  }
+
+  restart(): void {
+    this.#meanNs = Number.NaN;
+  }
+
+  schedule(stampNs: number, receivedNs: number): number {
+    const transitNs = receivedNs - stampNs;
+    if (!Number.isFinite(transitNs)) return receivedNs + this.needNs;
+    if (Number.isNaN(this.#meanNs)) {
+      this.#meanNs = transitNs;
+      this.#transitNs = transitNs;
+      this.#newestNs = stampNs;
+      this.#playNs = transitNs;
+    }
+    this.#jitterNs += GAIN * (Math.abs(transitNs - this.#transitNs) - this.#jitterNs);
+    this.#meanNs += GAIN * (transitNs - this.#meanNs);
+    this.#transitNs = transitNs;
+    const targetNs = this.#meanNs + JITTERS * this.#jitterNs;
+    this.#playNs = warpTowards(this.#playNs, targetNs, warpElapsedNs(stampNs - this.#newestNs));
+    if (stampNs > this.#newestNs) this.#newestNs = stampNs;
+    return stampNs + this.#playNs;
+  }
+}

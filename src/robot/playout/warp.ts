@@ -1,0 +1,24 @@
+import { NS_PER_MS } from '../../core/clock.ts';
+
+/** Slow down by at most a tenth, speed up by at most a twentieth: more is felt as a jerk. */
+export const MAX_WARP_UP = 0.1;
+export const MAX_WARP_DOWN = 0.05;
+
+/** A silence does not save up for a jump: no single command moves the delay by more than 10 ms. */
+const MAX_ELAPSED_NS = 100 * NS_PER_MS;
+
+/** Time that counts for the warp between two stamps; never negative. */
+export const warpElapsedNs = (elapsedNs: number): number =>
+  elapsedNs > 0 ? Math.min(elapsedNs, MAX_ELAPSED_NS) : 0;
+
+/** Where a delay may be `elapsedNs` (of `warpElapsedNs`) later on its way to `targetNs`. */
+export function warpTowards(
+  delayNs: number,
+  targetNs: number,
+  elapsedNs: number,
+  up = MAX_WARP_UP,
+  down = MAX_WARP_DOWN,
+): number {
+  if (targetNs > delayNs) return Math.min(targetNs, delayNs + up * elapsedNs);
+  return Math.max(targetNs, delayNs - down * elapsedNs);
+}
