@@ -34,8 +34,14 @@ function followModel(ring: RecordRing, steps: readonly (number | 'shift')[]): vo
   }
 }
 
+interface Producer {
+  /** How many records the ring took. */
+  accepted: Promise<number>;
+  worker: Worker;
+}
+
 /** Pushes `count` records [i, 2i, −i]; with `insist` it repeats each until the ring takes it. */
-function startProducer(ring: RecordRing, count: number, insist: boolean): Promise<number> {
+function startProducer(ring: RecordRing, count: number, insist: boolean): Producer {
   const script = `
     const { parentPort, workerData } = require('node:worker_threads');
     import(workerData.module).then(({ RecordRing }) => {
@@ -58,35 +64,36 @@ function startProducer(ring: RecordRing, count: number, insist: boolean): Promis
     eval: true,
     workerData: { module, buffer: ring.buffer, count, insist },
   });
-  return new Promise((resolve, reject) => {
+  const accepted = new Promise<number>((resolve, reject) => {
     worker.on('message', resolve);
     worker.on('error', reject);
     worker.on('exit', () => reject(new Error('the producer ended without a word')));
   });
+  return { accepted, worker };
 }
 
 /** Takes out everything the producer put in; returns the indices in order of arrival. */
-async function drain(ring: RecordRing, producer: Promise<number>): Promise<number[]> {
+async function drain(ring: RecordRing, producer: Producer): Promise<number[]> {
   const seen: number[] = [];
   const out = new Float64Array(3);
-  let accepted: number | null = null;
-  producer.then(
-    (count) => {
-      accepted = count;
-    },
-    () => {
-      accepted = -1;
-    },
-  );
+  let ended = false;
+  const end = () => {
+    ended = true;
+  };
+  producer.accepted.then(end, end);
   const giveUpMs = performance.now() + 30_000;
-  while (accepted === null || ring.length > 0) {
-    assert.ok(performance.now() < giveUpMs, 'the producer has come to no end');
-    for (let i = 0; i < 1000 && ring.shift(out); i++) {
-      assert.equal(out[1], 2 * out[0]!);
-      assert.equal(out[2], -out[0]!);
-      seen.push(out[0]!);
+  try {
+    while (!ended || ring.length > 0) {
+      assert.ok(performance.now() < giveUpMs, 'the producer has come to no end');
+      for (let i = 0; i < 1000 && ring.shift(out); i++) {
+        assert.equal(out[1], 2 * out[0]!);
+        assert.equal(out[2], -out[0]!);
+        seen.push(out[0]!);
+      }
+      await setImmediate();
     }
-    await setImmediate();
+  } finally {
+    await producer.worker.terminate();
   }
   return seen;
 }
@@ -133,7 +140,7 @@ describe('record ring', () => {
     const ring = RecordRing.create(3, 256);
     const producer = startProducer(ring, 100_000, true);
     const seen = await drain(ring, producer);
-    assert.equal(await producer, 100_000);
+    assert.equal(await producer.accepted, 100_000);
     assert.equal(seen.length, 100_000);
     assert.ok(seen.every((value, i) => value === i + 1));
   });
@@ -142,7 +149,7 @@ describe('record ring', () => {
     const ring = RecordRing.create(3, 16);
     const producer = startProducer(ring, 100_000, false);
     const seen = await drain(ring, producer);
-    const accepted = await producer;
+    const accepted = await producer.accepted;
     assert.equal(seen.length, accepted);
     assert.equal(ring.dropped, 100_000 - accepted);
     for (let i = 1; i < seen.length; i++) assert.ok(seen[i]! > seen[i - 1]!);

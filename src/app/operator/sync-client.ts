@@ -22,6 +22,7 @@ export class SyncClient {
   readonly #bytes = new Uint8Array(256);
   #boot = 0;
   #answered = 0;
+  #sentNs = 0;
 
   constructor(outbox: Outbox, socket: number, robot: Peer, clock: Clock, counters: Counters) {
     this.#outbox = outbox;
@@ -38,7 +39,9 @@ export class SyncClient {
     this.#probe.id++;
     this.#probe.t0 = this.#clock.nowNs();
     const length = encodeProbe(this.#probe, this.#bytes);
-    if (!this.#outbox.send(this.#socket, this.#bytes, length, this.#robot)) this.#counters.add('send-failed');
+    // The stamp in the probe only tells the answer apart; what counts is when it left, sealed.
+    this.#sentNs = this.#outbox.send(this.#socket, this.#bytes, length, this.#robot);
+    if (!this.#sentNs) this.#counters.add('send-failed');
   }
 
   onReply(bytes: Uint8Array, length: number, receivedNs: number, kernelNs: number): Reason | null {
@@ -53,6 +56,6 @@ export class SyncClient {
     }
     this.#answered++;
     const t3 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
-    return this.sync.add(reply.t0, reply.t1, reply.t2, t3) ? null : 'bad-range';
+    return this.sync.add(this.#sentNs, reply.t1, reply.t2, t3) ? null : 'bad-range';
   }
 }

@@ -43,6 +43,8 @@ export interface RobotParts {
 
 /** A second of commands at 1 kHz: as long as any playout may hold them. */
 const QUEUE_CAPACITY = 1024;
+/** A stall between stamping and sending is not the rule. */
+const MAX_REPLY_COST_NS = 300e3;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
 export class RobotLoop implements DatagramHandler {
@@ -61,6 +63,7 @@ export class RobotLoop implements DatagramHandler {
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
+  #replyCostNs = 0;
 
   constructor(parts: RobotParts) {
     const { rig, model, driver, counters, clock, onTransition } = parts;
@@ -258,8 +261,11 @@ export class RobotLoop implements DatagramHandler {
     if (malformed !== null) return malformed;
     probe.boot = this.#parts.boot;
     probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
-    probe.t2 = this.#parts.clock.nowNs();
-    this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);
+    // The reply leaves after it is written and sealed, which takes about as long as last time.
+    const startNs = this.#parts.clock.nowNs();
+    probe.t2 = startNs + this.#replyCostNs;
+    const sentNs = this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);
+    this.#replyCostNs = Math.max(0, Math.min(sentNs - startNs, MAX_REPLY_COST_NS));
     return null;
   }
 
@@ -282,7 +288,9 @@ export class RobotLoop implements DatagramHandler {
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }
 
-  #send(socket: number, length: number, to: Peer): void {
-    if (!this.#parts.outbox.send(socket, this.#bytes, length, to)) this.#parts.counters.add('send-failed');
+  #send(socket: number, length: number, to: Peer): number {
+    const sentNs = this.#parts.outbox.send(socket, this.#bytes, length, to);
+    if (!sentNs) this.#parts.counters.add('send-failed');
+    return sentNs;
   }
 }

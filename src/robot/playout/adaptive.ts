@@ -57,7 +57,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   constructor(options: AdaptiveOptions = {}) {
     const { preset = 'balanced', prior, ...chosen } = options;
     const parameters = { ...PRESETS[preset], ...chosen };
-    this.name = preset === 'balanced' ? 'adaptive' : `adaptive:${preset}`;
+    this.name = nameOf(preset, chosen.capMs);
     this.#parameters = parameters;
     this.#ledger = new LateLedger(parameters);
     this.#memory = new NeedMemory(parameters, prior);
@@ -75,7 +75,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   }
 
   get needNs(): number {
-    return this.#memory.levelNs + this.#reactionNs;
+    return Math.min(this.#memory.levelNs + this.#reactionNs, this.#ledger.capNs);
   }
 
   exportPrior(): PriorJson {
@@ -140,7 +140,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
       this.#evaluate(atNs, triggerNs);
     this.#react(atNs, waitNs, elapsedNs, triggerNs);
     const { warpUp, warpDown } = this.#parameters;
-    const targetNs = this.#floor.valueNs + this.#memory.levelNs + this.#reactionNs;
+    const targetNs = this.#floor.valueNs + this.needNs;
     this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
   }
 
@@ -184,8 +184,11 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (this.#reactionNs > 0 && atNs - this.#reactedNs > this.#holdNs)
       this.#reactionNs = Math.max(0, this.#reactionNs - giveBack * elapsedNs);
     if (this.#inHole || waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
-    if (waitNs <= this.#memory.levelNs + this.#reactionNs - this.#leadNs) return;
+    if (waitNs <= this.needNs - this.#leadNs) return;
     this.#reactionNs += warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
     this.#reactedNs = atNs;
   }
 }
+
+const nameOf = (preset: Preset, capMs: number | undefined): string =>
+  `adaptive${preset === 'balanced' ? '' : `:${preset}`}${capMs === undefined ? '' : `,cap=${capMs}`}`;

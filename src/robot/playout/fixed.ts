@@ -6,6 +6,7 @@ export function fixedPolicy(delayMs: number): PlayoutPolicy {
   const delayNs = delayMs * NS_PER_MS;
   return {
     name: `fixed:${delayMs}`,
+    delayNs,
     schedule(stampNs, receivedNs) {
       if (Number.isNaN(stampNs)) return receivedNs + delayNs;
       // A stamp ahead of its own arrival is clock error; it may not lengthen the wait.

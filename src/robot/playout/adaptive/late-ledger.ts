@@ -109,8 +109,9 @@ export class LateLedger {
         if (idleNs > 0) reactionNs = Math.max(0, reactionNs - this.#giveBack * idleNs);
       }
       previousNs = atNs;
-      if (waitNs > triggerNs && waitNs > levelNs + reactionNs - this.#leadNs && waitNs < this.capNs) {
-        reactionNs += this.#warpUp * shareNs;
+      const heldNs = levelNs + reactionNs;
+      if (waitNs > triggerNs && waitNs > heldNs - this.#leadNs && waitNs < this.capNs) {
+        reactionNs = Math.min(reactionNs + this.#warpUp * shareNs, this.capNs - levelNs);
         reactedNs = atNs;
       }
       if (waitNs - levelNs - reactionNs <= this.#toleranceNs) continue;

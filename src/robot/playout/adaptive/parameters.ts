@@ -6,7 +6,7 @@ export interface AdaptiveParameters {
   toleranceMs: number;
   /** Share of any second that may be later than that. The score forgives 5.9 %. */
   lateShare: number;
-  /** Needs beyond this are holes: not bought off with delay. */
+  /** Most that is waited above the floor. Needs beyond it are holes: no delay buys them off. */
   capMs: number;
   /** The reaction begins at waits this far above the usual ones … */
   triggerMs: number;
@@ -39,17 +39,17 @@ export interface AdaptiveParameters {
 }
 
 const BALANCED: AdaptiveParameters = {
-  toleranceMs: 9.5,
+  toleranceMs: 9,
   lateShare: 0.045,
   capMs: 150,
   triggerMs: 6,
-  leadMs: 4,
+  leadMs: 12,
   holdMs: 1000,
-  giveBack: 0.03,
+  giveBack: 0.05,
   memoryS: 240,
   extrapolation: 0.35,
   largest: 4,
-  marginMs: 1,
+  marginMs: 2,
   usualToleranceMs: 0.2,
   coldFactor: 15,
   coldCapMs: 35,

@@ -1,0 +1,104 @@
+import type { PlayoutPolicy } from '../policy.ts';
+import type { DelayTrace } from './trace.ts';
+
+/** What became of every command of a trace. Microseconds with three digits, as they are written to a file. */
+export interface Applied {
+  /** Receiver's clock; NaN: never applied. */
+  applyUs: Float64Array;
+  /** The policy's own delay after the stamp; NaN where it declares none. */
+  delayUs: Float64Array;
+  /** Arrived after they were due. */
+  late: number;
+  /** Arrived after a newer one was applied, or became due together with one, or found the queue full. */
+  dropped: number;
+}
+
+const NS_PER_US = 1000;
+/** As the live queue. */
+const QUEUE_CAPACITY = 128;
+
+/**
+ * Plays a trace through a policy and a queue on a clock of its own, exactly as the live robot would with no time
+ * spent on its side. With `redundancy` K each packet repeats the last K commands.
+ */
+export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy = 0): Applied {
+  const queue = new ReplayQueue(trace.count, policy.name !== 'none');
+  const { sendUs, delayUs } = trace;
+  const order = arrivalOrder(trace);
+  const seen = new Uint8Array(trace.count);
+  for (const packet of order) {
+    const nowNs = (sendUs[packet]! + delayUs[packet]!) * NS_PER_US;
+    queue.releaseUntil(nowNs);
+    for (let seq = Math.max(0, packet - redundancy); seq <= packet; seq++) {
+      if (seen[seq] === 1) continue;
+      seen[seq] = 1;
+      const stampNs = sendUs[seq]! * NS_PER_US;
+      queue.insert(seq, stampNs, policy.schedule(stampNs, nowNs), nowNs);
+    }
+    queue.releaseUntil(nowNs);
+  }
+  queue.releaseUntil(Number.POSITIVE_INFINITY);
+  return queue.applied;
+}
+
+/** Commands that arrived, by arrival. */
+function arrivalOrder({ count, sendUs, delayUs }: DelayTrace): Int32Array {
+  const order = new Int32Array(count);
+  let arrived = 0;
+  for (let seq = 0; seq < count; seq++) {
+    if (Number.isNaN(delayUs[seq])) continue;
+    const arrivalUs = sendUs[seq]! + delayUs[seq]!;
+    let at = arrived++;
+    // Nearly in order already.
+    for (; at > 0 && sendUs[order[at - 1]!]! + delayUs[order[at - 1]!]! > arrivalUs; at--)
+      order[at] = order[at - 1]!;
+    order[at] = seq;
+  }
+  return order.subarray(0, arrived);
+}
+
+/** The live `CommandQueue` without its payload, on virtual time. */
+class ReplayQueue {
+  readonly applied: Applied;
+  readonly #dueNs: Float64Array;
+  readonly #declares: boolean;
+  readonly #waiting = new Int32Array(QUEUE_CAPACITY);
+  #count = 0;
+  #nowNs = Number.NEGATIVE_INFINITY;
+  #releasedSeq = -1;
+
+  constructor(count: number, declares: boolean) {
+    this.#declares = declares;
+    this.#dueNs = new Float64Array(count);
+    const none = () => new Float64Array(count).fill(Number.NaN);
+    this.applied = { applyUs: none(), delayUs: none(), late: 0, dropped: 0 };
+  }
+
+  insert(seq: number, stampNs: number, dueNs: number, nowNs: number): void {
+    const { applied } = this;
+    if (this.#declares) applied.delayUs[seq] = Math.round(dueNs - stampNs) / NS_PER_US;
+    if (dueNs < nowNs) applied.late++;
+    if (seq <= this.#releasedSeq || this.#count === QUEUE_CAPACITY) {
+      applied.dropped++;
+      return;
+    }
+    this.#dueNs[seq] = dueNs;
+    const waiting = this.#waiting;
+    let at = this.#count++;
+    for (; at > 0 && waiting[at - 1]! > seq; at--) waiting[at] = waiting[at - 1]!;
+    waiting[at] = seq;
+  }
+
+  releaseUntil(nowNs: number): void {
+    while (this.#count > 0 && this.#dueNs[this.#waiting[0]!]! <= nowNs) {
+      const seq = this.#waiting[0]!;
+      this.#nowNs = Math.max(this.#nowNs, this.#dueNs[seq]!);
+      this.#waiting.copyWithin(0, 1, this.#count--);
+      this.#releasedSeq = seq;
+      const superseded = this.#count > 0 && this.#dueNs[this.#waiting[0]!]! <= this.#nowNs;
+      if (superseded) this.applied.dropped++;
+      else this.applied.applyUs[seq] = Math.round(this.#nowNs) / NS_PER_US;
+    }
+    if (nowNs < Number.POSITIVE_INFINITY) this.#nowNs = Math.max(this.#nowNs, nowNs);
+  }
+}
