@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 
 const bin = (script, ...args) => ['node', [`node_modules/${script}`, ...args]];
 const steps = [
-  ['format and lint', ...bin('@biomejs/biome/bin/biome', 'ci', '.')],
+  ['format and lint', ...bin('@biomejs/biome/bin/biome', 'ci', '--colors=off', '.')],
   ['types', ...bin('typescript/bin/tsc', '-p', 'tsconfig.json', '--noEmit', '--incremental', 'false')],
   ['types of the page', ...bin('typescript/bin/tsc', '-p', 'web/tsconfig.json', '--noEmit')],
   ['imports', 'node', ['scripts/check-boundaries.mjs']],

@@ -14,6 +14,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   link: async () => (await import('./link.ts')).linkVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   trace: async () => (await import('./trace.ts')).traceVerb,
+  playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   config: async () => (await import('./config.ts')).configVerb,

@@ -1,0 +1,210 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { TeleopError } from '../core/errors.ts';
+import { closest } from '../core/suggest.ts';
+import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
+import { createPolicy, POLICY_TEXTS } from '../robot/playout/policy.ts';
+import { appliedCsv } from '../robot/playout/replay/applied-csv.ts';
+import { COMPARED_POLICIES, type ComparedTrace, compareTrace } from '../robot/playout/replay/compare.ts';
+import { replay } from '../robot/playout/replay/replay.ts';
+import { scoreOf } from '../robot/playout/replay/score.ts';
+import { type DelayTrace, parseDelayTrace } from '../robot/playout/replay/trace.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
+import { progressLine } from './progress.ts';
+
+const ACTIONS = ['replay', 'compare'];
+const MAX_REDUNDANCY = 32;
+
+export const playoutVerb: Verb = {
+  name: 'playout',
+  usage: 'replay --trace FILE | compare --traces DIR',
+  about: 'Plays recorded delays through a playout policy and scores how it would have felt.',
+  details: `replay prints the score of one trace and policy as one JSON line; compare prints mean latency (ms) and bad
+windows of every policy on every trace of a directory, and of two delays that know the future.
+Traces are CSV, plain or gzipped, at 100 Hz: seq,send_us,delay_us[,clk_us]; an empty delay means lost.
+
+Policies:
+${POLICY_TEXTS.map(([name, about]) => `  ${name.padEnd(16)}${about}`).join('\n')}`,
+  options: {
+    trace: { type: 'string', value: 'FILE', about: 'trace to replay' },
+    policy: { type: 'string', value: 'P', about: 'policy to replay it with (default: adaptive)' },
+    traces: { type: 'string', value: 'DIR', about: 'directory of traces to compare on' },
+    redundancy: { type: 'string', value: 'K', about: 'each packet repeats the last K commands (default: 0)' },
+    prior: { type: 'string', value: 'FILE', about: 'begin with what an earlier session learnt' },
+    'save-prior': { type: 'string', value: 'FILE', about: 'write what this one learnt' },
+    out: { type: 'string', value: 'FILE', about: 'write seq,apply_us,delay_us of every command' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(playoutVerb, given, 1, 1);
+    const [action = ''] = given.words;
+    const redundancy = numberOption(given, 'redundancy', 0, MAX_REDUNDANCY) ?? 0;
+    if (!Number.isInteger(redundancy)) throw badOption(`--redundancy ${redundancy} is not a whole number`);
+    if (action === 'replay') return replayOne(given, redundancy);
+    if (action === 'compare') return compareAll(given, redundancy);
+    const near = closest(action, ACTIONS);
+    throw badOption(
+      `playout has no action "${action}"`,
+      near ? `Did you mean \`farhand playout ${near}\`?` : undefined,
+    );
+  },
+};
+
+function replayOne(given: Given, redundancy: number): number {
+  refuse(given, 'replay', ['traces']);
+  const trace = readTrace(textOption(given, 'trace') ?? missing('replay', '--trace FILE'));
+  const priorPath = textOption(given, 'prior');
+  const prior = priorPath === undefined ? undefined : readPrior(priorPath);
+  const policy = policyOf(textOption(given, 'policy') ?? 'adaptive', prior);
+  const savePath = textOption(given, 'save-prior');
+  if (policy.exportPrior === undefined && (savePath ?? priorPath) !== undefined)
+    throw badOption(
+      `${policy.name} learns nothing that could be kept`,
+      'Leave --prior and --save-prior out.',
+    );
+  const applied = replay(trace, policy, redundancy);
+  const score = scoreOf(trace, applied, redundancy > 0);
+  const outPath = textOption(given, 'out');
+  if (outPath !== undefined) writeText(outPath, appliedCsv(applied));
+  if (savePath !== undefined && policy.exportPrior !== undefined)
+    writeText(savePath, `${JSON.stringify(policy.exportPrior())}\n`);
+  console.log(JSON.stringify(score ?? { error: 'too few applied commands' }));
+  return score === null ? 1 : 0;
+}
+
+function compareAll(given: Given, redundancy: number): number {
+  refuse(given, 'compare', ['trace', 'policy', 'prior', 'save-prior', 'out']);
+  const directory = textOption(given, 'traces') ?? missing('compare', '--traces DIR');
+  const files = traceFiles(directory);
+  const progress = progressLine('comparing');
+  const compared = files.map((file, done) =>
+    compareTrace(readTrace(file), redundancy, (share) => progress.update(done + share, files.length)),
+  );
+  progress.done();
+  if (given.values['json'] === true) console.log(JSON.stringify({ redundancy, traces: compared }));
+  else console.log(tableOf(compared));
+  return 0;
+}
+
+function tableOf(compared: readonly ComparedTrace[]): string {
+  const names = ['oracle smooth', 'oracle constant', ...COMPARED_POLICIES];
+  const left = Math.max(...names.map((name) => name.length)) + 2;
+  const widths = compared.map(({ name }) => Math.max(name.length, 9) + 2);
+  const line = (head: string, cells: string[]) =>
+    `${head.padEnd(left)}${cells.map((cell, i) => cell.padStart(widths[i]!)).join('')}`;
+  const rows = names.map((name) =>
+    line(
+      name,
+      compared.map(({ scores }) => {
+        const score = scores[name];
+        return score ? `${score.meanMs.toFixed(1)}/${score.badWindows}` : '–';
+      }),
+    ),
+  );
+  const head = line(
+    'mean ms/bad windows',
+    compared.map(({ name }) => name),
+  );
+  return [head.trimEnd(), ...rows].join('\n');
+}
+
+const textOption = (given: Given, name: string): string | undefined => {
+  const value = given.values[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+function refuse(given: Given, action: string, names: readonly string[]): void {
+  for (const name of names)
+    if (given.values[name] !== undefined) throw badOption(`playout ${action} does not take --${name}`);
+}
+
+function missing(action: string, what: string): never {
+  throw badOption(`playout ${action} needs ${what}`, `Give it like \`farhand playout ${action} ${what}\`.`);
+}
+
+const badOption = (message: string, hint = 'See `farhand playout --help`.') =>
+  new TeleopError('bad-option', message, { hint });
+
+/** In the words of this verb: what is a setting of a rig elsewhere is an option here. */
+function policyOf(text: string, prior: PriorJson | undefined) {
+  try {
+    return createPolicy(text, { prior });
+  } catch (cause) {
+    if (!(cause instanceof TeleopError)) throw cause;
+    throw new TeleopError('bad-option', cause.message, {
+      hint: cause.hint.replaceAll('robot.playout=', '--policy '),
+      cause,
+    });
+  }
+}
+
+function readTrace(file: string): DelayTrace {
+  const bytes = readBytes(file, 'Name a delay trace: FILE.csv or FILE.csv.gz.');
+  const name = path.basename(file).replace(/\.csv(\.gz)?$/, '');
+  return parseDelayTrace(plainText(file, bytes), name);
+}
+
+function plainText(file: string, bytes: Buffer): string {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  try {
+    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+  } catch (cause) {
+    const hint = 'The file is cut off or damaged: fetch it again.';
+    throw new TeleopError('file-unreadable', `${file} cannot be unpacked`, { hint, cause });
+  }
+}
+
+function readPrior(file: string): PriorJson {
+  const hint = 'Name a file that --save-prior wrote.';
+  const text = readBytes(file, hint).toString('utf8');
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${file} is not JSON`, { hint, cause });
+  }
+  const prior = parsePrior(value);
+  if (prior === null) throw new TeleopError('file-unreadable', `${file} holds no prior`, { hint });
+  return prior;
+}
+
+function readBytes(file: string, hint: string): Buffer {
+  if (!existsSync(file)) {
+    const siblings = existsSync(path.dirname(file)) ? readdirSync(path.dirname(file)) : [];
+    const near = closest(path.basename(file), siblings);
+    throw new TeleopError('file-missing', `there is no file ${file}`, {
+      hint: near ? `Did you mean ${path.join(path.dirname(file), near)}?` : hint,
+    });
+  }
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${file} cannot be read`, { hint, cause });
+  }
+}
+
+function traceFiles(directory: string): string[] {
+  if (!existsSync(directory) || !statSync(directory).isDirectory())
+    throw new TeleopError('file-missing', `there is no directory ${directory}`, {
+      hint: 'Name a directory with delay traces: *.csv or *.csv.gz.',
+    });
+  const names = readdirSync(directory).filter((name) => /\.csv(\.gz)?$/.test(name));
+  if (names.length === 0)
+    throw new TeleopError('file-missing', `${directory} holds no *.csv or *.csv.gz`, {
+      hint: 'Name a directory with delay traces.',
+    });
+  return names.sort().map((name) => path.join(directory, name));
+}
+
+function writeText(file: string, text: string): void {
+  try {
+    mkdirSync(path.dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  } catch (cause) {
+    throw new TeleopError('file-unwritable', `${file} cannot be written`, {
+      hint: 'Name a file in a directory you may write to.',
+      cause,
+    });
+  }
+}
