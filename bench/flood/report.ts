@@ -42,6 +42,7 @@ export interface FloodReport {
 const OUR_OWN = new Set<string>([
   'clamped-range',
   'clamped-velocity',
+  'driver-fault',
   'dropped-queue-full',
   'dropped-stale',
   'duplicate',
@@ -55,7 +56,6 @@ const OUR_OWN = new Set<string>([
   'stopped',
   'too-old',
   'tracking-lost',
-  'unsynchronized',
   'watchdog',
   'wrong-epoch',
 ]);

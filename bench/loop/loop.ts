@@ -10,7 +10,9 @@ import { type LoopReport, loopText, verdicts } from './report.ts';
 
 /** The paths compared with each other take turns, so that a drift of the machine meets them all. */
 const SLICES = 3;
-const START_S = 1.5;
+const START_S = 2;
+/** Until the first command of a demo: handshake, first state, arming. */
+const CONTACT_S = 0.5;
 const PAIR_HZ = 100;
 const PAIRS: Record<PairKind, string> = {
   zmq: 'Python pair, ZeroMQ PUB/SUB over TCP, 100 Hz',
@@ -104,7 +106,7 @@ async function twoProcesses(
   const load = meterLoad();
   const overrides = ['robot.playout=none', `operator.hz=${hz}`];
   const run = await progress.during(`two processes over UDP, ${hz} Hz${label}`, seconds + START_S, () =>
-    demoRun({ overrides, durationS: seconds }),
+    demoRun({ overrides, durationS: seconds + CONTACT_S }),
   );
   samples.addRun(run.records, load());
 }

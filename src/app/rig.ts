@@ -14,6 +14,7 @@ import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
+import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { packageRoot } from './paths.ts';
 
 const port = z.int().min(0).max(65535);
@@ -49,6 +50,12 @@ export const rigSchema = z.strictObject({
       commandPort: port.default(4750).describe('UDP: commands and receipts'),
       statePort: port.default(4751).describe('UDP: robot state'),
       syncPort: port.default(4752).describe('UDP: clock synchronization'),
+      redundancy: z
+        .int()
+        .min(0)
+        .max(MAX_REDUNDANCY)
+        .default(0)
+        .describe('earlier commands repeated in every packet: 0 on a wire, 8 where packets are lost'),
       transport: z
         .enum(['udp', 'zmq'])
         .default('udp')

@@ -89,7 +89,8 @@ function compareAll(given: Given, redundancy: number): number {
 
 function tableOf(compared: readonly ComparedTrace[]): string {
   const names = ['oracle smooth', 'oracle constant', ...COMPARED_POLICIES];
-  const left = Math.max(...names.map((name) => name.length)) + 2;
+  const title = 'mean ms/bad windows';
+  const left = Math.max(title.length, ...names.map((name) => name.length));
   const widths = compared.map(({ name }) => Math.max(name.length, 9) + 2);
   const line = (head: string, cells: string[]) =>
     `${head.padEnd(left)}${cells.map((cell, i) => cell.padStart(widths[i]!)).join('')}`;
@@ -103,10 +104,10 @@ function tableOf(compared: readonly ComparedTrace[]): string {
     ),
   );
   const head = line(
-    'mean ms/bad windows',
+    title,
     compared.map(({ name }) => name),
   );
-  return [head.trimEnd(), ...rows].join('\n');
+  return [head, ...rows].join('\n');
 }
 
 const textOption = (given: Given, name: string): string | undefined => {

@@ -65,20 +65,23 @@ describe('snapshot board', () => {
     const versions = new Set<number>();
     let newest = 0;
     const giveUpMs = performance.now() + 30_000;
-    while (versions.size < ENOUGH && performance.now() < giveUpMs) {
-      for (let i = 0; i < 100; i++) {
-        out.fill(Number.NaN);
-        const text = board.read(out);
-        if (text === null) continue;
-        assert.equal(text, `n${out[0]}`);
-        assert.ok(out.every((value) => value === out[0]));
-        assert.ok(out[0]! >= newest);
-        newest = out[0]!;
-        versions.add(newest);
+    try {
+      while (versions.size < ENOUGH && performance.now() < giveUpMs) {
+        for (let i = 0; i < 100; i++) {
+          out.fill(Number.NaN);
+          const text = board.read(out);
+          if (text === null) continue;
+          assert.equal(text, `n${out[0]}`);
+          assert.ok(out.every((value) => value === out[0]));
+          assert.ok(out[0]! >= newest);
+          newest = out[0]!;
+          versions.add(newest);
+        }
+        await setImmediate();
       }
-      await setImmediate();
+    } finally {
+      Atomics.store(stop, 0, 1);
     }
-    Atomics.store(stop, 0, 1);
     const written = await ended;
     assert.ok(versions.size >= ENOUGH, `only ${versions.size} of ${written} versions were seen`);
   });

@@ -4,6 +4,9 @@ import fc from 'fast-check';
 import { NS_PER_MS, NS_PER_S } from '../core/clock.ts';
 import { ClockSync } from './clock-sync.ts';
 
+/** What every exchange is held to err by at least. */
+const STAMP_ERROR_NS = 50e3;
+
 /** One exchange on a simulated link: how long after the last one, and how long each way took. */
 interface Trip {
   pauseNs: number;
@@ -102,14 +105,14 @@ describe('clock offset', () => {
     const trip = { pauseNs: 1e9, forwardNs: 5e6, backNs: 1e6, robotNs: 2e4 };
     simulate(clock, new Array(40).fill(trip), (sync, atNs) => {
       assert.ok(Math.abs(sync.offsetAt(atNs) - 7e9 - 2e6) <= 1);
-      assert.equal(sync.uncertaintyNs, 3e6);
+      assert.equal(sync.uncertaintyNs, 3e6 + STAMP_ERROR_NS);
     });
   });
 
   it('is exact on a symmetric path', () => {
     simulate({ offsetNs: -3e12, drift: 0 }, new Array(40).fill(steady(80e3)), (sync, atNs) => {
       assert.equal(sync.offsetAt(atNs), -3e12);
-      assert.equal(sync.uncertaintyNs, 80e3);
+      assert.equal(sync.uncertaintyNs, 80e3 + STAMP_ERROR_NS);
     });
   });
 
@@ -130,13 +133,30 @@ describe('clock offset', () => {
     );
   });
 
+  it('is within its uncertainty with stamps that err by tens of microseconds, on the shortest of links', () => {
+    const error = ns(-STAMP_ERROR_NS / 2, STAMP_ERROR_NS / 2);
+    const exchange = fc.tuple(ns(2e3, 60e3), ns(2e3, 60e3), error, error);
+    fc.assert(
+      fc.property(fc.array(exchange, { minLength: 1, maxLength: 40 }), (exchanges) => {
+        const sync = new ClockSync();
+        exchanges.forEach(([thereNs, backNs, e1, e3], i) => {
+          const t0 = 1e9 + i * 1e9;
+          const t2 = t0 + thereNs + 30e3;
+          sync.add(t0, Math.min(t2, t0 + thereNs + e1), t2, Math.max(t0, t2 + backNs + e3));
+          if (sync.synchronized) assert.ok(Math.abs(sync.offsetAt(t0)) <= sync.uncertaintyNs);
+        });
+        assert.equal(sync.epoch, 0);
+      }),
+    );
+  });
+
   it('is not pulled by one bad exchange', () => {
     const bad = { ...steady(1e6), forwardNs: 400e6 };
     const exchanges = Array.from({ length: 30 }, (_, i) => (i % 7 === 3 ? bad : steady(1e6)));
     simulate({ offsetNs: 0, drift: 0 }, exchanges, (sync, atNs) => {
       assert.equal(sync.offsetAt(atNs), 0);
       // Right after the bad one, the best is a little over a second old.
-      assert.ok(sync.uncertaintyNs <= 1e6 + 200e-6 * 1.5e9);
+      assert.ok(sync.uncertaintyNs <= 1e6 + STAMP_ERROR_NS + 200e-6 * 1.5e9);
     });
   });
 });
@@ -183,7 +203,7 @@ describe('clock sync', () => {
     assert.equal(sync.add(100, 1300, 1350, 250), true);
     assert.equal(sync.synchronized, true);
     assert.equal(sync.offsetAt(123), 1150);
-    assert.equal(sync.uncertaintyNs, 50);
+    assert.equal(sync.uncertaintyNs, 50 + STAMP_ERROR_NS);
     assert.equal(sync.toRobotNs(200), 1350);
     assert.equal(sync.toOperatorNs(1350), 200);
   });
@@ -220,7 +240,7 @@ describe('clock sync', () => {
     assert.equal(sync.synchronized, false);
     sync.add(100, 1300, 1350, 250);
     for (const [why, ...stamps] of impossible) assert.equal(sync.add(...stamps), false, why);
-    assert.deepEqual([sync.offsetAt(100), sync.uncertaintyNs, sync.epoch], [1150, 50, 0]);
+    assert.deepEqual([sync.offsetAt(100), sync.uncertaintyNs, sync.epoch], [1150, 50 + STAMP_ERROR_NS, 0]);
   });
 
   it('is never half a number, whatever it is fed', () => {

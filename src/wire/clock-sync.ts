@@ -13,8 +13,8 @@ const MIN_DRIFT_SAMPLES = 6;
 const MAX_DRIFT = 200e-6;
 /** A drift that is known no better than this is worse than none. */
 const MAX_DRIFT_ERROR = 50e-6;
-/** Kernel stamps come through a conversion that errs by tens of microseconds: less than this is no step. */
-const MIN_STEP_NS = 100e3;
+/** What the stamps of an exchange may err by: kernel stamps are wall time, converted to within tens of microseconds. */
+const STAMP_ERROR_NS = 50e3;
 
 /**
  * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, made to prefer
@@ -43,8 +43,8 @@ export class ClockSync {
   }
 
   /**
-   * At the newest exchange the offset is right to ± this: half the round trip of the best exchange, its age and its
-   * distance from the median. It grows by `wander` until the next one. NaN before the first exchange.
+   * At the newest exchange the offset is right to ± this: half the round trip of the best exchange, the error of its
+   * stamps, its age and its distance from the median. It grows by `wander` until the next one. NaN before the first exchange.
    */
   get uncertaintyNs(): number {
     return this.#uncertaintyNs;
@@ -93,22 +93,22 @@ export class ClockSync {
   #isStep(exchange: Exchange): boolean {
     const wanderNs = this.wander * Math.abs(exchange.atNs - this.#referenceNs);
     const gapNs = Math.abs(exchange.offsetNs - this.offsetAt(exchange.atNs));
-    return gapNs > exchange.delayNs / 2 + this.#uncertaintyNs + wanderNs + MIN_STEP_NS;
+    return gapNs > exchange.delayNs / 2 + STAMP_ERROR_NS + this.#uncertaintyNs + wanderNs;
   }
 
   #estimate(): void {
     const delays = this.#window.map((e) => e.delayNs).sort((a, b) => a - b);
     const bestNs = delays[0]!;
-    const limitNs = Math.max(bestNs, Math.min(2 * bestNs, delays[delays.length >> 1]!));
+    const limitNs = Math.min(2 * (bestNs + STAMP_ERROR_NS), delays[delays.length >> 1]!);
     const chosen = this.#window.filter((e) => e.delayNs <= limitNs);
     this.#referenceNs = this.#window[this.#window.length - 1]!.atNs;
-    this.#drift = slope(chosen, (limitNs - bestNs) / 2);
+    this.#drift = slope(chosen, (limitNs - bestNs) / 2 + STAMP_ERROR_NS);
     const offsets = chosen.map((e) => this.#carried(e)).sort((a, b) => a - b);
     const mid = offsets.length >> 1;
     this.#offsetNs = offsets.length % 2 ? offsets[mid]! : (offsets[mid - 1]! + offsets[mid]!) / 2;
     this.#uncertaintyNs = Number.POSITIVE_INFINITY;
     for (const e of this.#window) {
-      const boundNs = e.delayNs / 2 + this.wander * Math.abs(this.#referenceNs - e.atNs);
+      const boundNs = e.delayNs / 2 + STAMP_ERROR_NS + this.wander * Math.abs(this.#referenceNs - e.atNs);
       const distanceNs = Math.abs(this.#offsetNs - this.#carried(e));
       this.#uncertaintyNs = Math.min(this.#uncertaintyNs, distanceNs + boundNs);
     }

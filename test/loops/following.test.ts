@@ -113,7 +113,8 @@ describe('both roles on a good link', () => {
       const segments = new Float64Array(6);
       for (const record of applied) {
         assert.equal(record.offsetNs, robotOffsetNs - operatorOffsetNs);
-        assert.equal(record.uncertaintyNs, 7 * MS);
+        // Half the round trip, and 50 µs for the stamps.
+        assert.equal(record.uncertaintyNs, 7.05 * MS);
         assert.equal(oneWayNs(record), 7 * MS);
         segmentsNs(record, segments);
         assert.deepEqual([...segments], [0, 0, 7 * MS, 0, 0, 0]);

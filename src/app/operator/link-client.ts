@@ -3,7 +3,7 @@ import { type Counters, REASONS, type Reason } from '../../core/counters.ts';
 import type { JointCommand, Receipt } from '../../core/messages.ts';
 import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../core/trace-record.ts';
 import type { ClockSync } from '../../wire/clock-sync.ts';
-import { encodeCommand } from '../../wire/codecs/command.ts';
+import { copyCommand, emptyCommand, encodeCommand } from '../../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../../wire/codecs/receipt.ts';
 import { MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../../wire/reactor.ts';
 
@@ -24,6 +24,7 @@ export class LinkClient {
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #pending = new Float64Array(PENDING * COLUMNS);
   readonly #receipt: Receipt = emptyReceipt();
+  readonly #recent: JointCommand[];
   readonly #record = emptyTraceRecord();
   #session = 0;
   #oldestOpen = 1;
@@ -36,6 +37,8 @@ export class LinkClient {
     clock: Clock,
     sync: ClockSync,
     counters: Counters,
+    joints: number,
+    redundancy: number,
     onClosed: (record: TraceRecord) => void,
   ) {
     this.#outbox = outbox;
@@ -44,6 +47,7 @@ export class LinkClient {
     this.#clock = clock;
     this.#sync = sync;
     this.#counters = counters;
+    this.#recent = Array.from({ length: redundancy }, () => emptyCommand(joints));
     this.#onClosed = onClosed;
   }
 
@@ -59,7 +63,7 @@ export class LinkClient {
     const pipelineDoneNs = this.#clock.nowNs();
     command.stateRobotNs = this.#sync.toRobotNs(command.stateOperatorNs);
     command.syncEpoch = this.#sync.epoch;
-    const length = encodeCommand(command, this.#bytes);
+    const length = encodeCommand(command, this.#bytes, this.#earlierOf(command));
     const at = slotOf(command.seq);
     this.#expireSlot(at);
     this.#session = command.session;
@@ -71,6 +75,24 @@ export class LinkClient {
     this.#pending[at + 1] = command.stateOperatorNs;
     this.#pending[at + 2] = pipelineDoneNs;
     this.#pending[at + 3] = sentNs || this.#clock.nowNs();
+  }
+
+  /** The commands that this packet repeats, oldest first; afterwards this one is remembered for the next. */
+  #earlierOf(command: JointCommand): readonly JointCommand[] {
+    if (this.#recent.length === 0) return [];
+    const alike = this.#recent.filter(
+      (past) =>
+        past.seq > 0 &&
+        past.engagement === command.engagement &&
+        past.epoch === command.epoch &&
+        past.syncEpoch === command.syncEpoch &&
+        past.tracking &&
+        command.tracking,
+    );
+    const oldest = this.#recent.shift()!;
+    copyCommand(command, oldest);
+    this.#recent.push(oldest);
+    return alike;
   }
 
   onReceipt(bytes: Uint8Array, length: number): Reason | null {

@@ -86,6 +86,8 @@ export class OperatorLoop implements DatagramHandler {
       clock,
       this.sync.sync,
       counters,
+      joints,
+      rig.link.redundancy,
       parts.onClosed,
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
 import type { DurationHistogram } from '../../core/histogram.ts';
-import type { Outcome } from '../../core/messages.ts';
+import type { JointCommand, Outcome } from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
@@ -9,7 +9,13 @@ import type { Driver } from '../../robot/driver.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
 import { Supervisor, type Transition } from '../../robot/supervisor/supervisor.ts';
-import { decodeCommand, emptyCommand } from '../../wire/codecs/command.ts';
+import {
+  copyCommand,
+  decodeCommand,
+  type EarlierCommands,
+  emptyCommand,
+  emptyEarlier,
+} from '../../wire/codecs/command.ts';
 import { decodeDesk, decodeHello, emptyDesk } from '../../wire/codecs/desk.ts';
 import { frameType } from '../../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../../wire/codecs/receipt.ts';
@@ -57,6 +63,8 @@ export class RobotLoop implements DatagramHandler {
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #receipt = emptyReceipt();
   readonly #desk = emptyDesk();
+  readonly #newest: JointCommand;
+  readonly #earlier: EarlierCommands;
   readonly #probe = emptyProbe();
   readonly #state;
   readonly #numbers: Float64Array;
@@ -73,6 +81,8 @@ export class RobotLoop implements DatagramHandler {
     this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
     this.#states = new Periodic(rig.robot.stateHz, nowNs);
     this.#state = emptyState(joints);
+    this.#newest = emptyCommand(joints);
+    this.#earlier = emptyEarlier(joints);
     this.#numbers = new Float64Array(robotBoardSize(joints));
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
@@ -155,27 +165,38 @@ export class RobotLoop implements DatagramHandler {
     const entry = this.queue.slot();
     if (entry === null) return 'dropped-queue-full';
     const { command } = entry;
-    const malformed = decodeCommand(bytes, length, command);
+    const malformed = decodeCommand(bytes, length, command, this.#earlier);
     if (malformed !== null) return malformed;
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
     this.#commandPeer = from;
-    entry.kernelNs = kernelNs;
-    entry.receiveNs = this.#parts.clock.nowNs();
-    const refused = this.supervisor.admit(command, receivedNs);
+    const receiveNs = this.#parts.clock.nowNs();
+    const refused = this.supervisor.admit(command, receivedNs) ?? this.queue.refusal(command.seq);
     if (refused !== null) {
-      this.#reply(command.seq, `rejected:${refused}`, kernelNs, entry.receiveNs);
+      // A duplicate keeps the receipt of its first arrival.
+      if (refused !== 'duplicate') this.#reply(command.seq, outcomeOf(refused), kernelNs, receiveNs);
       return refused;
     }
     if (command.seq > this.#newestSeq) {
       this.#newestSeq = command.seq;
       this.supervisor.observe(command, receivedNs);
     }
-    entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs);
+    copyCommand(command, this.#newest);
+    for (let i = 0; i < this.#earlier.count; i++)
+      this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
+    this.#enqueue(this.#newest, kernelNs, receiveNs, receivedNs);
+    return null;
+  }
+
+  /** Gives a command its instant and its place; one that is here already, or too late, is passed over. */
+  #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): void {
+    const entry = this.queue.slot();
+    if (entry === null || this.queue.refusal(command.seq) !== null) return;
+    copyCommand(command, entry.command);
+    entry.kernelNs = kernelNs;
+    entry.receiveNs = receiveNs;
+    entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs, command.syncEpoch);
     entry.late = receivedNs > entry.dueNs;
-    const misplaced = this.queue.insert();
-    // A duplicate keeps the receipt of its first arrival.
-    if (misplaced === 'dropped-stale') this.#reply(command.seq, 'dropped-stale', kernelNs, entry.receiveNs);
-    return misplaced;
+    this.queue.insert();
   }
 
   /** Takes the oldest due command out; a newer one that is due as well makes it stale. */
@@ -294,3 +315,5 @@ export class RobotLoop implements DatagramHandler {
     return sentNs;
   }
 }
+
+const outcomeOf = (reason: Reason): Outcome => (reason === 'dropped-stale' ? reason : `rejected:${reason}`);

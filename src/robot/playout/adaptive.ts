@@ -22,6 +22,8 @@ const REANCHOR_NS = NS_PER_S;
 /** No command waits longer, whatever it claims. */
 const MAX_WAIT_NS = NS_PER_S;
 const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
+/** A gap that may prove a hole is not reacted to for so long. */
+const SUSPICION_NS = 250 * NS_PER_MS;
 const MAX_LOST = 12;
 /** A silence this long is a pause of the sender, not loss. */
 const PAUSE_NS = NS_PER_S;
@@ -48,10 +50,13 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #secondEndsNs = 0;
   #reactionNs = 0;
   #reactedNs = Number.NEGATIVE_INFINITY;
-  #evaluatedNs = 0;
+  #evaluateAtNs = 0;
+  #isPutOff = false;
   #isDirty = false;
   #inHole = false;
   #holeSinceNs = 0;
+  /** When so much was missing that it may prove a hole. */
+  #suspectedNs = Number.NEGATIVE_INFINITY;
   #delayNs = Number.NaN;
 
   constructor(options: AdaptiveOptions = {}) {
@@ -96,8 +101,9 @@ export class AdaptivePolicy implements PlayoutPolicy {
     const { usualNs } = this.#memory;
     const atNs = this.#clock.rectify(stampNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
     if (this.#clock.stepNs !== 0) this.#onStep();
-    // Out of order or twice: a newer command has told about the link already.
     if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
+    // Overtaken: a newer command has told about the link already.
+    else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
     const dueNs = Math.min(atNs + this.#playNs, receivedNs + MAX_WAIT_NS);
     this.#delayNs = dueNs - stampNs;
     return dueNs;
@@ -112,7 +118,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#newestNs = Number.NEGATIVE_INFINITY;
     this.#reactedNs = Number.NEGATIVE_INFINITY;
     this.#secondEndsNs = atNs + NS_PER_S;
-    this.#evaluatedNs = atNs;
+    this.#evaluateAtNs = atNs;
+    this.#suspectedNs = Number.NEGATIVE_INFINITY;
     this.#inHole = false;
   }
 
@@ -136,7 +143,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     }
     const triggerNs = this.#memory.usualNs + this.#triggerNs;
     this.#note(atNs, waitNs, gapNs, elapsedNs, triggerNs);
-    if (this.#isDirty && atNs - this.#evaluatedNs >= EVALUATE_EVERY_NS && !this.#clock.isPending)
+    if (this.#isDirty && atNs >= this.#evaluateAtNs && !this.#clock.isPending)
       this.#evaluate(atNs, triggerNs);
     this.#react(atNs, waitNs, elapsedNs, triggerNs);
     const { warpUp, warpDown } = this.#parameters;
@@ -154,17 +161,27 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (gapNs > 1.7 * periodNs && gapNs < PAUSE_NS) {
       // A command lost alone is one period late: not felt.
       const felt = Math.min(MAX_LOST, Math.round(gapNs / periodNs) - 2);
-      if (felt * periodNs > this.#ledger.budgetNs) return this.#enterHole(atNs);
-      this.#ledger.addLost(atNs, felt, periodNs);
+      if (felt > 0) this.#noteLost(atNs, felt);
     }
     if (waitNs <= triggerNs && waitNs <= this.#parameters.toleranceMs * NS_PER_MS) return;
     this.#ledger.add(atNs, waitNs, Math.min(elapsedNs, 1.5 * periodNs));
     this.#isDirty = true;
   }
 
+  #noteLost(atNs: number, felt: number): void {
+    const { periodNs } = this.#clock;
+    this.#ledger.addLost(atNs, felt, periodNs);
+    if (felt * periodNs > this.#ledger.budgetNs) this.#suspectedNs = atNs;
+    // Overtaken commands get the time to come after all.
+    if (!this.#isPutOff) this.#evaluateAtNs = atNs + EVALUATE_EVERY_NS;
+    this.#isPutOff = true;
+    this.#isDirty = true;
+  }
+
   #evaluate(atNs: number, triggerNs: number): void {
     this.#isDirty = false;
-    this.#evaluatedNs = atNs;
+    this.#isPutOff = false;
+    this.#evaluateAtNs = atNs + EVALUATE_EVERY_NS;
     const knownNs = this.#memory.secondNs;
     const needNs = this.#ledger.needNs(atNs, knownNs, triggerNs);
     if (needNs === Number.POSITIVE_INFINITY) this.#enterHole(atNs);
@@ -183,7 +200,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
     const { giveBack, warpUp } = this.#parameters;
     if (this.#reactionNs > 0 && atNs - this.#reactedNs > this.#holdNs)
       this.#reactionNs = Math.max(0, this.#reactionNs - giveBack * elapsedNs);
-    if (this.#inHole || waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
+    if (this.#inHole || atNs - this.#suspectedNs < SUSPICION_NS) return;
+    if (waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
     if (waitNs <= this.needNs - this.#leadNs) return;
     this.#reactionNs += warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
     this.#reactedNs = atNs;

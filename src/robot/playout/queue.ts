@@ -52,16 +52,22 @@ export class CommandQueue {
     return this.#spare.length > 0 ? this.#spare[this.#spare.length - 1]! : null;
   }
 
+  /** Why a command with this number would not be taken: it is here already, or too late. */
+  refusal(seq: number): Reason | null {
+    if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
+    for (let i = this.#waiting.length - 1; i >= 0 && this.#waiting[i]!.command.seq >= seq; i--)
+      if (this.#waiting[i]!.command.seq === seq) return 'duplicate';
+    return null;
+  }
+
   /** Puts the slot last given out in its place. */
   insert(): Reason | null {
     const entry = this.#spare[this.#spare.length - 1]!;
     const seq = entry.command.seq;
-    if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
+    const refused = this.refusal(seq);
+    if (refused !== null) return refused;
     let at = this.#waiting.length;
-    while (at > 0 && this.#waiting[at - 1]!.command.seq >= seq) {
-      if (this.#waiting[at - 1]!.command.seq === seq) return 'duplicate';
-      at--;
-    }
+    while (at > 0 && this.#waiting[at - 1]!.command.seq > seq) at--;
     this.#spare.pop();
     this.#waiting.splice(at, 0, entry);
     return null;

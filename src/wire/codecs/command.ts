@@ -11,8 +11,18 @@ import {
   writeFrame,
 } from './frame.ts';
 
-/** Operator → robot, command socket. `last` is reserved for redundancy: the K commands before this one. */
-export function encodeCommand(command: JointCommand, out: Uint8Array): number {
+/** As many earlier commands as a packet may repeat and still fit one Ethernet frame, sealed. */
+export const MAX_REDUNDANCY = 8;
+
+/**
+ * Operator → robot, command socket. `earlier` repeats commands that came before, oldest first: only those of the same
+ * epoch, engagement and clock relation, tracked, because the rest of what they say is taken from this one.
+ */
+export function encodeCommand(
+  command: JointCommand,
+  out: Uint8Array,
+  earlier: readonly JointCommand[] = [],
+): number {
   const body = {
     session: command.session,
     seq: command.seq,
@@ -24,13 +34,38 @@ export function encodeCommand(command: JointCommand, out: Uint8Array): number {
     sync: command.syncEpoch,
     q: anglesToJson(command.positionsRad),
     gripper: Math.round(command.gripper * 1e4) / 1e4,
-    last: [],
+    last: earlier.map(repeated),
   };
   return writeFrame('command', body, out);
 }
 
-/** Fills `out` (whose `positionsRad` sets the joint count) or returns why not; on a reason `out` is unspecified. */
-export function decodeCommand(bytes: Uint8Array, length: number, out: JointCommand): Reason | null {
+/** [seq, send_robot_ns, gripper, q…] */
+function repeated(command: JointCommand): (number | null)[] {
+  const gripper = Math.round(command.gripper * 1e4) / 1e4;
+  return [command.seq, stampToJson(command.stateRobotNs), gripper, ...anglesToJson(command.positionsRad)];
+}
+
+/** Earlier commands found in a packet; the array is reused and only the first `count` are valid. */
+export interface EarlierCommands {
+  count: number;
+  readonly commands: readonly JointCommand[];
+}
+
+export const emptyEarlier = (joints: number): EarlierCommands => ({
+  count: 0,
+  commands: Array.from({ length: MAX_REDUNDANCY }, () => emptyCommand(joints)),
+});
+
+/**
+ * Fills `out` (whose `positionsRad` sets the joint count) and `earlier`, or returns why not; on a reason both are
+ * unspecified.
+ */
+export function decodeCommand(
+  bytes: Uint8Array,
+  length: number,
+  out: JointCommand,
+  earlier: EarlierCommands | null = null,
+): Reason | null {
   const body = frameBody(bytes, length);
   if (body === null) return 'bad-json';
   out.session = countOf(body['session']);
@@ -52,6 +87,29 @@ export function decodeCommand(bytes: Uint8Array, length: number, out: JointComma
   if (angles !== null) return angles;
   if (Number.isNaN(out.gripper)) return 'non-finite';
   if (out.gripper < 0 || out.gripper > 1) return 'bad-range';
+  return earlier === null ? null : decodeEarlier(body['last'], out, earlier);
+}
+
+function decodeEarlier(last: unknown[], newest: JointCommand, earlier: EarlierCommands): Reason | null {
+  earlier.count = 0;
+  if (last.length > MAX_REDUNDANCY) return 'malformed';
+  let previousSeq = 0;
+  for (const row of last) {
+    const command = earlier.commands[earlier.count]!;
+    if (!Array.isArray(row) || row.length !== 3 + newest.positionsRad.length) return 'malformed';
+    const [seq, stamp, gripper] = row as unknown[];
+    copyCommand(newest, command);
+    command.seq = countOf(seq);
+    command.stateRobotNs = stampFromJson(stamp);
+    command.gripper = numberOf(gripper);
+    if (!(command.seq > previousSeq && command.seq < newest.seq)) return 'malformed';
+    if (stamp !== null && Number.isNaN(command.stateRobotNs)) return 'malformed';
+    if (!(command.gripper >= 0 && command.gripper <= 1)) return 'bad-range';
+    const angles = anglesFromJson(row.slice(3), command.positionsRad);
+    if (angles !== null) return angles;
+    previousSeq = command.seq;
+    earlier.count++;
+  }
   return null;
 }
 

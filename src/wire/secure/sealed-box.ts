@@ -1,16 +1,14 @@
-import { createCipheriv, createDecipheriv, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import type { Reason } from '../../core/counters.ts';
+import { type Aead, createAead, NONCE_BYTES, TAG_BYTES } from './aead.ts';
 import { ReplayWindow } from './replay-window.ts';
 
 /** "FH1x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
 export const HEADER_BYTES = 16;
-const TAG_BYTES = 16;
 export const SEAL_BYTES = HEADER_BYTES + TAG_BYTES;
 /** Sockets that carry sealed traffic: command, state, sync. A packet of one is not valid on another. */
 export const CHANNELS = 3;
 
-const CIPHER = 'aes-256-gcm';
-const OPTIONS = { authTagLength: TAG_BYTES };
 const MAGIC = 0x78314846; // "FH1x" read little-endian
 
 export function isSealed(bytes: Uint8Array, length: number): boolean {
@@ -26,14 +24,14 @@ export function sealedIndex(bytes: Uint8Array): number {
 
 /** One direction, sending. The counter is the nonce and never repeats under a key. */
 export class Sealer {
-  readonly #key: KeyObject;
+  readonly #aead: Aead;
   readonly #index: number;
   readonly #counters = new Float64Array(CHANNELS);
-  readonly #nonce = new DataView(new ArrayBuffer(12));
+  readonly #nonce = new DataView(new ArrayBuffer(NONCE_BYTES));
   readonly #nonceBytes = new Uint8Array(this.#nonce.buffer);
 
   constructor(key: KeyObject, index: number) {
-    this.#key = key;
+    this.#aead = createAead(key);
     this.#index = index;
   }
 
@@ -44,11 +42,7 @@ export class Sealer {
     this.#counters[channel] = counter + 1;
     writeHeader(out, this.#index, counter);
     setNonce(this.#nonce, channel, counter);
-    const cipher = createCipheriv(CIPHER, this.#key, this.#nonceBytes, OPTIONS);
-    cipher.setAAD(out.subarray(0, HEADER_BYTES));
-    out.set(cipher.update(plain.subarray(0, length)), HEADER_BYTES);
-    cipher.final();
-    out.set(cipher.getAuthTag(), HEADER_BYTES + length);
+    this.#aead.seal(this.#nonceBytes, plain, length, out, HEADER_BYTES);
     return length + SEAL_BYTES;
   }
 }
@@ -57,13 +51,13 @@ export class Sealer {
 export class Opener {
   /** Set by `open` when it succeeded. */
   length = 0;
-  readonly #key: KeyObject;
+  readonly #aead: Aead;
   readonly #windows = Array.from({ length: CHANNELS }, () => new ReplayWindow());
-  readonly #nonce = new DataView(new ArrayBuffer(12));
+  readonly #nonce = new DataView(new ArrayBuffer(NONCE_BYTES));
   readonly #nonceBytes = new Uint8Array(this.#nonce.buffer);
 
   constructor(key: KeyObject) {
-    this.#key = key;
+    this.#aead = createAead(key);
   }
 
   /** Puts the plain frame into `out` and its size into `length`, or says why not and leaves everything as it was. */
@@ -72,19 +66,9 @@ export class Opener {
     const window = this.#windows[channel]!;
     if (!Number.isSafeInteger(counter) || !window.isFresh(counter)) return 'replayed';
     setNonce(this.#nonce, channel, counter);
-    const end = length - TAG_BYTES;
-    const decipher = createDecipheriv(CIPHER, this.#key, this.#nonceBytes, OPTIONS);
-    decipher.setAAD(bytes.subarray(0, HEADER_BYTES));
-    decipher.setAuthTag(bytes.subarray(end, length));
-    const plain = decipher.update(bytes.subarray(HEADER_BYTES, end));
-    try {
-      decipher.final();
-    } catch {
-      return 'bad-auth';
-    }
+    if (!this.#aead.open(this.#nonceBytes, bytes, length, out, HEADER_BYTES)) return 'bad-auth';
     window.mark(counter);
-    out.set(plain);
-    this.length = plain.length;
+    this.length = length - SEAL_BYTES;
     return null;
   }
 }

@@ -8,6 +8,7 @@ const LEAST_UP_STEP_NS = 8 * NS_PER_MS;
 const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
 /** Commands that must bear out a step which did not show clearly at once. */
 const CONFIRMATIONS = 5;
+const REFINEMENTS = 8;
 const MATCH_NS = 1.5 * NS_PER_MS;
 /** Commands in which a step taken at once may still prove wrong. */
 const UNDO_COMMANDS = 8;
@@ -34,6 +35,7 @@ export class ClockSteps {
   #meanWaitNs = 0;
   // A step waiting for confirmation: commands since, the stamps' advance there, apparent delays before and since.
   #pending = 0;
+  #isAnnounced = false;
   #pendingDeltaNs = 0;
   #pendingAtNs = 0;
   #beforeNs = 0;
@@ -66,6 +68,7 @@ export class ClockSteps {
   restart(): void {
     this.#count = 0;
     this.#pending = 0;
+    this.#isAnnounced = false;
     this.#undoNs = 0;
     this.#recentApparentNs.fill(Number.POSITIVE_INFINITY);
     this.#recentAtNs.fill(Number.NaN);
@@ -79,7 +82,7 @@ export class ClockSteps {
       const apparentNs = receivedNs - atNs;
       this.stepNs =
         epoch !== this.#epoch && epoch !== undefined && this.#epoch !== undefined
-          ? this.#announced(atNs, apparentNs)
+          ? this.#announced(atNs, apparentNs, floorNs, usualNs)
           : this.#detect(atNs, apparentNs, receivedNs, floorNs, usualNs);
       this.#correctionNs += this.stepNs;
       atNs += this.stepNs;
@@ -110,17 +113,24 @@ export class ClockSteps {
   }
 
   /** The peer says so: whatever the stamps advanced beyond whole periods is the step. */
-  #announced(atNs: number, apparentNs: number): number {
-    const expectedNs = this.#recentLeast() + this.#meanWaitNs;
-    let best = Number.NaN;
-    for (let periods = 1; periods <= 8; periods++) {
-      const stepNs = periods * this.periodNs - (atNs - this.#atNs);
-      const errorNs = Math.abs(apparentNs - stepNs - expectedNs);
-      if (!(errorNs >= Math.abs(apparentNs - best - expectedNs))) best = stepNs;
-    }
-    this.#pending = 0;
+  #announced(atNs: number, apparentNs: number, floorNs: number, usualNs: number): number {
+    const { periodNs } = this;
+    const leastNs = this.#recentLeast();
+    const stampDeltaNs = atNs - this.#atNs;
+    const receiveDeltaNs = apparentNs - this.#apparentNs + stampDeltaNs;
+    // In the middle of a stall nothing was lost; else the command should be about as fast as those before.
+    const isCalm = this.#apparentNs - floorNs < calmNs(usualNs);
+    const fittingNs = this.#apparentNs + receiveDeltaNs - leastNs - this.#meanWaitNs;
+    const periods = isCalm ? Math.max(1, Math.round(fittingNs / periodNs)) : 1;
+    const stepNs = periods * periodNs - stampDeltaNs;
+    this.#pending = 1;
+    this.#isAnnounced = true;
+    this.#pendingAtNs = atNs + stepNs;
+    this.#beforeNs = leastNs;
+    this.#leastNs = apparentNs - stepNs;
+    this.#undoNs = 0;
     this.steppedAtNs = Number.NaN;
-    return best;
+    return stepNs;
   }
 
   #detect(atNs: number, apparentNs: number, receivedNs: number, floorNs: number, usualNs: number): number {
@@ -131,6 +141,7 @@ export class ClockSteps {
     const gapBefore = this.#sinceGap < 2 * RECENT;
     this.#sinceGap = stampDeltaNs > 1.5 * periodNs ? 0 : this.#sinceGap + 1;
     this.steppedAtNs = Number.NaN;
+    if (this.#isAnnounced) return this.#refine(apparentNs);
     if (this.#undoNs !== 0) {
       const undoneNs = this.#undo(apparentNs);
       if (undoneNs !== 0) return undoneNs;
@@ -138,11 +149,10 @@ export class ClockSteps {
     if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS)
       return this.#take(apparentNs, floorNs);
     const periods = Math.max(1, Math.round(receiveDeltaNs / periodNs));
-    const calmNs = 3 * NS_PER_MS + 2 * usualNs;
     const even =
       periods <= 3 &&
       Math.abs(receiveDeltaNs - periods * periodNs) < 0.3 * periodNs &&
-      this.#apparentNs - floorNs < calmNs;
+      this.#apparentNs - floorNs < calmNs(usualNs);
     const aheadNs = stampDeltaNs - receiveDeltaNs;
     if (
       even &&
@@ -201,6 +211,15 @@ export class ClockSteps {
     return 0;
   }
 
+  /** An announced step was taken at a guess of the commands between; a few more tell it exactly. */
+  #refine(apparentNs: number): number {
+    this.#leastNs = Math.min(this.#leastNs, apparentNs);
+    if (++this.#pending <= REFINEMENTS) return 0;
+    this.#pending = 0;
+    this.#isAnnounced = false;
+    return Math.abs(this.#leastNs - this.#beforeNs) > LEAST_STEP_NS ? this.#takeLate() : 0;
+  }
+
   #isBorneOut(): boolean {
     const shiftNs = this.#leastNs - this.#beforeNs;
     if (Math.abs(shiftNs) < LEAST_STEP_NS) return false;
@@ -225,3 +244,6 @@ export class ClockSteps {
     return leastNs;
   }
 }
+
+/** A wait like most, not part of a stall. */
+const calmNs = (usualNs: number): number => 3 * NS_PER_MS + 2 * usualNs;

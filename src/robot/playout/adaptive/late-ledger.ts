@@ -55,6 +55,17 @@ export class LateLedger {
     for (let i = 0; i < commands; i++) this.add(atNs, FOREVER_NS, periodNs);
   }
 
+  /** One of them came after all, overtaken by newer ones. */
+  found(atNs: number, waitNs: number): void {
+    for (let back = 1; back <= this.#count; back++) {
+      const slot = (this.#head + CAPACITY - back) % CAPACITY;
+      if (this.#atNs[slot]! <= atNs) return;
+      if (this.#waitNs[slot] !== FOREVER_NS) continue;
+      this.#waitNs[slot] = waitNs;
+      return;
+    }
+  }
+
   clear(): void {
     this.#count = 0;
   }
