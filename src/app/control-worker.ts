@@ -5,6 +5,7 @@ import { openReactor } from './open-reactor.ts';
 import { openOperator } from './operator/open.ts';
 import { runRobot } from './robot/run.ts';
 import type { ControlMessage, ControlStart } from './shared.ts';
+import { warmUp } from './warm-up.ts';
 
 /** The control thread of a role: opens the devices and sockets, then does nothing but the loop. */
 const start = workerData as ControlStart;
@@ -15,6 +16,7 @@ const tell = (message: ControlMessage) => parentPort?.postMessage(message);
 Error.stackTraceLimit = 0;
 
 async function main(): Promise<void> {
+  await warmUp(start);
   const { reactor, sockets, fallback } = await openReactor(start, clock);
   const { kind, stampSource, scheduling } = reactor;
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));

@@ -66,6 +66,10 @@ ${verbs}
 /** What is not mended by asking differently. */
 const FAILED: readonly string[] = ['child-failed', 'pairing-failed'];
 
+// Whoever read our output may leave; that must not end a robot process.
+process.stdout.on('error', () => {});
+process.stderr.on('error', () => {});
+
 try {
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {

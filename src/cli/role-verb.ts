@@ -35,6 +35,13 @@ export function roleVerb(
         print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
       });
       onEndRequest(() => handle.windDown());
+      let failed = false;
+      // A bug of ours: bring the robot to rest first, then say so.
+      process.on('uncaughtException', (error) => {
+        failed = true;
+        console.error(error);
+        handle.windDown();
+      });
       handle.ready.then(
         (info) => {
           void tell({ kind: 'ready', info });
@@ -45,7 +52,7 @@ export function roleVerb(
       const report = await handle.done;
       await tell({ kind: 'report', report });
       print({ kind: 'report', ...report }, reportText(report));
-      return 0;
+      return failed ? 1 : 0;
     },
   };
   return verb;

@@ -58,7 +58,7 @@ export async function engagedRig(sealed: boolean): Promise<FuzzRig> {
     ? new RobotTunnel(tap(robotEnd.outbox), [psk], () => ++index, robotCounters)
     : null;
   const operatorTunnel = sealed
-    ? new OperatorTunnel(tap(operatorEnd.outbox), psk, peers[1], clock, operatorCounters)
+    ? new OperatorTunnel(tap(operatorEnd.outbox), psk, peers, clock, operatorCounters)
     : null;
   const driverPlugin = await loadPlugin('driver', 'sim');
   const inputPlugin = await loadPlugin('input', 'scripted');

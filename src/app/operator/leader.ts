@@ -49,7 +49,8 @@ export class Leader {
   }
 
   ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
-    return this.#inputs.get(name)?.device.ingest(bytes, length, receivedNs) ?? null;
+    const input = this.#inputs.get(name);
+    return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs);
   }
 
   /** Hot path. */

@@ -25,7 +25,10 @@ export async function openOperator(
   const peer = (port: number) => peerOf(robotHost, port);
   const counters = new Counters(memory.counters);
   const [psk] = transport === 'udp' ? start.keys : [];
-  const tunnel = psk === undefined ? null : new OperatorTunnel(outbox, psk, peer(statePort), clock, counters);
+  const tunnel =
+    psk === undefined
+      ? null
+      : new OperatorTunnel(outbox, psk, [commandPort, statePort, syncPort].map(peer), clock, counters);
   const loop = new OperatorLoop({
     rig,
     model,

@@ -67,7 +67,8 @@ export class Orchestrator {
       this.#source = leader.source;
       if (this.#engaged) this.#release(!leader.automatic);
     }
-    if (!leader.sample.clutch || leader.automatic) this.#mustRelease = false;
+    // An open clutch counts only where it was really seen: a silent device says nothing.
+    if ((trusted && !leader.sample.clutch) || leader.automatic) this.#mustRelease = false;
     if (this.#engaged) {
       if (!leader.sample.clutch) this.#release(false);
       else if (!trusted || robot.endedEngagement >= this.#engagements) this.#release(!leader.automatic);

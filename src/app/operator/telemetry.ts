@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { Counters } from '../../core/counters.ts';
+import { Counters, type Reason } from '../../core/counters.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -22,6 +22,7 @@ const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
 /** One message must fit a datagram; at 1 kHz this is still every command. */
 const MAX_CLOSED = 60;
+const MAX_SUBSCRIBERS = 8;
 const CONNECTED_MS = 500;
 const INPUT_STATUS = ['ok', 'stale', 'none'];
 
@@ -32,12 +33,13 @@ export class TelemetryPublisher {
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
 
-  private constructor(socket: Socket, build: () => Telemetry | null) {
+  private constructor(socket: Socket, counters: Counters, build: () => Telemetry | null) {
     this.#socket = socket;
     this.#build = build;
     socket.on('error', () => {});
     socket.on('message', (bytes, from) => {
-      if (frameType(bytes, bytes.length) !== 'hello') return;
+      const reason = this.#refusal(bytes, `${from.address}:${from.port}`);
+      if (reason !== null) return counters.add(reason);
       const untilMs = performance.now() + SUBSCRIPTION_MS;
       this.#subscribers.set(`${from.address}:${from.port}`, {
         address: from.address,
@@ -63,9 +65,22 @@ export class TelemetryPublisher {
       });
       socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => {
         socket.removeAllListeners('error');
-        resolve(new TelemetryPublisher(socket, telemetryBuilder(rig, model, memory, stampSource)));
+        resolve(
+          new TelemetryPublisher(
+            socket,
+            new Counters(memory.counters),
+            telemetryBuilder(rig, model, memory, stampSource),
+          ),
+        );
       });
     });
+  }
+
+  #refusal(bytes: Uint8Array, key: string): Reason | null {
+    if (bytes.length === 0) return 'empty';
+    const type = frameType(bytes, bytes.length);
+    if (type !== 'hello') return type === null ? 'bad-tag' : 'wrong-port';
+    return this.#subscribers.size >= MAX_SUBSCRIBERS && !this.#subscribers.has(key) ? 'rate-limited' : null;
   }
 
   #publish(): void {

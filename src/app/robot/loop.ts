@@ -162,9 +162,7 @@ export class RobotLoop implements DatagramHandler {
   ): Reason | null {
     // Before parsing: a stranger costs a comparison.
     if (!this.#lease.mayCommand(from)) return 'not-operator';
-    const entry = this.queue.slot();
-    if (entry === null) return 'dropped-queue-full';
-    const { command } = entry;
+    const command = this.#newest;
     const malformed = decodeCommand(bytes, length, command, this.#earlier);
     if (malformed !== null) return malformed;
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
@@ -180,23 +178,23 @@ export class RobotLoop implements DatagramHandler {
       this.#newestSeq = command.seq;
       this.supervisor.observe(command, receivedNs);
     }
-    copyCommand(command, this.#newest);
     for (let i = 0; i < this.#earlier.count; i++)
       this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
-    this.#enqueue(this.#newest, kernelNs, receiveNs, receivedNs);
-    return null;
+    if (this.#enqueue(command, kernelNs, receiveNs, receivedNs)) return null;
+    this.#reply(command.seq, outcomeOf('dropped-queue-full'), kernelNs, receiveNs);
+    return 'dropped-queue-full';
   }
 
   /** Gives a command its instant and its place; one that is here already, or too late, is passed over. */
-  #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): void {
+  #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): boolean {
     const entry = this.queue.slot();
-    if (entry === null || this.queue.refusal(command.seq) !== null) return;
+    if (entry === null || this.queue.refusal(command.seq) !== null) return false;
     copyCommand(command, entry.command);
     entry.kernelNs = kernelNs;
     entry.receiveNs = receiveNs;
     entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs, command.syncEpoch);
     entry.late = receivedNs > entry.dueNs;
-    this.queue.insert();
+    return this.queue.insert() === null;
   }
 
   /** Takes the oldest due command out; a newer one that is due as well makes it stale. */

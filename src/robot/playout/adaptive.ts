@@ -41,7 +41,6 @@ export class AdaptivePolicy implements PlayoutPolicy {
   readonly #ledger: LateLedger;
   readonly #memory: NeedMemory;
   readonly #triggerNs: number;
-  readonly #leadNs: number;
   readonly #holdNs: number;
   #anchored = false;
   /** Delay after the stamp, both without clock steps. */
@@ -67,7 +66,6 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#ledger = new LateLedger(parameters);
     this.#memory = new NeedMemory(parameters, prior);
     this.#triggerNs = parameters.triggerMs * NS_PER_MS;
-    this.#leadNs = parameters.leadMs * NS_PER_MS;
     this.#holdNs = parameters.holdMs * NS_PER_MS;
   }
 
@@ -197,12 +195,12 @@ export class AdaptivePolicy implements PlayoutPolicy {
 
   /** Slows down while commands come late: what is under way is met halfway. */
   #react(atNs: number, waitNs: number, elapsedNs: number, triggerNs: number): void {
-    const { giveBack, warpUp } = this.#parameters;
+    const { giveBack, warpUp, leadShare } = this.#parameters;
     if (this.#reactionNs > 0 && atNs - this.#reactedNs > this.#holdNs)
       this.#reactionNs = Math.max(0, this.#reactionNs - giveBack * elapsedNs);
     if (this.#inHole || atNs - this.#suspectedNs < SUSPICION_NS) return;
     if (waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
-    if (waitNs <= this.needNs - this.#leadNs) return;
+    if (waitNs <= (1 - leadShare) * this.needNs) return;
     this.#reactionNs += warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
     this.#reactedNs = atNs;
   }

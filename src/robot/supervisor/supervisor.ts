@@ -191,7 +191,11 @@ export class Supervisor {
     if (refused !== null) return refused;
     if (this.#state !== 'engaged') {
       // Written so that a pose not read yet (NaN) refuses as well.
-      if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) return 'engage-jump';
+      if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) {
+        // Over and done with: it must not engage later, when the hand happens to come near.
+        this.#endedEngagement = Math.max(this.#endedEngagement, command.engagement);
+        return 'engage-jump';
+      }
       this.#limiter.restart(this.reading.positionsRad, nowNs);
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);

@@ -3,7 +3,14 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { JointCommand } from '../../core/messages.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
-import { copyCommand, decodeCommand, emptyCommand, encodeCommand } from './command.ts';
+import {
+  copyCommand,
+  decodeCommand,
+  emptyCommand,
+  emptyEarlier,
+  encodeCommand,
+  MAX_REDUNDANCY,
+} from './command.ts';
 import { frameBody, frameType, writeFrame } from './frame.ts';
 
 const JOINTS = 6;
@@ -106,7 +113,7 @@ describe('command', () => {
     assert.equal(widest(200), 0);
   });
 
-  it('keeps the reserved list of earlier commands', () => {
+  it('repeats no earlier command unless it is given one', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const length = encodeCommand(emptyCommand(JOINTS), bytes);
     assert.deepEqual(frameBody(bytes, length)?.['last'], []);
@@ -210,5 +217,63 @@ describe('command', () => {
         assert.ok(to.positionsRad.every((rad) => rad !== 9e9));
       }),
     );
+  });
+});
+
+describe('commands repeated in a later one', () => {
+  const row = [11, 1.9e9, 0.5, 1, 2, 3, 4, 5, 6];
+
+  function earlierReason(last: unknown): string | null {
+    const bytes = new TextEncoder().encode(`FH1c${JSON.stringify({ ...VALID, last })}`);
+    return decodeCommand(bytes, bytes.length, emptyCommand(JOINTS), emptyEarlier(JOINTS));
+  }
+
+  it('come back as they were sent, in order, with the rest taken from the newest', () => {
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const back = emptyCommand(JOINTS);
+    const earlier = emptyEarlier(JOINTS);
+    const many = fc.array(command, { maxLength: MAX_REDUNDANCY });
+    fc.assert(
+      fc.property(command, many, fc.integer({ min: MAX_REDUNDANCY + 1, max: 1e9 }), (newest, before, seq) => {
+        newest.seq = seq;
+        before.forEach((one, i) => {
+          one.seq = seq - before.length + i;
+        });
+        const length = encodeCommand(newest, bytes.fill(0xff), before);
+        assert.ok(length > 0, 'fits');
+        assert.equal(decodeCommand(bytes, length, back, earlier), null);
+        assert.equal(earlier.count, before.length);
+        before.forEach((sent, i) => {
+          const one = earlier.commands[i]!;
+          assert.deepEqual([one.seq, one.stateRobotNs], [sent.seq, sent.stateRobotNs]);
+          assert.deepEqual(
+            [one.session, one.epoch, one.engagement, one.tracking, one.syncEpoch],
+            [newest.session, newest.epoch, newest.engagement, newest.tracking, newest.syncEpoch],
+          );
+          assert.ok(Math.abs(one.gripper - sent.gripper) <= 5e-5);
+          assert.ok(one.positionsRad.every((rad, j) => Math.abs(rad - sent.positionsRad[j]!) <= 1e-7));
+        });
+      }),
+    );
+  });
+
+  it('are refused with the whole packet when one of them is wrong', () => {
+    assert.equal(earlierReason([]), null);
+    assert.equal(earlierReason([row]), null);
+    assert.equal(earlierReason([[10, null, ...row.slice(2)], row]), null);
+    const replaced = (at: number, value: unknown) => [row.map((old, i) => (i === at ? value : old))];
+    for (const seq of [12, 13, 0, -1, 1.5, null, '11'])
+      assert.equal(earlierReason(replaced(0, seq)), 'malformed');
+    for (const stamp of ['soon', true, []]) assert.equal(earlierReason(replaced(1, stamp)), 'malformed');
+    for (const gripper of [-0.1, 1.1, null, '0'])
+      assert.equal(earlierReason(replaced(2, gripper)), 'bad-range');
+    for (const rad of [null, '1', []]) assert.equal(earlierReason(replaced(5, rad)), 'non-finite');
+    for (const odd of [row.slice(1), [...row, 7], 5, null, {}])
+      assert.equal(earlierReason([odd]), 'malformed');
+    assert.equal(earlierReason([row, row]), 'malformed', 'twice the same');
+    assert.equal(earlierReason([row, [10, ...row.slice(1)]]), 'malformed', 'out of order');
+    const tooMany = Array.from({ length: MAX_REDUNDANCY + 1 }, (_, i) => [i + 1, ...row.slice(1)]);
+    assert.equal(earlierReason(tooMany), 'malformed');
+    assert.equal(earlierReason(tooMany.slice(1)), null);
   });
 });

@@ -4,6 +4,7 @@ import { frameType } from '../codecs/frame.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
 import { HandshakeOffer } from './handshake.ts';
 import { CHANNELS, isSealed, Opener, Sealer } from './sealed-box.ts';
+import { SourceLimiter } from './source-limiter.ts';
 
 /** The handshake travels on the state socket. */
 export const HANDSHAKE_SOCKET = 1;
@@ -17,7 +18,8 @@ const SILENCE_NS = 1e9;
 export class OperatorTunnel implements DatagramHandler, Outbox {
   readonly #outbox: Outbox;
   readonly #psk: Uint8Array;
-  readonly #robot: Peer;
+  readonly #robot: readonly Peer[];
+  readonly #limiter = new SourceLimiter();
   readonly #clock: Clock;
   readonly #counters: Counters;
   readonly #sealed = new Uint8Array(MAX_DATAGRAM_BYTES);
@@ -29,8 +31,8 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   #nextOfferNs: number;
   #heardNs = Number.NEGATIVE_INFINITY;
 
-  /** `robot` is the robot's state socket. */
-  constructor(outbox: Outbox, psk: Uint8Array, robot: Peer, clock: Clock, counters: Counters) {
+  /** `robot`: the robot's command, state and sync sockets. */
+  constructor(outbox: Outbox, psk: Uint8Array, robot: readonly Peer[], clock: Clock, counters: Counters) {
     this.#outbox = outbox;
     this.#psk = psk;
     this.#robot = robot;
@@ -57,7 +59,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     if (nowNs - this.#heardNs < SILENCE_NS) return;
     this.#offer ??= new HandshakeOffer(this.#psk);
     const length = this.#offer.encode(this.#sealed);
-    if (!this.#outbox.send(HANDSHAKE_SOCKET, this.#sealed, length, this.#robot))
+    if (!this.#outbox.send(HANDSHAKE_SOCKET, this.#sealed, length, this.#robot[HANDSHAKE_SOCKET]!))
       this.#counters.add('send-failed');
   }
 
@@ -85,19 +87,29 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
       this.#inner!.onDatagram(socket, bytes, length, from, receivedNs, kernelNs);
       return;
     }
-    const reason = isSealed(bytes, length)
-      ? (this.#opener?.open(socket, bytes, length, this.#plain) ??
-        (this.#opener === null ? 'unknown-key' : null))
+    if (this.#limiter.isBlocked(from, receivedNs)) return this.#counters.add('rate-limited');
+    const sealed = isSealed(bytes, length);
+    const reason = sealed
+      ? this.#open(socket, bytes, length, from)
       : this.#onHandshake(socket, bytes, length, from, receivedNs);
-    if (reason !== null) return this.#counters.add(reason);
-    if (!isSealed(bytes, length)) return;
-    this.#heardNs = receivedNs;
-    this.#inner!.onDatagram(socket, this.#plain, this.#opener!.length, from, receivedNs, kernelNs);
+    if (reason !== null) {
+      this.#counters.add(reason);
+      this.#limiter.fail(from, receivedNs);
+    } else if (sealed) {
+      this.#heardNs = receivedNs;
+      this.#inner!.onDatagram(socket, this.#plain, this.#opener!.length, from, receivedNs, kernelNs);
+    }
+  }
+
+  /** Only the robot's own sockets are worth a decryption. */
+  #open(socket: number, bytes: Uint8Array, length: number, from: Peer): Reason | null {
+    if (from !== this.#robot[socket]) return 'unknown-source';
+    return this.#opener === null ? 'unknown-key' : this.#opener.open(socket, bytes, length, this.#plain);
   }
 
   #onHandshake(socket: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     if (frameType(bytes, length) !== 'accept' || socket !== HANDSHAKE_SOCKET) return 'unsealed';
-    if (from !== this.#robot) return 'unknown-source';
+    if (from !== this.#robot[HANDSHAKE_SOCKET]) return 'unknown-source';
     const keys = this.#offer?.accept(bytes, length) ?? null;
     if (keys === null) return 'bad-auth';
     this.#offer = null;

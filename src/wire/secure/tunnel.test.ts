@@ -71,7 +71,7 @@ function setUp(operatorKey: Uint8Array, robotKeys: Uint8Array[]) {
   const operatorTunnel = new OperatorTunnel(
     tap(operatorEnd.outbox, OPERATOR),
     operatorKey,
-    ROBOT[1]!,
+    ROBOT,
     clock,
     operatorCounters,
   );

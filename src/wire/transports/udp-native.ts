@@ -123,6 +123,8 @@ class NativeReactor implements Reactor {
     this.#libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     while (Atomics.load(this.#stop, 0) === 0) {
       const nowNs = this.#clock.nowNs();
+      // Here, where nothing waits for it, and not between a datagram and its handler.
+      this.#stamps.refresh(nowNs);
       const waitNs = Math.min(Math.max(0, handler.nextDeadlineNs() - nowNs), MAX_WAIT_NS);
       this.#timeout.setUint32(8, waitNs, true);
       const ready = this.#libc.ppoll(bytesOf(this.#polls), this.#fds.length, bytesOf(this.#timeout), null);
@@ -134,7 +136,6 @@ class NativeReactor implements Reactor {
 
   /** One bounded batch per ready socket, so that a flood cannot starve the deadlines. */
   #receive(handler: DatagramHandler): void {
-    this.#stamps.refresh(this.#clock.nowNs());
     for (let socket = 0; socket < this.#fds.length; socket++) {
       if ((this.#polls.getInt16(8 * socket + 6, true) & POLLIN) === 0) continue;
       const batch = this.#batch;

@@ -22,7 +22,7 @@ export class LateLedger {
   readonly #shareNs = new Float64Array(CAPACITY);
   readonly #lateSlots = new Int32Array(CAPACITY);
   readonly #toleranceNs: number;
-  readonly #leadNs: number;
+  readonly #reactFrom: number;
   readonly #holdNs: number;
   readonly #giveBack: number;
   readonly #warpUp: number;
@@ -35,7 +35,7 @@ export class LateLedger {
   constructor(parameters: AdaptiveParameters) {
     this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
     this.budgetNs = parameters.lateShare * WINDOW_NS;
-    this.#leadNs = parameters.leadMs * NS_PER_MS;
+    this.#reactFrom = 1 - parameters.leadShare;
     this.#holdNs = parameters.holdMs * NS_PER_MS;
     this.#giveBack = parameters.giveBack;
     this.#warpUp = parameters.warpUp;
@@ -120,8 +120,8 @@ export class LateLedger {
         if (idleNs > 0) reactionNs = Math.max(0, reactionNs - this.#giveBack * idleNs);
       }
       previousNs = atNs;
-      const heldNs = levelNs + reactionNs;
-      if (waitNs > triggerNs && waitNs > heldNs - this.#leadNs && waitNs < this.capNs) {
+      const fromNs = this.#reactFrom * (levelNs + reactionNs);
+      if (waitNs > triggerNs && waitNs > fromNs && waitNs < this.capNs) {
         reactionNs = Math.min(reactionNs + this.#warpUp * shareNs, this.capNs - levelNs);
         reactedNs = atNs;
       }

@@ -10,8 +10,8 @@ export interface AdaptiveParameters {
   capMs: number;
   /** The reaction begins at waits this far above the usual ones … */
   triggerMs: number;
-  /** … that come this close to the delay in force. */
-  leadMs: number;
+  /** … that come within this share of the delay in force. */
+  leadShare: number;
   /** What the reaction added is kept for so long … */
   holdMs: number;
   /** … and then given back at this share of elapsed time. */
@@ -43,7 +43,7 @@ const BALANCED: AdaptiveParameters = {
   lateShare: 0.045,
   capMs: 150,
   triggerMs: 6,
-  leadMs: 12,
+  leadShare: 0.3,
   holdMs: 1000,
   giveBack: 0.05,
   memoryS: 240,
@@ -66,7 +66,6 @@ export const PRESETS = {
     toleranceMs: 3,
     lateShare: 0.035,
     triggerMs: 3,
-    leadMs: 8,
     holdMs: 2000,
     coldCapMs: 50,
   },
