@@ -38,11 +38,16 @@ export const robotPeer = (socket: 0 | 1 | 2): Peer => peerOf(ROBOT_HOST, ROBOT_P
 class Seat implements DatagramHandler {
   loop: DatagramHandler | null = null;
   readonly clock: Clock;
-  readonly #offsetNs: number;
+  #offsetNs: number;
 
   constructor(base: Clock, offsetNs: number) {
     this.#offsetNs = offsetNs;
-    this.clock = { nowNs: () => base.nowNs() + offsetNs };
+    this.clock = { nowNs: () => base.nowNs() + this.#offsetNs };
+  }
+
+  /** A monotonic clock can only jump ahead, as when the other machine was suspended. */
+  step(byNs: number): void {
+    this.#offsetNs += byNs;
   }
 
   onDatagram(
@@ -220,6 +225,10 @@ export class SimulatedRig {
 
   get nowNs(): number {
     return this.clock.nowNs();
+  }
+
+  stepClock(role: 'operator' | 'robot', byNs: number): void {
+    (role === 'robot' ? this.#robotSeat : this.#operatorSeat)?.step(byNs);
   }
 
   /** A new robot process at the same address; the old one, if any, is gone without a word. */

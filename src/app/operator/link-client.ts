@@ -64,6 +64,7 @@ export class LinkClient {
     command.stateRobotNs = this.#sync.toRobotNs(command.stateOperatorNs);
     command.syncEpoch = this.#sync.epoch;
     const length = encodeCommand(command, this.#bytes, this.#earlierOf(command));
+    this.#remember(command);
     const at = slotOf(command.seq);
     this.#expireSlot(at);
     this.#session = command.session;
@@ -77,22 +78,24 @@ export class LinkClient {
     this.#pending[at + 3] = sentNs || this.#clock.nowNs();
   }
 
-  /** The commands that this packet repeats, oldest first; afterwards this one is remembered for the next. */
+  /** The commands that this packet repeats, oldest first. */
   #earlierOf(command: JointCommand): readonly JointCommand[] {
-    if (this.#recent.length === 0) return [];
-    const alike = this.#recent.filter(
+    if (this.#recent.length === 0 || !command.tracking) return [];
+    return this.#recent.filter(
       (past) =>
         past.seq > 0 &&
+        past.tracking &&
         past.engagement === command.engagement &&
         past.epoch === command.epoch &&
-        past.syncEpoch === command.syncEpoch &&
-        past.tracking &&
-        command.tracking,
+        past.syncEpoch === command.syncEpoch,
     );
-    const oldest = this.#recent.shift()!;
+  }
+
+  #remember(command: JointCommand): void {
+    const oldest = this.#recent.shift();
+    if (oldest === undefined) return;
     copyCommand(command, oldest);
     this.#recent.push(oldest);
-    return alike;
   }
 
   onReceipt(bytes: Uint8Array, length: number): Reason | null {

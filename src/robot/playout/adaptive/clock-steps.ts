@@ -10,6 +10,8 @@ const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
 const CONFIRMATIONS = 5;
 const REFINEMENTS = 8;
 const MATCH_NS = 1.5 * NS_PER_MS;
+/** Further back, whole periods cannot be counted reliably. */
+const LONGEST_BASE = 12;
 /** Commands in which a step taken at once may still prove wrong. */
 const UNDO_COMMANDS = 8;
 const RECENT = 16;
@@ -33,10 +35,11 @@ export class ClockSteps {
   #stampDeltaNs = START_PERIOD_NS;
   #sinceGap = RECENT * 2;
   #meanWaitNs = 0;
-  // A step waiting for confirmation: commands since, the stamps' advance there, apparent delays before and since.
+  // A step waiting for confirmation: commands since, the stamp to count from, apparent delays before and since.
   #pending = 0;
   #isAnnounced = false;
-  #pendingDeltaNs = 0;
+  #baseAtNs = 0;
+  #sinceBase = 0;
   #pendingAtNs = 0;
   #beforeNs = 0;
   #firstNs = 0;
@@ -149,9 +152,11 @@ export class ClockSteps {
     if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS)
       return this.#take(apparentNs, floorNs);
     const periods = Math.max(1, Math.round(receiveDeltaNs / periodNs));
+    // The stamps, not the arrivals, must account for the jump.
+    const unevenNs = Math.min(0.3 * periodNs, 0.2 * Math.abs(jumpNs));
     const even =
       periods <= 3 &&
-      Math.abs(receiveDeltaNs - periods * periodNs) < 0.3 * periodNs &&
+      Math.abs(receiveDeltaNs - periods * periodNs) < unevenNs &&
       this.#apparentNs - floorNs < calmNs(usualNs);
     const aheadNs = stampDeltaNs - receiveDeltaNs;
     if (
@@ -194,21 +199,25 @@ export class ClockSteps {
 
   /** Stamps out of step, and then the apparent delays shifted by as much. */
   #confirm(atNs: number, apparentNs: number, stampDeltaNs: number): number {
-    const uneven = Math.abs(stampDeltaNs - this.periodNs) > LEAST_STEP_NS;
-    if (this.#pending > 0 && !uneven) {
-      this.#leastNs = Math.min(this.#leastNs, apparentNs);
-      if (++this.#pending <= CONFIRMATIONS) return 0;
-      this.#pending = 0;
-      return this.#isBorneOut() ? this.#takeLate() : 0;
+    const isUneven = Math.abs(stampDeltaNs - this.periodNs) > LEAST_STEP_NS;
+    if (this.#pending === 0 && !isUneven) return 0;
+    if (this.#pending === 0 || this.#sinceBase >= LONGEST_BASE) {
+      this.#beforeNs = this.#recentLeast();
+      this.#baseAtNs = this.#atNs;
+      this.#sinceBase = 0;
     }
-    if (!uneven) return 0;
-    if (this.#pending === 0 || this.#pending > 2) this.#beforeNs = this.#recentLeast();
-    this.#pending = 1;
-    this.#pendingDeltaNs = stampDeltaNs;
-    this.#pendingAtNs = Math.min(atNs, this.#atNs);
-    this.#firstNs = apparentNs;
-    this.#leastNs = apparentNs;
-    return 0;
+    this.#sinceBase++;
+    if (isUneven) {
+      this.#pending = 1;
+      this.#pendingAtNs = Math.min(atNs, this.#atNs);
+      this.#firstNs = apparentNs;
+      this.#leastNs = apparentNs;
+      return 0;
+    }
+    this.#leastNs = Math.min(this.#leastNs, apparentNs);
+    if (++this.#pending <= CONFIRMATIONS) return 0;
+    this.#pending = 0;
+    return this.#isBorneOut(atNs) ? this.#takeLate() : 0;
   }
 
   /** An announced step was taken at a guess of the commands between; a few more tell it exactly. */
@@ -220,10 +229,11 @@ export class ClockSteps {
     return Math.abs(this.#leastNs - this.#beforeNs) > LEAST_STEP_NS ? this.#takeLate() : 0;
   }
 
-  #isBorneOut(): boolean {
+  #isBorneOut(atNs: number): boolean {
     const shiftNs = this.#leastNs - this.#beforeNs;
     if (Math.abs(shiftNs) < LEAST_STEP_NS) return false;
-    if (Math.abs(shiftNs + this.#pendingDeltaNs - this.periodNs) > MATCH_NS) return false;
+    const aheadNs = atNs - this.#baseAtNs - this.#sinceBase * this.periodNs;
+    if (Math.abs(shiftNs + aheadNs) > MATCH_NS) return false;
     // A drain gets there gradually, a plateau overshoots.
     const firstNs = this.#firstNs - this.#beforeNs;
     return shiftNs < 0 ? firstNs < 0.5 * shiftNs : firstNs < 1.5 * shiftNs + 2 * NS_PER_MS;

@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { OUTCOMES } from '../../src/core/trace-record.ts';
+import { oneWayNs } from '../../src/trace/segments.ts';
+import { isApplied, MS, robotPeer, SimulatedRig, xorshift } from './simulated-rig.ts';
+
+async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}): Promise<SimulatedRig> {
+  const rig = await SimulatedRig.create(options);
+  rig.runUntil(() => rig.state === 'engaged', 3000);
+  rig.runFor(1000);
+  return rig;
+}
+
+describe('redundancy', () => {
+  /** Commands that never took effect, of those sent while one in five is lost in bursts of up to three. */
+  async function missing(redundancy: number): Promise<number> {
+    const rig = await engaged({ overrides: [`link.redundancy=${redundancy}`] });
+    const random = xorshift(12_345);
+    let burst = 0;
+    rig.impair = (_from, to) => {
+      if (to !== robotPeer(0)) return 2 * MS;
+      if (burst > 0) burst--;
+      else if (random() < 0.1) burst = 1 + Math.floor(random() * 3);
+      return burst > 0 ? null : 2 * MS;
+    };
+    const from = rig.operator.loop.link.totals.commands;
+    rig.runFor(20_000);
+    rig.impair = () => 2 * MS;
+    rig.runFor(3000);
+    assert.equal(rig.state, 'engaged');
+    const closed = rig.operator.closed.filter((record) => record.seq > from);
+    assert.equal(new Set(closed.map((record) => record.seq)).size, closed.length, 'one trace each');
+    return closed.filter((record) => !isApplied(OUTCOMES[record.outcome]!)).length;
+  }
+
+  it('repairs what bursts lose, where without it they are gone', async () => {
+    const without = await missing(0);
+    assert.ok(without > 200, `${without} lost without`);
+    assert.equal(await missing(8), 0);
+    const two = await missing(2);
+    assert.ok(two < without / 5, `${two} with two`);
+  });
+
+  it('fits one Ethernet frame, sealed', async () => {
+    const rig = await SimulatedRig.create({ overrides: ['link.redundancy=8'] });
+    let longest = 0;
+    rig.onOperatorSend = (_socket, bytes) => {
+      longest = Math.max(longest, bytes.length);
+    };
+    rig.runFor(5000);
+    assert.ok(longest > 700 && longest <= 1472 - 32, `${longest} bytes`);
+  });
+});
+
+describe('clock synchronization', () => {
+  it('works over round trips longer than the time between probes', async () => {
+    for (const delayMs of [60, 200, 400]) {
+      const rig = await engaged({ delayMs, operatorOffsetNs: 7e12, overrides: ['robot.playout=none'] });
+      rig.runFor(5000);
+      const last = rig.operator.closed.filter((record) => OUTCOMES[record.outcome] === 'applied').at(-1)!;
+      const oneWayMs = oneWayNs(last) / MS;
+      assert.ok(Math.abs(oneWayMs - delayMs) < 1, `${oneWayMs} ms seen, ${delayMs} ms true`);
+    }
+  });
+
+  for (const role of ['robot', 'operator'] as const)
+    it(`recovers from a step of the ${role}'s clock by a second, without a jump`, async () => {
+      const rig = await engaged();
+      const before = rig.operator.loop.sync.sync.epoch;
+      rig.robot.driver.writes.length = 0;
+      rig.stepClock(role, 1e9);
+      rig.runFor(4000);
+      // To the robot its own step looks like a second of silence: it lets go and wants to be armed.
+      if (role === 'robot') {
+        assert.equal(rig.state, 'idle');
+        rig.operator.loop.ask('arm', rig.nowNs);
+      }
+      rig.runFor(1000);
+      assert.equal(rig.state, 'engaged', 'follows again by itself');
+      assert.ok(rig.operator.loop.sync.sync.epoch > before, 'the step is explicit');
+      const { writes } = rig.robot.driver;
+      for (let i = 1; i < writes.length; i++)
+        writes[i]!.positionsRad.forEach((rad, j) => {
+          const step = Math.abs(rad - writes[i - 1]!.positionsRad[j]!);
+          assert.ok(
+            step <= rig.model.joints[j]!.maxVelocityRadS * 0.05 + 1e-9,
+            `joint ${j} stepped ${step} rad`,
+          );
+        });
+      const last = rig.operator.closed.filter((record) => OUTCOMES[record.outcome] === 'applied').at(-1)!;
+      assert.ok(Math.abs(oneWayNs(last) / MS - 60) < 1, `one way ${oneWayNs(last) / MS} ms`);
+    });
+});
