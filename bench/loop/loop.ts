@@ -44,8 +44,8 @@ async function measure(seconds: number): Promise<LoopReport> {
   const kinds = (['zmq', 'udp'] as const).filter((kind) => checks[kind].ok);
   const wholeS = seconds + WARM_UP_S;
   const sliceS = seconds / SLICES + WARM_UP_S;
-  const totalS = 2 * wholeS + (wholeS + START_S) + SLICES * (1 + kinds.length) * (sliceS + START_S);
-  const progress = new Progress(3 + SLICES * (1 + kinds.length), totalS);
+  const totalS = 2 * wholeS + (wholeS + START_S) + SLICES * (2 + kinds.length) * (sliceS + START_S);
+  const progress = new Progress(3 + SLICES * (2 + kinds.length), totalS);
   const paths = [];
   let wait = '';
   for (const hz of [100, 500]) {
@@ -56,8 +56,9 @@ async function measure(seconds: number): Promise<LoopReport> {
     wait = run.wait;
     paths.push(samples.result(`Farhand in one process, ${hz} Hz`, hz));
   }
-  const { ours, pairs } = await takeTurns(progress, sliceS, kinds);
+  const { ours, plain, pairs } = await takeTurns(progress, sliceS, kinds);
   paths.push(ours.result('Farhand, two processes over UDP, 100 Hz', 100));
+  paths.push(plain.result('Farhand, the same in the clear, 100 Hz', 100));
   const fast = new PathSamples();
   await twoProcesses(progress, fast, 500, wholeS, '');
   paths.push(fast.result('Farhand, two processes over UDP, 500 Hz', 500));
@@ -78,11 +79,13 @@ async function measure(seconds: number): Promise<LoopReport> {
 /** Every other turn runs in the opposite order. */
 async function takeTurns(progress: Progress, sliceS: number, kinds: readonly PairKind[]) {
   const ours = new PathSamples();
+  const plain = new PathSamples();
   const pairs = { zmq: new PairSamples(), udp: new PairSamples() };
   for (let turn = 1; turn <= SLICES; turn++) {
     const label = `, turn ${turn} of ${SLICES}`;
     const runs = [
       () => twoProcesses(progress, ours, 100, sliceS, label),
+      () => twoProcesses(progress, plain, 100, sliceS, `${label}, in the clear`, ['link.security=plain']),
       ...kinds.map((kind) => async () => {
         const load = meterLoad();
         const run = await progress.during(`${PAIRS[kind]}${label}`, sliceS + START_S, () =>
@@ -93,7 +96,7 @@ async function takeTurns(progress: Progress, sliceS: number, kinds: readonly Pai
     ];
     for (const run of turn % 2 === 0 ? runs.reverse() : runs) await run();
   }
-  return { ours, pairs };
+  return { ours, plain, pairs };
 }
 
 async function twoProcesses(
@@ -102,9 +105,10 @@ async function twoProcesses(
   hz: number,
   seconds: number,
   label: string,
+  more: string[] = [],
 ): Promise<void> {
   const load = meterLoad();
-  const overrides = ['robot.playout=none', `operator.hz=${hz}`];
+  const overrides = ['robot.playout=none', `operator.hz=${hz}`, ...more];
   const run = await progress.during(`two processes over UDP, ${hz} Hz${label}`, seconds + START_S, () =>
     demoRun({ overrides, durationS: seconds + CONTACT_S }),
   );

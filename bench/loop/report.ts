@@ -45,6 +45,11 @@ export function verdicts(report: LoopReport): Verdict[] {
     ratio('ours/Python ZeroMQ, one-way p99', two.oneWayMs.p99, zmq.p99, 0.5);
     ratio('ours/Python ZeroMQ, message only p50', two.messageMs.p50, zmq.p50, null);
     ratio('ours/Python ZeroMQ, message only p99', two.messageMs.p99, zmq.p99, null);
+    const plain = at('in the clear')?.oneWayMs;
+    if (plain) {
+      ratio('ours in the clear/Python ZeroMQ, one-way p50', plain.p50, zmq.p50, 0.5);
+      ratio('ours in the clear/Python ZeroMQ, one-way p99', plain.p99, zmq.p99, 0.5);
+    }
   }
   for (const [label, path] of [
     ['in one process', at('in one process, 100 Hz')],

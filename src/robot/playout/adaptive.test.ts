@@ -290,6 +290,17 @@ describe('the clock relation', () => {
     assert.ok(dueNs >= 2 * S + 3 * MS && dueNs <= 2 * S + 3 * MS + policy.needNs + 1);
   });
 
+  it('is not disturbed by one ancient command, and follows a peer whose clock went back', () => {
+    const policy = new AdaptivePolicy();
+    stream(policy, 3000, quiet);
+    const playedMs = policy.delayNs / MS;
+    play(policy, { sentNs: 20 * S, delayMs: 11_000 });
+    const [next] = stream(policy, 1, quiet, { fromNs: 31.01 * S });
+    assert.ok(Math.abs(next!.dueMs - playedMs) < 1.5, `${next!.dueMs} after ${playedMs}`);
+    const back = stream(policy, 1000, (i) => ({ ...quiet(i), clockMs: -20_000 }), { fromNs: 40 * S });
+    for (const { dueMs } of back.slice(100)) assert.ok(dueMs > 2 && dueMs < 60, `${dueMs}`);
+  });
+
   it('starts afresh with a new peer and keeps what it knows of the network', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 6000, blocks(500, 100));

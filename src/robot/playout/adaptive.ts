@@ -17,8 +17,9 @@ export interface AdaptiveOptions extends Partial<AdaptiveParameters> {
 
 /** Apparent delays beyond this are no delays: such a stamp is taken for none. */
 const MAX_APPARENT_NS = 1e13;
-/** A stamp so far behind the newest belongs to another clock relation. */
-const REANCHOR_NS = NS_PER_S;
+/** So many stamps in a row so far behind the newest belong to another clock relation. */
+const STRANGE_NS = NS_PER_S;
+const MAX_STRANGERS = 8;
 /** No command waits longer, whatever it claims. */
 const MAX_WAIT_NS = NS_PER_S;
 const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
@@ -37,12 +38,14 @@ export class AdaptivePolicy implements PlayoutPolicy {
   readonly name: string;
   readonly #parameters: AdaptiveParameters;
   readonly #clock = new ClockSteps();
-  readonly #floor = new Floor();
+  readonly #floor: Floor;
   readonly #ledger: LateLedger;
   readonly #memory: NeedMemory;
+  readonly #toleranceNs: number;
   readonly #triggerNs: number;
   readonly #holdNs: number;
   #anchored = false;
+  #strangers = 0;
   /** Delay after the stamp, both without clock steps. */
   #playNs = 0;
   #newestNs = 0;
@@ -63,8 +66,10 @@ export class AdaptivePolicy implements PlayoutPolicy {
     const parameters = { ...PRESETS[preset], ...chosen };
     this.name = nameOf(preset, chosen.capMs);
     this.#parameters = parameters;
+    this.#floor = new Floor(parameters.floorMs);
     this.#ledger = new LateLedger(parameters);
     this.#memory = new NeedMemory(parameters, prior);
+    this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
     this.#triggerNs = parameters.triggerMs * NS_PER_MS;
     this.#holdNs = parameters.holdMs * NS_PER_MS;
   }
@@ -94,11 +99,12 @@ export class AdaptivePolicy implements PlayoutPolicy {
       this.#anchored = false;
       return receivedNs + this.needNs;
     }
-    const correctedNs = stampNs + this.#clock.correctionNs;
-    if (!this.#anchored || this.#newestNs - correctedNs > REANCHOR_NS) this.#anchor(correctedNs, receivedNs);
+    if (!this.#anchored) this.#anchor(stampNs + this.#clock.correctionNs, receivedNs);
     const { usualNs } = this.#memory;
     const atNs = this.#clock.rectify(stampNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
     if (this.#clock.stepNs !== 0) this.#onStep();
+    this.#strangers = this.#newestNs - atNs > STRANGE_NS ? this.#strangers + 1 : 0;
+    if (this.#strangers === MAX_STRANGERS) this.#anchor(atNs, receivedNs);
     if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
     // Overtaken: a newer command has told about the link already.
     else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
@@ -109,6 +115,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
 
   #anchor(atNs: number, receivedNs: number): void {
     this.#anchored = true;
+    this.#strangers = 0;
     this.#clock.restart();
     this.#floor.fill(Number.POSITIVE_INFINITY);
     this.#ledger.clear();
@@ -153,7 +160,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #note(atNs: number, waitNs: number, gapNs: number, elapsedNs: number, triggerNs: number): void {
     const { periodNs } = this.#clock;
     if (this.#inHole) {
-      if (waitNs < triggerNs || atNs - this.#holeSinceNs > NS_PER_S) this.#inHole = false;
+      if (waitNs <= this.#toleranceNs || atNs - this.#holeSinceNs > NS_PER_S) this.#inHole = false;
       return;
     }
     if (gapNs > 1.7 * periodNs && gapNs < PAUSE_NS) {
@@ -161,7 +168,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
       const felt = Math.min(MAX_LOST, Math.round(gapNs / periodNs) - 2);
       if (felt > 0) this.#noteLost(atNs, felt);
     }
-    if (waitNs <= triggerNs && waitNs <= this.#parameters.toleranceMs * NS_PER_MS) return;
+    if (waitNs <= triggerNs && waitNs <= this.#toleranceNs) return;
     this.#ledger.add(atNs, waitNs, Math.min(elapsedNs, 1.5 * periodNs));
     this.#isDirty = true;
   }
@@ -201,7 +208,9 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (this.#inHole || atNs - this.#suspectedNs < SUSPICION_NS) return;
     if (waitNs <= triggerNs || waitNs >= this.#ledger.capNs) return;
     if (waitNs <= (1 - leadShare) * this.needNs) return;
-    this.#reactionNs += warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
+    const mostNs = this.#ledger.capNs - this.#memory.levelNs;
+    const addedNs = warpUp * Math.min(elapsedNs, 2 * this.#clock.periodNs);
+    this.#reactionNs = Math.min(this.#reactionNs + addedNs, mostNs);
     this.#reactedNs = atNs;
   }
 }

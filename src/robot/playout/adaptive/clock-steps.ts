@@ -166,7 +166,12 @@ export class ClockSteps {
       aheadNs > 0.8 * LEAST_STEP_NS
     )
       return this.#take(apparentNs, this.#recentLeast() + this.#meanWaitNs);
-    if (even && jumpNs > LEAST_UP_STEP_NS && aheadNs < 0 && this.#isBackStep(atNs, stampDeltaNs, gapBefore)) {
+    if (
+      even &&
+      periods === 1 &&
+      jumpNs > LEAST_UP_STEP_NS &&
+      this.#isBackStep(atNs, stampDeltaNs, gapBefore)
+    ) {
       this.#undoNs = jumpNs;
       this.#undoBeforeNs = this.#recentLeast();
       this.#undoLeft = UNDO_COMMANDS;
@@ -184,7 +189,7 @@ export class ClockSteps {
   #isBackStep(atNs: number, stampDeltaNs: number, gapBefore: boolean): boolean {
     const { periodNs } = this;
     if (Math.abs(this.#stampDeltaNs - periodNs) > 0.3 * periodNs) return false;
-    if (stampDeltaNs > 0.2 * periodNs) return Math.abs(stampDeltaNs - periodNs) > 0.25 * periodNs;
+    if (stampDeltaNs > 0.2 * periodNs) return stampDeltaNs < 0.75 * periodNs;
     return !gapBefore && !this.#recentAtNs.includes(atNs);
   }
 

@@ -1,21 +1,25 @@
 import { NS_PER_MS } from '../../../core/clock.ts';
 
 const BUCKETS = 16;
-const BUCKET_NS = 10 * NS_PER_MS;
 
 /**
- * Least apparent delay of the last 160 ms (of the last 16 commands where they are rarer): what the path takes
- * without queues, whatever the clocks say. Short enough to climb with a standing queue. Hot path.
+ * Least apparent delay of late (of the last 16 commands where they are rarer): what the path takes without the
+ * queues of the moment, whatever the clocks say. Short enough, it climbs with a standing queue. Hot path.
  */
 export class Floor {
+  readonly #bucketNs: number;
   readonly #least = new Float64Array(BUCKETS).fill(Number.POSITIVE_INFINITY);
   #index = 0;
   #sinceNs = Number.NEGATIVE_INFINITY;
   valueNs = Number.NaN;
 
+  constructor(floorMs: number) {
+    this.#bucketNs = (floorMs * NS_PER_MS) / BUCKETS;
+  }
+
   add(atNs: number, apparentNs: number): number {
     const least = this.#least;
-    if (atNs - this.#sinceNs >= BUCKET_NS) {
+    if (atNs - this.#sinceNs >= this.#bucketNs) {
       this.#index = (this.#index + 1) % BUCKETS;
       this.#sinceNs = atNs;
       least[this.#index] = apparentNs;

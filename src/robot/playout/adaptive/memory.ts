@@ -20,6 +20,7 @@ export class NeedMemory {
   readonly #usual = new Float64Array(USUAL_SECONDS);
   readonly #sorted = new Float64Array(USUAL_SECONDS);
   readonly #cold: boolean;
+  readonly #capNs: number;
   #seconds = 0;
   /** What the second under way has called for so far. */
   secondNs = 0;
@@ -32,12 +33,13 @@ export class NeedMemory {
     this.#needsNs = new Float64Array(parameters.memoryS);
     this.#largest = new Float64Array(Math.max(parameters.largest, PRIOR_NEEDS));
     this.#cold = prior === undefined;
-    this.levelNs = START_NS;
+    this.#capNs = parameters.capMs * NS_PER_MS;
+    this.levelNs = Math.min(START_NS, this.#capNs);
     if (prior === undefined) return;
     const needs = prior.needsMs.slice(0, PRIOR_NEEDS);
     // As if they had just been: unless they come again they are forgotten in the course of this session.
     needs.forEach((ms, i) => {
-      this.#needsNs[this.#needsNs.length - 1 - i] = Math.min(ms, parameters.capMs) * NS_PER_MS;
+      this.#needsNs[this.#needsNs.length - 1 - i] = Math.min(ms * NS_PER_MS, this.#capNs);
     });
     this.usualNs = prior.usualMs * NS_PER_MS;
     this.levelNs = this.#judge();
@@ -55,7 +57,8 @@ export class NeedMemory {
   /** The second under way calls for at least so much. */
   raise(needNs: number): void {
     this.secondNs = needNs;
-    this.levelNs = Math.max(this.levelNs, needNs + this.#parameters.marginMs * NS_PER_MS);
+    const wantedNs = needNs + this.#parameters.marginMs * NS_PER_MS;
+    this.levelNs = Math.max(this.levelNs, Math.min(wantedNs, this.#capNs));
   }
 
   closeSecond(): void {
@@ -80,7 +83,7 @@ export class NeedMemory {
     const { usualToleranceMs } = this.#parameters;
     const usualNs = this.usualNs - usualToleranceMs * NS_PER_MS;
     const startNs = this.#cold && this.#seconds < START_S ? START_NS : 0;
-    return Math.max(0, startNs, usualNs, this.#coldNs(), this.#rememberedNs());
+    return Math.min(this.#capNs, Math.max(0, startNs, usualNs, this.#coldNs(), this.#rememberedNs()));
   }
 
   #rememberedNs(): number {

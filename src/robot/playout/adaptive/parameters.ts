@@ -2,6 +2,8 @@ import { MAX_WARP_DOWN, MAX_WARP_UP } from '../warp.ts';
 
 /** What can be chosen about `adaptive`. docs/playout.md tells what each is worth. */
 export interface AdaptiveParameters {
+  /** The floor is the least apparent delay of this time. */
+  floorMs: number;
   /** Lateness nobody feels; only what exceeds it calls for delay. */
   toleranceMs: number;
   /** Share of any second that may be later than that. The score forgives 5.9 %. */
@@ -39,6 +41,7 @@ export interface AdaptiveParameters {
 }
 
 const BALANCED: AdaptiveParameters = {
+  floorMs: 160,
   toleranceMs: 9,
   lateShare: 0.045,
   capMs: 150,

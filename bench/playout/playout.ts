@@ -1,0 +1,165 @@
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
+import { progressLine } from '../../src/cli/progress.ts';
+import { constantOracle, smoothOracle } from '../../src/robot/playout/replay/oracle.ts';
+import { replay } from '../../src/robot/playout/replay/replay.ts';
+import { type Score, scoreOf } from '../../src/robot/playout/replay/score.ts';
+import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
+import type { ProfileName } from '../../src/wire/emulator/profiles.ts';
+import { print } from '../bench.ts';
+import { environment, environmentText } from '../environment.ts';
+import { type Check, checkText, percentileTable } from '../text-table.ts';
+import { measureSpeed, type Speed } from './speed.ts';
+import { emulatedTrace, publicTrace, publicTraces } from './traces.ts';
+import { ABLATION, named, type Variant } from './variants.ts';
+
+const BASELINE = 'rfc3550';
+const LEAST_PER_S = 1e6;
+const MOST_CALL_US = 5;
+const HELD_OUT = ['ethernet', 'wifi', 'wifi-untuned', '5g', 'wan', 'bloat', 'handover', 'loss2'] as const;
+const HELD_OUT_POLICIES = [
+  'none',
+  'fixed:60',
+  BASELINE,
+  'neteq',
+  'adaptive:fast',
+  'adaptive',
+  'adaptive:smooth',
+];
+const REDUNDANCY = 8;
+
+export const playoutBench: Verb = {
+  name: 'playout',
+  usage: '[--ablation | --held-out SEEDS] [--json]',
+  about: 'Speed of the playout policies; with --ablation what each part of adaptive is worth.',
+  details: `Speed is that of a replay of ten minutes of bad Wi-Fi, beside ${BASELINE} in the same run.
+--ablation changes one part at a time on the public traces, --held-out N tries all policies on N seeds of every link
+of the emulator, which nothing was tuned on. Cells are mean latency in ms / bad windows of 590.
+On loss2 each packet repeats ${REDUNDANCY} commands.`,
+  options: {
+    ablation: { type: 'boolean', about: 'leave out or change one part of adaptive at a time' },
+    'held-out': { type: 'string', value: 'SEEDS', about: 'compare on links made by the emulator' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(playoutBench, given, 0, 0);
+    const seeds = numberOption(given, 'held-out', 1, 100);
+    if (given.values['ablation'] === true) return printTable(given, 'ablation', ablation());
+    if (seeds !== null) return printTable(given, 'held-out', heldOut(Math.round(seeds)));
+    return speed(given);
+  },
+};
+
+async function speed(given: Given): Promise<number> {
+  const env = environment();
+  const variants = [BASELINE, 'neteq', 'adaptive'].map(named);
+  const speeds = await measureSpeed(variants, publicTrace('wifi_untuned'));
+  const [baseline, , adaptive] = speeds as [Speed, Speed, Speed];
+  const ratio = adaptive.replayPerS / baseline.replayPerS;
+  const checks: Check[] = [
+    {
+      what: 'adaptive in replay',
+      ok: adaptive.replayPerS >= LEAST_PER_S,
+      found: `${millions(adaptive)} million packets/s, ${ratio.toFixed(2)} × ${BASELINE} (at least 1 million)`,
+    },
+    {
+      what: 'adaptive, one call, p99',
+      ok: adaptive.callUs.p99 <= MOST_CALL_US,
+      found: `${adaptive.callUs.p99.toFixed(2)} µs (at most ${MOST_CALL_US})`,
+    },
+  ];
+  print(given, { bench: 'playout', environment: env, speeds, ratio, checks }, speedText(env, speeds, checks));
+  return checks.every(({ ok }) => ok) ? 0 : 1;
+}
+
+const millions = ({ replayPerS }: Speed): string => (replayPerS / 1e6).toFixed(2);
+
+function speedText(env: ReturnType<typeof environment>, speeds: readonly Speed[], checks: Check[]): string {
+  const rows = speeds.map(({ name, callUs }) => ({ label: name, percentiles: callUs }));
+  const rates = speeds.map(
+    (each) =>
+      `${each.name.padEnd(16)}${millions(each).padStart(6)} million packets/s, ${each.collections.toFixed(0)} garbage collections per million`,
+  );
+  return [
+    environmentText(env),
+    '',
+    ...rates,
+    '',
+    percentileTable('µs per call', rows),
+    '',
+    ...checks.map(checkText),
+  ].join('\n');
+}
+
+interface Row {
+  name: string;
+  /** Mean latency and bad windows, by column. */
+  cells: Record<string, { meanMs: number; badWindows: number }>;
+}
+
+function printTable(given: Given, bench: string, rows: readonly Row[]): number {
+  const columns = Object.keys(rows[0]!.cells);
+  const left = Math.max(...rows.map(({ name }) => name.length));
+  const widths = columns.map(
+    (column) => Math.max(column.length, ...rows.map(({ cells }) => cellText(cells[column]!).length)) + 2,
+  );
+  const line = (head: string, cells: string[]) =>
+    `${head.padEnd(left)}${cells.map((cell, i) => cell.padStart(widths[i]!)).join('')}`;
+  const lines = rows.map(({ name, cells }) =>
+    line(
+      name,
+      columns.map((column) => cellText(cells[column]!)),
+    ),
+  );
+  print(given, { bench: `playout ${bench}`, rows }, [line('', columns), ...lines].join('\n'));
+  return 0;
+}
+
+const cellText = ({ meanMs, badWindows }: { meanMs: number; badWindows: number }): string =>
+  `${meanMs.toFixed(1)}/${Number.isInteger(badWindows) ? badWindows : badWindows.toFixed(1)}`;
+
+const redundancyOn = (trace: string): number => (trace === 'loss2' ? REDUNDANCY : 0);
+
+function scored(trace: DelayTrace, { make }: Variant): Score {
+  const redundancy = redundancyOn(trace.name);
+  return scoreOf(trace, replay(trace, make(), redundancy), redundancy > 0)!;
+}
+
+function ablation(): Row[] {
+  const traces = publicTraces();
+  const progress = progressLine('replaying');
+  const rows = ABLATION.map((variant, done) => {
+    const cells = Object.fromEntries(traces.map((trace) => [trace.name, scored(trace, variant)]));
+    progress.update(done + 1, ABLATION.length);
+    return { name: variant.name, cells };
+  });
+  progress.done();
+  return rows;
+}
+
+/** Means over the seeds. */
+function heldOut(seeds: number): Row[] {
+  const policies = HELD_OUT_POLICIES.map(named);
+  const names = ['oracle smooth', 'oracle constant', ...HELD_OUT_POLICIES];
+  const rows: Row[] = names.map((name) => ({ name, cells: {} }));
+  const progress = progressLine('replaying');
+  HELD_OUT.forEach((profile: ProfileName, column) => {
+    for (const row of rows) row.cells[profile] = { meanMs: 0, badWindows: 0 };
+    for (let seed = 1; seed <= seeds; seed++) {
+      const trace = emulatedTrace(profile, seed);
+      const redundancy = redundancyOn(profile);
+      const scores = [
+        smoothOracle(trace, redundancy)!,
+        constantOracle(trace, redundancy)!,
+        ...policies.map((policy) => scored(trace, policy)),
+      ];
+      scores.forEach(({ meanMs, badWindows }, i) => {
+        const cell = rows[i]!.cells[profile]!;
+        cell.meanMs += meanMs / seeds;
+        cell.badWindows += badWindows / seeds;
+      });
+      progress.update(column * seeds + seed, HELD_OUT.length * seeds);
+    }
+  });
+  progress.done();
+  return rows;
+}
