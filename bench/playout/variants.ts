@@ -22,7 +22,7 @@ export const ABLATION: readonly Variant[] = [
   adaptive('5 of 100 forgiven, not 4', { lateShare: 0.055 }),
   adaptive('tolerance 3 ms', { toleranceMs: 3 }),
   adaptive('floor over 20 s', { floorMs: 20_000 }),
-  adaptive('floor over 60 ms', { floorMs: 60 }),
+  adaptive('floor over 500 ms', { floorMs: 500 }),
   adaptive('memory 20 s', { memoryS: 20 }),
   adaptive('memory 60 s', { memoryS: 60 }),
   adaptive('memory 600 s', { memoryS: 600 }),

@@ -166,7 +166,7 @@ describe('link emulator over real sockets', () => {
 describe('farhand link', () => {
   it('follows a recorded trace and tells what it did', async () => {
     const file = path.join(temporaryFolder(), 'cluster.csv.gz');
-    writeFileSync(file, gzipSync(readFileSync('test/data/traces/wifi-cluster.csv')));
+    writeFileSync(file, gzipSync(readFileSync('test/data/delay-traces/wifi-cluster.csv')));
     const pair = await echoPair();
     const [port = 0] = await freeUdpPorts(1);
     const args = ['--trace', file, '--return-profile', 'off', '--json', '--hole', '200ms@2.6s'];

@@ -224,7 +224,7 @@ describe('timed faults', () => {
 });
 
 describe('a recorded link', () => {
-  const text = readFileSync('test/data/traces/wifi-cluster.csv', 'utf8');
+  const text = readFileSync('test/data/delay-traces/wifi-cluster.csv', 'utf8');
   const table = parseTraceTable(text, 'wifi-cluster.csv');
 
   it('does exactly what was recorded, round after round', () => {

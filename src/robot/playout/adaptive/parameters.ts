@@ -2,7 +2,7 @@ import { MAX_WARP_DOWN, MAX_WARP_UP } from '../warp.ts';
 
 /** What can be chosen about `adaptive`. docs/playout.md tells what each is worth. */
 export interface AdaptiveParameters {
-  /** The floor is the least apparent delay of this time. */
+  /** The floor is the least apparent delay of this time, and of the last 16 commands at least. */
   floorMs: number;
   /** Lateness nobody feels; only what exceeds it calls for delay. */
   toleranceMs: number;
