@@ -142,7 +142,7 @@ const emptyCommand = (): JointCommand => ({
 
 /** The same with the queue of the robot, driven as its loop drives it, woken exactly when something is due. */
 function liveMs(trace: DelayTrace, policy: PlayoutPolicy, redundancy: number): (number | null)[] {
-  const queue = new CommandQueue(128, emptyCommand);
+  const queue = new CommandQueue(1024, emptyCommand);
   const applied = new Array<number | null>(trace.count).fill(null);
   const release = (nowNs: number) => {
     while (queue.nextDueNs <= nowNs) {

@@ -14,8 +14,8 @@ export interface Applied {
 }
 
 const NS_PER_US = 1000;
-/** As the live queue. */
-const QUEUE_CAPACITY = 128;
+/** As the live queue: a second of commands at 1 kHz. */
+const QUEUE_CAPACITY = 1024;
 
 /**
  * Plays a trace through a policy and a queue on a clock of its own, exactly as the live robot would with no time
