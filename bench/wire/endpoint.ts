@@ -163,5 +163,5 @@ const RUNS: Record<string, () => Promise<void>> = {
 };
 
 await RUNS[`${role} ${kind}`]!();
-say(stamps);
-process.exit(0);
+// Not before all of it is in the pipe.
+process.stdout.write(`${JSON.stringify(stamps)}\n`, () => process.exit(0));

@@ -82,7 +82,10 @@ export const rigSchema = z.strictObject({
       options: options.default({}).describe('settings of the driver'),
       controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
       stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
-      playout: z.string().default('fixed:60').describe('none, or fixed:<ms>'),
+      playout: z
+        .string()
+        .default('fixed:60')
+        .describe('none, fixed:<ms>, or adaptive[:smooth|:fast][,cap=<ms>]; see docs/playout.md'),
       allowTakeover: z
         .boolean()
         .default(false)

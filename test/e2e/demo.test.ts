@@ -76,6 +76,12 @@ describe('demo, headless', () => {
     assert.ok(summary.oneWayMs.p50 < 5, `p50 ${summary.oneWayMs.p50}`);
   });
 
+  it('finds the least delay by itself with adaptive playout', async () => {
+    const summary = await headless('robot.playout=adaptive:fast');
+    checkSummary(summary);
+    assert.ok(summary.oneWayMs.p50 < 40, `p50 ${summary.oneWayMs.p50}`);
+  });
+
   it('does without native sockets, and says so in the trace', async () => {
     const summary = await headless('link.reactor=dgram', 'robot.playout=none');
     checkSummary(summary);

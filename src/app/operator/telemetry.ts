@@ -12,6 +12,7 @@ import {
   unpackTraceRecord,
 } from '../../core/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
+import { decodeHello } from '../../wire/codecs/desk.ts';
 import { frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
@@ -80,6 +81,7 @@ export class TelemetryPublisher {
     if (bytes.length === 0) return 'empty';
     const type = frameType(bytes, bytes.length);
     if (type !== 'hello') return type === null ? 'bad-tag' : 'wrong-port';
+    if (Number.isNaN(decodeHello(bytes, bytes.length))) return 'malformed';
     return this.#subscribers.size >= MAX_SUBSCRIBERS && !this.#subscribers.has(key) ? 'rate-limited' : null;
   }
 

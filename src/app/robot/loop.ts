@@ -168,15 +168,16 @@ export class RobotLoop implements DatagramHandler {
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
     this.#commandPeer = from;
     const receiveNs = this.#parts.clock.nowNs();
+    // Letting go counts whatever else is wrong with the command.
+    if (command.seq > this.#newestSeq) {
+      this.#newestSeq = command.seq;
+      this.supervisor.observe(command, receivedNs);
+    }
     const refused = this.supervisor.admit(command, receivedNs) ?? this.queue.refusal(command.seq);
     if (refused !== null) {
       // A duplicate keeps the receipt of its first arrival.
       if (refused !== 'duplicate') this.#reply(command.seq, outcomeOf(refused), kernelNs, receiveNs);
       return refused;
-    }
-    if (command.seq > this.#newestSeq) {
-      this.#newestSeq = command.seq;
-      this.supervisor.observe(command, receivedNs);
     }
     for (let i = 0; i < this.#earlier.count; i++)
       this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
@@ -254,6 +255,7 @@ export class RobotLoop implements DatagramHandler {
     if (result === 'renewed') return null;
     if (result === 'claimed') {
       this.queue.clear();
+      this.#parts.policy.restart?.();
       this.#newestSeq = 0;
       this.#ackRequest = 0;
       this.#commandPeer = 0;
