@@ -7,7 +7,7 @@ import { decodeDesk, emptyDesk } from '../../src/wire/codecs/desk.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { type DatagramHandler, peerOf } from '../../src/wire/reactor.ts';
 import { hostileDatagrams } from './datagrams.ts';
-import { engagedRig, type FuzzRig, OPERATOR_PORTS } from './rig.ts';
+import { engagedRig, type FuzzRig } from './rig.ts';
 
 /** In all, two million datagrams a run; FARHAND_FUZZ multiplies that, FARHAND_FUZZ_SEED repeats a run. */
 const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
@@ -81,7 +81,7 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     const rig = await engagedRig(true);
     assert.equal(rig.robot.supervisor.state, 'engaged');
     const before = robotView(rig);
-    const sources = [STRANGER, ...OPERATOR_PORTS.map((port) => peerOf('127.0.0.1', port))];
+    const sources = [STRANGER, ...rig.operatorPeers];
     // A genuine offer of the paired operator is answered, and counted by nobody: it is not hostile.
     const allowed = (bytes: Uint8Array) => frameType(bytes, bytes.length) !== 'init';
     shoot(rig.robotHandler, rig, rig.robotCounters, 3, 1_000_000 * SCALE, sources, allowed, 1e6);
@@ -94,14 +94,13 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
   it('change nothing on a sealed operator', async () => {
     const rig = await engagedRig(true);
     const before = operatorView(rig);
-    const robots = [4750, 4751, 4752].map((port) => peerOf('127.0.0.1', port));
     shoot(
       rig.operatorHandler,
       rig,
       rig.operatorCounters,
       3,
       400_000 * SCALE,
-      [STRANGER, ...robots],
+      [STRANGER, ...rig.robotPeers],
       () => true,
       0,
     );

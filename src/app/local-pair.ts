@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import { Counters } from '../core/counters.ts';
+import { DurationHistogram } from '../core/histogram.ts';
+import type { RobotModel } from '../core/robot-model.ts';
+import { SnapshotBoard } from '../core/snapshot.ts';
+import type { TraceRecord } from '../core/trace-record.ts';
+import { createPolicy } from '../robot/playout/policy.ts';
+import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../wire/reactor.ts';
+import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
+import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
+import type { LocalNetwork } from '../wire/transports/local.ts';
+import { boardSize } from './operator/board.ts';
+import type { OpenInput } from './operator/leader.ts';
+import { OperatorLoop } from './operator/loop.ts';
+import { loadPlugin, pluginConfig } from './registry.ts';
+import type { Rig } from './rig.ts';
+import { robotBoardSize } from './robot/board.ts';
+import { RobotLoop } from './robot/loop.ts';
+
+const HOST = '127.0.0.1';
+const ROBOT_PORTS = [4750, 4751, 4752] as const;
+const OPERATOR_PORTS = [5750, 5751, 5752, 5753] as const;
+
+export interface LocalPairOptions {
+  rig: Rig;
+  model: RobotModel;
+  clock: Clock;
+  network: LocalNetwork;
+  sealed: boolean;
+  onClosed?: (record: TraceRecord) => void;
+  /** Sees every datagram as it goes over the wire. */
+  onSend?: (bytes: Uint8Array) => void;
+}
+
+export interface LocalPair {
+  robot: RobotLoop;
+  operator: OperatorLoop;
+  /** The loops behind their tunnels, where the link is sealed. */
+  robotHandler: DatagramHandler;
+  operatorHandler: DatagramHandler;
+  robotCounters: Counters;
+  operatorCounters: Counters;
+  /** Addresses of the sockets: command, state, sync, and the operator's desk. */
+  robotPeers: Peer[];
+  operatorPeers: Peer[];
+}
+
+/** Both roles in one thread, joined by a local network: for warming up, measuring and testing. */
+export async function joinLocally(options: LocalPairOptions): Promise<LocalPair> {
+  const { rig, model, clock, network, sealed, onSend } = options;
+  const joints = model.joints.length;
+  const tap = (outbox: Outbox): Outbox => (onSend === undefined ? outbox : tapped(outbox, onSend));
+  const robotEnd = network.endpoint(HOST, ROBOT_PORTS);
+  const operatorEnd = network.endpoint(HOST, OPERATOR_PORTS);
+  const robotPeers = ROBOT_PORTS.map((port) => peerOf(HOST, port));
+  const [command = 0, state = 0, sync = 0] = robotPeers;
+  const [robotCounters, operatorCounters] = [new Counters(), new Counters()];
+  const psk = new Uint8Array(randomBytes(32));
+  const [robotOutbox, operatorOutbox] = [tap(robotEnd.outbox), tap(operatorEnd.outbox)];
+  const robotTunnel = sealed ? new RobotTunnel(robotOutbox, [psk], newIndex, robotCounters) : null;
+  const operatorTunnel = sealed
+    ? new OperatorTunnel(operatorOutbox, psk, robotPeers, clock, operatorCounters)
+    : null;
+  const shared = { rig, model, clock, windDown: new Int32Array(1), onFinished: () => {} };
+  const plugin = await loadPlugin('driver', 'sim');
+  const robot = new RobotLoop({
+    ...shared,
+    driver: await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock.nowNs()),
+    policy: createPolicy(rig.robot.playout),
+    outbox: robotTunnel ?? robotOutbox,
+    boot: 1,
+    counters: robotCounters,
+    lateness: new DurationHistogram(),
+    board: SnapshotBoard.create(robotBoardSize(joints)),
+    onTransition: () => {},
+  });
+  const operator = new OperatorLoop({
+    ...shared,
+    inputs: await openInputs(rig, clock),
+    outbox: operatorTunnel ?? operatorOutbox,
+    robot: { command, state, sync },
+    session: 1,
+    counters: operatorCounters,
+    lateness: new DurationHistogram(),
+    board: SnapshotBoard.create(boardSize(joints)),
+    onClosed: options.onClosed ?? (() => {}),
+  });
+  robotTunnel?.attach(robot);
+  operatorTunnel?.attach(operator);
+  const [robotHandler, operatorHandler] = [robotTunnel ?? robot, operatorTunnel ?? operator];
+  robotEnd.attach(robotHandler);
+  operatorEnd.attach(operatorHandler);
+  const operatorPeers = OPERATOR_PORTS.map((port) => peerOf(HOST, port));
+  return {
+    robot,
+    operator,
+    robotHandler,
+    operatorHandler,
+    robotCounters,
+    operatorCounters,
+    robotPeers,
+    operatorPeers,
+  };
+}
+
+/** As the rig has them, and always the scripted hand. */
+async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
+  const inputs = new Map<string, OpenInput>();
+  for (const [name, values] of Object.entries({ scripted: {}, ...rig.operator.inputs })) {
+    const plugin = await loadPlugin('input', name);
+    const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
+    inputs.set(name, { device, automatic: plugin.automatic });
+  }
+  return inputs;
+}
+
+function tapped(outbox: Outbox, onSend: (bytes: Uint8Array) => void): Outbox {
+  return {
+    send(socket, bytes, length, to) {
+      onSend(bytes.slice(0, length));
+      return outbox.send(socket, bytes, length, to);
+    },
+  };
+}
+
+const newIndex = (): number => randomBytes(4).readUInt32LE();
