@@ -2,7 +2,8 @@ import type { ChildMessage } from '../app/child.ts';
 
 /** Calls `end` on Ctrl-C, SIGTERM, or when the process that started us is gone. */
 export function onEndRequest(end: () => void): void {
-  process.on('SIGINT', end);
+  // Ctrl-C reaches every process of a terminal; whoever started us ends us in its own order.
+  process.on('SIGINT', process.connected ? () => {} : end);
   process.on('SIGTERM', end);
   process.on('disconnect', end);
 }

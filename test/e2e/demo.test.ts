@@ -99,11 +99,12 @@ describe('demo, headless', () => {
 
   it('ends its processes on Ctrl-C and keeps the trace', async () => {
     const dir = temporaryFolder();
-    const demo = startFarhand(['demo', '--headless', `trace.dir=${dir}`]);
+    const demo = startFarhand(['demo', '--headless', `trace.dir=${dir}`], true);
     await demo.waitFor(/armed → engaged/);
-    demo.process.kill('SIGINT');
+    process.kill(-demo.process.pid!, 'SIGINT');
     assert.equal(await demo.exited, 0, demo.stderr());
-    assert.match(demo.stdout(), /\d+ commands, \d+ applied/);
+    assert.match(demo.stdout(), /engaged → hold \(clutch released\)[\s\S]*operator left/, 'in order');
+    assert.match(demo.stdout(), /\d+ commands, \d+ applied, 0 late, \d+ dropped, 0 lost/);
     const files = readdirSync(dir);
     assert.equal(files.length, 1);
     assert.match(

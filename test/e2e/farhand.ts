@@ -32,8 +32,13 @@ export interface Running {
   end(): Promise<number | null>;
 }
 
-export function startFarhand(args: readonly string[]): Running {
-  const child = spawn(process.execPath, [bin, ...args], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+/** `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). */
+export function startFarhand(args: readonly string[], ownGroup = false): Running {
+  const child = spawn(process.execPath, [bin, ...args], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: ownGroup,
+  });
   let out = '';
   let err = '';
   child.stdout.on('data', (data: Buffer) => {
