@@ -11,8 +11,8 @@ import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
 import type { LocalNetwork } from '../wire/transports/local.ts';
 import { boardSize } from './operator/board.ts';
-import type { OpenInput } from './operator/leader.ts';
 import { OperatorLoop } from './operator/loop.ts';
+import { openInputs } from './operator/open.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
@@ -102,17 +102,6 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     robotPeers,
     operatorPeers,
   };
-}
-
-/** As the rig has them, and always the scripted hand. */
-async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
-  const inputs = new Map<string, OpenInput>();
-  for (const [name, values] of Object.entries({ scripted: {}, ...rig.operator.inputs })) {
-    const plugin = await loadPlugin('input', name);
-    const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
-    inputs.set(name, { device, automatic: plugin.automatic });
-  }
-  return inputs;
 }
 
 function tapped(outbox: Outbox, onSend: (bytes: Uint8Array) => void): Outbox {

@@ -48,7 +48,8 @@ export async function openOperator(
   return tunnel ?? loop;
 }
 
-async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
+/** The inputs a rig offers; the one it begins with must be among them. */
+export async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
   const inputs = new Map<string, OpenInput>();
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
     const plugin = await loadPlugin('input', name);
