@@ -4,7 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { type Counters, REASONS } from '../../src/core/counters.ts';
 import { decodeDesk, emptyDesk } from '../../src/wire/codecs/desk.ts';
-import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
+import { frameBody, frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
+import { decodeProbe, emptyProbe } from '../../src/wire/codecs/sync.ts';
 import { type DatagramHandler, peerOf } from '../../src/wire/reactor.ts';
 import { hostileDatagrams } from './datagrams.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
@@ -36,6 +37,14 @@ function operatorView({ operator }: FuzzRig) {
     epoch: sync.epoch,
     input: operator.leader.active,
   };
+}
+
+/** What makes an offer authentic, as bytes: base64 has several spellings of them. */
+function offerOf(bytes: Uint8Array): string | null {
+  const body = frameType(bytes, bytes.length) === 'init' ? frameBody(bytes, bytes.length) : null;
+  if (body === null) return null;
+  const hex = (name: string) => Buffer.from(String(body[name]), 'base64').toString('hex');
+  return `${String(body['key'])} ${hex('e')} ${hex('mac')}`;
 }
 
 /** Shoots, and checks that each shot was counted and left nothing behind. */
@@ -82,10 +91,12 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     assert.equal(rig.robot.supervisor.state, 'engaged');
     const before = robotView(rig);
     const sources = [STRANGER, ...rig.operatorPeers];
-    // A genuine offer of the paired operator is answered, and counted by nobody: it is not hostile.
-    const allowed = (bytes: Uint8Array) => frameType(bytes, bytes.length) !== 'init';
+    // Only a genuine offer of the paired operator is answered, and counted by nobody: it is not hostile.
+    const offers = new Set(rig.sent.map(offerOf).filter((offer) => offer !== null));
+    const allowed = (bytes: Uint8Array) => !offers.has(offerOf(bytes) ?? '');
     shoot(rig.robotHandler, rig, rig.robotCounters, 3, 1_000_000 * SCALE, sources, allowed, 1e6);
     assert.equal(rig.robotCounters.get('rate-limited'), 0, 'every one was read');
+    assert.ok(rig.robotCounters.get('bad-auth') > 0 && rig.robotCounters.get('unknown-key') > 0);
     assert.deepEqual(robotView(rig), before);
     rig.network.run(rig.clock.nowNs() + 1e9);
     assert.equal(rig.robot.supervisor.state, 'engaged', 'the session goes on');
@@ -113,10 +124,11 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     const rig = await engagedRig(false);
     const before = robotView(rig);
     const desk = emptyDesk();
+    const probe = emptyProbe();
     // Anyone may stop a robot; anyone may ask a plain one for the time.
     const allowed = (bytes: Uint8Array) => {
       const type = frameType(bytes, bytes.length);
-      if (type === 'probe') return false;
+      if (type === 'probe') return decodeProbe(bytes, bytes.length, probe) !== null;
       return type !== 'desk' || decodeDesk(bytes, bytes.length, desk) !== null || desk.action !== 'estop';
     };
     shoot(rig.robotHandler, rig, rig.robotCounters, 3, 400_000 * SCALE, [STRANGER], allowed, 0);

@@ -14,8 +14,8 @@ export interface Aead {
 }
 
 /**
- * The same OpenSSL by two ways. Through `node:crypto` each packet makes objects, which costs some 70 µs after 10 ms of
- * idling; calling the library directly with a kept context costs a third and makes none.
+ * The same OpenSSL by two ways. Through `node:crypto` each packet makes objects; calling the library directly with a
+ * kept context makes none.
  */
 export function createAead(key: KeyObject): Aead {
   return evp === null ? new NodeAead(key) : new EvpAead(key, evp);
