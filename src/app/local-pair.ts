@@ -66,7 +66,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
   const plugin = await loadPlugin('driver', 'sim');
   const robot = new RobotLoop({
     ...shared,
-    driver: await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock.nowNs()),
+    driver: await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock),
     policy: createPolicy(rig.robot.playout),
     outbox: robotTunnel ?? robotOutbox,
     boot: 1,

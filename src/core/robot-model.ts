@@ -1,30 +1,76 @@
 import { z } from 'zod';
 
-/** Standard (distal) Denavit–Hartenberg row: T = Rz(θ) Tz(d) Tx(a) Rx(α). */
+const vector = z.tuple([z.number(), z.number(), z.number()]);
+
+/** A Denavit–Hartenberg row; which convention, the key that holds it says. */
 const dhRow = z.strictObject({
   aM: z.number().describe('link length'),
   dM: z.number().describe('link offset'),
   alphaRad: z.number().describe('link twist'),
+  thetaRad: z.number().default(0).describe('joint angle of the row at joint position zero'),
 });
 
-const joint = z.strictObject({
-  name: z.string(),
-  minRad: z.number(),
-  maxRad: z.number(),
-  maxVelocityRadS: z.number().positive(),
-  maxAccelerationRadS2: z.number().positive(),
-  dh: dhRow,
+/** A frame in its parent: first moved, then turned by R = Rz(yaw) Ry(pitch) Rx(roll), as in URDF. */
+const placement = z.strictObject({
+  xyzM: vector.default([0, 0, 0]),
+  rpyRad: vector.default([0, 0, 0]),
 });
+
+const joint = z
+  .strictObject({
+    name: z.string(),
+    minRad: z.number(),
+    maxRad: z.number(),
+    maxVelocityRadS: z.number().positive(),
+    maxAccelerationRadS2: z.number().positive(),
+    maxJerkRadS3: z.number().positive().default(1000),
+    dh: dhRow.optional().describe('standard (distal): T = Rz(θ) Tz(d) Tx(a) Rx(α)'),
+    modifiedDh: dhRow.optional().describe('modified (proximal, Craig): T = Rx(α) Tx(a) Rz(θ) Tz(d)'),
+    origin: placement
+      .optional()
+      .describe('URDF style: the joint’s frame in the one before; turns about `axis`'),
+    axis: vector.optional().describe('URDF style: axis in the joint’s own frame; default z'),
+  })
+  .refine(
+    ({ dh, modifiedDh, origin }) =>
+      [dh, modifiedDh, origin].filter((kind) => kind !== undefined).length === 1,
+    'give exactly one of dh, modifiedDh and origin',
+  )
+  .refine(({ minRad, maxRad }) => minRad < maxRad, 'minRad must lie below maxRad');
+
+/** A rounded rod that encloses a link, in frame `frame` (0 = base … joints = flange). */
+const capsule = z.strictObject({
+  name: z.string(),
+  frame: z.int().min(0),
+  fromM: vector,
+  toM: vector,
+  radiusM: z.number().positive(),
+});
+
+/** Box in the base frame. */
+export const boxSchema = z
+  .strictObject({ minM: vector.describe('lower corner'), maxM: vector.describe('upper corner') })
+  .refine(
+    ({ minM, maxM }) => minM.every((low, i) => low < maxM[i]!),
+    'minM must lie below maxM on every axis',
+  );
 
 /** A robot as data. Its limits are ceilings: a rig may lower them, never raise them. */
 export const robotModelSchema = z.strictObject({
   name: z.string(),
   title: z.string(),
-  family: z.enum(['ur']).describe('selects the closed-form solver'),
+  family: z.enum(['ur', 'piper', 'serial']).describe('selects the closed-form solver; serial has none'),
   joints: z.array(joint).min(1),
+  tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
   homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
   gripper: z.boolean().default(true),
+  capsules: z.array(capsule).default([]).describe('what can collide'),
+  /** Pairs of capsules, by name, that touch by construction. Capsules of one or of neighbouring frames always may. */
+  mayTouch: z.array(z.tuple([z.string(), z.string()])).default([]),
+  workspace: boxSchema.optional().describe('where the flange may be, in the base frame'),
 });
 
 export type RobotModel = z.infer<typeof robotModelSchema>;
 export type JointModel = RobotModel['joints'][number];
+export type Capsule = RobotModel['capsules'][number];
+export type Box = z.infer<typeof boxSchema>;

@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import { createChain } from '../core/chain.ts';
+import { baseFromVr, quatAngleRad, quatMultiply, quatNormalise, quatRotate } from '../core/frames.ts';
 import { emptyHandSample, type HandSample } from '../core/messages.ts';
 import { robotModelSchema } from '../core/robot-model.ts';
 import { armMapperConfig, createArmMapper } from './arm-mapper.ts';
-import { baseFromVr, quatAngleRad, quatMultiply, quatNormalise, quatRotate } from './frames.ts';
-import { createChain } from './ik/dh.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));
 const chain = createChain(model);

@@ -1,12 +1,10 @@
 import { z } from 'zod';
+import { createChain } from '../core/chain.ts';
+import { quatNormalise } from '../core/frames.ts';
 import type { HandSample } from '../core/messages.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import { boxSchema, type RobotModel } from '../core/robot-model.ts';
 import { createAbsoluteTurn, createPlacement, createRelativeTurn } from './clutch.ts';
-import { quatNormalise } from './frames.ts';
 import { createDecoupledSolver, type SolveStatus } from './ik/decoupled.ts';
-import { createChain } from './ik/dh.ts';
-
-const pointM = z.tuple([z.number(), z.number(), z.number()]);
 
 export const armMapperConfig = z.strictObject({
   scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),
@@ -15,14 +13,7 @@ export const armMapperConfig = z.strictObject({
     .enum(['relative', 'absolute'])
     .default('relative')
     .describe('relative: the tool turns as the hand does since engaging; absolute: it aligns with the hand'),
-  workspace: z
-    .strictObject({ minM: pointM.describe('lower corner'), maxM: pointM.describe('upper corner') })
-    .refine(
-      ({ minM, maxM }) => minM.every((low, i) => low < maxM[i]!),
-      'minM must lie below maxM on every axis',
-    )
-    .optional()
-    .describe('box in the base frame that the target of link 3 may not leave'),
+  workspace: boxSchema.optional().describe('box in the base frame that the target of link 3 may not leave'),
 });
 
 export type ArmMapperConfig = z.infer<typeof armMapperConfig>;

@@ -1,6 +1,6 @@
 import { NS_PER_S } from '../core/clock.ts';
+import { baseFromVr, quatConjugate, quatMultiply, quatNormalise, quatRotate } from '../core/frames.ts';
 import type { HandSample } from '../core/messages.ts';
-import { baseFromVr, quatConjugate, quatMultiply, quatNormalise, quatRotate } from './frames.ts';
 
 /** `absolute`: how fast the orientation the robot had when engaging gives way to the hand's. */
 const ALIGN_RAD_S = 0.5;

@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import type { Clock } from '../core/clock.ts';
 import type { TickStatus } from '../core/messages.ts';
 import type { RobotModel } from '../core/robot-model.ts';
 
@@ -12,13 +13,23 @@ export interface JointReading {
 }
 
 /**
- * An open robot. `read` and `write` run in the control loop: they never await, throw or allocate.
- * `write` sets a joint target in radians, already inside all limits. Nothing moves before `enable`.
+ * An open robot. `enable`, `read`, `write` and `stop` are called once per control cycle from one thread: they never
+ * await, throw or allocate. A driver with sockets or buses does its input and output on that thread's event loop
+ * and keeps the newest reading for `read`.
  */
 export interface Driver {
-  /** Powers the joints and holds the present pose: enabling must not move. */
+  /**
+   * What is wrong, in words for the operator; empty while nothing is. Stays until `enable` succeeds again.
+   */
+  readonly fault: string;
+  /**
+   * Powers the joints and holds the present pose: enabling must not move. `stale` while it is under way: call it
+   * again in each cycle; only after `ok` does a write have an effect. `fault` when it was refused.
+   */
   enable(nowNs: number): TickStatus;
+  /** The newest reading, with the instant it was true; `stale` while there is none at all. */
   read(nowNs: number, out: JointReading): TickStatus;
+  /** Sets a joint target in radians, already inside all limits. */
   write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus;
   /** Brings the robot to rest as fast as is safe and ignores writes until enabled again. Legal in any state, any number of times. */
   stop(nowNs: number): void;
@@ -31,7 +42,7 @@ export interface DriverPlugin<C> {
   readonly config: z.ZodType<C>;
   /** Joint names, known with no hardware attached. */
   joints(config: C, model: RobotModel): readonly string[];
-  open(config: C, model: RobotModel, nowNs: number): Promise<Driver>;
+  open(config: C, model: RobotModel, clock: Clock): Promise<Driver>;
 }
 
 export const emptyReading = (joints: number): JointReading => ({

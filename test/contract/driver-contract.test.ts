@@ -66,7 +66,9 @@ for (const name of pluginNames('driver')) {
     const plugin: DriverPlugin<unknown> = await loadPlugin('driver', name);
     const options = OPTIONS[name] ?? {};
     const open = async () =>
-      new Arm(await plugin.open(pluginConfig('driver', name, plugin, options), model, START_NS));
+      new Arm(
+        await plugin.open(pluginConfig('driver', name, plugin, options), model, { nowNs: () => START_NS }),
+      );
 
     it('says what it is', () => {
       assert.ok(plugin.about.length > 10);

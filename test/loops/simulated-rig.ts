@@ -93,6 +93,7 @@ export interface Write {
 
 /** The simulated arm, with every write and stop on record. */
 export class RecordingDriver implements Driver {
+  readonly fault = '';
   readonly writes: Write[] = [];
   readonly stopsNs: number[] = [];
   readonly #inner: Driver;
@@ -237,7 +238,7 @@ export class SimulatedRig {
     const { clock } = this.#robotSeat;
     const plugin = await loadPlugin('driver', rig.robot.driver);
     const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
-    const driver = new RecordingDriver(await plugin.open(options, model, clock.nowNs()), this.clock);
+    const driver = new RecordingDriver(await plugin.open(options, model, clock), this.clock);
     const side: Omit<RobotSide, 'loop'> = { driver, counters: new Counters(), transitions: [], answers: [] };
     const loop = new RobotLoop({
       rig,

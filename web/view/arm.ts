@@ -32,8 +32,8 @@ export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, m
   model.joints.forEach((joint, i) => {
     const turning = new Object3D();
     const next = new Object3D();
-    next.position.set(joint.dh.aM, 0, joint.dh.dM);
-    next.rotation.x = joint.dh.alphaRad;
+    next.position.set(joint.dh?.aM ?? 0, 0, joint.dh?.dM ?? 0);
+    next.rotation.x = joint.dh?.alphaRad ?? 0;
     const parts = looks.links[i];
     if (parts) turning.add(material.dress(new Mesh(mergeParts(parts))));
     frame.add(turning.add(next));

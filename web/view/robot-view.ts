@@ -140,7 +140,7 @@ export class RobotView {
 }
 
 function reachOf(model: RobotModel | null): number {
-  const lengths = model?.joints.map((joint) => Math.abs(joint.dh.aM)) ?? [];
+  const lengths = model?.joints.map((joint) => Math.abs(joint.dh?.aM ?? 0)) ?? [];
   return Math.max(
     0.1,
     lengths.reduce((sum, length) => sum + length, 0),

@@ -16,7 +16,7 @@ export interface ArmLooks {
 const UR3_REACH_M = 0.457;
 
 export function urLooks(model: RobotModel, palette: Palette, shapes: Shapes): ArmLooks {
-  const dh = model.joints.map((joint) => joint.dh);
+  const dh = model.joints.flatMap((joint) => joint.dh ?? []);
   const a2 = dh[1]?.aM ?? 0;
   const a3 = dh[2]?.aM ?? 0;
   const [d1, d4, d5, d6] = [0, 3, 4, 5].map((i) => dh[i]?.dM ?? 0) as [number, number, number, number];

@@ -24,7 +24,7 @@ export async function runRobot(
   const plugin = await loadPlugin('driver', rig.robot.driver);
   const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
   const policy = createPolicy(rig.robot.playout);
-  const driver = await plugin.open(options, model, clock.nowNs());
+  const driver = await plugin.open(options, model, clock);
   try {
     const keys = rig.link.transport === 'udp' ? start.keys : [];
     const tunnel =

@@ -1,5 +1,5 @@
+import { TURN_RAD } from '../../core/frames.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
-import { TURN_RAD } from '../frames.ts';
 
 /** Picks among the solutions of three consecutive joints. Hot path: nothing allocates. */
 export interface BranchChooser {

@@ -3,16 +3,16 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
+import { createChain } from '../../core/chain.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { quatAngleRad, quatMultiply } from '../../core/frames.ts';
 import { robotModelSchema } from '../../core/robot-model.ts';
-import { quatAngleRad, quatMultiply } from '../frames.ts';
 import { createDecoupledSolver, SHELL_MARGIN_M } from './decoupled.ts';
-import { createChain } from './dh.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));
 const chain = createChain(model);
 const solver = createDecoupledSolver(model);
-const shoulderM = model.joints[0]!.dh.dM;
+const shoulderM = model.joints[0]!.dh!.dM;
 const stretchM = 0.24365 + 0.21325;
 const foldM = 0.24365 - 0.21325;
 
@@ -270,7 +270,7 @@ test('with a bounded step, leaving a straight wrist sideways is continuous and e
 
 test('an arm of another shape is refused', () => {
   const other = structuredClone(model);
-  other.joints[1]!.dh.alphaRad = 0.1;
+  other.joints[1]!.dh!.alphaRad = 0.1;
   assert.throws(
     () => createDecoupledSolver(other),
     (error) => error instanceof TeleopError && error.code === 'bad-model',

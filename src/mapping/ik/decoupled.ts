@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { matrixFromQuat, quatNormalise, wrapRad } from '../frames.ts';
+import { matrixFromQuat, quatNormalise, wrapRad } from '../../core/frames.ts';
+import type { JointModel, RobotModel } from '../../core/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 
 /** `clamped`: the nearest the arm can do (reach, a joint limit, a singularity being crossed), not the target itself. */
@@ -58,11 +58,11 @@ interface Arm {
 
 /** Closed form after "decoupled mapping": joints 1–3 carry the position of link 3, joints 4–6 the orientation. */
 export function createDecoupledSolver(model: RobotModel, options: DecoupledOptions = {}): DecoupledSolver {
-  checkFamily(model);
-  const a2M = model.joints[1]!.dh.aM;
-  const a3M = model.joints[2]!.dh.aM;
+  const dh = urRows(model);
+  const a2M = dh[1]!.aM;
+  const a3M = dh[2]!.aM;
   const arm: Arm = {
-    d1M: model.joints[0]!.dh.dM,
+    d1M: dh[0]!.dM,
     a2M,
     a3M,
     innerSqM2: (Math.abs(Math.abs(a2M) - Math.abs(a3M)) + SHELL_MARGIN_M) ** 2,
@@ -213,18 +213,21 @@ function isFinite3(values: Float64Array, from: number): boolean {
   );
 }
 
-function checkFamily(model: RobotModel): void {
+type DhRow = NonNullable<JointModel['dh']>;
+
+/** The DH rows of an arm with the geometry of the UR family. */
+function urRows(model: RobotModel): DhRow[] {
   const quarter = Math.PI / 2;
   const twists = [quarter, 0, 0, quarter, -quarter, 0];
-  const dh = model.joints.map((joint) => joint.dh);
+  const dh = model.joints.flatMap((joint) => joint.dh ?? []);
   const fits =
     dh.length === 6 &&
-    dh.every((row, i) => Math.abs(row.alphaRad - twists[i]!) < 1e-9) &&
+    dh.every((row, i) => Math.abs(row.alphaRad - twists[i]!) < 1e-9 && row.thetaRad === 0) &&
     dh[0]!.aM === 0 &&
     dh[1]!.dM + dh[2]!.dM === 0 &&
     dh[1]!.aM * dh[2]!.aM !== 0;
-  if (fits) return;
-  throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "${model.family}"`, {
+  if (fits) return dh;
+  throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "ur"`, {
     hint: 'Give six joints with twists π/2, 0, 0, π/2, −π/2, 0, no offset in link 1 and none along joints 2 and 3.',
   });
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../core/robot-model.ts';
 import { emptyReading } from '../driver.ts';
 import sim from './sim.ts';
 
 const dh = { aM: 0, dM: 0, alphaRad: 0 };
 const limits = { minRad: -3, maxRad: 3, maxVelocityRadS: 2, maxAccelerationRadS2: 10 };
-const model: RobotModel = {
+const model = robotModelSchema.parse({
   name: 'two',
   title: 'two joints',
   family: 'ur',
@@ -17,9 +17,9 @@ const model: RobotModel = {
     { name: 'a', ...limits, dh },
     { name: 'b', ...limits, maxVelocityRadS: 1, dh },
   ],
-};
+});
 const MS = 1e6;
-const open = (settings: object = {}) => sim.open(sim.config.parse(settings), model, 0);
+const open = (settings: object = {}) => sim.open(sim.config.parse(settings), model, { nowNs: () => 0 });
 
 describe('simulated arm', () => {
   it('starts at home, at rest', async () => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
@@ -16,6 +17,7 @@ const MAX_CATCH_UP_NS = 1e9;
 
 /** Joint-level arm: each joint runs to its target with limited velocity and acceleration. */
 class SimDriver implements Driver {
+  readonly fault = '';
   readonly #model: RobotModel;
   readonly #config: Config;
   readonly #positions: Float64Array;
@@ -119,7 +121,7 @@ const plugin: DriverPlugin<Config> = {
   about: 'simulated joints with velocity and acceleration limits',
   config,
   joints: (_config, model) => model.joints.map((joint) => joint.name),
-  open: async (options, model, nowNs) => new SimDriver(options, model, nowNs),
+  open: async (options, model, clock: Clock) => new SimDriver(options, model, clock.nowNs()),
 };
 
 export default plugin;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../core/robot-model.ts';
 import { TargetLimiter } from './limiter.ts';
 
 const JOINT = { name: 'j', minRad: -2, maxRad: 3, maxVelocityRadS: 2, maxAccelerationRadS2: 10 };
 const dh = { aM: 0, dM: 0, alphaRad: 0 };
-const model: RobotModel = {
+const model = robotModelSchema.parse({
   name: 'two',
   title: 'two joints',
   family: 'ur',
@@ -16,7 +16,7 @@ const model: RobotModel = {
     { ...JOINT, dh },
     { ...JOINT, name: 'k', maxVelocityRadS: 6, maxAccelerationRadS2: 20, dh },
   ],
-};
+});
 const MAX_STEP_S = 0.05;
 const MS = 1e6;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Counters } from '../../core/counters.ts';
 import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../core/robot-model.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { POWERED } from './states.ts';
 import { Supervisor, supervisorConfig, type Transition } from './supervisor.ts';
@@ -10,7 +10,7 @@ export const MS = 1e6;
 const START_NS = 50e9;
 const dh = { aM: 0, dM: 0, alphaRad: 0 };
 const joint = { minRad: -2, maxRad: 3, maxVelocityRadS: 2, maxAccelerationRadS2: 10, dh };
-export const model: RobotModel = {
+export const model = robotModelSchema.parse({
   name: 'two',
   title: 'two joints',
   family: 'ur',
@@ -20,7 +20,7 @@ export const model: RobotModel = {
     { name: 'a', ...joint },
     { name: 'b', ...joint, maxVelocityRadS: 4 },
   ],
-};
+});
 export const config = supervisorConfig.parse({});
 
 export interface Write {
@@ -31,6 +31,7 @@ export interface Write {
 
 /** Records what reaches the robot. Its joints lag behind; a reading that is not `ok` leaves rubbish in the buffers. */
 export class HostileDriver implements Driver {
+  fault = '';
   readonly writes: Write[] = [];
   readonly measured = Float64Array.from(model.homeRad);
   onWrite: (write: Write) => void = () => {};

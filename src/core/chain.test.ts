@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { robotModelSchema } from '../../core/robot-model.ts';
-import { rotvecFromQuat } from '../frames.ts';
-import { createChain } from './dh.ts';
+import { createChain } from './chain.ts';
+import { rotvecFromQuat } from './frames.ts';
+import { robotModelSchema } from './robot-model.ts';
 
 const ur3 = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));
 const ur3eRows = [
@@ -18,7 +18,7 @@ const ur3eRows = [
 ];
 const ur3e = structuredClone(ur3);
 ur3eRows.forEach(([aM, dM], i) => {
-  Object.assign(ur3e.joints[i]!.dh, { aM, dM });
+  Object.assign(ur3e.joints[i]!.dh!, { aM, dM });
 });
 
 function near(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance: number): void {
@@ -73,7 +73,7 @@ test('link origins are the origins of the link frames, at link lengths from each
         const at = origins.subarray(3 * link, 3 * link + 3);
         near(at, positionM, 0);
         if (link === 0) continue;
-        const { aM, dM } = ur3.joints[link - 1]!.dh;
+        const { aM, dM } = ur3.joints[link - 1]!.dh!;
         const gapM = Math.hypot(...at.map((value, i) => value - origins[3 * link - 3 + i]!));
         near([gapM], [Math.hypot(aM, dM)], 1e-12);
       }
