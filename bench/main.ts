@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
@@ -48,6 +51,11 @@ function inOurWords(text: string): string {
   const names = BENCHES.map((bench) => bench.name).join('|');
   return text.replace(new RegExp(`\\bfarhand (?=(${names})\\b)`, 'g'), `${RUN} `);
 }
+
+// Every run begins on networks never seen, and leaves nothing behind for the user's own robots.
+const state = mkdtempSync(path.join(tmpdir(), 'farhand-bench-'));
+process.env['FARHAND_STATE'] = state;
+process.on('exit', () => rmSync(state, { recursive: true, force: true }));
 
 try {
   process.exitCode = await main(process.argv.slice(2));

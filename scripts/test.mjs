@@ -1,6 +1,7 @@
 // Runs every compiled *.test.js, or those whose path contains one of the arguments.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const wanted = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
@@ -17,6 +18,8 @@ if (files.length === 0) {
 const alone = files.filter((name) => /[\\/]e2e[\\/]/.test(name));
 const together = files.filter((name) => !alone.includes(name));
 const flags = ['--enable-source-maps', '--test', '--test-reporter=spec'];
+// What playout learns in a test is not for the user's own robots.
+const state = mkdtempSync(path.join(tmpdir(), 'farhand-test-'));
 let failed = false;
 for (const [group, concurrency] of [
   [together, 2],
@@ -25,7 +28,9 @@ for (const [group, concurrency] of [
   if (group.length === 0) continue;
   const result = spawnSync(process.execPath, [...flags, `--test-concurrency=${concurrency}`, ...group], {
     stdio: 'inherit',
+    env: { ...process.env, FARHAND_STATE: state },
   });
   failed ||= result.status !== 0;
 }
+rmSync(state, { recursive: true, force: true });
 process.exit(failed ? 1 : 0);

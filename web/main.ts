@@ -27,7 +27,7 @@ window.__farhand = { frames: 0, lastTelemetry: null };
 
 const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
 const view = openView();
-const latency = new LatencyPanel();
+const latency = new LatencyPanel((request) => link.send(request));
 const counters = new CountersDrawer();
 const chips = new HeaderChips();
 const banner = new Banner();

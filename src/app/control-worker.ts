@@ -27,8 +27,13 @@ async function main(): Promise<void> {
       onReady();
       await reactor.run(handler);
     } else
-      await runRobot(start, reactor, clock, onReady, (transition) =>
-        tell({ kind: 'transition', ...transition }),
+      await runRobot(
+        start,
+        reactor,
+        clock,
+        onReady,
+        (transition) => tell({ kind: 'transition', ...transition }),
+        (network, prior) => tell({ kind: 'learnt', network, prior }),
       );
   } finally {
     reactor.close();

@@ -66,6 +66,8 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
   const plugin = await loadPlugin('driver', 'sim');
   const robot = new RobotLoop({
     ...shared,
+    priors: {},
+    onLearnt: () => {},
     driver: await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock),
     policy: createPolicy(rig.robot.playout),
     outbox: robotTunnel ?? robotOutbox,

@@ -10,9 +10,11 @@ import {
   resolveConfig,
 } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
+import { PLAYOUT_QUALITIES } from '../core/messages.ts';
 import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
+import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { packageRoot } from './paths.ts';
@@ -41,6 +43,18 @@ export const rigSchema = z.strictObject({
       realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
       mapper: armMapperConfig.prefault({}),
+      playoutQuality: z
+        .enum(PLAYOUT_QUALITIES)
+        .nullable()
+        .default(null)
+        .describe('asks the robot for another trade of delay against smoothness; null: the robot’s own'),
+      playoutCapMs: z
+        .number()
+        .min(MIN_CAP_MS)
+        .max(MAX_CAP_MS)
+        .nullable()
+        .default(null)
+        .describe('asks for at most this delay above the link’s least; null: the robot’s own'),
     })
     .prefault({}),
   link: z
@@ -84,8 +98,17 @@ export const rigSchema = z.strictObject({
       stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
       playout: z
         .string()
-        .default('fixed:60')
+        .default('adaptive')
         .describe('none, fixed:<ms>, or adaptive[:smooth|:fast][,cap=<ms>]; see docs/playout.md'),
+      network: z
+        .string()
+        .max(64)
+        .default('')
+        .describe('name under which playout remembers the network; empty: by the operator’s address'),
+      extrapolate: z
+        .boolean()
+        .default(true)
+        .describe('carry the joints on for up to 80 ms when no command is due'),
       allowTakeover: z
         .boolean()
         .default(false)

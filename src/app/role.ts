@@ -7,6 +7,7 @@ import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
 import { linkKeys } from './link-keys.ts';
+import { keepPrior, loadPriors } from './network-memory.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import { loadModel, type Rig } from './rig.ts';
 import {
@@ -82,7 +83,8 @@ export function startRole(
   }, SETTLE_MS);
   settle.unref();
 
-  const control = controlThread({ role, rig, model, identity, memory, keys }, onTransition);
+  const priors = role === 'robot' ? loadPriors() : {};
+  const control = controlThread({ role, rig, model, identity, memory, keys, priors }, onTransition);
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
       ? traceThread(rig, identity, ready.stampSource, memory)
@@ -148,6 +150,7 @@ function controlThread(
     worker.on('message', (message: ControlMessage) => {
       if (message.kind === 'ready') ready.resolve(message);
       else if (message.kind === 'transition') onTransition(message);
+      else if (message.kind === 'learnt') remember(message);
       else if (message.kind === 'failed') fail(revive(message));
       else done.resolve();
     });
@@ -155,6 +158,15 @@ function controlThread(
     worker.on('exit', (code) => fail(new Error(`the control thread of the ${role} ended with code ${code}`)));
   }, fail);
   return { ready: ready.promise, done: done.promise };
+}
+
+/** Losing what was learnt costs the next session some delay or a stutter; it is not worth more than a word. */
+function remember({ network, prior }: Extract<ControlMessage, { kind: 'learnt' }>): void {
+  try {
+    keepPrior(network, prior);
+  } catch (error) {
+    console.error(`farhand: what playout learnt about ${network} was not kept: ${(error as Error).message}`);
+  }
 }
 
 interface TraceThread {

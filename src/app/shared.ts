@@ -4,6 +4,8 @@ import { RecordRing } from '../core/ring.ts';
 import type { RobotModel } from '../core/robot-model.ts';
 import { SnapshotBoard } from '../core/snapshot.ts';
 import { TRACE_FIELDS } from '../core/trace-record.ts';
+import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
+import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
@@ -32,6 +34,8 @@ export interface ControlStart {
   memory: RoleMemory;
   /** Paired keys; none on a plain link. */
   keys: Uint8Array[];
+  /** Robot: what playout learnt about networks in earlier sessions. */
+  priors: Priors;
 }
 
 /** What a control worker tells its process; rare, never per tick. */
@@ -45,6 +49,7 @@ export type ControlMessage =
       fallback: string | null;
     }
   | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number }
+  | { kind: 'learnt'; network: string; prior: PriorJson }
   | { kind: 'failed'; code: string; message: string; hint: string }
   | { kind: 'done' };
 

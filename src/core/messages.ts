@@ -54,6 +54,17 @@ export interface JointCommand {
   gripper: number;
 }
 
+/** How the operator wants playout to trade delay against smoothness. */
+export const PLAYOUT_QUALITIES = ['smooth', 'balanced', 'fast'] as const;
+export type PlayoutQuality = (typeof PLAYOUT_QUALITIES)[number];
+
+/** What the operator asks of the robot's playout; null is no wish. */
+export interface PlayoutWish {
+  quality: PlayoutQuality | null;
+  /** Most delay above the least the link has. */
+  capMs: number | null;
+}
+
 /** How a command ended, as written in a trace. `rejected:<reason>` carries a counted reason. */
 export type Outcome = 'applied' | 'late' | 'dropped-stale' | 'lost' | `rejected:${string}`;
 
@@ -67,7 +78,13 @@ export interface Receipt {
   dueNs: number;
   releasedNs: number;
   appliedNs: number;
+  /** How long after its stamp playout meant it to be applied; NaN when it never was scheduled. */
+  playoutDelayNs: number;
   queueDepth: number;
+  /** Arrived after it was due. */
+  late: boolean;
+  /** Never acted on because a newer command was. */
+  dropped: boolean;
 }
 
 export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;

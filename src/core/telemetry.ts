@@ -1,4 +1,4 @@
-import type { SupervisorState } from './messages.ts';
+import type { PlayoutQuality, SupervisorState } from './messages.ts';
 
 /** What the operator process tells the console, about 30 times a second. JSON-friendly: no NaN, null instead. */
 export interface Telemetry {
@@ -16,6 +16,8 @@ export interface Telemetry {
     /** `kernel` or `userspace`: where receive stamps come from. */
     stampSource: string;
     playout: string;
+    /** What the operator asks of an adaptive playout; null: nothing. */
+    quality: PlayoutQuality | null;
   };
   input: { active: string; available: string[]; status: string; clutch: boolean };
   hand: { positionM: number[]; quatXyzw: number[] } | null;
@@ -50,6 +52,9 @@ export interface ClosedCommand {
   outcome: string;
   oneWayMs: number | null;
   segmentsMs: (number | null)[];
+  /** Delay playout meant it to have after its stamp, and the commands waiting behind it. */
+  playoutMs: number | null;
+  queueDepth: number | null;
 }
 
 /** Page → console → operator. */
@@ -58,5 +63,6 @@ export type DeskRequest =
   | { kind: 'reset' }
   | { kind: 'arm' }
   | { kind: 'disarm' }
+  | { kind: 'playout'; quality: PlayoutQuality }
   | { kind: 'input'; name: string }
   | { kind: 'hand'; positionM: number[]; quatXyzw: number[]; gripper: number; clutch: boolean };

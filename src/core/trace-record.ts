@@ -18,6 +18,10 @@ export interface TraceRecord {
   offsetNs: number;
   uncertaintyNs: number;
   queueDepth: number;
+  /** Due − stamp, whatever the clock offset. */
+  playoutDelayNs: number;
+  /** 1 when it arrived after it was due, else 0; NaN without a receipt. */
+  late: number;
 }
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
@@ -39,6 +43,8 @@ export const TRACE_FIELDS = [
   'offsetNs',
   'uncertaintyNs',
   'queueDepth',
+  'playoutDelayNs',
+  'late',
 ] as const satisfies readonly (keyof TraceRecord)[];
 
 /** The parts of the one-way time, in path order; they add up to the total. */

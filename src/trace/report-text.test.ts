@@ -27,6 +27,8 @@ function command(seq: number, extraNs: number, fields: Partial<TraceRecord> = {}
     offsetNs: OFFSET_NS,
     uncertaintyNs: 214_000,
     queueDepth: 1,
+    playoutDelayNs: 4_000_000,
+    late: 0,
     ...fields,
   };
 }
@@ -64,7 +66,8 @@ Started   2026-05-11T08:14:22.123Z, operator, kernel stamps
 Duration  0.01 s, 100.0 commands per second
 Commands  2 closed: 2 applied (0 late), 0 dropped as stale, 0 rejected, 0 lost (0.00 %)
 Clock     offset known to ±0.214 ms at worst, ±0.214 ms at the end
-Playout   fixed:60; applied − due p50 0.800, p99 0.800, max 0.800 ms; queue depth at most 1
+Playout   fixed:60; delay p50 4.000, p95 4.000, p99 4.000, max 4.000 ms after the stamp; queue depth p50 1, max 1;
+          applied − due p50 0.800, p99 0.800, max 0.800 ms
 
                    latency (ms)                   variation (ms)
                      p50     p95     p99     max      p50     p95     p99     max

@@ -106,11 +106,14 @@ function clockText({ clockUncertaintyNs: clock }: TraceReport): string {
 
 function playoutText(report: TraceReport, policy: string | undefined): string {
   const parts = policy === undefined ? [] : [policy];
-  const late = report.playoutLatenessNs;
-  if (late)
-    parts.push(
-      `applied − due p50 ${formatMs(late.p50)}, p99 ${formatMs(late.p99)}, max ${formatMs(late.max)} ms`,
-    );
-  if (report.queueDepthMax !== null) parts.push(`queue depth at most ${report.queueDepthMax}`);
-  return parts.join('; ');
+  const { playoutDelayNs: delay, playoutLatenessNs: late, queueDepth } = report;
+  if (delay) {
+    const [p50, p95, p99, max] = cellsOf(delay);
+    parts.push(`delay p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms after the stamp`);
+  }
+  if (queueDepth) parts.push(`queue depth p50 ${queueDepth.p50}, max ${queueDepth.max}`);
+  const first = parts.join('; ');
+  if (!late) return first;
+  const applied = `applied − due p50 ${formatMs(late.p50)}, p99 ${formatMs(late.p99)}, max ${formatMs(late.max)} ms`;
+  return first === '' ? applied : `${first};\n          ${applied}`;
 }

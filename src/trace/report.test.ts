@@ -28,6 +28,8 @@ function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {})
     offsetNs: OFFSET_NS,
     uncertaintyNs: 0.3 * MS,
     queueDepth: 1,
+    playoutDelayNs: 4_000_000,
+    late: 0,
     ...fields,
   };
 }
@@ -65,7 +67,7 @@ describe('a report', () => {
     assert.equal(report.unsynchronized, 1);
     assert.equal(report.durationNs, 70 * MS);
     assert.deepEqual(report.clockUncertaintyNs, { max: 0.9 * MS, last: 0.2 * MS });
-    assert.equal(report.queueDepthMax, 4);
+    assert.equal(report.queueDepth?.max, 4);
     assert.equal(report.droppedWireNs?.max, 50 * MS);
     assert.equal(report.oneWay.latencyNs?.max, (30 + 11.8) * MS);
   });
@@ -93,6 +95,8 @@ describe('a report', () => {
         apply: flat(0.5),
       },
       clockUncertaintyMs: { max: 0.3, last: 0.3 },
+      playoutDelayMs: flat(4),
+      queueDepth: flat(1),
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));
@@ -129,7 +133,7 @@ describe('a report', () => {
     const empty = builder.finish();
     assert.equal(empty.lossRatio, null);
     assert.equal(empty.clockUncertaintyNs, null);
-    assert.equal(empty.queueDepthMax, null);
+    assert.equal(empty.queueDepth, null);
     assert.equal(empty.durationNs, 0);
     assert.equal(summaryOf(empty).oneWayMs, null);
     assert.equal(summaryOf(empty).segmentsMs.wire, null);

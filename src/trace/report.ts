@@ -38,10 +38,13 @@ export interface TraceReport {
   segments: Record<Segment, SegmentReport>;
   /** Time on the wire of the dropped commands, which the distributions above do not see. */
   droppedWireNs: Percentiles | null;
+  /** Due − stamp: what playout meant the delay to be. */
+  playoutDelayNs: Percentiles | null;
   /** Applied − due. */
   playoutLatenessNs: Percentiles | null;
   clockUncertaintyNs: { max: number; last: number } | null;
-  queueDepthMax: number | null;
+  /** Commands waiting when one was handled. */
+  queueDepth: Percentiles | null;
 }
 
 /** A report for programs: milliseconds to the microsecond; null where nothing is known. */
@@ -59,6 +62,8 @@ export interface TraceSummary {
   segmentsMs: Record<Segment, Percentiles | null>;
   /** The one-way and wire times are known to ± this. */
   clockUncertaintyMs: { max: number; last: number } | null;
+  playoutDelayMs: Percentiles | null;
+  queueDepth: Percentiles | null;
 }
 
 export interface ReportBuilder {
@@ -87,6 +92,8 @@ export function summaryOf(report: TraceReport): TraceSummary {
       SEGMENTS.map((name) => [name, percentilesMs(report.segments[name].latencyNs)]),
     ) as Record<Segment, Percentiles | null>,
     clockUncertaintyMs: clock && { max: roundMs(clock.max), last: roundMs(clock.last) },
+    playoutDelayMs: percentilesMs(report.playoutDelayNs),
+    queueDepth: report.queueDepth,
   };
 }
 
@@ -105,6 +112,8 @@ class Accumulator implements ReportBuilder {
   readonly #oneWay = new Column();
   readonly #segments = SEGMENTS.map(() => new Column());
   readonly #lateness = new Column();
+  readonly #playout = new Column();
+  readonly #depth = new Column();
   readonly #droppedWire = new Column();
   readonly #scratch = new Float64Array(SEGMENTS.length);
   #unsynchronized = 0;
@@ -112,7 +121,6 @@ class Accumulator implements ReportBuilder {
   #withoutRelease = 0;
   #uncertaintyMaxNs = Number.NEGATIVE_INFINITY;
   #uncertaintyLastNs = Number.NaN;
-  #queueDepthMax = Number.NEGATIVE_INFINITY;
 
   add(record: TraceRecord): void {
     const sessionIndex = this.#touchSession(record);
@@ -120,7 +128,8 @@ class Accumulator implements ReportBuilder {
     if (Number.isNaN(record.offsetNs)) this.#unsynchronized++;
     if (record.uncertaintyNs > this.#uncertaintyMaxNs) this.#uncertaintyMaxNs = record.uncertaintyNs;
     if (!Number.isNaN(record.uncertaintyNs)) this.#uncertaintyLastNs = record.uncertaintyNs;
-    if (record.queueDepth > this.#queueDepthMax) this.#queueDepthMax = record.queueDepth;
+    if (!Number.isNaN(record.queueDepth)) this.#depth.push(record.queueDepth);
+    if (!Number.isNaN(record.playoutDelayNs)) this.#playout.push(record.playoutDelayNs);
     if (record.outcome === REJECTED) {
       const reason = REASONS[record.reason] ?? 'unknown';
       this.#rejectedBy[reason] = (this.#rejectedBy[reason] ?? 0) + 1;
@@ -159,9 +168,10 @@ class Accumulator implements ReportBuilder {
         SegmentReport
       >,
       droppedWireNs: percentiles(this.#droppedWire.toFloat64()),
+      playoutDelayNs: percentiles(this.#playout.toFloat64()),
       playoutLatenessNs: percentiles(this.#lateness.toFloat64()),
       clockUncertaintyNs: Number.isNaN(uncertainty.last) ? null : uncertainty,
-      queueDepthMax: Number.isFinite(this.#queueDepthMax) ? this.#queueDepthMax : null,
+      queueDepth: percentiles(this.#depth.toFloat64()),
     };
   }
 

@@ -42,6 +42,8 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     offsetNs: signedNs,
     uncertaintyNs: ns,
     queueDepth: fc.oneof(fc.constant(Number.NaN), fc.nat(1000)),
+    playoutDelayNs: signedNs,
+    late: fc.constantFrom(Number.NaN, 0, 1),
   })
   .map((record) => ({ ...record, reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1 }));
 
@@ -67,7 +69,8 @@ describe('trace lines', () => {
       traceLine(record),
       '{"kind":"teleop_cmd","trace_id":"0000001f-7","seq":7,"outcome":"rejected:not-armed",' +
         '"stamps":{"leader.get_state":12345600000000,"remote.kernel_received":89876543800000},' +
-        '"clock_offset_ns":null,"clock_uncertainty_ns":null,"queue_depth":2}',
+        '"clock_offset_ns":null,"clock_uncertainty_ns":null,"queue_depth":2,' +
+        '"playout_delay_ns":null,"late":null}',
     );
   });
 

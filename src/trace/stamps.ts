@@ -73,7 +73,8 @@ export function traceLine(record: TraceRecord): string {
   return (
     `{"kind":"teleop_cmd","trace_id":"${id}","seq":${record.seq},"outcome":"${outcomeText(record)}",` +
     `"stamps":{${stamps}},"clock_offset_ns":${wholeOrNull(record.offsetNs)},` +
-    `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)}}`
+    `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)},` +
+    `"playout_delay_ns":${wholeOrNull(record.playoutDelayNs)},"late":${wholeOrNull(record.late)}}`
   );
 }
 
@@ -133,7 +134,9 @@ function parseCommand(line: JsonObject): ParsedLine {
   const known =
     take(line['clock_offset_ns'], record, 'offsetNs') &&
     take(line['clock_uncertainty_ns'], record, 'uncertaintyNs') &&
-    take(line['queue_depth'], record, 'queueDepth');
+    take(line['queue_depth'], record, 'queueDepth') &&
+    take(line['playout_delay_ns'], record, 'playoutDelayNs') &&
+    take(line['late'], record, 'late');
   return known ? { kind: 'command', record } : MALFORMED;
 }
 

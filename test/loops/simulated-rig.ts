@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Priors } from '../../src/app/network-memory.ts';
 import { boardSize } from '../../src/app/operator/board.ts';
 import type { OpenInput } from '../../src/app/operator/leader.ts';
-import { OperatorLoop } from '../../src/app/operator/loop.ts';
+import { OPERATOR_SOCKETS, OperatorLoop } from '../../src/app/operator/loop.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { loadModel, loadRig, type Rig } from '../../src/app/rig.ts';
 import { robotBoardSize } from '../../src/app/robot/board.ts';
@@ -20,9 +21,10 @@ import { SnapshotBoard } from '../../src/core/snapshot.ts';
 import type { TraceRecord } from '../../src/core/trace-record.ts';
 import type { InputDevice } from '../../src/input/device.ts';
 import type { Driver, JointReading } from '../../src/robot/driver.ts';
-import { createPolicy } from '../../src/robot/playout/policy.ts';
+import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
+import { createPolicy, type PlayoutPolicy } from '../../src/robot/playout/policy.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
-import { frameType } from '../../src/wire/codecs/frame.ts';
+import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
 import { type Impairment, LocalNetwork } from '../../src/wire/transports/local.ts';
@@ -152,6 +154,7 @@ export class TestHand implements InputDevice {
 
 export interface RobotSide {
   loop: RobotLoop;
+  policy: PlayoutPolicy;
   driver: RecordingDriver;
   counters: Counters;
   transitions: Transition[];
@@ -193,6 +196,9 @@ export class SimulatedRig {
   onOperatorSend: (socket: number, bytes: Uint8Array) => void = () => {};
   robot!: RobotSide;
   operator!: OperatorSide;
+  /** What the robot knows about networks when it starts, and what it left behind. */
+  readonly priors: Priors = {};
+  readonly learnt: { network: string; prior: PriorJson }[] = [];
   readonly #options: SimulatedOptions;
   readonly #robotSeat: Seat;
   readonly #robotOutbox: Outbox;
@@ -202,7 +208,8 @@ export class SimulatedRig {
   private constructor(options: SimulatedOptions) {
     this.#options = options;
     this.clock = new ManualClock(options.startNs ?? 100e9);
-    this.rig = loadRig('demo', options.overrides ?? []).config;
+    // A constant delay makes instants predictable.
+    this.rig = loadRig('demo', ['robot.playout=fixed:60', ...(options.overrides ?? [])]).config;
     this.model = loadModel(this.rig.model);
     this.impair = () => (options.delayMs ?? 2) * MS;
     this.network = new LocalNetwork(
@@ -239,12 +246,21 @@ export class SimulatedRig {
     const plugin = await loadPlugin('driver', rig.robot.driver);
     const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
     const driver = new RecordingDriver(await plugin.open(options, model, clock), this.clock);
-    const side: Omit<RobotSide, 'loop'> = { driver, counters: new Counters(), transitions: [], answers: [] };
+    const policy = createPolicy(rig.robot.playout);
+    const side: Omit<RobotSide, 'loop'> = {
+      policy,
+      driver,
+      counters: new Counters(),
+      transitions: [],
+      answers: [],
+    };
     const loop = new RobotLoop({
       rig,
       model,
       driver,
-      policy: createPolicy(rig.robot.playout),
+      policy,
+      priors: this.priors,
+      onLearnt: (network, prior) => this.learnt.push({ network, prior }),
       outbox: this.#tapAnswers(side.answers),
       clock,
       boot,
@@ -365,6 +381,14 @@ export class SimulatedRig {
 
   ask(action: 'arm' | 'disarm' | 'estop' | 'reset'): void {
     this.operator.loop.ask(action, this.#operatorSeat!.clock.nowNs());
+  }
+
+  /** As the console asks. */
+  askPlayout(quality: string): void {
+    const bytes = new Uint8Array(200);
+    const length = writeFrame('request', { kind: 'playout', quality }, bytes);
+    const nowNs = this.#operatorSeat!.clock.nowNs();
+    this.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 1, nowNs, Number.NaN);
   }
 
   /** Lets the operator leave in good order. */

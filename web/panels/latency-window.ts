@@ -41,6 +41,15 @@ export class LatencyWindow {
     return percentiles(this.#commands.map((command) => command.oneWayMs ?? Number.NaN));
   }
 
+  /** Of the newest command that was scheduled; medians of the last second would hide what the delay does. */
+  playout(): { delayMs: number | null; depth: number | null } {
+    for (let i = this.#commands.length - 1; i >= 0; i--) {
+      const { playoutMs, queueDepth } = this.#commands[i]!;
+      if (playoutMs !== null) return { delayMs: playoutMs, depth: queueDepth };
+    }
+    return { delayMs: null, depth: null };
+  }
+
   /** Median of each segment over the commands that went all the way; null where there is none. */
   segmentMedians(): (number | null)[] {
     const whole = this.#commands.filter((command) => command.oneWayMs !== null);

@@ -11,6 +11,7 @@ export const BOARD_FIELDS = [
   'input',
   'inputStatus',
   'clutch',
+  'quality',
   'handX',
   'handY',
   'handZ',

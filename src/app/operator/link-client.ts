@@ -114,6 +114,8 @@ export class LinkClient {
     record.releasedNs = receipt.releasedNs;
     record.appliedNs = receipt.appliedNs;
     record.queueDepth = receipt.queueDepth;
+    record.playoutDelayNs = receipt.playoutDelayNs;
+    record.late = receipt.late ? 1 : 0;
     this.#close(at, record);
     return null;
   }
@@ -151,6 +153,8 @@ export class LinkClient {
     record.releasedNs = Number.NaN;
     record.appliedNs = Number.NaN;
     record.queueDepth = Number.NaN;
+    record.playoutDelayNs = Number.NaN;
+    record.late = Number.NaN;
     record.offsetNs = this.#sync.offsetAt(record.wireSentNs);
     record.uncertaintyNs = this.#sync.uncertaintyNs;
     return record;

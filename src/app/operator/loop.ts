@@ -1,7 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
 import type { DurationHistogram } from '../../core/histogram.ts';
-import type { DeskAction } from '../../core/messages.ts';
+import {
+  type DeskAction,
+  PLAYOUT_QUALITIES,
+  type PlayoutQuality,
+  type PlayoutWish,
+} from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
@@ -61,6 +66,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #bytes = new Uint8Array(256);
   readonly #numbers: Float64Array;
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
+  readonly #wish: PlayoutWish;
   #boot = 0;
   #autoArm: boolean;
   #windDownNs = Number.POSITIVE_INFINITY;
@@ -74,6 +80,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
     this.#autoArm = rig.operator.autoArm;
+    this.#wish = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
     this.#numbers = new Float64Array(boardSize(joints));
     this.robot = new RobotView(joints);
@@ -139,7 +146,7 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   #hello(): void {
-    const length = encodeHello(this.#parts.session, this.#bytes);
+    const length = encodeHello(this.#parts.session, this.#bytes, this.#wish);
     const { outbox, robot, counters } = this.#parts;
     if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
   }
@@ -216,8 +223,16 @@ export class OperatorLoop implements DatagramHandler {
     if (body === null) return 'bad-json';
     const kind = body['kind'];
     if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
+    if (kind === 'playout') return this.#askPlayout(body['quality']);
     if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
     this.ask(kind as DeskAction, receivedNs);
+    return null;
+  }
+
+  #askPlayout(quality: unknown): Reason | null {
+    if (!PLAYOUT_QUALITIES.includes(quality as PlayoutQuality)) return 'malformed';
+    this.#wish.quality = quality as PlayoutQuality;
+    this.#hello();
     return null;
   }
 
@@ -236,6 +251,7 @@ export class OperatorLoop implements DatagramHandler {
       this.#inputNames.indexOf(this.leader.active),
       INPUT_STATUS.indexOf(status),
       sample.clutch ? 1 : 0,
+      this.#wish.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#wish.quality),
     ];
     out.set(values);
     out.set(sample.positionM, boardIndex('handX'));

@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
+import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -137,6 +138,7 @@ function telemetryBuilder(
         driftPpm: finite(field('driftPpm')),
         stampSource,
         playout: rig.robot.playout,
+        quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
       },
       input: {
         active: inputs[field('input')] ?? '',
@@ -188,6 +190,8 @@ function closedDrain(ring: RecordRing): () => ClosedCommand[] {
         outcome: OUTCOMES[record.outcome] ?? 'lost',
         oneWayMs: finite(oneWayNs(record) / 1e6),
         segmentsMs: Array.from(segments, (ns) => finite(ns / 1e6)),
+        playoutMs: finite(record.playoutDelayNs / 1e6),
+        queueDepth: finite(record.queueDepth),
       });
     }
     return closed.slice(-MAX_CLOSED);

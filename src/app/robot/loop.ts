@@ -1,11 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
 import type { DurationHistogram } from '../../core/histogram.ts';
-import type { JointCommand, Outcome } from '../../core/messages.ts';
+import type { JointCommand, Outcome, PlayoutWish } from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Driver } from '../../robot/driver.ts';
+import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
+import { Extrapolation } from '../../robot/playout/extrapolation.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
 import { Supervisor, type Transition } from '../../robot/supervisor/supervisor.ts';
@@ -16,13 +18,20 @@ import {
   emptyCommand,
   emptyEarlier,
 } from '../../wire/codecs/command.ts';
-import { decodeDesk, decodeHello, emptyDesk } from '../../wire/codecs/desk.ts';
+import { decodeDesk, decodeHello, decodeWish, emptyDesk, NO_WISH } from '../../wire/codecs/desk.ts';
 import { frameType } from '../../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../../wire/codecs/state.ts';
 import { decodeProbe, emptyProbe, encodeProbeReply } from '../../wire/codecs/sync.ts';
-import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../../wire/reactor.ts';
+import {
+  type DatagramHandler,
+  MAX_DATAGRAM_BYTES,
+  type Outbox,
+  type Peer,
+  peerAddress,
+} from '../../wire/reactor.ts';
 import { OperatorLease } from '../../wire/session.ts';
+import { networkOf, type Priors } from '../network-memory.ts';
 import type { Rig } from '../rig.ts';
 import { robotBoardSize, writeRobotBoard } from './board.ts';
 
@@ -34,6 +43,9 @@ export interface RobotParts {
   model: RobotModel;
   driver: Driver;
   policy: PlayoutPolicy;
+  /** What earlier sessions left about networks, by name, and where to leave it. */
+  priors: Priors;
+  onLearnt: (network: string, prior: PriorJson) => void;
   outbox: Outbox;
   clock: Clock;
   /** Random per start: tells the operator that this is another robot process. */
@@ -51,6 +63,8 @@ export interface RobotParts {
 const QUEUE_CAPACITY = 1024;
 /** A stall between stamping and sending is not the rule. */
 const MAX_REPLY_COST_NS = 300e3;
+/** What was learnt about the network is left behind so often, and when the operator goes; not if it stayed for less. */
+const LEARNT_NS = 60e9;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
 export class RobotLoop implements DatagramHandler {
@@ -68,9 +82,17 @@ export class RobotLoop implements DatagramHandler {
   readonly #probe = emptyProbe();
   readonly #state;
   readonly #numbers: Float64Array;
+  readonly #extrapolation: Extrapolation;
+  readonly #bridgeRad: Float64Array;
+  #engagement = 0;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
+  #network = '';
+  #enteredNs = 0;
+  #learntNs = 0;
+  readonly #wish: PlayoutWish = { ...NO_WISH };
+  readonly #wished: PlayoutWish = { ...NO_WISH };
   #replyCostNs = 0;
 
   constructor(parts: RobotParts) {
@@ -84,6 +106,8 @@ export class RobotLoop implements DatagramHandler {
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
     this.#numbers = new Float64Array(robotBoardSize(joints));
+    this.#extrapolation = new Extrapolation(joints);
+    this.#bridgeRad = new Float64Array(joints);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
@@ -104,15 +128,25 @@ export class RobotLoop implements DatagramHandler {
   #cycle(nowNs: number): void {
     if (Atomics.load(this.#parts.windDown, 0) !== 0) {
       this.supervisor.estop('robot process is ending', nowNs);
+      this.#leaveLearnt(nowNs);
       this.#publishState(nowNs);
       this.#parts.onFinished();
       return;
     }
-    if (this.#lease.session !== 0 && !this.#lease.isHeld(nowNs))
-      this.supervisor.operatorLost(nowNs, 'operator silent');
+    const isHeld = this.#lease.isHeld(nowNs);
+    if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs, 'operator silent');
+    if (isHeld && nowNs - this.#learntNs > LEARNT_NS) this.#leaveLearnt(nowNs);
+    this.#bridge(nowNs);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
     writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
+  }
+
+  /** Playout has run dry: the joints are carried on for a moment, inside the supervisor's limits. */
+  #bridge(nowNs: number): void {
+    if (this.supervisor.state !== 'engaged') this.#extrapolation.reset();
+    else if (this.#parts.rig.robot.extrapolate && this.#extrapolation.propose(nowNs, this.#bridgeRad))
+      this.supervisor.bridge(this.#bridgeRad, nowNs);
   }
 
   onOversize(): void {
@@ -203,19 +237,26 @@ export class RobotLoop implements DatagramHandler {
     const superseded = this.queue.isSuperseded(nowNs);
     const entry = this.queue.shift()!;
     const receipt = this.#receipt;
+    const { command } = entry;
     receipt.dueNs = entry.dueNs;
+    receipt.playoutDelayNs = entry.dueNs - (command.stateRobotNs || entry.receiveNs);
     receipt.queueDepth = this.queue.depth;
+    receipt.late = entry.late;
     if (superseded) {
       this.#parts.counters.add('dropped-stale');
-      this.#reply(entry.command.seq, 'dropped-stale', entry.kernelNs, entry.receiveNs);
+      this.#reply(command.seq, 'dropped-stale', entry.kernelNs, entry.receiveNs);
       return;
     }
+    if (command.engagement !== this.#engagement) this.#extrapolation.reset();
+    this.#engagement = command.engagement;
+    this.#extrapolation.take(command.positionsRad, command.stateOperatorNs, nowNs);
     receipt.releasedNs = this.#parts.clock.nowNs();
     const heldNs = Math.max(0, entry.dueNs - entry.receiveNs);
-    const reason = this.supervisor.submit(entry.command, nowNs, heldNs);
+    const reason = this.supervisor.submit(command, nowNs, heldNs);
+    if (reason !== null) this.#extrapolation.reset();
     receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
     const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
-    this.#reply(entry.command.seq, outcome, entry.kernelNs, entry.receiveNs);
+    this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs);
   }
 
   /** Sends the receipt and clears the optional stamps for the next one. */
@@ -224,6 +265,7 @@ export class RobotLoop implements DatagramHandler {
     receipt.session = this.#lease.session;
     receipt.seq = seq;
     receipt.outcome = outcome;
+    receipt.dropped = outcome === 'dropped-stale';
     receipt.kernelNs = kernelNs;
     receipt.receiveNs = receiveNs;
     const length = encodeReceipt(receipt, this.#bytes);
@@ -231,6 +273,8 @@ export class RobotLoop implements DatagramHandler {
     receipt.dueNs = Number.NaN;
     receipt.releasedNs = Number.NaN;
     receipt.appliedNs = Number.NaN;
+    receipt.playoutDelayNs = Number.NaN;
+    receipt.late = false;
     receipt.queueDepth = this.queue.depth;
   }
 
@@ -252,21 +296,55 @@ export class RobotLoop implements DatagramHandler {
 
   #onHello(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
-    if (result === 'renewed') return null;
+    if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
+    if (result === 'claimed') this.#enterNetwork(from, nowNs);
+    const malformed = this.#takeWish(bytes, length);
+    if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
-      this.#parts.policy.restart?.();
       this.#newestSeq = 0;
       this.#ackRequest = 0;
       this.#commandPeer = 0;
-    } else if (result !== 'resumed') return result;
+    }
     this.supervisor.operatorJoined(result === 'claimed', nowNs);
+    return null;
+  }
+
+  /** Begins from what was learnt about the operator's network; on the one in use, playout knows better. */
+  #enterNetwork(from: Peer, nowNs: number): void {
+    const { rig, policy, priors } = this.#parts;
+    const network = rig.robot.network || networkOf(peerAddress(from));
+    this.#leaveLearnt(nowNs);
+    if (network === this.#network) policy.restart?.();
+    else policy.restart?.(priors[network] ?? null);
+    if (network !== this.#network) this.#enteredNs = nowNs;
+    this.#network = network;
+  }
+
+  #leaveLearnt(nowNs: number): void {
+    this.#learntNs = nowNs;
+    const isKnown = this.#parts.priors[this.#network] !== undefined;
+    if (this.#network === '' || (!isKnown && nowNs - this.#enteredNs < LEARNT_NS)) return;
+    const prior = this.#parts.policy.exportPrior?.();
+    if (prior === undefined) return;
+    this.#parts.priors[this.#network] = prior;
+    this.#parts.onLearnt(this.#network, prior);
+  }
+
+  #takeWish(bytes: Uint8Array, length: number): Reason | null {
+    const wish = this.#wish;
+    const malformed = decodeWish(bytes, length, wish);
+    if (malformed !== null) return malformed;
+    if (wish.quality === this.#wished.quality && wish.capMs === this.#wished.capMs) return null;
+    Object.assign(this.#wished, wish);
+    this.#parts.policy.wish?.(wish.quality, wish.capMs);
     return null;
   }
 
   #onBye(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     if (!this.#lease.release(decodeHello(bytes, length), from)) return 'not-operator';
     this.supervisor.operatorLost(nowNs, 'operator left');
+    this.#leaveLearnt(nowNs);
     return null;
   }
 

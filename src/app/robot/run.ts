@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
 import { DurationHistogram } from '../../core/histogram.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
+import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
 import { createPolicy } from '../../robot/playout/policy.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
@@ -18,6 +19,7 @@ export async function runRobot(
   clock: Clock,
   onReady: () => void,
   onTransition: (transition: Transition) => void,
+  onLearnt: (network: string, prior: PriorJson) => void,
 ): Promise<void> {
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
@@ -36,6 +38,8 @@ export async function runRobot(
       model,
       driver,
       policy,
+      priors: start.priors,
+      onLearnt,
       outbox: tunnel ?? reactor,
       clock,
       boot: identity,

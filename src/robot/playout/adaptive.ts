@@ -35,15 +35,18 @@ const PAUSE_NS = NS_PER_S;
  * State is bounded; nothing is allocated per command.
  */
 export class AdaptivePolicy implements PlayoutPolicy {
-  readonly name: string;
-  readonly #parameters: AdaptiveParameters;
+  #name: string;
+  /** What the robot's own settings say; the operator's wishes start from here. */
+  readonly #chosen: Partial<AdaptiveParameters>;
+  readonly #preset: Preset;
+  #parameters: AdaptiveParameters;
   readonly #clock = new ClockSteps();
   readonly #floor: Floor;
   readonly #ledger: LateLedger;
-  readonly #memory: NeedMemory;
-  readonly #toleranceNs: number;
-  readonly #triggerNs: number;
-  readonly #holdNs: number;
+  #memory: NeedMemory;
+  #toleranceNs = 0;
+  #triggerNs = 0;
+  #holdNs = 0;
   #anchored = false;
   #strangers = 0;
   /** Delay after the stamp, both without clock steps. */
@@ -64,14 +67,36 @@ export class AdaptivePolicy implements PlayoutPolicy {
   constructor(options: AdaptiveOptions = {}) {
     const { preset = 'balanced', prior, ...chosen } = options;
     const parameters = { ...PRESETS[preset], ...chosen };
-    this.name = nameOf(preset, chosen.capMs);
+    this.#name = nameOf(preset, chosen.capMs);
+    this.#preset = preset;
+    this.#chosen = chosen;
     this.#parameters = parameters;
     this.#floor = new Floor(parameters.floorMs);
     this.#ledger = new LateLedger(parameters);
     this.#memory = new NeedMemory(parameters, prior);
-    this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
-    this.#triggerNs = parameters.triggerMs * NS_PER_MS;
-    this.#holdNs = parameters.holdMs * NS_PER_MS;
+    this.#derive();
+  }
+
+  #derive(): void {
+    const { toleranceMs, triggerMs, holdMs } = this.#parameters;
+    this.#toleranceNs = toleranceMs * NS_PER_MS;
+    this.#triggerNs = triggerMs * NS_PER_MS;
+    this.#holdNs = holdMs * NS_PER_MS;
+  }
+
+  get name(): string {
+    return this.#name;
+  }
+
+  wish(quality: Preset | null, capMs: number | null): void {
+    const preset = quality ?? this.#preset;
+    const ownCapMs = this.#chosen.capMs ?? PRESETS[preset].capMs;
+    const mostMs = capMs === null ? ownCapMs : Math.min(ownCapMs, capMs);
+    this.#parameters = { ...PRESETS[preset], ...this.#chosen, capMs: mostMs };
+    this.#name = nameOf(preset, mostMs === PRESETS[preset].capMs ? undefined : mostMs);
+    this.#ledger.configure(this.#parameters);
+    this.#memory.configure(this.#parameters);
+    this.#derive();
   }
 
   get delayNs(): number {
@@ -90,8 +115,9 @@ export class AdaptivePolicy implements PlayoutPolicy {
     return this.#memory.exportPrior();
   }
 
-  restart(): void {
+  restart(prior?: PriorJson | null): void {
     this.#anchored = false;
+    if (prior !== undefined) this.#memory = new NeedMemory(this.#parameters, prior ?? undefined);
   }
 
   schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number {

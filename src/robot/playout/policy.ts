@@ -18,8 +18,16 @@ export interface PlayoutPolicy {
    * their stamps. `syncEpoch` makes a new clock relation explicit where the wire carries it.
    */
   schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number;
-  /** A new peer: forget the clock relation, keep what was learnt about the network. */
-  restart?(): void;
+  /**
+   * What the operator asks for: a quality and a cap of the delay above the floor, null for no wish. The robot's own
+   * cap stays the limit. The delay in force moves there by time warp.
+   */
+  wish?(quality: Preset | null, capMs: number | null): void;
+  /**
+   * A new peer: forget the clock relation. Without `prior` keep what was learnt about the network; with one begin
+   * from it, null being a network never seen.
+   */
+  restart?(prior?: PriorJson | null): void;
   /** For telemetry. Delay of the newest command after its stamp; NaN before the first. */
   readonly delayNs?: number;
   /** Least apparent delay of late, the clock error included; NaN before the first stamp. */
@@ -47,8 +55,8 @@ export const POLICY_TEXTS = [
 ] as const;
 
 const MAX_FIXED_MS = 1000;
-const MIN_CAP_MS = 5;
-const MAX_CAP_MS = 400;
+export const MIN_CAP_MS = 5;
+export const MAX_CAP_MS = 400;
 
 /** The policy a text names: see `POLICY_TEXTS`; `adaptive` also takes `,cap=<ms>`. */
 export function createPolicy(text: string, options: PolicyOptions = {}): PlayoutPolicy {

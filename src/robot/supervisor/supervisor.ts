@@ -208,6 +208,15 @@ export class Supervisor {
     return this.#write(nowNs) ? null : 'driver-fault';
   }
 
+  /** Playout's guess while commands are missing: aimed at inside the same limits; the watchdog goes on counting. */
+  bridge(positionsRad: Float64Array, nowNs: number): void {
+    if (this.#state !== 'engaged') return;
+    for (let i = 0; i < positionsRad.length; i++) if (!Number.isFinite(positionsRad[i])) return;
+    this.#limiter.aim(positionsRad);
+    this.#limited = this.#limiter.follow(nowNs);
+    this.#write(nowNs);
+  }
+
   #refusal(command: JointCommand): Reason | null {
     if (this.#state === 'stopped') return 'stopped';
     if (!POWERED[this.#state]) return 'not-armed';

@@ -25,12 +25,23 @@ const receipt: fc.Arbitrary<Receipt> = fc.record(
     dueNs: maybeNs,
     releasedNs: maybeNs,
     appliedNs: maybeNs,
+    playoutDelayNs: maybeNs,
     queueDepth: fc.maxSafeNat(),
+    late: fc.boolean(),
+    dropped: fc.boolean(),
   },
   { noNullPrototype: true },
 );
 
-const VALID = { session: 1, seq: 2, outcome: 'applied', receive_ns: 5, depth: 0 };
+const VALID = {
+  session: 1,
+  seq: 2,
+  outcome: 'applied',
+  receive_ns: 5,
+  depth: 0,
+  late: false,
+  dropped: false,
+};
 
 function reasonOf(body: object): string | null {
   const bytes = new TextEncoder().encode(`FH1r${JSON.stringify(body)}`);

@@ -16,7 +16,10 @@ export function encodeReceipt(receipt: Receipt, out: Uint8Array): number {
     due_ns: stampToJson(receipt.dueNs),
     released_ns: stampToJson(receipt.releasedNs),
     applied_ns: stampToJson(receipt.appliedNs),
+    playout_ns: stampToJson(receipt.playoutDelayNs),
     depth: receipt.queueDepth,
+    late: receipt.late,
+    dropped: receipt.dropped,
   };
   return writeFrame('receipt', body, out);
 }
@@ -28,12 +31,16 @@ export function decodeReceipt(bytes: Uint8Array, length: number, out: Receipt): 
   out.seq = countOf(body['seq']);
   out.queueDepth = countOf(body['depth']);
   if (Number.isNaN(out.session + out.seq + out.queueDepth) || !isOutcome(body['outcome'])) return 'malformed';
+  if (typeof body['late'] !== 'boolean' || typeof body['dropped'] !== 'boolean') return 'malformed';
+  out.late = body['late'];
+  out.dropped = body['dropped'];
   out.outcome = body['outcome'];
   out.kernelNs = stampFromJson(body['kernel_ns']);
   out.receiveNs = stampFromJson(body['receive_ns']);
   out.dueNs = stampFromJson(body['due_ns']);
   out.releasedNs = stampFromJson(body['released_ns']);
   out.appliedNs = stampFromJson(body['applied_ns']);
+  out.playoutDelayNs = stampFromJson(body['playout_ns']);
   return Number.isNaN(out.receiveNs) ? 'malformed' : null;
 }
 
@@ -53,6 +60,9 @@ export function emptyReceipt(): Receipt {
     dueNs: nothing,
     releasedNs: nothing,
     appliedNs: nothing,
+    playoutDelayNs: nothing,
     queueDepth: 0,
+    late: false,
+    dropped: false,
   };
 }

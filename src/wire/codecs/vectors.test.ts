@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { JointCommand, Receipt, RobotState } from '../../core/messages.ts';
+import type { JointCommand, PlayoutWish, Receipt, RobotState } from '../../core/messages.ts';
 import { HandshakeAcceptor, HandshakeOffer } from '../secure/handshake.ts';
 import { keyId } from '../secure/key-file.ts';
 import { Opener, Sealer } from '../secure/sealed-box.ts';
@@ -20,10 +20,12 @@ import {
   type DeskMessage,
   decodeDesk,
   decodeHello,
+  decodeWish,
   emptyDesk,
   encodeBye,
   encodeDesk,
   encodeHello,
+  NO_WISH,
 } from './desk.ts';
 import { frameBody, frameType, type Json, type MessageType, writeFrame } from './frame.ts';
 import { decodeReceipt, emptyReceipt, encodeReceipt } from './receipt.ts';
@@ -85,11 +87,16 @@ const CODECS: Record<PlainType, Codec> = {
     },
   },
   hello: {
-    encode: (value, out) => encodeHello(value['session'] as number, out),
+    encode: (value, out) =>
+      encodeHello(value['session'] as number, out, (value['wish'] ?? NO_WISH) as PlayoutWish),
     decode(bytes, length) {
       const session = decodeHello(bytes, length);
       const answer = new OperatorLease().hello(session, 1, 0);
-      return answer === 'claimed' ? { session } : answer;
+      if (answer !== 'claimed') return answer;
+      const wish = { ...NO_WISH };
+      const malformed = decodeWish(bytes, length, wish);
+      if (malformed !== null) return malformed;
+      return wish.quality === null && wish.capMs === null ? { session } : { session, wish };
     },
   },
   bye: {

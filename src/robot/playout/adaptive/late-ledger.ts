@@ -21,18 +21,22 @@ export class LateLedger {
   /** Time each command stands for. */
   readonly #shareNs = new Float64Array(CAPACITY);
   readonly #lateSlots = new Int32Array(CAPACITY);
-  readonly #toleranceNs: number;
-  readonly #reactFrom: number;
-  readonly #holdNs: number;
-  readonly #giveBack: number;
-  readonly #warpUp: number;
-  readonly capNs: number;
+  #toleranceNs = 0;
+  #reactFrom = 0;
+  #holdNs = 0;
+  #giveBack = 0;
+  #warpUp = 0;
+  capNs = 0;
   /** Lateness allowed in a second. */
-  readonly budgetNs: number;
+  budgetNs = 0;
   #head = 0;
   #count = 0;
 
   constructor(parameters: AdaptiveParameters) {
+    this.configure(parameters);
+  }
+
+  configure(parameters: AdaptiveParameters): void {
     this.#toleranceNs = parameters.toleranceMs * NS_PER_MS;
     this.budgetNs = parameters.lateShare * WINDOW_NS;
     this.#reactFrom = 1 - parameters.leadShare;

@@ -13,14 +13,14 @@ const START_S = 5;
 
 /** What single seconds called for, and the level that follows from it. Never allocates after construction. */
 export class NeedMemory {
-  readonly #parameters: AdaptiveParameters;
+  #parameters: AdaptiveParameters;
   readonly #needsNs: Float64Array;
   readonly #largest: Float64Array;
   readonly #waits = new Float64Array(USUAL_RANK);
   readonly #usual = new Float64Array(USUAL_SECONDS);
   readonly #sorted = new Float64Array(USUAL_SECONDS);
   readonly #cold: boolean;
-  readonly #capNs: number;
+  #capNs: number;
   #seconds = 0;
   /** What the second under way has called for so far. */
   secondNs = 0;
@@ -42,6 +42,13 @@ export class NeedMemory {
       this.#needsNs[this.#needsNs.length - 1 - i] = Math.min(ms * NS_PER_MS, this.#capNs);
     });
     this.usualNs = prior.usualMs * NS_PER_MS;
+    this.levelNs = this.#judge();
+  }
+
+  /** Other parameters from now on; what is remembered stays, for as long as it was to be remembered at first. */
+  configure(parameters: AdaptiveParameters): void {
+    this.#parameters = parameters;
+    this.#capNs = parameters.capMs * NS_PER_MS;
     this.levelNs = this.#judge();
   }
 

@@ -1,3 +1,4 @@
+import type { PlayoutQuality } from '../../../core/messages.ts';
 import { MAX_WARP_DOWN, MAX_WARP_UP } from '../warp.ts';
 
 /** What can be chosen about `adaptive`. docs/playout.md tells what each is worth. */
@@ -83,7 +84,7 @@ export const PRESETS = {
     coldFactor: 5,
     usualToleranceMs: 1.5,
   },
-} as const satisfies Record<string, AdaptiveParameters>;
+} as const satisfies Record<PlayoutQuality, AdaptiveParameters>;
 
-export type Preset = keyof typeof PRESETS;
+export type Preset = PlayoutQuality;
 export const PRESET_NAMES = Object.keys(PRESETS) as Preset[];

@@ -1,0 +1,61 @@
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
+
+const FORMAT = 'farhand-networks/1';
+/** Networks kept; the one not seen for longest gives way. */
+const MAX_NETWORKS = 64;
+
+/** What playout learnt about each network, by its name. */
+export type Priors = Record<string, PriorJson>;
+
+/** FARHAND_STATE, or farhand in the user's state folder. */
+export function stateFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env['FARHAND_STATE']) return path.resolve(env['FARHAND_STATE']);
+  const state = env['XDG_STATE_HOME'];
+  const base = state && path.isAbsolute(state) ? state : path.join(homedir(), '.local', 'state');
+  return path.join(base, 'farhand');
+}
+
+/** A name for the network an IPv4 address is on: its first three numbers. */
+export function networkOf(address: string): string {
+  if (address.startsWith('127.')) return 'loopback';
+  return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+const fileOf = (folder: string): string => path.join(folder, 'networks.json');
+
+/** A file that is missing or not ours is an empty memory: playout then begins as on an unknown network. */
+export function loadPriors(folder = stateFolder()): Priors {
+  const priors: Priors = {};
+  for (const [name, value] of Object.entries(readNetworks(folder))) {
+    const prior = parsePrior(value);
+    if (prior !== null) priors[name] = prior;
+  }
+  return priors;
+}
+
+/** Writes the file anew and moves it into place, so that a crash leaves the old one or the new one. */
+export function keepPrior(name: string, prior: PriorJson, folder = stateFolder()): void {
+  const { [name]: _, ...others } = readNetworks(folder);
+  const recent = Object.entries(others).slice(-(MAX_NETWORKS - 1));
+  const networks = Object.fromEntries([...recent, [name, prior]]);
+  mkdirSync(folder, { recursive: true });
+  const file = fileOf(folder);
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, `${JSON.stringify({ format: FORMAT, networks }, null, 1)}\n`);
+  renameSync(fresh, file);
+}
+
+function readNetworks(folder: string): Record<string, unknown> {
+  try {
+    const content: unknown = JSON.parse(readFileSync(fileOf(folder), 'utf8'));
+    const { format, networks } = content as { format?: unknown; networks?: unknown };
+    return format === FORMAT && typeof networks === 'object' && networks !== null
+      ? (networks as Record<string, unknown>)
+      : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
+import { MS, SimulatedRig } from './simulated-rig.ts';
+
+async function engaged(overrides: string[] = []): Promise<SimulatedRig> {
+  const rig = await SimulatedRig.create({ overrides });
+  rig.runUntil(() => rig.state === 'engaged', 2000);
+  rig.runFor(2000);
+  return rig;
+}
+
+describe('playout in the receipts', () => {
+  it('tells the delay meant, the depth of the queue, and what was late', async () => {
+    const rig = await engaged();
+    const { closed } = rig.operator;
+    for (const record of closed.slice(-50)) {
+      assert.ok(Math.abs(record.playoutDelayNs - 60 * MS) < 1000, `${record.playoutDelayNs}`);
+      assert.ok(record.queueDepth >= 5 && record.queueDepth <= 6, `${record.queueDepth}`);
+      assert.equal(record.late, 0);
+    }
+    const { length } = closed;
+    rig.impair = () => 75 * MS;
+    rig.runFor(1000);
+    const late = closed.slice(length + 30, length + 50);
+    assert.ok(late.every((record) => record.late === 1 && record.queueDepth === 0));
+  });
+});
+
+describe('the operator’s wish', () => {
+  it('reaches the robot with the first hello, and again when it changes', async () => {
+    const rig = await SimulatedRig.create({
+      overrides: [
+        'robot.playout=adaptive,cap=120',
+        'operator.playoutQuality=smooth',
+        'operator.playoutCapMs=200',
+      ],
+    });
+    const { policy } = rig.robot;
+    rig.runFor(500);
+    assert.equal(policy.name, 'adaptive:smooth,cap=120');
+    rig.askPlayout('fast');
+    rig.runFor(100);
+    assert.equal(policy.name, 'adaptive:fast,cap=120');
+  });
+
+  it('caps the delay, which goes there by time warp', async () => {
+    const rig = await engaged(['robot.playout=adaptive', 'operator.playoutCapMs=12']);
+    const burst = (run: SimulatedRig) => () => ((run.nowNs / MS) % 1000 < 120 ? 40 : 2) * MS;
+    rig.impair = burst(rig);
+    rig.runFor(20_000);
+    const capped = rig.operator.closed.at(-1)!.playoutDelayNs;
+    assert.ok(capped <= (2 + 12.5) * MS, `${capped / MS} ms`);
+    const free = await engaged(['robot.playout=adaptive']);
+    free.impair = burst(free);
+    free.runFor(20_000);
+    const uncapped = free.operator.closed.at(-1)!.playoutDelayNs;
+    assert.ok(uncapped > 25 * MS, `${uncapped / MS} ms`);
+  });
+
+  it('of another kind of playout changes nothing', async () => {
+    const rig = await engaged(['operator.playoutQuality=smooth']);
+    assert.ok(Math.abs(rig.operator.closed.at(-1)!.playoutDelayNs - 60 * MS) < 1000);
+  });
+});
+
+describe('memory of the network', () => {
+  /** A burst of 45 ms for 150 ms, every 10 s. */
+  const bursty = (rig: SimulatedRig) => {
+    const startNs = rig.nowNs;
+    rig.impair = () => (((rig.nowNs - startNs) / MS + 5000) % 10_000 < 150 ? 45 : 2) * MS;
+  };
+
+  it('is left behind after a minute and when the operator goes, by the address of the operator', async () => {
+    const rig = await engaged(['robot.playout=adaptive']);
+    bursty(rig);
+    rig.runFor(30_000);
+    assert.equal(rig.learnt.length, 0, 'too early to tell');
+    rig.runFor(40_000);
+    assert.equal(rig.learnt.length, 1);
+    rig.windDown();
+    rig.runFor(100);
+    assert.equal(rig.learnt.length, 2);
+    const { network, prior } = rig.learnt[1]!;
+    assert.match(network, /^\d+\.\d+\.\d+\.0\/24$|^loopback$/);
+    assert.ok(prior.needsMs[0]! > 25, JSON.stringify(prior));
+  });
+
+  it('absorbs the first burst of the next session', async () => {
+    const prior = { version: 1, needsMs: [40, 38, 37], usualMs: 0.2 } as const;
+    const lateOf = async (known: boolean) => {
+      const rig = await SimulatedRig.create({
+        start: false,
+        overrides: ['robot.playout=adaptive', 'robot.network=lab'],
+      });
+      if (known) rig.priors['lab'] = { ...prior, needsMs: [...prior.needsMs] };
+      await rig.startRobot(7);
+      await rig.startOperator(1001);
+      bursty(rig);
+      rig.runFor(12_000);
+      return rig.operator.closed.filter((record) => record.late === 1).length;
+    };
+    const [cold, warm] = [await lateOf(false), await lateOf(true)];
+    assert.ok(cold >= 8, `${cold} late without`);
+    assert.ok(warm <= 2, `${warm} late with`);
+  });
+
+  it('does not carry over to another network', () => {
+    const policy = createPolicy('adaptive', { prior: { version: 1, needsMs: [90], usualMs: 3 } });
+    assert.ok(policy.needNs! > 85 * MS);
+    policy.restart?.();
+    assert.ok(policy.needNs! > 85 * MS);
+    policy.restart?.(null);
+    assert.ok(policy.needNs! <= 20 * MS);
+  });
+});
+
+describe('underflow', () => {
+  const writesOf = (rig: SimulatedRig, fromNs: number) =>
+    rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs);
+
+  it('of 70 ms carries the joints on, inside the limits, and leads back', async () => {
+    const rig = await engaged(['robot.playout=none']);
+    const { impair } = rig;
+    rig.impair = () => null;
+    const startNs = rig.nowNs;
+    rig.runFor(70);
+    rig.impair = impair;
+    const carried = writesOf(rig, startNs + 20 * MS);
+    assert.ok(carried.length >= 8, `${carried.length} writes`);
+    const moved = carried.at(-1)!.positionsRad.map((rad, i) => Math.abs(rad - carried[0]!.positionsRad[i]!));
+    assert.ok(Math.max(...moved) > 0.001, 'the arm was on its way');
+    rig.runFor(500);
+    assert.equal(rig.state, 'engaged');
+    assert.ok(rig.maxSpeedRadS(startNs) < 3.2);
+  });
+
+  it('is not bridged where the rig says so', async () => {
+    const rig = await engaged(['robot.playout=none', 'robot.extrapolate=false']);
+    const startNs = rig.nowNs;
+    rig.impair = () => null;
+    rig.runFor(70);
+    assert.equal(writesOf(rig, startNs + 20 * MS).length, 0);
+  });
+
+  it('ends in hold: past 80 ms nothing is guessed, past 100 ms the watchdog stops', async () => {
+    const rig = await engaged(['robot.playout=none']);
+    const startNs = rig.nowNs;
+    rig.impair = () => null;
+    rig.runFor(130);
+    assert.equal(rig.state, 'hold');
+    rig.runFor(500);
+    assert.equal(writesOf(rig, startNs + 600 * MS).length, 0);
+  });
+});
