@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type DemoResult, runDemo } from '../src/app/demo.ts';
+import { type DemoOptions, type DemoResult, runDemo } from '../src/app/demo.ts';
 import type { TraceRecord } from '../src/core/trace-record.ts';
 import { readTraceParts } from '../src/trace/read-file.ts';
 import { interrupted } from './interrupt.ts';
@@ -16,6 +16,7 @@ export interface DemoRunOptions {
   /** Seconds after both roles are ready; null runs until `stop`. */
   durationS: number | null;
   stop?: Promise<void>;
+  link?: DemoOptions['link'];
   /** Lines such as "robot: armed → engaged (…)". */
   onSay?: (text: string) => void;
 }
@@ -29,6 +30,7 @@ export async function demoRun(options: DemoRunOptions): Promise<DemoRun> {
       overrides: [...options.overrides, `trace.dir=${dir}`],
       headless: true,
       durationS: options.durationS,
+      link: options.link,
       stop: Promise.race([interrupted, options.stop ?? interrupted]),
       say: options.onSay ?? (() => {}),
       onUrl: () => {},

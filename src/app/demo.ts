@@ -8,6 +8,12 @@ import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { type Child, type ChildMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts } from './free-ports.ts';
+import {
+  type LinkEmulator,
+  type LinkEmulatorOptions,
+  type LinkStats,
+  startLinkEmulator,
+} from './link-emulator.ts';
 import { loadRig } from './rig.ts';
 import type { RoleReport } from './role.ts';
 
@@ -17,6 +23,8 @@ export interface DemoOptions {
   headless: boolean;
   /** Seconds; null runs until `stop` resolves. */
   durationS: number | null;
+  /** An emulated link between the two roles: a profile, or more in detail. */
+  link?: string | Omit<LinkEmulatorOptions, 'mappings'> | undefined;
   stop: Promise<void>;
   say: (text: string) => void;
   onUrl: (url: string) => void;
@@ -24,6 +32,8 @@ export interface DemoOptions {
 
 export interface DemoResult {
   summary: TraceSummary;
+  /** What the emulated link did, if there was one. */
+  link: LinkStats | null;
   tracePath: string;
   reports: RoleReport[];
 }
@@ -41,8 +51,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     ...(await portOverrides(options)),
     ...key.overrides,
   ];
-  const family = new Family(args, options);
+  const emulated = await emulatedLink(options, args);
+  const family = new Family([...args, ...emulated.overrides], emulated.operatorOverrides, options);
   const over = new AbortController();
+  let linkStats: LinkStats | null = null;
   try {
     await family.start('robot');
     await family.start('operator');
@@ -57,6 +69,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   } finally {
     over.abort();
     await family.end();
+    linkStats = (await emulated.link?.close()) ?? null;
     key.remove();
   }
   const tracePath = family.reportOf('operator')?.tracePath;
@@ -64,7 +77,36 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const report = createReport();
   await readTraceParts(tracePath, (record) => report.add(record));
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
-  return { summary: summaryOf(report.finish()), tracePath, reports };
+  return { summary: summaryOf(report.finish()), link: linkStats, tracePath, reports };
+}
+
+interface EmulatedLink {
+  link: LinkEmulator | null;
+  overrides: string[];
+  /** The operator speaks to the emulator where it would speak to the robot. */
+  operatorOverrides: string[];
+}
+
+const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
+
+async function emulatedLink(
+  { rig, link: asked }: DemoOptions,
+  args: readonly string[],
+): Promise<EmulatedLink> {
+  if (asked === undefined) return { link: null, overrides: [], operatorOverrides: [] };
+  const { config } = loadRig(rig, args.slice(2));
+  if (config.link.transport !== 'udp')
+    throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
+      hint: 'Leave link.transport at udp, or leave --link out.',
+    });
+  const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
+  const options = typeof asked === 'string' ? { profile: asked } : asked;
+  const link = await startLinkEmulator({ ...options, mappings });
+  return {
+    link,
+    overrides: [`robot.network=emulated ${options.trace?.name ?? options.profile ?? ''}`],
+    operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
+  };
 }
 
 /** The demo is paired with itself: a key for this run only, unless the user has a wish about keys. */
@@ -108,14 +150,16 @@ async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]>
 class Family {
   readonly failed: Promise<never>;
   readonly #args: readonly string[];
+  readonly #operatorArgs: readonly string[];
   readonly #options: DemoOptions;
   readonly #children = new Map<string, Child>();
   readonly #restarts = new Map<string, number>();
   #fail: (error: unknown) => void = () => {};
   #ending = false;
 
-  constructor(args: readonly string[], options: DemoOptions) {
+  constructor(args: readonly string[], operatorOverrides: readonly string[], options: DemoOptions) {
     this.#args = args;
+    this.#operatorArgs = [...args, ...operatorOverrides];
     this.#options = options;
     this.failed = new Promise((_, reject) => {
       this.#fail = reject;
@@ -124,7 +168,8 @@ class Family {
   }
 
   async start(verb: 'robot' | 'operator' | 'console') {
-    const child = startChild(verb, this.#args, (message) => this.#tell(verb, message));
+    const args = verb === 'operator' ? this.#operatorArgs : this.#args;
+    const child = startChild(verb, args, (message) => this.#tell(verb, message));
     this.#children.set(verb, child);
     const info = await child.ready;
     void child.exited.then((code) => this.#onExit(verb, code));

@@ -10,7 +10,7 @@ import { DirectionCounters, type DirectionStats } from '../wire/emulator/stats.t
 import { parseTraceTable } from '../wire/emulator/trace-table.ts';
 import { type Peer, peerOf } from '../wire/reactor.ts';
 import { deferred } from './deferred.ts';
-import type { LinkChangeMessage, LinkMessage, LinkStart } from './link-worker.ts';
+import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
 
 /** A listening address and the address it stands for: `[host:]port`, host 127.0.0.1 by default, port 0 any. */
 export interface LinkMapping {
@@ -27,6 +27,8 @@ export interface LinkEmulatorOptions extends LinkRequest {
   reactor?: 'auto' | 'native' | 'dgram';
   /** Real-time priority of the link's thread where the system grants it; 0 (default) is ordinary scheduling. */
   realtimePriority?: number;
+  /** Sees every datagram that enters the link; on this thread, some time later. */
+  onEntry?: (entry: LinkEntry) => void;
 }
 
 export interface LinkStats {
@@ -64,11 +66,12 @@ export async function startLinkEmulator(options: LinkEmulatorOptions): Promise<L
     capacity: options.maxQueued ?? DEFAULT_MAX_QUEUED,
     reactor: options.reactor ?? 'auto',
     realtimePriority: options.realtimePriority ?? 0,
+    isTapped: options.onEntry !== undefined,
     stop: new SharedArrayBuffer(4),
     memory: [DirectionCounters.memory(), DirectionCounters.memory()],
     changes: changes.port2,
   };
-  const thread = linkThread(start);
+  const thread = linkThread(start, options.onEntry);
   const info = await thread.ready;
   let current = start.settings;
   let changed = 0;
@@ -105,7 +108,7 @@ interface LinkThread {
   done: Promise<void>;
 }
 
-function linkThread(start: LinkStart): LinkThread {
+function linkThread(start: LinkStart, onEntry?: (entry: LinkEntry) => void): LinkThread {
   const ready = deferred<Extract<LinkMessage, { kind: 'ready' }>>();
   const done = deferred<void>();
   const waiting = new Map<number, () => void>();
@@ -120,6 +123,7 @@ function linkThread(start: LinkStart): LinkThread {
   done.promise.catch(() => {});
   worker.on('message', (message: LinkMessage) => {
     if (message.kind === 'ready') ready.resolve(message);
+    else if (message.kind === 'entry') onEntry?.(message);
     else if (message.kind === 'changed') waiting.get(message.id)?.();
     else if (message.kind === 'failed') fail(revive(message));
     else done.resolve();

@@ -2,7 +2,7 @@ import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from '
 import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
-import { LinkRelay } from '../wire/emulator/relay.ts';
+import { DIRECTIONS, LinkRelay } from '../wire/emulator/relay.ts';
 import { DirectionCounters, type DirectionMemory } from '../wire/emulator/stats.ts';
 import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
@@ -19,6 +19,8 @@ export interface LinkStart {
   capacity: number;
   reactor: 'auto' | 'native' | 'dgram';
   realtimePriority: number;
+  /** Tell of every datagram that enters. */
+  isTapped: boolean;
   stop: SharedArrayBuffer;
   memory: BothWays<DirectionMemory>;
   /** Changes come in here: the loop does not return to the event loop, so it asks. */
@@ -31,10 +33,19 @@ export interface LinkChangeMessage {
   seed: number;
 }
 
+/** A datagram as it enters the link. */
+export interface LinkEntry {
+  direction: 'forward' | 'return';
+  /** Index of the mapping. */
+  mapping: number;
+  bytes: Uint8Array;
+}
+
 /** What a link worker tells its process. */
 export type LinkMessage =
   | { kind: 'ready'; ports: number[]; reactor: string; scheduling: string; fallback: string | null }
   | { kind: 'changed'; id: number }
+  | ({ kind: 'entry' } & LinkEntry)
   | { kind: 'failed'; code: string; message: string; hint: string }
   | { kind: 'done' };
 
@@ -79,6 +90,7 @@ async function main(): Promise<void> {
       counters: [new DirectionCounters(start.memory[0]), new DirectionCounters(start.memory[1])],
       seed: start.seed,
       capacity: start.capacity,
+      onEntry: start.isTapped ? tapEntry : undefined,
       onIdle: () => takeChange(relay),
     });
     const ports = start.targets.map((_, i) => reactor.localPort(2 * i));
@@ -89,6 +101,10 @@ async function main(): Promise<void> {
     reactor.close();
   }
   tell({ kind: 'done' });
+}
+
+function tapEntry(direction: 0 | 1, mapping: number, bytes: Uint8Array, length: number): void {
+  tell({ kind: 'entry', direction: DIRECTIONS[direction], mapping, bytes: bytes.slice(0, length) });
 }
 
 function takeChange(relay: LinkRelay): void {

@@ -1,5 +1,6 @@
 import { runDemo } from '../app/demo.ts';
 import type { RoleReport } from '../app/role.ts';
+import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { openBrowser } from './open-browser.ts';
 
@@ -14,6 +15,11 @@ export const demoVerb: Verb = {
     rig: RIG_OPTION,
     headless: { type: 'boolean', about: 'no page; for measuring and for CI' },
     duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    link: {
+      type: 'string',
+      value: 'PROFILE',
+      about: `put an emulated link between the roles: ${PROFILE_NAMES.join(', ')}`,
+    },
     json: JSON_OPTION,
     'no-open': { type: 'boolean', about: 'do not open a browser' },
   },
@@ -25,10 +31,11 @@ export const demoVerb: Verb = {
       process.once('SIGINT', resolve);
       process.once('SIGTERM', resolve);
     });
-    const { summary, tracePath, reports } = await runDemo({
+    const { summary, link, tracePath, reports } = await runDemo({
       rig: String(given.values['rig'] ?? 'demo'),
       overrides: given.overrides,
       headless: given.values['headless'] === true,
+      link: given.values['link'] as string | undefined,
       durationS: numberOption(given, 'duration', 1, 86_400),
       stop,
       say,
@@ -37,7 +44,7 @@ export const demoVerb: Verb = {
         if (!json && given.values['no-open'] !== true) openBrowser(url);
       },
     });
-    if (json) console.log(JSON.stringify({ ...summary, tracePath, roles: reports }));
+    if (json) console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
     else {
       const latency = summary.oneWayMs;
       say(

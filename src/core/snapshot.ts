@@ -35,7 +35,8 @@ export class SnapshotBoard {
       const before = Atomics.load(this.#version, 0);
       if (before === 0 || before % 2 !== 0) continue;
       out.set(this.#numbers);
-      const text = String.fromCharCode(...this.#text.subarray(1, 1 + this.#text[0]!));
+      const length = this.#text[0]!;
+      const text = length === 0 ? '' : String.fromCharCode(...this.#text.subarray(1, 1 + length));
       // A read-modify-write: on ARM a plain atomic load would not hold back the reads above.
       if (Atomics.add(this.#version, 0, 0) === before) return text;
     }

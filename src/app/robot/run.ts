@@ -8,9 +8,9 @@ import { createPolicy } from '../../robot/playout/policy.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
 import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
-import { loadPlugin, pluginConfig } from '../registry.ts';
 import { type ControlStart, windDownFlag } from '../shared.ts';
 import { RobotLoop } from './loop.ts';
+import { openDriver } from './open-driver.ts';
 
 /** The robot role from opening its driver to leaving the robot at rest. */
 export async function runRobot(
@@ -23,10 +23,8 @@ export async function runRobot(
 ): Promise<void> {
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
-  const plugin = await loadPlugin('driver', rig.robot.driver);
-  const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
   const policy = createPolicy(rig.robot.playout);
-  const driver = await plugin.open(options, model, clock);
+  const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock);
   try {
     const keys = rig.link.transport === 'udp' ? start.keys : [];
     const tunnel =
@@ -55,7 +53,6 @@ export async function runRobot(
     await reactor.run(tunnel ?? loop);
   } finally {
     // Whatever ended the loop, a bug of ours included: the robot comes to rest.
-    driver.stop(clock.nowNs());
-    driver.dispose();
+    await close();
   }
 }

@@ -23,6 +23,8 @@ export interface RelayParts {
   seed: number;
   /** Datagrams on the way at any time, both directions together. */
   capacity: number;
+  /** Sees every datagram as it enters the link, before its fate is known. The bytes are reused. */
+  onEntry?: ((direction: 0 | 1, mapping: number, bytes: Uint8Array, length: number) => void) | undefined;
   /** Called every 20 ms, for changes of settings. */
   onIdle: () => void;
 }
@@ -76,6 +78,7 @@ export class LinkRelay implements DatagramHandler {
     if (direction === RETURN && from !== this.#parts.targets[mapping]) return counters.add('unknownSource');
     if (direction === FORWARD) this.#clients[mapping] = from;
     counters.add('received');
+    this.#parts.onEntry?.(direction, mapping, bytes, length);
     const arrivedNs = Number.isNaN(kernelNs) ? receivedNs : kernelNs;
     const model = this.#models[direction];
     const deliverNs = model.admit(arrivedNs, length);

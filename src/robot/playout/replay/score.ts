@@ -39,7 +39,7 @@ export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false
   const latencyMs = effectiveLatencyMs(trace, applied.applyUs);
   const n = latencyMs.length;
   if (n < WARM_TICKS + WINDOW_TICKS) return null;
-  let best = smoothness(latencyMs, slewLimited(centredMedian(latencyMs, MEDIAN_HALF)));
+  let best = smoothness(latencyMs, runningTargetMs(latencyMs));
   const declared = declaredMs(trace, applied, latencyMs);
   if (declared !== null) {
     const other = smoothness(latencyMs, slewLimited(declared));
@@ -76,6 +76,10 @@ export function effectiveLatencyMs(trace: DelayTrace, applyUs: Float64Array): Fl
   while (n > 0 && Number.isNaN(latencyMs[n - 1])) n--;
   return latencyMs.subarray(0, Math.max(0, n - 5));
 }
+
+/** The steady delay a person would take the link to have: a slew-limited follower of the centred median. */
+export const runningTargetMs = (latencyMs: Float64Array): Float64Array =>
+  slewLimited(centredMedian(latencyMs, MEDIAN_HALF));
 
 /** What a slew-limited delay could be that follows `wanted`. */
 export function slewLimited(wanted: Float64Array): Float64Array {

@@ -1,0 +1,97 @@
+import path from 'node:path';
+import { loadLinkTrace } from '../../src/app/link-emulator.ts';
+import { packageRoot } from '../../src/app/paths.ts';
+import { loadModel } from '../../src/app/rig.ts';
+import type { TraceRecord } from '../../src/core/trace-record.ts';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
+import { type Applied, replay } from '../../src/robot/playout/replay/replay.ts';
+import {
+  effectiveLatencyMs,
+  runningTargetMs,
+  type Score,
+  scoreOf,
+} from '../../src/robot/playout/replay/score.ts';
+import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
+import { demoRun } from '../demo-run.ts';
+import { badTracking, TrackingTap } from './tracking.ts';
+
+/** As the score: the first ten seconds do not count. */
+const WARM_NS = 10e9;
+const MOST_MM = 5;
+/** About 0.45 m/s at the flange: 10.5 ms are 5 mm. */
+const FAST_HAND = 'operator.inputs.scripted.periodS=2';
+
+export interface LiveRun {
+  policy: string;
+  commands: number;
+  /** As the robot applied it. */
+  live: Score;
+  /** The same arrivals through the same policy in replay, and through `none`. */
+  replayed: Score;
+  replayedNone: Score;
+  tracking: { windows: number; bad: number; worstMm: number };
+  /** How far deliveries of the emulator were off the asked time. */
+  linkErrorP99Ms: number;
+}
+
+export const traceFile = (name: string): string =>
+  path.join(packageRoot, 'test', 'data', 'delay-traces', `${name}.csv.gz`);
+
+/** Operator and robot as two processes, a recorded link between them, everything measured from outside. */
+export async function liveRun(
+  trace: string,
+  policy: string,
+  seconds: number,
+  extra: string[] = [],
+): Promise<LiveRun> {
+  const tap = new TrackingTap(loadModel('ur3'));
+  const { records, link } = await demoRun({
+    overrides: [`robot.playout=${policy}`, 'robot.stateHz=200', 'link.security=plain', FAST_HAND, ...extra],
+    durationS: seconds,
+    link: { trace: loadLinkTrace(traceFile(trace)), returnProfile: 'ethernet', onEntry: tap.onEntry },
+  });
+  const { arrivals, applied, startNs } = arrivalsOf(records);
+  const latencyMs = effectiveLatencyMs(arrivals, applied.applyUs);
+  const steadyMs = runningTargetMs(latencyMs);
+  const delayMs = (robotNs: number) => {
+    const tick = Math.round((robotNs - startNs) / 1e7);
+    return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]!;
+  };
+  return {
+    policy,
+    commands: records.length,
+    live: scoreOf(arrivals, applied)!,
+    replayed: scoreOf(arrivals, replay(arrivals, createPolicy(policy)))!,
+    replayedNone: scoreOf(arrivals, replay(arrivals, createPolicy('none')))!,
+    tracking: badTracking(tap.errorsMm(delayMs), startNs + WARM_NS, MOST_MM),
+    linkErrorP99Ms: link!.forward.errorMs!.p99,
+  };
+}
+
+/** What a trace file tells, in the scorer's terms. Both processes share this machine's clock: no offset is needed. */
+function arrivalsOf(records: readonly TraceRecord[]): {
+  arrivals: DelayTrace;
+  applied: Applied;
+  startNs: number;
+} {
+  const bySeq = records.toSorted((a, b) => a.seq - b.seq);
+  const startNs = bySeq[0]!.getStateNs;
+  const column = (value: (record: TraceRecord) => number) => Float64Array.from(bySeq, value);
+  const us = (ns: number) => Math.round(ns) / 1000;
+  return {
+    startNs,
+    arrivals: {
+      name: 'live',
+      count: bySeq.length,
+      sendUs: column(({ getStateNs }) => us(getStateNs - startNs)),
+      delayUs: column(({ kernelNs, receiveNs, getStateNs }) => us((kernelNs || receiveNs) - getStateNs)),
+      clockMs: new Float64Array(bySeq.length).fill(Number.NaN),
+    },
+    applied: {
+      applyUs: column(({ appliedNs }) => us(appliedNs - startNs)),
+      delayUs: column(({ dueNs, getStateNs }) => us(dueNs - getStateNs)),
+      late: 0,
+      dropped: 0,
+    },
+  };
+}
