@@ -18,6 +18,7 @@ import { badTracking, TrackingTap } from './tracking.ts';
 /** As the score: the first ten seconds do not count. */
 const WARM_NS = 10e9;
 const MOST_MM = 5;
+const HALF_INTERVAL_MS = 5;
 /** About 0.45 m/s at the flange: 10.5 ms are 5 mm. */
 const FAST_HAND = 'operator.inputs.scripted.periodS=2';
 
@@ -55,7 +56,8 @@ export async function liveRun(
   const steadyMs = runningTargetMs(latencyMs);
   const delayMs = (robotNs: number) => {
     const tick = Math.round((robotNs - startNs) / 1e7);
-    return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]!;
+    // A target stands until the next command: half an interval older on average.
+    return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]! + HALF_INTERVAL_MS;
   };
   return {
     policy,
@@ -84,7 +86,7 @@ function arrivalsOf(records: readonly TraceRecord[]): {
       name: 'live',
       count: bySeq.length,
       sendUs: column(({ getStateNs }) => us(getStateNs - startNs)),
-      delayUs: column(({ kernelNs, receiveNs, getStateNs }) => us((kernelNs || receiveNs) - getStateNs)),
+      delayUs: column(({ receiveNs, getStateNs }) => us(receiveNs - getStateNs)),
       clockMs: new Float64Array(bySeq.length).fill(Number.NaN),
     },
     applied: {
