@@ -17,10 +17,11 @@ Error.stackTraceLimit = 0;
 
 async function main(): Promise<void> {
   await warmUp(start);
-  const { reactor, sockets, fallback } = await openReactor(start, clock);
+  const { reactor, sockets, inputs, fallback } = await openReactor(start, clock);
   const { kind, stampSource, scheduling } = reactor;
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));
-  const onReady = () => tell({ kind: 'ready', ports, reactor: kind, stampSource, scheduling, fallback });
+  const onReady = () =>
+    tell({ kind: 'ready', ports, inputs, reactor: kind, stampSource, scheduling, fallback });
   try {
     if (start.role === 'operator') {
       const handler = await openOperator(start, reactor, clock, () => reactor.stop());

@@ -79,7 +79,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
   });
   const operator = new OperatorLoop({
     ...shared,
-    inputs: await openInputs(rig, clock),
+    inputs: await openInputs(rig, clock, (reason) => operatorCounters.add(reason)),
     outbox: operatorTunnel ?? operatorOutbox,
     robot: { command, state, sync },
     session: 1,

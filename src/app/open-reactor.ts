@@ -5,11 +5,14 @@ import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { openZmqReactor } from '../wire/transports/zmq.ts';
+import { inputSockets } from './operator/open.ts';
 import { type ControlStart, stopFlag } from './shared.ts';
 
 export interface OpenedReactor {
   reactor: Reactor;
   sockets: number;
+  /** What the inputs listen on: "rctp right on UDP 0.0.0.0:8888". */
+  inputs: string[];
   /** Why native sockets are not in use, if they were wanted. */
   fallback: string | null;
 }
@@ -18,19 +21,32 @@ export interface OpenedReactor {
 export async function openReactor(start: ControlStart, clock: Clock): Promise<OpenedReactor> {
   const { rig, memory } = start;
   const stop = stopFlag(memory);
-  if (rig.link.transport === 'zmq') return openZmq(start, stop, clock);
-  const specs = [...linkSpecs(start), ...deskSpecs(start)];
-  const sockets = specs.length;
-  if (rig.link.reactor === 'dgram')
-    return { reactor: await openDgramReactor(specs, stop, clock), sockets, fallback: null };
+  const local = await localSpecs(start);
+  if (rig.link.transport === 'zmq') return opened(await openZmq(start, local, stop, clock), 3, local, null);
+  const link = linkSpecs(start);
+  const specs = [...link, ...local];
+  const use = (reactor: Reactor, fallback: string | null) => opened(reactor, link.length, local, fallback);
+  if (rig.link.reactor === 'dgram') return use(await openDgramReactor(specs, stop, clock), null);
   try {
     const priority = rig[start.role].realtimePriority;
-    return { reactor: await openNativeReactor(specs, stop, clock, priority), sockets, fallback: null };
+    return use(await openNativeReactor(specs, stop, clock, priority), null);
   } catch (error) {
     const missing = error instanceof TeleopError && error.code === 'native-unavailable';
     if (!missing || rig.link.reactor === 'native') throw error;
-    return { reactor: await openDgramReactor(specs, stop, clock), sockets, fallback: error.message };
+    return use(await openDgramReactor(specs, stop, clock), error.message);
   }
+}
+
+function opened(
+  reactor: Reactor,
+  channels: number,
+  local: readonly SocketSpec[],
+  fallback: string | null,
+): OpenedReactor {
+  const [, ...inputs] = local.map(
+    ({ name, host }, i) => `${name} on UDP ${host}:${reactor.localPort(channels + i)}`,
+  );
+  return { reactor, sockets: channels + local.length, inputs, fallback };
 }
 
 function linkSpecs({ role, rig, robotHost }: ControlStart): SocketSpec[] {
@@ -45,13 +61,19 @@ function linkSpecs({ role, rig, robotHost }: ControlStart): SocketSpec[] {
   return ['command', 'state', 'sync'].map((name) => ({ name, host, port: 0 }));
 }
 
-/** The console's requests reach the operator on loopback only. */
-function deskSpecs({ role, rig }: ControlStart): SocketSpec[] {
+/** The operator's own: the console's requests, on loopback only, and what its inputs listen on. */
+async function localSpecs({ role, rig }: ControlStart): Promise<SocketSpec[]> {
   if (role === 'robot') return [];
-  return [{ name: 'desk', host: '127.0.0.1', port: rig.console.deskPort, portKey: 'console.deskPort' }];
+  const desk = { name: 'desk', host: '127.0.0.1', port: rig.console.deskPort, portKey: 'console.deskPort' };
+  return [desk, ...(await inputSockets(rig))];
 }
 
-async function openZmq(start: ControlStart, stop: Int32Array, clock: Clock): Promise<OpenedReactor> {
+async function openZmq(
+  start: ControlStart,
+  local: readonly SocketSpec[],
+  stop: Int32Array,
+  clock: Clock,
+): Promise<Reactor> {
   const { role, rig, robotHost, keys } = start;
   const { listenHost, commandPort, statePort, syncPort } = rig.link;
   const [key, ...more] = keys;
@@ -59,8 +81,7 @@ async function openZmq(start: ControlStart, stop: Int32Array, clock: Clock): Pro
     throw new TeleopError('bad-config', 'ZeroMQ’s CURVE serves one paired key, and there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
     });
-  const local = deskSpecs(start);
-  const reactor = await openZmqReactor(
+  return openZmqReactor(
     {
       role,
       host: role === 'robot' ? listenHost : robotHost,
@@ -71,5 +92,4 @@ async function openZmq(start: ControlStart, stop: Int32Array, clock: Clock): Pro
     stop,
     clock,
   );
-  return { reactor, sockets: 3 + local.length, fallback: null };
 }

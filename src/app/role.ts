@@ -24,6 +24,8 @@ import type { TraceMessage, TraceStart } from './trace-worker.ts';
 export interface RoleReady {
   role: Role;
   ports: number[];
+  /** What an operator's inputs listen on. */
+  inputs: string[];
   reactor: string;
   stampSource: 'kernel' | 'userspace';
   /** `normal`, or `fifo:<priority>`. */
@@ -96,6 +98,7 @@ export function startRole(
   const ready = Promise.all([control.ready, trace, telemetry]).then(([info, opened]) => ({
     role,
     ports: info.ports,
+    inputs: info.inputs,
     reactor: info.reactor,
     stampSource: info.stampSource,
     scheduling: info.scheduling,

@@ -43,6 +43,7 @@ export type ControlMessage =
   | {
       kind: 'ready';
       ports: number[];
+      inputs: string[];
       reactor: string;
       stampSource: 'kernel' | 'userspace';
       scheduling: string;

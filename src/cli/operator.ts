@@ -7,6 +7,7 @@ function describe(info: RoleReady, rig: Rig): string {
     `operator ready for the robot at ${rig.link.robotHost}; desk on UDP ${info.ports[3]}`,
     `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
   ];
+  for (const input of info.inputs) lines.push(`  listening for ${input}`);
   if (info.tracePath) lines.push(`  tracing to ${info.tracePath}`);
   if (info.fallback) lines.push(`  ${info.fallback}`);
   return lines.join('\n');

@@ -2,6 +2,8 @@
 export const REASONS = [
   'bad-auth',
   'bad-json',
+  'bad-magic',
+  'bad-quaternion',
   'bad-range',
   'bad-tag',
   'clamped-range',
@@ -25,6 +27,7 @@ export const REASONS = [
   'receipt-unknown',
   'replayed',
   'send-failed',
+  'short',
   'stopped',
   'too-old',
   'tracking-lost',

@@ -19,7 +19,16 @@ export interface Telemetry {
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
   };
-  input: { active: string; available: string[]; status: string; clutch: boolean };
+  input: {
+    active: string;
+    available: string[];
+    status: string;
+    clutch: boolean;
+    /** Messages per second of an input that listens on the network; null for others. */
+    rateHz: number | null;
+    /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
+    jitterMs: number | null;
+  };
   hand: { positionM: number[]; quatXyzw: number[] } | null;
   robot: {
     state: SupervisorState;

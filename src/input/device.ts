@@ -4,10 +4,58 @@ import type { HandSample, SampleStatus } from '../core/messages.ts';
 
 /** Bytes in, samples out: an input device owns no socket and no clock, so replay and fuzzing are free. */
 export interface InputDevice {
-  /** Bytes that arrived for this device; valid only during the call. Null when they were taken. */
-  ingest(bytes: Uint8Array, length: number, receivedNs: number): Reason | null;
+  /**
+   * Bytes that arrived for this device; valid only during the call. Null when they were taken; a refusal changes no
+   * sample. `receivedNs` is the kernel's stamp where there is one, on the operator's clock. `from` is the sender's IPv4
+   * address · 65536 + port, 0 for this machine's console. `socket` counts the plug-in's `sockets`. Hot path.
+   */
+  ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null;
   /** The newest sample (get_state). Fills `out`; `stale` and `none` leave `tracking` false. Hot path. */
   sample(nowNs: number, out: HandSample): SampleStatus;
+  /**
+   * The bytes of the last `ingest` asked for an e-stop, whether they were taken or refused. The operator passes it on
+   * within that call and does not wait for the next tick.
+   */
+  readonly estop?: boolean;
+  /**
+   * Grows when someone else may be behind the samples: another sender, or the same after a restart. Their poses are
+   * never related to the earlier ones.
+   */
+  readonly stream?: number;
+  /** How well the sender is heard, for people to read. Fills all of `out`. Hot path. */
+  quality?(nowNs: number, out: InputQuality): void;
+}
+
+export interface InputQuality {
+  /** Sender's IPv4 address · 65536 + port; 0: nobody. */
+  from: number;
+  /** Messages per second; 0 after a second of silence. */
+  rateHz: number;
+  /** Interarrival jitter against the sender's own clock, as in RFC 3550; NaN while unknown. */
+  jitterNs: number;
+  received: number;
+  /** Messages missing by the sender's own times: an estimate, where a protocol has no numbers. */
+  lost: number;
+}
+
+export const emptyQuality = (): InputQuality => ({
+  from: 0,
+  rateHz: 0,
+  jitterNs: Number.NaN,
+  received: 0,
+  lost: 0,
+});
+
+/** A UDP socket that the operator opens beside its own, on its control thread. */
+export interface InputSocket {
+  /** For messages: "rctp right". */
+  name: string;
+  /** IPv4 address to listen on. */
+  host: string;
+  /** 0 lets the system choose. */
+  port: number;
+  /** Setting that changes the port, for the hint when it is taken: `operator.inputs.rctp.rightPort`. */
+  portKey: string;
 }
 
 /** What a file in `devices/` exports by default; its file name is the name in a rig. */
@@ -15,6 +63,14 @@ export interface InputPlugin<C> {
   readonly about: string;
   /** No human behind it: the operator process may engage by itself. */
   readonly automatic: boolean;
+  /**
+   * There is no clutch to hold: a hand that is seen counts as a closed one. It engages by itself after a loss of its
+   * own; after anything else (e-stop, watchdog, another sender) only once the robot has been armed anew.
+   */
+  readonly clutchless?: boolean;
   readonly config: z.ZodType<C>;
-  open(config: C, nowNs: number): InputDevice;
+  /** The sockets it listens on; none without this. Called before `open`, any number of times. */
+  sockets?(config: C): readonly InputSocket[];
+  /** `remark` counts what is worth knowing though nothing was refused. */
+  open(config: C, nowNs: number, remark?: (reason: Reason) => void): InputDevice;
 }

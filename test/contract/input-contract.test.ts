@@ -5,22 +5,40 @@ import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts
 import { REASONS } from '../../src/core/counters.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/core/messages.ts';
-import type { InputDevice, InputPlugin } from '../../src/input/device.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyQuality, type InputDevice, type InputPlugin } from '../../src/input/device.ts';
+import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
-/** A message that each device takes as a hand with the clutch closed. Every device with a person behind it has one. */
-const MESSAGES: Record<string, Uint8Array> = {
-  page: text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
+/**
+ * What the sender of each device would say at an instant: a hand with the clutch closed. Every device with a person
+ * behind it has one.
+ */
+const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
+  page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
+  rctp: (nowNs) => {
+    const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true };
+    packet.positionM.set([0.1, 1.2, -0.3]);
+    packet.quatXyzw.set([0, 0, 0.6, 0.8]);
+    const bytes = new Uint8Array(RCTP_BYTES);
+    encodeRctp(packet, bytes);
+    return bytes;
+  },
 };
 /** Settings under which a device can be opened here, where its defaults are not enough. */
-const OPTIONS: Record<string, Record<string, unknown>> = {};
+const OPTIONS: Record<string, Record<string, unknown>> = {
+  // Without a clutch, the hand counts as soon as it is seen.
+  rctp: { resumeAfterMs: 0 },
+};
 /** Devices that cannot be opened here, each with the reason. */
 const SKIP: Record<string, string> = {};
 
 const START_NS = 30e9;
 const MS = 1e6;
 const LONG_NS = 10_000 * MS;
+const SENDER = peerOf('192.0.2.7', 50_000);
+const STRANGER = peerOf('192.0.2.8', 50_000);
 const KNOWN = new Set<string>(REASONS);
 
 /** A sample whose every number is rubbish before it is filled. */
@@ -52,10 +70,16 @@ function checked(device: InputDevice, nowNs: number): { status: SampleStatus; sa
 }
 
 /** Feeds bytes out of a longer, dirty buffer, and overwrites them afterwards. */
-function feed(device: InputDevice, bytes: Uint8Array, receivedNs: number): string | null {
+function feed(
+  device: InputDevice,
+  bytes: Uint8Array,
+  receivedNs: number,
+  from = SENDER,
+  socket = 0,
+): string | null {
   const buffer = new Uint8Array(bytes.length + 64).fill(0x7d);
   buffer.set(bytes);
-  const reason = device.ingest(buffer, bytes.length, receivedNs);
+  const reason = device.ingest(buffer, bytes.length, receivedNs, from, socket);
   buffer.fill(0xff);
   assert.ok(reason === null || KNOWN.has(reason), String(reason));
   return reason;
@@ -63,30 +87,29 @@ function feed(device: InputDevice, bytes: Uint8Array, receivedNs: number): strin
 
 const mutation = fc.record({ at: fc.nat(2000), byte: fc.nat(255), cut: fc.boolean() });
 
-function describeMessages(open: () => InputDevice, message: Uint8Array): void {
+function describeMessages(open: () => InputDevice, message: (nowNs: number) => Uint8Array): void {
   it('is stale after a silence, and back with the next message', () => {
     const device = open();
-    feed(device, message, START_NS);
+    feed(device, message(START_NS), START_NS);
     const { sample, status } = checked(device, START_NS + MS);
     assert.deepEqual([status, sample.tracking, sample.clutch], ['ok', true, true]);
     assert.equal(checked(device, START_NS + LONG_NS).status, 'stale');
-    feed(device, message, START_NS + LONG_NS);
+    feed(device, message(START_NS + LONG_NS), START_NS + LONG_NS);
     assert.equal(checked(device, START_NS + LONG_NS).status, 'ok');
   });
 
   it('takes a mutated message whole or not at all', () => {
-    const device = open();
-    let nowNs = START_NS;
+    const nowNs = START_NS + MS;
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
-        nowNs += MS;
-        let bytes = message.slice();
+        const device = open();
+        let bytes = message(nowNs);
         for (const { at, byte, cut } of mutations) {
           const here = at % Math.max(1, bytes.length);
           if (cut) bytes = bytes.slice(0, here);
           else bytes[here] = byte;
         }
-        feed(device, message, nowNs);
+        feed(device, message(START_NS), START_NS);
         const before = checked(device, nowNs).sample;
         const reason = feed(device, bytes, nowNs);
         const after = checked(device, nowNs);
@@ -95,6 +118,77 @@ function describeMessages(open: () => InputDevice, message: Uint8Array): void {
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('asks for no e-stop unless told to', () => {
+    const device = open();
+    feed(device, message(START_NS), START_NS);
+    assert.ok(device.estop !== true && !checked(device, START_NS).sample.estop);
+  });
+}
+
+/** A device with sockets of its own hears whoever can reach them. */
+function describeSockets(
+  name: string,
+  plugin: InputPlugin<unknown>,
+  open: () => InputDevice,
+  message: (nowNs: number) => Uint8Array,
+): void {
+  const socketsWith = (values: Record<string, unknown>) =>
+    plugin.sockets?.(pluginConfig('input', name, plugin, { ...OPTIONS[name], ...values })) ?? [];
+
+  it('listens on loopback unless the rig says otherwise', () => {
+    for (const { host } of socketsWith({})) assert.match(host, /^127\./);
+  });
+
+  it('names each socket, and the setting of its port', () => {
+    const sockets = socketsWith({});
+    assert.equal(new Set(sockets.map((socket) => socket.name)).size, sockets.length);
+    sockets.forEach(({ portKey, port }, i) => {
+      const [, key = ''] = portKey.split(`operator.inputs.${name}.`);
+      const chosen = port === 45_678 ? 45_679 : 45_678;
+      assert.equal(socketsWith({ [key]: chosen })[i]?.port, chosen, portKey);
+    });
+  });
+
+  it('listens to one sender at a time, and to the next after a silence', () => {
+    const device = open();
+    const say = (atNs: number, from: number) => feed(device, message(atNs), atNs, from);
+    assert.equal(say(START_NS, SENDER), null);
+    assert.equal(say(START_NS + MS, STRANGER), 'unknown-source');
+    assert.equal(device.estop ?? false, false);
+    assert.equal(say(START_NS + 2 * MS, SENDER), null);
+    const before = device.stream ?? 0;
+    assert.equal(say(START_NS + LONG_NS, STRANGER), null);
+    assert.ok((device.stream ?? 0) > before, 'another sender is another stream');
+    assert.equal(say(START_NS + LONG_NS + MS, SENDER), 'unknown-source');
+  });
+
+  it('is not taken over or kept by garbage', () => {
+    const device = open();
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), fc.nat(3), (bytes, socket) => {
+        assert.notEqual(feed(device, bytes, START_NS, STRANGER, socket), null);
+        assert.equal(device.estop ?? false, false);
+      }),
+      { numRuns: 500 },
+    );
+    assert.equal(feed(device, message(START_NS), START_NS, SENDER), null);
+  });
+
+  it('tells how well it hears', () => {
+    const device = open();
+    for (let i = 0; i <= 100; i++) {
+      const atNs = START_NS + i * 20 * MS;
+      feed(device, message(atNs), atNs);
+    }
+    const quality = { ...emptyQuality(), from: Number.NaN, rateHz: Number.NaN };
+    device.quality?.(START_NS + 2000 * MS, quality);
+    assert.ok(Math.abs(quality.rateHz - 50) < 0.5, `${quality.rateHz} Hz`);
+    assert.ok(quality.jitterNs < 0.1 * MS);
+    assert.deepEqual([quality.from, quality.received, quality.lost], [SENDER, 101, 0]);
+    device.quality?.(START_NS + LONG_NS, quality);
+    assert.deepEqual([quality.from, quality.rateHz], [0, 0]);
   });
 }
 
@@ -125,7 +219,7 @@ for (const name of pluginNames('input')) {
 
     it('fills the caller’s buffers and keeps no reference to them', () => {
       const device = open();
-      if (message) assert.equal(feed(device, message, START_NS), null);
+      if (message) assert.equal(feed(device, message(START_NS), START_NS), null);
       const first = checked(device, START_NS + MS);
       assert.equal(first.status, 'ok');
       const copy = structuredClone(first.sample);
@@ -136,6 +230,7 @@ for (const name of pluginNames('input')) {
 
     // A device without a message is automatic: it is never silent and takes nothing.
     if (message !== undefined) describeMessages(open, message);
+    if (message !== undefined && plugin.sockets !== undefined) describeSockets(name, plugin, open, message);
 
     it('never throws and never makes an impossible sample of random bytes', () => {
       const device = open();
@@ -145,9 +240,9 @@ for (const name of pluginNames('input')) {
         fc.json().map((json) => new TextEncoder().encode(json)),
       );
       fc.assert(
-        fc.property(some, (bytes) => {
+        fc.property(some, fc.constantFrom(0, SENDER, STRANGER), fc.nat(9), (bytes, from, socket) => {
           nowNs += MS;
-          feed(device, bytes, nowNs);
+          feed(device, bytes, nowNs, from, socket);
           checked(device, nowNs);
         }),
         { numRuns: 500 },
@@ -159,7 +254,7 @@ for (const name of pluginNames('input')) {
         const device = open();
         return Array.from({ length: 50 }, (_, i) => {
           const nowNs = START_NS + i * 10 * MS;
-          if (message && i % 7 === 0) feed(device, message, nowNs);
+          if (message && i % 7 === 0) feed(device, message(nowNs), nowNs);
           return structuredClone(checked(device, nowNs));
         });
       };

@@ -12,6 +12,8 @@ export const BOARD_FIELDS = [
   'inputStatus',
   'clutch',
   'quality',
+  'inputRateHz',
+  'inputJitterNs',
   'handX',
   'handY',
   'handZ',

@@ -1,12 +1,16 @@
 import type { Reason } from '../../core/counters.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
 import { Topic } from '../../core/topic.ts';
-import type { InputDevice } from '../../input/device.ts';
+import type { InputDevice, InputQuality } from '../../input/device.ts';
 
 export interface OpenInput {
   device: InputDevice;
   /** No human holds a clutch: engaging again after a hold needs none. */
   automatic: boolean;
+  /** No clutch to hold, see `InputPlugin`. */
+  clutchless?: boolean;
+  /** How many sockets it listens on. */
+  sockets?: number;
 }
 
 /** What the leader tick pulled; reused from tick to tick. */
@@ -15,7 +19,8 @@ export interface LeaderState {
   sample: HandSample;
   status: SampleStatus;
   automatic: boolean;
-  /** Grows when another input takes over, so that its pose is never related to the old one's. */
+  clutchless: boolean;
+  /** Grows when another input or sender takes over, so that its pose is never related to the old one's. */
   source: number;
 }
 
@@ -27,14 +32,20 @@ export class Leader {
     sample: emptyHandSample(),
     status: 'none',
     automatic: false,
+    clutchless: false,
     source: 0,
   };
   readonly #inputs: ReadonlyMap<string, OpenInput>;
+  /** Where the datagrams of each input socket go, in the order the sockets were opened. */
+  readonly routes: { device: InputDevice; socket: number }[] = [];
   #active: string;
+  #stream = 0;
 
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
     this.#active = active;
+    for (const { device, sockets = 0 } of inputs.values())
+      for (let socket = 0; socket < sockets; socket++) this.routes.push({ device, socket });
   }
 
   get active(): string {
@@ -50,12 +61,23 @@ export class Leader {
 
   ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     const input = this.#inputs.get(name);
-    return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs);
+    return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs, 0, 0);
+  }
+
+  /** How well the active input hears its sender. Hot path. */
+  quality(nowNs: number, out: InputQuality): void {
+    const { device } = this.#inputs.get(this.#active)!;
+    if (device.quality !== undefined) device.quality(nowNs, out);
+    else out.rateHz = Number.NaN;
   }
 
   /** Hot path. */
   tick(nowNs: number): void {
     const input = this.#inputs.get(this.#active)!;
+    const { stream = 0 } = input.device;
+    if (stream !== this.#stream) this.state.source++;
+    this.#stream = stream;
+    this.state.clutchless = input.clutchless ?? false;
     this.state.getStateNs = nowNs;
     this.state.automatic = input.automatic;
     this.state.status = input.device.sample(nowNs, this.state.sample);

@@ -11,6 +11,7 @@ import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
+import { emptyQuality } from '../../input/device.ts';
 import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
@@ -26,7 +27,7 @@ import { RobotView } from './robot-view.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Order of the operator's sockets. */
-export const OPERATOR_SOCKETS = { command: 0, state: 1, sync: 2, desk: 3 } as const;
+export const OPERATOR_SOCKETS = { command: 0, state: 1, sync: 2, desk: 3, firstInput: 4 } as const;
 
 export interface OperatorParts {
   rig: Rig;
@@ -67,6 +68,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #numbers: Float64Array;
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
   readonly #wish: PlayoutWish;
+  readonly #quality = emptyQuality();
   #boot = 0;
   #autoArm: boolean;
   #windDownNs = Number.POSITIVE_INFINITY;
@@ -181,6 +183,10 @@ export class OperatorLoop implements DatagramHandler {
     kernelNs: number,
   ): Reason | null {
     const { robot } = this.#parts;
+    if (socket >= OPERATOR_SOCKETS.firstInput) {
+      const arrivedNs = Number.isNaN(kernelNs) ? receivedNs : kernelNs;
+      return this.#onInput(socket - OPERATOR_SOCKETS.firstInput, bytes, length, from, arrivedNs);
+    }
     const type = frameType(bytes, length);
     if (length === 0) return 'empty';
     if (type === null) return 'bad-tag';
@@ -212,6 +218,15 @@ export class OperatorLoop implements DatagramHandler {
       this.ask('arm', receivedNs);
     }
     return null;
+  }
+
+  /** On a socket of an input. An e-stop in it leaves now, whichever input is in use. */
+  #onInput(index: number, bytes: Uint8Array, length: number, from: Peer, arrivedNs: number): Reason | null {
+    const route = this.leader.routes[index];
+    if (route === undefined) return 'wrong-port';
+    const reason = route.device.ingest(bytes, length, arrivedNs, from, route.socket);
+    if (route.device.estop === true) this.ask('estop', arrivedNs);
+    return reason;
   }
 
   /** From the console on this machine: requests and the page's hand. */
@@ -254,6 +269,9 @@ export class OperatorLoop implements DatagramHandler {
       this.#wish.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#wish.quality),
     ];
     out.set(values);
+    this.leader.quality(nowNs, this.#quality);
+    out[boardIndex('inputRateHz')] = this.#quality.rateHz;
+    out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
     out.set(sample.positionM, boardIndex('handX'));
     out.set(sample.quatXyzw, boardIndex('handQx'));
     out[boardIndex('robotState')] = stateCode(robot.state);

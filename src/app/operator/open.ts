@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
-import { Counters } from '../../core/counters.ts';
+import { Counters, type Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { DurationHistogram } from '../../core/histogram.ts';
 import { RecordRing } from '../../core/ring.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trace-record.ts';
-import { type DatagramHandler, type Outbox, peerOf } from '../../wire/reactor.ts';
+import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../../wire/reactor.ts';
 import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
@@ -32,7 +32,7 @@ export async function openOperator(
   const loop = new OperatorLoop({
     rig,
     model,
-    inputs: await openInputs(rig, clock),
+    inputs: await openInputs(rig, clock, (reason) => counters.add(reason)),
     outbox: tunnel ?? outbox,
     clock,
     robot: { command: peer(commandPort), state: peer(statePort), sync: peer(syncPort) },
@@ -48,13 +48,29 @@ export async function openOperator(
   return tunnel ?? loop;
 }
 
+/** The sockets of all inputs a rig offers, in the order in which the loop counts them. */
+export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
+  const specs: SocketSpec[] = [];
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    specs.push(...(plugin.sockets?.(pluginConfig('input', name, plugin, values)) ?? []));
+  }
+  return specs;
+}
+
 /** The inputs a rig offers; the one it begins with must be among them. */
-export async function openInputs(rig: Rig, clock: Clock): Promise<Map<string, OpenInput>> {
+export async function openInputs(
+  rig: Rig,
+  clock: Clock,
+  remark: (reason: Reason) => void = () => {},
+): Promise<Map<string, OpenInput>> {
   const inputs = new Map<string, OpenInput>();
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
     const plugin = await loadPlugin('input', name);
-    const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
-    inputs.set(name, { device, automatic: plugin.automatic });
+    const config = pluginConfig('input', name, plugin, values);
+    const { automatic, clutchless = false } = plugin;
+    const sockets = plugin.sockets?.(config).length ?? 0;
+    inputs.set(name, { device: plugin.open(config, clock.nowNs(), remark), automatic, clutchless, sockets });
   }
   if (!inputs.has(rig.operator.input))
     throw new TeleopError(

@@ -18,6 +18,9 @@ export class Orchestrator {
   #engagements = 0;
   /** The clutch must be seen open before it counts again. */
   #mustRelease = false;
+  /** An input without a clutch has to see the robot armed anew before it counts again. */
+  #mustArm = false;
+  #wasArmed = false;
   #source = -1;
   #finished = false;
 
@@ -66,16 +69,20 @@ export class Orchestrator {
     if (leader.source !== this.#source) {
       this.#source = leader.source;
       if (this.#engaged) this.#release(!leader.automatic);
+      if (robot.state !== 'armed') this.#mustArm = true;
     }
+    if (robot.state === 'armed' && !this.#wasArmed) this.#mustArm = false;
+    this.#wasArmed = robot.state === 'armed';
     // An open clutch counts only where it was really seen: a silent device says nothing.
     if ((trusted && !leader.sample.clutch) || leader.automatic) this.#mustRelease = false;
     if (this.#engaged) {
-      if (!leader.sample.clutch) this.#release(false);
-      else if (!trusted || robot.endedEngagement >= this.#engagements) this.#release(!leader.automatic);
+      const ended = robot.endedEngagement >= this.#engagements;
+      if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
+      else if (!trusted || ended) this.#release(!leader.automatic);
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
-    if (!this.#engaged && ready && trusted && leader.sample.clutch && !this.#mustRelease)
-      this.#engage(leader);
+    const barred = leader.clutchless ? this.#mustArm : this.#mustRelease;
+    if (!this.#engaged && ready && trusted && leader.sample.clutch && !barred) this.#engage(leader);
   }
 
   #engage(leader: LeaderState): void {
@@ -89,6 +96,7 @@ export class Orchestrator {
     this.#mapper.release();
     this.#engaged = false;
     this.#mustRelease = mustRelease;
+    if (mustRelease) this.#mustArm = true;
   }
 }
 

@@ -145,6 +145,8 @@ function telemetryBuilder(
         available: inputs,
         status: INPUT_STATUS[field('inputStatus')] ?? 'none',
         clutch: field('clutch') === 1,
+        rateHz: finite(field('inputRateHz')),
+        jitterMs: finite(field('inputJitterNs') / 1e6),
       },
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),

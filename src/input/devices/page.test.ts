@@ -11,7 +11,7 @@ const open = (staleAfterMs = 200): InputDevice => page.open({ staleAfterMs }, 0)
 
 function send(device: InputDevice, body: unknown, atNs: number): string | null {
   const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body));
-  return device.ingest(bytes, bytes.length, atNs);
+  return device.ingest(bytes, bytes.length, atNs, 0, 0);
 }
 
 describe('page input', () => {

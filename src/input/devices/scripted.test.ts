@@ -57,6 +57,6 @@ describe('scripted input', () => {
   });
 
   it('takes no bytes', () => {
-    assert.equal(scripted.open(config, 0).ingest(new Uint8Array(3), 3, 0), 'unknown-source');
+    assert.equal(scripted.open(config, 0).ingest(new Uint8Array(3), 3, 0, 0, 0), 'unknown-source');
   });
 });

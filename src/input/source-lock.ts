@@ -1,0 +1,36 @@
+/** After so much silence another sender may take a port over. */
+const SILENCE_NS = 1e9;
+
+/**
+ * For protocols without authentication: a port listens to the first address that speaks, until that one has been silent
+ * for a second. Addresses are IPv4 · 65536 + port.
+ */
+export class SourceLock {
+  readonly #allowed: ReadonlySet<number> | null;
+  #from = 0;
+  #heardNs = Number.NEGATIVE_INFINITY;
+
+  /** `allow`: IPv4 addresses; none allows every one. */
+  constructor(allow: readonly string[]) {
+    this.#allowed = allow.length === 0 ? null : new Set(allow.map(addressNumber));
+  }
+
+  /** Call it for well-formed messages only: garbage neither takes nor keeps a port. Hot path. */
+  admit(from: number, nowNs: number): 'known' | 'new' | 'refused' {
+    if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'refused';
+    const silent = nowNs - this.#heardNs > SILENCE_NS;
+    if (!silent && from !== this.#from) return 'refused';
+    this.#from = from;
+    this.#heardNs = nowNs;
+    return silent ? 'new' : 'known';
+  }
+
+  /** Who holds the port; 0: nobody. */
+  holder(nowNs: number): number {
+    return nowNs - this.#heardNs > SILENCE_NS ? 0 : this.#from;
+  }
+}
+
+function addressNumber(address: string): number {
+  return address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0);
+}
