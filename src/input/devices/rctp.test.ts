@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { emptyHandSample, type HandSample } from '../../core/messages.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../codecs/rctp.ts';
+import { emptyQuality, type InputDevice } from '../device.ts';
+import rctp from './rctp.ts';
+
+const MS = 1e6;
+const PERIOD_MS = 20;
+const HEADSET = 0xc0000207 * 65536 + 50_000;
+const OTHER = 0xc0000208 * 65536 + 50_000;
+
+interface Said {
+  timestampS?: number;
+  positionM?: number[];
+  quatXyzw?: number[];
+  gripper?: number;
+  tracking?: boolean;
+  estop?: boolean;
+}
+
+function packet(said: Said): Uint8Array {
+  const { positionM = [0.1, 1.2, -0.3], quatXyzw = [0, 0, 0, 1], ...rest } = said;
+  const bytes = new Uint8Array(RCTP_BYTES);
+  const full = { ...emptyRctp(), gripper: 1, tracking: true, ...rest };
+  full.positionM.set(positionM);
+  full.quatXyzw.set(quatXyzw);
+  encodeRctp(full, bytes);
+  return bytes;
+}
+
+describe('rctp input', () => {
+  let device: InputDevice;
+  let remarks: string[];
+  let nowNs: number;
+  let sender: { clockS: number };
+  const out: HandSample = emptyHandSample();
+
+  const open = (values: Record<string, unknown> = {}) => {
+    remarks = [];
+    device = rctp.open(rctp.config.parse(values), 0, (reason) => remarks.push(reason));
+  };
+  /** One packet at the present instant, then a period passes. */
+  const say = (said: Said = {}, from = HEADSET, socket = 0) => {
+    const bytes = packet({ timestampS: sender.clockS, ...said });
+    const reason = device.ingest(bytes, bytes.length, nowNs, from, socket);
+    bytes.fill(0xff);
+    return reason;
+  };
+  const pass = (ms = PERIOD_MS) => {
+    nowNs += ms * MS;
+    sender.clockS += ms / 1000;
+  };
+  const sayFor = (ms: number, said: Said = {}) => {
+    for (let t = 0; t < ms; t += PERIOD_MS) {
+      pass();
+      say(said);
+    }
+  };
+  const sample = () => ({ status: device.sample(nowNs, out), ...out });
+
+  beforeEach(() => {
+    nowNs = 100e9;
+    sender = { clockS: 12.5 };
+    open();
+  });
+
+  it('turns openness into closedness and keeps a right-handed pose', () => {
+    say({ positionM: [0.25, 1.5, -0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5], gripper: 0.75 });
+    const { status, positionM, quatXyzw, gripper, tracking } = sample();
+    assert.deepEqual([status, tracking, gripper], ['ok', true, 0.25]);
+    assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, 0.5, -0.5, 0.5, 0.5]);
+  });
+
+  it('mirrors what Unity says', () => {
+    open({ vrFrame: 'unity' });
+    say({ positionM: [0.25, 1.5, 0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5] });
+    const { positionM, quatXyzw } = sample();
+    assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
+  });
+
+  it('closes the clutch only when the hand has been seen for a while', () => {
+    say();
+    sayFor(280);
+    assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
+    sayFor(20);
+    assert.equal(sample().clutch, true);
+  });
+
+  it('lets go in the same tick when tracking is lost, whatever pose comes with it', () => {
+    sayFor(400);
+    pass();
+    assert.equal(say({ tracking: false, quatXyzw: [0, 0, 0, 0], positionM: [Number.NaN, 0, 0] }), null);
+    const { status, tracking, clutch } = sample();
+    assert.deepEqual([status, tracking, clutch], ['ok', false, false]);
+    sayFor(280);
+    assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
+    sayFor(40);
+    assert.equal(sample().clutch, true);
+  });
+
+  it('sees a loss between two ticks', () => {
+    sayFor(400);
+    sample();
+    pass(1);
+    say({ tracking: false });
+    pass(1);
+    say();
+    assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
+  });
+
+  it('is stale after the silence it was given, and starts to count anew', () => {
+    sayFor(400);
+    pass(150);
+    assert.equal(sample().status, 'ok');
+    pass(1);
+    assert.deepEqual([sample().status, sample().tracking, sample().clutch], ['stale', false, false]);
+    say();
+    assert.deepEqual([sample().status, sample().clutch], ['ok', false]);
+  });
+
+  for (const [reason, said] of [
+    ['non-finite', { gripper: Number.NaN }],
+    ['non-finite', { timestampS: Number.POSITIVE_INFINITY }],
+    ['bad-quaternion', { quatXyzw: [0, 0, 0, 0.9] }],
+    ['bad-range', { positionM: [0, 101, 0] }],
+    ['bad-range', { gripper: 1.2 }],
+  ] as const)
+    it(`refuses ${JSON.stringify(said)} and passes its e-stop on all the same`, () => {
+      sayFor(400);
+      const before = structuredClone(sample());
+      assert.equal(say({ timestampS: sender.clockS + 0.001, ...said, estop: true } as Said), reason);
+      assert.equal(device.estop, true);
+      assert.deepEqual(sample(), before);
+    });
+
+  it('clamps a gripper that overshoots a little', () => {
+    say({ gripper: 1.03 });
+    assert.equal(sample().gripper, 0);
+  });
+
+  it('drops what was overtaken, and passes its e-stop on', () => {
+    sayFor(100);
+    const nowS = sender.clockS;
+    assert.equal(say({ timestampS: nowS }), 'duplicate');
+    assert.equal(say({ timestampS: nowS - 0.9, estop: true }), 'dropped-stale');
+    assert.equal(device.estop, true);
+    assert.equal(say({ timestampS: nowS + 0.001 }), null);
+    assert.equal(device.estop, false);
+  });
+
+  it('takes a fall of more than a second for a restart: another stream, the clutch open', () => {
+    sayFor(400);
+    const { stream } = device;
+    sender.clockS = 0.5;
+    assert.equal(say(), null);
+    assert.equal(device.stream, stream! + 1);
+    assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
+    pass();
+    assert.equal(say(), null);
+  });
+
+  it('holds on to one sender until it is silent for a second; a stranger’s e-stop says nothing', () => {
+    say();
+    pass();
+    assert.equal(say({ estop: true }, OTHER), 'unknown-source');
+    assert.equal(device.estop, false);
+    pass(981);
+    assert.equal(say({ estop: true }, OTHER), null);
+    assert.equal(device.estop, true);
+    assert.equal(say({}, HEADSET), 'unknown-source');
+  });
+
+  it('takes only those on its list', () => {
+    open({ allow: ['192.0.2.7'] });
+    assert.equal(say({}, OTHER), 'unknown-source');
+    assert.equal(say(), null);
+  });
+
+  it('hears the other hand’s e-stop and nothing else of it', () => {
+    open({ hand: 'left', bothHands: true });
+    const names = rctp.sockets?.(rctp.config.parse({ hand: 'left', bothHands: true }));
+    assert.deepEqual(
+      names?.map(({ name, port }) => [name, port]),
+      [
+        ['rctp left', 8889],
+        ['rctp right', 8888],
+      ],
+    );
+    assert.equal(say({ estop: true }, OTHER, 1), null);
+    assert.equal(device.estop, true);
+    assert.equal(sample().status, 'none');
+    assert.equal(say(), null);
+    assert.equal(sample().status, 'ok');
+  });
+
+  it('keeps three packets for a slow tick, drops the oldest, and uses the newest', () => {
+    for (let i = 1; i <= 5; i++) {
+      pass();
+      say({ positionM: [i, 0, 0] });
+    }
+    assert.deepEqual(remarks, ['dropped-queue-full', 'dropped-queue-full']);
+    assert.equal(sample().positionM[0], 5);
+    pass();
+    say({ positionM: [6, 0, 0] });
+    assert.equal(sample().positionM[0], 6);
+    assert.equal(remarks.length, 2);
+  });
+
+  it('measures rate, jitter and loss', () => {
+    const quality = emptyQuality();
+    let seed = 1;
+    for (let i = 0; i < 500; i++) {
+      pass();
+      seed = (seed * 16807) % 2147483647;
+      const lateNs = (seed / 2147483647) * 4 * MS;
+      if (i > 100 && i % 10 === 0) continue;
+      const bytes = packet({ timestampS: sender.clockS });
+      assert.equal(device.ingest(bytes, bytes.length, nowNs + lateNs, HEADSET, 0), null);
+    }
+    device.quality?.(nowNs, quality);
+    assert.equal(quality.lost, 39);
+    assert.equal(quality.received, 461);
+    assert.ok(Math.abs(quality.rateHz - 45) < 1, `${quality.rateHz} Hz`);
+    // The difference of two uniform times of 4 ms is 4/3 ms on average.
+    assert.ok(Math.abs(quality.jitterNs / MS - 4 / 3) < 0.6, `${quality.jitterNs / MS} ms`);
+  });
+});
