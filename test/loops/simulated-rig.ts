@@ -3,6 +3,7 @@ import type { Priors } from '../../src/app/network-memory.ts';
 import { boardSize } from '../../src/app/operator/board.ts';
 import type { OpenInput } from '../../src/app/operator/leader.ts';
 import { OPERATOR_SOCKETS, OperatorLoop } from '../../src/app/operator/loop.ts';
+import { openInputs } from '../../src/app/operator/open.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { loadModel, loadRig, type Rig } from '../../src/app/rig.ts';
 import { robotBoardSize } from '../../src/app/robot/board.ts';
@@ -291,7 +292,8 @@ export class SimulatedRig {
     this.stopOperator();
     const { rig, model } = this;
     const seat = new Seat(this.clock, this.#options.operatorOffsetNs ?? 0);
-    const ports = [0, 1, 2, 3].map((socket) => 40_000 + 10 * this.#operators + socket);
+    // Command, state, sync, desk, and two for inputs that listen.
+    const ports = [0, 1, 2, 3, 4, 5].map((socket) => 40_000 + 10 * this.#operators + socket);
     this.#operators++;
     const { outbox, attach } = this.network.endpoint(OPERATOR_HOST, ports);
     const side: Omit<OperatorSide, 'loop'> = {
@@ -306,7 +308,7 @@ export class SimulatedRig {
     operator.loop = new OperatorLoop({
       rig,
       model,
-      inputs: await this.#inputs(seat.clock),
+      inputs: await this.#inputs(seat.clock, side.counters),
       outbox: this.#tapOperator(seat.outbox(outbox)),
       clock: seat.clock,
       robot: { command: robotPeer(0), state: robotPeer(1), sync: robotPeer(2) },
@@ -336,16 +338,10 @@ export class SimulatedRig {
     };
   }
 
-  async #inputs(clock: Clock): Promise<Map<string, OpenInput>> {
+  async #inputs(clock: Clock, counters: Counters): Promise<Map<string, OpenInput>> {
     const { hand } = this.#options;
     if (hand !== undefined) return new Map([[this.rig.operator.input, { device: hand, automatic: false }]]);
-    const inputs = new Map<string, OpenInput>();
-    for (const [name, values] of Object.entries(this.rig.operator.inputs)) {
-      const plugin = await loadPlugin('input', name);
-      const device = plugin.open(pluginConfig('input', name, plugin, values), clock.nowNs());
-      inputs.set(name, { device, automatic: plugin.automatic });
-    }
-    return inputs;
+    return openInputs(this.rig, clock, (reason) => counters.add(reason));
   }
 
   stopOperator(): void {

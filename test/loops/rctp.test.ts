@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, it } from 'node:test';
+import { emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from '../../src/input/codecs/rctp.ts';
+import { frameType } from '../../src/wire/codecs/frame.ts';
+import { type Peer, peerOf } from '../../src/wire/reactor.ts';
+import { MS, SimulatedRig } from './simulated-rig.ts';
+
+const INPUT_SOCKET = 4;
+const PERIOD_MS = 20;
+/** The hand needs half of it; packets at half the rate of the ticks come as steps. The model allows 3.14. */
+const CALM_RAD_S = 1.5;
+const OVERRIDES = ['operator.input=rctp', 'operator.inputs.rctp.bothHands=true'];
+
+/** A headset on the simulated network: 50 packets a second while `run` runs. */
+class Headset {
+  readonly packet: RctpPacket = { ...emptyRctp(), gripper: 1, tracking: true };
+  peer: Peer = peerOf('10.0.0.3', 50_000);
+  clockS = 5;
+  readonly #rig: SimulatedRig;
+  #phase = 0;
+
+  constructor(rig: SimulatedRig) {
+    this.#rig = rig;
+    this.packet.positionM.set([0, 1.2, -0.3]);
+  }
+
+  begin(clockS: number, host = '10.0.0.3'): void {
+    this.clockS = clockS;
+    this.peer = peerOf(host, 50_000);
+  }
+
+  send(more: Partial<RctpPacket> = {}, socket = INPUT_SOCKET): void {
+    const bytes = new Uint8Array(RCTP_BYTES);
+    encodeRctp({ ...this.packet, timestampS: this.clockS, ...more }, bytes);
+    this.#rig.network.inject(this.peer, this.#rig.operator.peers[socket]!, bytes);
+  }
+
+  run(ms: number): void {
+    for (let t = 0; t < ms; t += PERIOD_MS) {
+      this.#phase += (2 * Math.PI * PERIOD_MS) / 4000;
+      this.packet.positionM[0] = 0.08 * Math.sin(this.#phase);
+      this.send();
+      this.#rig.runFor(PERIOD_MS);
+      this.clockS += PERIOD_MS / 1000;
+    }
+  }
+}
+
+describe('a headset over RCTP', () => {
+  let rig: SimulatedRig;
+  let headset: Headset;
+
+  const start = async (...more: string[]) => {
+    rig = await SimulatedRig.create({ overrides: [...OVERRIDES, ...more] });
+    headset = new Headset(rig);
+    rig.runFor(300);
+  };
+  const follow = () => {
+    headset.run(1000);
+    assert.equal(rig.state, 'engaged');
+    rig.robot.transitions.length = 0;
+  };
+  beforeEach(() => start());
+
+  it('is followed without a jump when its hand has been seen for a while', () => {
+    assert.equal(rig.state, 'armed');
+    headset.run(280);
+    assert.equal(rig.state, 'armed');
+    headset.run(3000);
+    assert.equal(rig.state, 'engaged');
+    const moved = rig.robot.driver.writes.map(({ positionsRad }) => positionsRad[0]!);
+    assert.ok(Math.max(...moved) - Math.min(...moved) > 0.05, 'it moves');
+    assert.ok(rig.maxSpeedRadS() < CALM_RAD_S, `${rig.maxSpeedRadS()} rad/s`);
+    assert.equal(rig.operator.counters.get('bad-tag'), 0);
+  });
+
+  it('holds when tracking is lost, and is followed again by itself', () => {
+    follow();
+    headset.packet.tracking = false;
+    headset.run(40);
+    assert.equal(rig.state, 'hold');
+    headset.run(5000);
+    headset.packet.tracking = true;
+    headset.run(280);
+    assert.equal(rig.state, 'hold');
+    headset.run(200);
+    assert.deepEqual(rig.path, ['hold', 'engaged']);
+    assert.ok(rig.maxSpeedRadS() < CALM_RAD_S);
+  });
+
+  it('holds when it falls silent', () => {
+    follow();
+    // Stale after 150 ms, a tick, and the way.
+    const tookMs = rig.runUntil(() => rig.state === 'hold', 1000);
+    assert.ok(tookMs < 150 + 20 + 10, `${tookMs} ms`);
+  });
+
+  for (const [name, arrange] of [
+    ['a restart of its program', () => headset.begin(0.1)],
+    ['another sender', () => headset.begin(5, '10.0.0.4')],
+    ['a silence of two seconds', () => rig.runFor(2000)],
+  ] as const)
+    it(`waits for someone to arm the robot after ${name}`, () => {
+      follow();
+      arrange();
+      headset.run(3000);
+      assert.equal(rig.state, 'hold');
+      rig.ask('disarm');
+      headset.run(100);
+      rig.ask('arm');
+      headset.run(500);
+      assert.equal(rig.state, 'engaged');
+    });
+
+  it('does not engage by itself after the watchdog, hidden and shown hand or not', () => {
+    follow();
+    const { impair } = rig;
+    rig.impair = (from, to, nowNs) => (from === headset.peer ? impair(from, to, nowNs) : null);
+    headset.run(300);
+    rig.impair = impair;
+    headset.run(1000);
+    assert.equal(rig.state, 'hold');
+    headset.packet.tracking = false;
+    headset.run(200);
+    headset.packet.tracking = true;
+    headset.run(1000);
+    assert.equal(rig.state, 'hold');
+    rig.ask('disarm');
+    headset.run(100);
+    rig.ask('arm');
+    headset.run(500);
+    assert.equal(rig.state, 'engaged');
+  });
+
+  it('needs reset and arming after its e-stop, and stops again as long as the button is down', () => {
+    follow();
+    headset.packet.estop = true;
+    headset.run(40);
+    assert.equal(rig.state, 'stopped');
+    rig.ask('reset');
+    headset.run(200);
+    assert.equal(rig.state, 'stopped');
+    headset.packet.estop = false;
+    headset.run(200);
+    rig.ask('reset');
+    headset.run(1000);
+    assert.equal(rig.state, 'idle');
+    rig.ask('arm');
+    headset.run(500);
+    assert.equal(rig.state, 'engaged');
+  });
+
+  it('has its e-stop sent on when it arrives and not at the next tick', async () => {
+    await start('operator.hz=5');
+    headset.run(1000);
+    // Just after a tick: the next one is 200 ms away.
+    const ticked = rig.operator.loop.leader.state;
+    const lastNs = ticked.getStateNs;
+    rig.runUntil(() => ticked.getStateNs > lastNs, 300);
+    const asked: number[] = [];
+    rig.onOperatorSend = (_socket, bytes) => {
+      if (frameType(bytes, bytes.length) === 'desk') asked.push(rig.nowNs);
+    };
+    const sentNs = rig.nowNs;
+    headset.send({ estop: true, quatXyzw: new Float64Array(4) });
+    rig.runUntil(() => rig.state === 'stopped', 50);
+    assert.equal(asked[0]! - sentNs, 2 * MS, 'in the call that brought it');
+    assert.equal(rig.operator.counters.get('bad-quaternion'), 1);
+  });
+
+  it('is stopped by the other hand and by an input that is not in use', async () => {
+    follow();
+    headset.send({ estop: true }, INPUT_SOCKET + 1);
+    rig.runFor(10);
+    assert.equal(rig.state, 'stopped');
+    await start('operator.input=scripted');
+    rig.runUntil(() => rig.state === 'engaged', 1000);
+    headset.send({ estop: true });
+    rig.runFor(10);
+    assert.equal(rig.state, 'stopped');
+  });
+
+  it('counts what a slow tick could not use', async () => {
+    await start('operator.hz=5');
+    headset.run(1000);
+    assert.ok(rig.operator.counters.get('dropped-queue-full') >= 20);
+  });
+});
