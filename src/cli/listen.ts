@@ -1,0 +1,190 @@
+import { loadPlugin, pluginConfig, pluginNames } from '../app/registry.ts';
+import { monotonicClock } from '../core/clock.ts';
+import { overrideTree } from '../core/config.ts';
+import { Counters } from '../core/counters.ts';
+import { TeleopError } from '../core/errors.ts';
+import { emptyHandSample } from '../core/messages.ts';
+import { Periodic } from '../core/periodic.ts';
+import { emptyQuality, type InputDevice } from '../input/device.ts';
+import { type DatagramHandler, type Peer, peerAddress, peerPort, type SocketSpec } from '../wire/reactor.ts';
+import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
+
+const TABLE_HZ = 5;
+
+export const listenVerb: Verb = {
+  name: 'listen',
+  usage: 'INPUT [--host ADDRESS] [--port PORT] [key=value …]',
+  about: 'Shows what an input that listens on the network hears, without a robot.',
+  details: `Rate, jitter, estimated loss, tracking, e-stop, pose and what was refused. In a terminal a table, otherwise
+one line of JSON per second. Settings are the input's own, as \`farhand plugins input NAME\` lists them.`,
+  options: {
+    host: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to listen on (default: the setting)' },
+    port: { type: 'string', value: 'PORT', about: 'UDP port of the first socket (default: the setting)' },
+    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(listenVerb, given, 1, 1);
+    const name = given.words[0]!;
+    const { open, specs } = await inputOf(name, given);
+    const seconds = numberOption(given, 'seconds', 0.1, 1e6) ?? Number.POSITIVE_INFINITY;
+    const table = process.stdout.isTTY === true && given.values['json'] !== true;
+    const counters = new Counters();
+    const ear = new Ear(open(counters), counters, table ? TABLE_HZ : 1, seconds, (heard) =>
+      table ? showTable(heard) : console.log(JSON.stringify({ input: name, ...heard })),
+    );
+    const reactor = await openDgramReactor(specs);
+    ear.onEnd = () => reactor.stop();
+    onEndRequest(() => reactor.stop());
+    for (const [i, { name: socket, host }] of specs.entries())
+      console.error(`listening for ${socket} on UDP ${host}:${reactor.localPort(i)}`);
+    try {
+      await reactor.run(ear);
+    } finally {
+      reactor.close();
+    }
+    return 0;
+  },
+};
+
+async function inputOf(name: string, given: Given) {
+  const plugin = await loadPlugin('input', name);
+  const values = {};
+  for (const text of given.overrides) Object.assign(values, overrideTree(text, scalar));
+  const config = pluginConfig('input', name, plugin, values);
+  const specs: SocketSpec[] = (plugin.sockets?.(config) ?? []).map((spec) => ({
+    ...spec,
+    portKey: '--port',
+  }));
+  const [first] = specs;
+  if (first === undefined) {
+    const able: string[] = [];
+    for (const other of pluginNames('input'))
+      if ((await loadPlugin('input', other)).sockets !== undefined) able.push(other);
+    throw new TeleopError('bad-option', `input "${name}" does not listen on the network`, {
+      hint: `These do: ${able.join(', ')}.`,
+    });
+  }
+  first.port = numberOption(given, 'port', 0, 65535) ?? first.port;
+  const host = given.values['host'];
+  if (typeof host === 'string') for (const spec of specs) spec.host = host;
+  const open = (counters: Counters) =>
+    plugin.open(config, monotonicClock.nowNs(), (reason) => counters.add(reason));
+  return { open, specs };
+}
+
+/** Numbers, booleans and JSON as such, anything else as text. */
+function scalar(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+type Heard = ReturnType<Ear['read']>;
+
+/** An input device at the end of a socket, with nothing behind it. */
+class Ear implements DatagramHandler {
+  onEnd: () => void = () => {};
+  readonly #device: InputDevice;
+  readonly #counters: Counters;
+  readonly #shows: Periodic;
+  readonly #startNs = monotonicClock.nowNs();
+  readonly #endNs: number;
+  readonly #show: (heard: Heard) => void;
+  readonly #sample = emptyHandSample();
+  readonly #quality = emptyQuality();
+  #estops = 0;
+
+  constructor(
+    device: InputDevice,
+    counters: Counters,
+    hz: number,
+    seconds: number,
+    show: (heard: Heard) => void,
+  ) {
+    this.#device = device;
+    this.#counters = counters;
+    this.#shows = new Periodic(hz, this.#startNs + 1e9 / hz);
+    this.#endNs = this.#startNs + seconds * 1e9;
+    this.#show = show;
+  }
+
+  onDatagram(socket: number, bytes: Uint8Array, length: number, from: Peer, receivedNs: number): void {
+    const reason = this.#device.ingest(bytes, length, receivedNs, from, socket);
+    if (reason !== null) this.#counters.add(reason);
+    if (this.#device.estop === true) this.#estops++;
+    // As a tick would, so that nothing waits in the device.
+    this.#device.sample(receivedNs, this.#sample);
+  }
+
+  onOversize(): void {
+    this.#counters.add('oversize');
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#shows.nextNs, this.#endNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    this.#shows.due(nowNs);
+    this.#show(this.read(nowNs));
+    if (nowNs >= this.#endNs) this.onEnd();
+  }
+
+  read(nowNs: number) {
+    const [sample, quality] = [this.#sample, this.#quality];
+    const status = this.#device.sample(nowNs, sample);
+    this.#device.quality?.(nowNs, quality);
+    const { from, rateHz, jitterNs, received, lost } = quality;
+    return {
+      seconds: round((nowNs - this.#startNs) / 1e9),
+      source: from === 0 ? null : `${peerAddress(from)}:${peerPort(from)}`,
+      rateHz: round(rateHz),
+      jitterMs: Number.isNaN(jitterNs) ? null : round(jitterNs / 1e6),
+      received,
+      lostEstimate: lost,
+      status,
+      tracking: sample.tracking,
+      clutch: sample.clutch,
+      estop: sample.estop,
+      /** Packets that asked for an e-stop, refused ones included. */
+      estops: this.#estops,
+      positionM: status === 'none' ? null : [...sample.positionM],
+      quatXyzw: status === 'none' ? null : [...sample.quatXyzw],
+      gripperClosed: status === 'none' ? null : sample.gripper,
+      rejected: this.#counters.snapshot(),
+    };
+  }
+}
+
+const round = (value: number): number => Math.round(value * 1000) / 1000;
+
+let drawn = 0;
+
+function showTable(heard: Heard): void {
+  const numbers = (values: number[] | null) => values?.map((v) => v.toFixed(3).padStart(8)).join('') ?? '–';
+  const rejected = Object.entries(heard.rejected).map(([reason, count]) => `${reason} ${count}`);
+  const rows = [
+    ['source', heard.source ?? 'nobody'],
+    ['rate', `${heard.rateHz.toFixed(1)} per second`],
+    ['jitter', heard.jitterMs === null ? '–' : `${heard.jitterMs.toFixed(2)} ms`],
+    ['packets', `${heard.received} taken, about ${heard.lostEstimate} lost on the way`],
+    [
+      'hand',
+      `${heard.status}, ${heard.tracking ? 'seen' : 'not seen'}${heard.clutch ? ', would drive' : ''}`,
+    ],
+    ['e-stop', `${heard.estop ? 'ASKED FOR' : 'no'} (${heard.estops} packets)`],
+    ['position', `${numbers(heard.positionM)} m`],
+    ['rotation', `${numbers(heard.quatXyzw)} x y z w`],
+    ['gripper', heard.gripperClosed === null ? '–' : `${(heard.gripperClosed * 100).toFixed(0)} % closed`],
+    ['rejected', rejected.join(', ') || 'nothing'],
+  ];
+  const up = drawn === 0 ? '' : `\x1b[${drawn}A`;
+  drawn = rows.length;
+  const lines = rows.map(([label, text]) => `\x1b[K${label!.padEnd(10)}${text}`);
+  process.stdout.write(`${up}${lines.join('\n')}\n`);
+}

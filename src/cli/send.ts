@@ -1,0 +1,233 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import { monotonicClock } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
+import { percentiles } from '../core/percentiles.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
+import { linesOf } from './lines.ts';
+import { waitUntil } from './pace.ts';
+import { onEndRequest } from './process.ts';
+import { PROTOCOLS, type Protocol, protocolNamed } from './protocols/protocol.ts';
+
+const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
+
+export const sendVerb: Verb = {
+  name: 'send',
+  usage: 'PROTOCOL [--host HOST] [--port PORT] [--from figure8|recorded|stdin]',
+  about: 'Stands in for a headset: sends a foreign protocol over UDP.',
+  details: `figure8   a hand drawing a figure eight (default)
+recorded  the lines of --file, as \`farhand decode\` prints them, in their own timing (timestampS)
+stdin     the same lines, each sent when it comes; without timestampS it is now
+
+Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
+  options: {
+    host: { type: 'string', value: 'HOST', about: 'where to (default 127.0.0.1)' },
+    port: { type: 'string', value: 'PORT', about: 'UDP port (default: the protocol’s own)' },
+    hz: { type: 'string', value: 'HZ', about: 'packets per second of figure8 (default: the protocol’s own)' },
+    seconds: {
+      type: 'string',
+      value: 'S',
+      about: 'end after S seconds (default: at Ctrl-C or the last line)',
+    },
+    from: { type: 'string', value: 'SOURCE', about: 'figure8, recorded or stdin' },
+    file: { type: 'string', value: 'FILE', about: 'what to play with --from recorded' },
+    'estop-after': { type: 'string', value: 'S', about: 'from then on every packet asks for an e-stop' },
+    'lose-tracking': { type: 'string', value: 'A-B', about: 'from A to B seconds no hand is seen' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(sendVerb, given, 1, 1);
+    const wish = wishOf(given);
+    const address = await resolved(wish.host);
+    const socket = createSocket('udp4');
+    const sending = new Sending(socket, address, wish);
+    let stopped = false;
+    onEndRequest(() => {
+      stopped = true;
+      if (wish.source === 'stdin') process.stdin.destroy();
+    });
+    const endNs = sending.startNs + wish.seconds * 1e9;
+    const ended = () => stopped || monotonicClock.nowNs() >= endNs;
+    if (wish.source === 'figure8') await sendFigure(sending, wish, endNs, ended);
+    else await sendLines(sending, wish, endNs, ended);
+    const report = sending.report();
+    await new Promise<void>((resolve) => socket.close(resolve));
+    console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, wish));
+    return report.refused > 0 || report.failed > 0 ? 1 : 0;
+  },
+};
+
+interface Wish {
+  protocol: Protocol;
+  sender: NonNullable<Protocol['sender']>;
+  source: (typeof SOURCES)[number];
+  file: string;
+  host: string;
+  port: number;
+  hz: number;
+  seconds: number;
+  estopAfterS: number;
+  lost: readonly [number, number];
+}
+
+function wishOf(given: Given): Wish {
+  const protocol = protocolNamed(given.words[0]);
+  const { sender } = protocol;
+  if (sender === undefined)
+    throw new TeleopError('bad-option', `${given.words[0]} cannot be sent`, {
+      hint: 'See `farhand send --help`.',
+    });
+  const source = (given.values['from'] ?? 'figure8') as Wish['source'];
+  if (!SOURCES.includes(source))
+    throw new TeleopError('bad-option', `--from ${source} is not known`, {
+      hint: `Choose one of ${SOURCES.join(', ')}.`,
+    });
+  const file = source === 'stdin' ? '-' : String(given.values['file'] ?? '');
+  if (source === 'recorded' && file === '')
+    throw new TeleopError('bad-option', '--from recorded needs --file', {
+      hint: 'Give a file of lines as `farhand decode` prints them.',
+    });
+  return {
+    protocol,
+    sender,
+    source,
+    file,
+    host: String(given.values['host'] ?? '127.0.0.1'),
+    port: numberOption(given, 'port', 1, 65535) ?? sender.port,
+    hz: numberOption(given, 'hz', 0.1, 1000) ?? sender.hz,
+    seconds: numberOption(given, 'seconds', 0.01, 1e6) ?? Number.POSITIVE_INFINITY,
+    estopAfterS: numberOption(given, 'estop-after', 0, 1e6) ?? Number.POSITIVE_INFINITY,
+    lost: windowOf(given.values['lose-tracking']),
+  };
+}
+
+function windowOf(text: string | boolean | undefined): readonly [number, number] {
+  if (text === undefined) return [0, 0];
+  const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(String(text));
+  if (found !== null && Number(found[2]) > Number(found[1])) return [Number(found[1]), Number(found[2])];
+  throw new TeleopError('bad-option', `--lose-tracking ${text} is not a span of seconds`, {
+    hint: 'Write it like --lose-tracking 2-3.5.',
+  });
+}
+
+async function resolved(host: string): Promise<string> {
+  try {
+    return (await lookup(host, { family: 4 })).address;
+  } catch (cause) {
+    throw new TeleopError('name-unresolved', `"${host}" has no IPv4 address`, {
+      hint: 'Give a name this machine can resolve, or the address itself: --host 192.168.1.20',
+      cause,
+    });
+  }
+}
+
+/** What has been sent so far. */
+class Sending {
+  readonly startNs = monotonicClock.nowNs();
+  readonly #socket: Socket;
+  readonly #address: string;
+  readonly #wish: Wish;
+  readonly #lateMs: number[] = [];
+  #sent = 0;
+  #refused = 0;
+  #failed = 0;
+  #firstNs = Number.NaN;
+  #lastNs = Number.NaN;
+
+  constructor(socket: Socket, address: string, wish: Wish) {
+    this.#socket = socket;
+    this.#address = address;
+    this.#wish = wish;
+    socket.on('error', () => {
+      this.#failed++;
+    });
+  }
+
+  elapsedS(): number {
+    return (monotonicClock.nowNs() - this.startNs) / 1e9;
+  }
+
+  /** `dueNs`: when it should have left. */
+  send(value: Record<string, unknown>, dueNs: number): void {
+    const { protocol, lost, estopAfterS, port } = this.#wish;
+    const atS = this.elapsedS();
+    if (atS >= lost[0] && atS < lost[1]) value['tracking'] = false;
+    if (atS >= estopAfterS) value['estop'] = true;
+    const bytes = protocol.encode(value);
+    if (!(bytes instanceof Uint8Array)) {
+      this.#refused++;
+      return;
+    }
+    const nowNs = monotonicClock.nowNs();
+    this.#socket.send(bytes, port, this.#address, (error) => {
+      if (error) this.#failed++;
+    });
+    if (this.#sent++ === 0) this.#firstNs = nowNs;
+    this.#lastNs = nowNs;
+    if (this.#lateMs.length < 1e6) this.#lateMs.push((nowNs - dueNs) / 1e6);
+  }
+
+  report() {
+    const spanS = (this.#lastNs - this.#firstNs) / 1e9;
+    return {
+      sent: this.#sent,
+      refused: this.#refused,
+      failed: this.#failed,
+      seconds: this.#sent > 1 ? spanS : 0,
+      rateHz: this.#sent > 1 ? (this.#sent - 1) / spanS : 0,
+      lateMs: percentiles(Float64Array.from(this.#lateMs)),
+    };
+  }
+}
+
+/** Instants are multiples of the period from the start, so that lateness never adds up. */
+async function sendFigure(sending: Sending, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+  for (let i = 0; ; i++) {
+    const dueNs = sending.startNs + (i * 1e9) / wish.hz;
+    await waitUntil(Math.min(dueNs, endNs), ended);
+    if (ended()) return;
+    sending.send(wish.sender.figure8(sending.elapsedS()), dueNs);
+  }
+}
+
+async function sendLines(sending: Sending, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+  let firstS = Number.NaN;
+  for await (const line of linesOf(wish.file)) {
+    const value = objectOf(line);
+    const now = monotonicClock.nowNs();
+    let dueNs = now;
+    if (wish.source === 'stdin') value['timestampS'] ??= sending.elapsedS();
+    else {
+      const timeS = Number(value['timestampS']);
+      if (Number.isNaN(firstS)) firstS = timeS;
+      dueNs = sending.startNs + (timeS - firstS) * 1e9;
+      if (Number.isFinite(dueNs)) await waitUntil(Math.min(dueNs, endNs), ended);
+    }
+    if (ended()) return;
+    sending.send(value, Number.isFinite(dueNs) ? dueNs : now);
+  }
+}
+
+function objectOf(line: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Refused and counted when it is encoded.
+  }
+  return {};
+}
+
+function reportText(report: ReturnType<Sending['report']>, { host, port }: Wish): string {
+  const { sent, refused, failed, seconds, rateHz, lateMs } = report;
+  const lines = [
+    `sent ${sent} packets to ${host}:${port} in ${seconds.toFixed(2)} s, ${rateHz.toFixed(2)} per second`,
+  ];
+  if (lateMs)
+    lines.push(
+      `  late p50 ${lateMs.p50.toFixed(3)}, p99 ${lateMs.p99.toFixed(3)}, max ${lateMs.max.toFixed(3)} ms`,
+    );
+  if (refused > 0) lines.push(`  ${refused} lines were not packets`);
+  if (failed > 0) lines.push(`  ${failed} could not be sent`);
+  return lines.join('\n');
+}
