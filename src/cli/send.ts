@@ -50,6 +50,7 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
     const ended = () => stopped || monotonicClock.nowNs() >= endNs;
     if (wish.source === 'figure8') await sendFigure(sending, wish, endNs, ended);
     else await sendLines(sending, wish, endNs, ended);
+    await sending.flush();
     const report = sending.report();
     await new Promise<void>((resolve) => socket.close(resolve));
     console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, wish));
@@ -128,6 +129,7 @@ class Sending {
   readonly #address: string;
   readonly #wish: Wish;
   readonly #lateMs: number[] = [];
+  #pending: Promise<void> = Promise.resolve();
   #sent = 0;
   #refused = 0;
   #failed = 0;
@@ -159,12 +161,20 @@ class Sending {
       return;
     }
     const nowNs = monotonicClock.nowNs();
-    this.#socket.send(bytes, port, this.#address, (error) => {
-      if (error) this.#failed++;
+    this.#pending = new Promise((resolve) => {
+      this.#socket.send(bytes, port, this.#address, (error) => {
+        if (error) this.#failed++;
+        resolve();
+      });
     });
     if (this.#sent++ === 0) this.#firstNs = nowNs;
     this.#lastNs = nowNs;
     if (this.#lateMs.length < 1e6) this.#lateMs.push((nowNs - dueNs) / 1e6);
+  }
+
+  /** A closed socket forgets what has not left yet. */
+  async flush(): Promise<void> {
+    await this.#pending;
   }
 
   report() {

@@ -41,7 +41,8 @@ export class FaultRig {
     this.operator = startFarhand(operatorArgs);
   }
 
-  static async start(): Promise<FaultRig> {
+  /** `more`: settings of the operator. Returns when the robot is in the state `first`. */
+  static async start(more: readonly string[] = [], first: SupervisorState = 'engaged'): Promise<FaultRig> {
     const folder = temporaryFolder();
     const keyFile = path.join(folder, 'test.key');
     writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
@@ -60,9 +61,10 @@ export class FaultRig {
       `console.deskPort=${desk}`,
       `console.telemetryPort=${telemetry}`,
       ...portKeys(link.ports),
+      ...more,
     ];
     const rig = new FaultRig(link, robot, args, desk!);
-    await rig.waitFor('engaged');
+    await rig.waitFor(first);
     return rig;
   }
 
@@ -82,7 +84,7 @@ export class FaultRig {
   }
 
   /** As the console would. */
-  async ask(kind: 'arm' | 'reset' | 'estop'): Promise<void> {
+  async ask(kind: 'arm' | 'disarm' | 'reset' | 'estop'): Promise<void> {
     const out = new Uint8Array(128);
     const length = writeFrame('request', { kind }, out);
     const socket = createSocket('udp4');
