@@ -9,10 +9,19 @@ import { interruption } from './interrupt.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
+import { rctpBench } from './rctp/rctp.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
 
-const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, liveBench];
+const BENCHES: readonly Verb[] = [
+  loopBench,
+  wireBench,
+  soakBench,
+  floodBench,
+  playoutBench,
+  liveBench,
+  rctpBench,
+];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */

@@ -11,7 +11,7 @@ const MAY_IMPORT = {
 };
 const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/'];
 // Browser-safe: nothing of Node's.
-const BROWSER_SAFE = ['src/core/', 'src/mapping/', 'src/wire/codecs/', 'web/'];
+const BROWSER_SAFE = ['src/core/', 'src/mapping/', 'src/wire/codecs/', 'src/input/codecs/', 'web/'];
 const PLUGIN_FOLDERS = ['src/robot/drivers/', 'src/input/devices/', 'src/camera/sources/'];
 // Clocks and chance are handed in; these own them.
 const MAY_TELL_TIME = ['src/core/', 'src/app/', 'src/cli/', 'src/wire/transports/', 'src/robot/buses/'];

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
+import { inputSockets } from '../../src/app/operator/open.ts';
+import { loadRig } from '../../src/app/rig.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from '../../src/input/codecs/rctp.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
 import { type Peer, peerOf } from '../../src/wire/reactor.ts';
@@ -45,6 +47,14 @@ class Headset {
     }
   }
 }
+
+describe('the shipped rig for RCTP', () => {
+  it('opens one socket to the network, for the right hand', async () => {
+    const [socket, ...more] = await inputSockets(loadRig('rctp', []).config);
+    assert.deepEqual([socket?.name, socket?.host, socket?.port], ['rctp right', '0.0.0.0', 8888]);
+    assert.deepEqual(more, []);
+  });
+});
 
 describe('a headset over RCTP', () => {
   let rig: SimulatedRig;
