@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { encodeHello } from '../../src/wire/codecs/desk.ts';
 import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
 
@@ -157,33 +160,50 @@ describe('an operator that listens to RCTP', () => {
   });
 });
 
+/** One telemetry message, as the console gets it. */
+async function telemetryOf(port: number): Promise<Telemetry> {
+  const socket = createSocket('udp4');
+  const hello = new Uint8Array(64);
+  const length = encodeHello(1, hello);
+  const heard = new Promise<Telemetry>((resolve, reject) => {
+    socket.once('message', (bytes) => resolve(JSON.parse(bytes.toString()) as Telemetry));
+    setTimeout(() => reject(new Error('no telemetry')), 3000).unref();
+  });
+  socket.send(hello.subarray(0, length), port, '127.0.0.1');
+  return heard.finally(() => socket.close());
+}
+
 describe('an operator that listens to RCTP without native sockets', () => {
+  const running: Running[] = [];
+  const start = (...args: string[]): Running => {
+    const child = startFarhand(args);
+    running.push(child);
+    return child;
+  };
+  afterEach(async () => {
+    for (const child of running.splice(0)) await child.end();
+  });
+
   for (const setting of ['link.reactor=dgram', 'link.transport=zmq'])
-    it(`is stopped by it with ${setting}`, async () => {
+    it(`follows, tells how well it hears, and stops with ${setting}`, async () => {
       const [command, state, sync, desk, telemetry, input] = await freeUdpPorts(6);
       const link = [`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`];
       const shared = [...link, 'link.security=plain', 'trace.dir=', setting, '--json'];
-      const robot = startFarhand(['robot', ...shared]);
+      const robot = start('robot', ...shared);
       await robot.waitFor(/"ready"/);
-      const console = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
+      const desks = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
       const inputs = ['operator.input=rctp', `operator.inputs.rctp.rightPort=${input}`];
-      const operator = startFarhand(['operator', ...shared, ...console, ...inputs]);
+      start('operator', ...shared, ...desks, ...inputs);
       await robot.waitFor(/"to":"armed"/);
-      const sent = await farhand([
-        'send',
-        'rctp',
-        '--port',
-        String(input),
-        '--seconds',
-        '3',
-        '--estop-after',
-        '2.5',
-      ]);
-      assert.equal(sent.code, 0);
+      const sender = start('send', 'rctp', '--port', String(input), '--seconds', '5', '--estop-after', '4');
       await robot.waitFor(/"to":"engaged"/);
+      await sleep(1000);
+      const told = await telemetryOf(telemetry!);
+      assert.equal(told.input.active, 'rctp');
+      assert.ok(Math.abs(told.input.rateHz! - 50) < 5, `${told.input.rateHz} Hz`);
+      assert.ok(told.input.jitterMs! >= 0 && told.input.jitterMs! < 20, `${told.input.jitterMs} ms`);
       await robot.waitFor(/"to":"stopped"/);
-      await operator.end();
-      await robot.end();
+      assert.equal(await sender.exited, 0);
     });
 });
 
@@ -236,6 +256,29 @@ describe('the verbs for RCTP', () => {
     assert.ok(heard.some(({ rateHz, clutch }) => clutch === true && Math.abs(rateHz - 25) < 3));
     const { received, lostEstimate, gripperClosed, rejected } = heard.at(-1)!;
     assert.deepEqual([received, lostEstimate, gripperClosed, rejected], [51, 0, 0.75, {}]);
+  });
+
+  it('take their lines from standard input', () => {
+    const piped = (args: string[], input: string) =>
+      spawnSync(process.execPath, ['bin/farhand', ...args], { input, encoding: 'utf8', timeout: 20_000 });
+    const vectors = JSON.parse(readFileSync('test/data/rctp.json', 'utf8')) as {
+      hex: string;
+      valid: boolean;
+    }[];
+    const decoded = piped(['decode', 'rctp'], vectors.map(({ hex }) => hex).join('\n'));
+    const packets = decoded.stdout.trim().split('\n');
+    assert.deepEqual(
+      packets.map((line) => (JSON.parse(line) as { ok: boolean }).ok),
+      vectors.map(({ valid }) => valid),
+    );
+    const good = packets.filter((_, i) => vectors[i]!.valid);
+    const encoded = piped(['encode', 'rctp'], good.join('\n'));
+    assert.equal(encoded.stdout.trim().split('\n').length, good.length);
+    // Nobody listens on the discard port; what counts is what was sent.
+    const args = ['send', 'rctp', '--port', '9', '--from', 'stdin', '--json'];
+    const sent = piped(args, `${good.join('\n')}\nnot a packet\n`);
+    const { sent: count, refused } = JSON.parse(sent.stdout) as { sent: number; refused: number };
+    assert.deepEqual([count, refused, sent.status], [good.length, 1, 1]);
   });
 
   it('decode and encode from arguments', async () => {
