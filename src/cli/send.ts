@@ -1,13 +1,13 @@
-import { createSocket, type Socket } from 'node:dgram';
+import { createSocket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
 import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import { percentiles } from '../core/percentiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { linesOf } from './lines.ts';
 import { waitUntil } from './pace.ts';
 import { onEndRequest } from './process.ts';
 import { PROTOCOLS, type Protocol, protocolNamed } from './protocols/protocol.ts';
+import { Sending, type SendWish } from './sending.ts';
 
 const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
 
@@ -58,17 +58,13 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
   },
 };
 
-interface Wish {
-  protocol: Protocol;
+interface Wish extends SendWish {
   sender: NonNullable<Protocol['sender']>;
   source: (typeof SOURCES)[number];
   file: string;
   host: string;
-  port: number;
   hz: number;
   seconds: number;
-  estopAfterS: number;
-  lost: readonly [number, number];
 }
 
 function wishOf(given: Given): Wish {
@@ -119,74 +115,6 @@ async function resolved(host: string): Promise<string> {
       hint: 'Give a name this machine can resolve, or the address itself: --host 192.168.1.20',
       cause,
     });
-  }
-}
-
-/** What has been sent so far. */
-class Sending {
-  readonly startNs = monotonicClock.nowNs();
-  readonly #socket: Socket;
-  readonly #address: string;
-  readonly #wish: Wish;
-  readonly #lateMs: number[] = [];
-  #pending: Promise<void> = Promise.resolve();
-  #sent = 0;
-  #refused = 0;
-  #failed = 0;
-  #firstNs = Number.NaN;
-  #lastNs = Number.NaN;
-
-  constructor(socket: Socket, address: string, wish: Wish) {
-    this.#socket = socket;
-    this.#address = address;
-    this.#wish = wish;
-    socket.on('error', () => {
-      this.#failed++;
-    });
-  }
-
-  elapsedS(): number {
-    return (monotonicClock.nowNs() - this.startNs) / 1e9;
-  }
-
-  /** `dueNs`: when it should have left. */
-  send(value: Record<string, unknown>, dueNs: number): void {
-    const { protocol, lost, estopAfterS, port } = this.#wish;
-    const atS = this.elapsedS();
-    if (atS >= lost[0] && atS < lost[1]) value['tracking'] = false;
-    if (atS >= estopAfterS) value['estop'] = true;
-    const bytes = protocol.encode(value);
-    if (!(bytes instanceof Uint8Array)) {
-      this.#refused++;
-      return;
-    }
-    const nowNs = monotonicClock.nowNs();
-    this.#pending = new Promise((resolve) => {
-      this.#socket.send(bytes, port, this.#address, (error) => {
-        if (error) this.#failed++;
-        resolve();
-      });
-    });
-    if (this.#sent++ === 0) this.#firstNs = nowNs;
-    this.#lastNs = nowNs;
-    if (this.#lateMs.length < 1e6) this.#lateMs.push((nowNs - dueNs) / 1e6);
-  }
-
-  /** A closed socket forgets what has not left yet. */
-  async flush(): Promise<void> {
-    await this.#pending;
-  }
-
-  report() {
-    const spanS = (this.#lastNs - this.#firstNs) / 1e9;
-    return {
-      sent: this.#sent,
-      refused: this.#refused,
-      failed: this.#failed,
-      seconds: this.#sent > 1 ? spanS : 0,
-      rateHz: this.#sent > 1 ? (this.#sent - 1) / spanS : 0,
-      lateMs: percentiles(Float64Array.from(this.#lateMs)),
-    };
   }
 }
 

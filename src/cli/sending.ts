@@ -1,0 +1,80 @@
+import type { Socket } from 'node:dgram';
+import { monotonicClock } from '../core/clock.ts';
+import { percentiles } from '../core/percentiles.ts';
+import type { Protocol } from './protocols/protocol.ts';
+
+export interface SendWish {
+  protocol: Protocol;
+  port: number;
+  estopAfterS: number;
+  /** No hand is seen from … to …, seconds. */
+  lost: readonly [number, number];
+}
+
+/** What has been sent so far. */
+export class Sending {
+  readonly startNs = monotonicClock.nowNs();
+  readonly #socket: Socket;
+  readonly #address: string;
+  readonly #wish: SendWish;
+  readonly #lateMs: number[] = [];
+  #pending: Promise<void> = Promise.resolve();
+  #sent = 0;
+  #refused = 0;
+  #failed = 0;
+  #firstNs = Number.NaN;
+  #lastNs = Number.NaN;
+
+  constructor(socket: Socket, address: string, wish: SendWish) {
+    this.#socket = socket;
+    this.#address = address;
+    this.#wish = wish;
+    socket.on('error', () => {
+      this.#failed++;
+    });
+  }
+
+  elapsedS(): number {
+    return (monotonicClock.nowNs() - this.startNs) / 1e9;
+  }
+
+  /** `dueNs`: when it should have left. */
+  send(value: Record<string, unknown>, dueNs: number): void {
+    const { protocol, lost, estopAfterS, port } = this.#wish;
+    const atS = this.elapsedS();
+    if (atS >= lost[0] && atS < lost[1]) value['tracking'] = false;
+    if (atS >= estopAfterS) value['estop'] = true;
+    const bytes = protocol.encode(value);
+    if (!(bytes instanceof Uint8Array)) {
+      this.#refused++;
+      return;
+    }
+    const nowNs = monotonicClock.nowNs();
+    this.#pending = new Promise((resolve) => {
+      this.#socket.send(bytes, port, this.#address, (error) => {
+        if (error) this.#failed++;
+        resolve();
+      });
+    });
+    if (this.#sent++ === 0) this.#firstNs = nowNs;
+    this.#lastNs = nowNs;
+    if (this.#lateMs.length < 1e6) this.#lateMs.push((nowNs - dueNs) / 1e6);
+  }
+
+  /** A closed socket forgets what has not left yet. */
+  async flush(): Promise<void> {
+    await this.#pending;
+  }
+
+  report() {
+    const spanS = (this.#lastNs - this.#firstNs) / 1e9;
+    return {
+      sent: this.#sent,
+      refused: this.#refused,
+      failed: this.#failed,
+      seconds: this.#sent > 1 ? spanS : 0,
+      rateHz: this.#sent > 1 ? (this.#sent - 1) / spanS : 0,
+      lateMs: percentiles(Float64Array.from(this.#lateMs)),
+    };
+  }
+}
