@@ -5,6 +5,8 @@ import type { PoseFilter } from './filter.ts';
 
 /** Cutoff of the speed estimate, as in the paper. */
 const SPEED_CUTOFF_HZ = 1;
+/** Speeds stay finite. */
+const SHORTEST_STEP_NS = 1;
 
 /**
  * One-Euro filter (Casiez, Roussel, Vogel 2012): a low pass whose cutoff is `minCutoffHz` for a still hand and grows
@@ -42,7 +44,7 @@ export function createOneEuro(minCutoffHz: number, beta: number): PoseFilter {
       turnDelayNs = 0;
     },
     apply(pose) {
-      if (pose.takenNs > takenNs) {
+      if (pose.takenNs >= takenNs + SHORTEST_STEP_NS) {
         const dtNs = pose.takenNs - takenNs;
         const dtS = dtNs / NS_PER_S;
         takenNs = pose.takenNs;
