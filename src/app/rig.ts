@@ -40,6 +40,7 @@ export const rigSchema = z.strictObject({
         .describe('input devices that can be chosen, with their settings'),
       realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
+      homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
     })
     .prefault({}),

@@ -30,6 +30,7 @@ export const REASONS = [
   'tracking-lost',
   'unknown-key',
   'unknown-source',
+  'unreachable',
   'unsealed',
   'watchdog',
   'wrong-epoch',

@@ -1,5 +1,9 @@
 import type { SupervisorState } from './messages.ts';
 
+/** What moves the robot: nothing, the hand, or the way home. */
+export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
+export type OperatorMode = (typeof OPERATOR_MODES)[number];
+
 /** What the operator process tells the console, about 30 times a second. JSON-friendly: no NaN, null instead. */
 export interface Telemetry {
   kind: 'telemetry';
@@ -18,6 +22,13 @@ export interface Telemetry {
     playout: string;
   };
   input: { active: string; available: string[]; status: string; clutch: boolean };
+  operator: {
+    mode: OperatorMode;
+    /** What the mapper says: `ok`, `clamped`, `unreachable`, `bad-input`, or `disengaged`. */
+    mapping: string;
+    /** Added by the filter of the hand; null without one. */
+    filterDelayMs: number | null;
+  };
   hand: { positionM: number[]; quatXyzw: number[] } | null;
   robot: {
     state: SupervisorState;
@@ -58,5 +69,8 @@ export type DeskRequest =
   | { kind: 'reset' }
   | { kind: 'arm' }
   | { kind: 'disarm' }
+  | { kind: 'home' }
+  | { kind: 'hold' }
+  | { kind: 'teleop' }
   | { kind: 'input'; name: string }
   | { kind: 'hand'; positionM: number[]; quatXyzw: number[]; gripper: number; clutch: boolean };

@@ -18,6 +18,8 @@ export interface TraceRecord {
   offsetNs: number;
   uncertaintyNs: number;
   queueDepth: number;
+  /** Delay that the mapping's filter added before `getStateNs`, as it were: on top of the one-way time. */
+  filterDelayNs: number;
 }
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
@@ -39,6 +41,7 @@ export const TRACE_FIELDS = [
   'offsetNs',
   'uncertaintyNs',
   'queueDepth',
+  'filterDelayNs',
 ] as const satisfies readonly (keyof TraceRecord)[];
 
 /** The parts of the one-way time, in path order; they add up to the total. */

@@ -8,6 +8,8 @@ export interface InputDevice {
   ingest(bytes: Uint8Array, length: number, receivedNs: number): Reason | null;
   /** The newest sample (get_state). Fills `out`; `stale` and `none` leave `tracking` false. Hot path. */
   sample(nowNs: number, out: HandSample): SampleStatus;
+  /** Goes back to the beginning of its motion, where it has one. */
+  restart?(nowNs: number): void;
 }
 
 /** What a file in `devices/` exports by default; its file name is the name in a rig. */

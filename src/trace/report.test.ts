@@ -28,6 +28,7 @@ function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {})
     offsetNs: OFFSET_NS,
     uncertaintyNs: 0.3 * MS,
     queueDepth: 1,
+    filterDelayNs: Number.NaN,
     ...fields,
   };
 }
@@ -93,6 +94,7 @@ describe('a report', () => {
         apply: flat(0.5),
       },
       clockUncertaintyMs: { max: 0.3, last: 0.3 },
+      filterDelayMs: null,
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));

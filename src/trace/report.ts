@@ -42,6 +42,8 @@ export interface TraceReport {
   playoutLatenessNs: Percentiles | null;
   clockUncertaintyNs: { max: number; last: number } | null;
   queueDepthMax: number | null;
+  /** What the hand's filter added before the one-way time begins; null where nothing was filtered. */
+  filterDelayNs: Percentiles | null;
 }
 
 /** A report for programs: milliseconds to the microsecond; null where nothing is known. */
@@ -59,6 +61,8 @@ export interface TraceSummary {
   segmentsMs: Record<Segment, Percentiles | null>;
   /** The one-way and wire times are known to ± this. */
   clockUncertaintyMs: { max: number; last: number } | null;
+  /** What the hand's filter added, on top of the one-way time; null where nothing was filtered. */
+  filterDelayMs: Percentiles | null;
 }
 
 export interface ReportBuilder {
@@ -87,6 +91,7 @@ export function summaryOf(report: TraceReport): TraceSummary {
       SEGMENTS.map((name) => [name, percentilesMs(report.segments[name].latencyNs)]),
     ) as Record<Segment, Percentiles | null>,
     clockUncertaintyMs: clock && { max: roundMs(clock.max), last: roundMs(clock.last) },
+    filterDelayMs: percentilesMs(report.filterDelayNs),
   };
 }
 
@@ -106,6 +111,7 @@ class Accumulator implements ReportBuilder {
   readonly #segments = SEGMENTS.map(() => new Column());
   readonly #lateness = new Column();
   readonly #droppedWire = new Column();
+  readonly #filterDelay = new Column();
   readonly #scratch = new Float64Array(SEGMENTS.length);
   #unsynchronized = 0;
   #withoutKernel = 0;
@@ -162,6 +168,7 @@ class Accumulator implements ReportBuilder {
       playoutLatenessNs: percentiles(this.#lateness.toFloat64()),
       clockUncertaintyNs: Number.isNaN(uncertainty.last) ? null : uncertainty,
       queueDepthMax: Number.isFinite(this.#queueDepthMax) ? this.#queueDepthMax : null,
+      filterDelayNs: percentiles(this.#filterDelay.toFloat64()),
     };
   }
 
@@ -171,6 +178,7 @@ class Accumulator implements ReportBuilder {
     segmentsNs(record, this.#scratch);
     for (let i = 0; i < this.#segments.length; i++) this.#segments[i]!.push(this.#scratch[i]!);
     this.#lateness.push(Math.round(record.appliedNs) - Math.round(record.dueNs));
+    if (!Number.isNaN(record.filterDelayNs)) this.#filterDelay.push(Math.round(record.filterDelayNs));
     if (Number.isNaN(record.kernelNs)) this.#withoutKernel++;
     if (Number.isNaN(record.releasedNs)) this.#withoutRelease++;
   }

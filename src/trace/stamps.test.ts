@@ -42,6 +42,7 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     offsetNs: signedNs,
     uncertaintyNs: ns,
     queueDepth: fc.oneof(fc.constant(Number.NaN), fc.nat(1000)),
+    filterDelayNs: ns,
   })
   .map((record) => ({ ...record, reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1 }));
 

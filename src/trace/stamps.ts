@@ -69,11 +69,14 @@ export function traceLine(record: TraceRecord): string {
     if (Number.isNaN(record[field])) continue;
     stamps += `${stamps === '' ? '' : ','}"${name}":${Math.round(record[field])}`;
   }
+  const filter = Number.isNaN(record.filterDelayNs)
+    ? ''
+    : `,"filter_delay_ns":${Math.round(record.filterDelayNs)}`;
   const id = `${sessionHex(record.session)}-${record.seq}`;
   return (
     `{"kind":"teleop_cmd","trace_id":"${id}","seq":${record.seq},"outcome":"${outcomeText(record)}",` +
     `"stamps":{${stamps}},"clock_offset_ns":${wholeOrNull(record.offsetNs)},` +
-    `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)}}`
+    `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)}${filter}}`
   );
 }
 
@@ -133,7 +136,8 @@ function parseCommand(line: JsonObject): ParsedLine {
   const known =
     take(line['clock_offset_ns'], record, 'offsetNs') &&
     take(line['clock_uncertainty_ns'], record, 'uncertaintyNs') &&
-    take(line['queue_depth'], record, 'queueDepth');
+    take(line['queue_depth'], record, 'queueDepth') &&
+    take(line['filter_delay_ns'], record, 'filterDelayNs');
   return known ? { kind: 'command', record } : MALFORMED;
 }
 

@@ -3,7 +3,7 @@ import { Counters, type Reason } from '../../core/counters.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
-import type { ClosedCommand, Telemetry } from '../../core/telemetry.ts';
+import { type ClosedCommand, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
 import {
   emptyTraceRecord,
   OUTCOMES,
@@ -17,7 +17,7 @@ import { frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
-import { type BoardField, boardIndex, boardJoints, boardSize, stateOfCode } from './board.ts';
+import { type BoardField, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateOfCode } from './board.ts';
 
 const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
@@ -143,6 +143,11 @@ function telemetryBuilder(
         available: inputs,
         status: INPUT_STATUS[field('inputStatus')] ?? 'none',
         clutch: field('clutch') === 1,
+      },
+      operator: {
+        mode: OPERATOR_MODES[field('mode')] ?? 'hold',
+        mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
+        filterDelayMs: finite(field('filterDelayNs') / 1e6),
       },
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),
