@@ -52,8 +52,8 @@ export class Orchestrator {
   #mustRelease = false;
   /** Asked to hold: an automatic input stays out until asked back. */
   #paused = false;
-  /** Home was reached: an automatic input starts over, so that its motion is about home again. */
-  #restart = false;
+  /** At the first engagement and after home, an automatic input starts over: its motion is about that place. */
+  #restart = true;
   #clutchWasOpen = false;
   #gripper = Number.NaN;
   #source = -1;
