@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
+import { loadModel } from '../../src/app/rig.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
@@ -102,6 +103,23 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await waitState('idle');
     await page.getByTestId('arm').click();
     await waitState('engaged');
+  });
+
+  it('drives home by its button, slowly, and then lets the scripted hand begin anew', async () => {
+    const { homeRad } = loadModel('ur3');
+    const away = ({ robot }: Telemetry) =>
+      Math.max(...robot!.measuredRad.map((angle, i) => Math.abs(angle - homeRad[i]!)));
+    await page.waitForTimeout(1500);
+    await page.getByTestId('home').click();
+    await waitFor('home', (seen) => seen.operator.mode === 'home');
+    await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
+    assert.equal(await page.getByTestId('mode').textContent(), 'home');
+    await page.screenshot({ path: path.join(artifacts, 'console-home.png') });
+    await waitFor('teleop', (seen) => seen.operator.mode === 'teleop' && away(seen) < 0.1);
+    await page.getByTestId('home').click();
+    await waitFor('home again', (seen) => seen.operator.mode === 'home');
+    await page.getByTestId('home').click();
+    await waitFor('held', (seen) => seen.operator.mode === 'hold' && seen.robot?.state === 'hold');
   });
 
   it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {
