@@ -62,7 +62,7 @@ export class StatePanel {
   #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
     if (telemetry === null) return 'Waiting for the first message.';
     if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
-    if (this.#homing) return 'Driving home. Stop, or close the clutch, to end it.';
+    if (this.#homing) return 'Driving home; Stop ends it.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
   }
 

@@ -1,4 +1,4 @@
-import { createChain } from '../../src/core/chain.ts';
+import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 
 const LEAST_M = 0.1;
@@ -17,14 +17,23 @@ export function reachOf(model: RobotModel | null): number {
       lengths.reduce((sum, length) => sum + length, 0),
     );
   }
-  const origins = new Float64Array(3 * (model.joints.length + 1));
-  createChain(model).linkOrigins(model.homeRad, origins);
+  const chain = createChain(model);
+  const poses = new Float64Array(TRANSFORM_SIZE * (chain.joints + 1));
+  chain.frames(model.homeRad, poses);
   let lengthM = 0;
   let topM = 0;
-  for (let i = 3; i < origins.length; i += 3) {
-    const stepM = Math.hypot(...[0, 1, 2].map((axis) => origins[i + axis]! - origins[i + axis - 3]!));
-    if (i > 3) lengthM += stepM;
-    topM = Math.max(topM, origins[i + 2]!);
+  for (let i = 1; i <= chain.joints; i++) {
+    const at = TRANSFORM_SIZE * i;
+    const stepM = Math.hypot(...[3, 7, 11].map((k) => poses[at + k]! - poses[at + k - TRANSFORM_SIZE]!));
+    if (i > 1) lengthM += stepM;
+    topM = Math.max(topM, poses[at + 11]!);
   }
+  for (const { frame, fromM, toM, radiusM } of model.capsules)
+    for (const endM of [fromM, toM]) topM = Math.max(topM, heightOf(poses, frame, endM) + radiusM);
   return Math.max(LEAST_M, WORKING_SHARE * lengthM, topM / SHOWN_HEIGHT);
+}
+
+function heightOf(poses: Float64Array, frame: number, [x, y, z]: readonly [number, number, number]): number {
+  const at = TRANSFORM_SIZE * frame + 8;
+  return poses[at]! * x + poses[at + 1]! * y + poses[at + 2]! * z + poses[at + 3]!;
 }
