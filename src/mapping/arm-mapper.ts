@@ -1,13 +1,14 @@
 import { z } from 'zod';
-import { createChain } from '../core/chain.ts';
+import { type Chain, createChain } from '../core/chain.ts';
 import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import { quatNormalise } from '../core/frames.ts';
 import type { HandSample } from '../core/messages.ts';
 import { type Box, boxSchema, type RobotModel } from '../core/robot-model.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
-import type { HandPose } from './filters/filter.ts';
+import type { HandPose, PoseFilter } from './filters/filter.ts';
 import {
+  type Clamp,
   createAbsolutePlacement,
   createClamp,
   createRelativePlacement,
@@ -90,58 +91,82 @@ export function createArmMapper(
   options: ArmMapperConfig = armMapperConfig.parse({}),
   solver: PoseSolver = solverFor(model, methodFor(model, options.ik)),
 ): ArmMapper {
-  const chain = createChain(model);
-  const lead = leadFrame(model, methodFor(model, options.ik));
-  const filter = chooseFilter(options.filter)!;
-  const { place, turn } = shapingOf(options);
-  const clamp = createClamp(boxFor(model, lead, options));
-  const pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
-  const seedRad = new Float64Array(chain.joints);
-  const solvedRad = new Float64Array(chain.joints);
-  const positionM = new Float64Array(3);
-  const quatXyzw = new Float64Array(4);
-  let engaged = false;
-  let rejoining = false;
-  let mappedNs = 0;
-  return {
-    get filterDelayNs() {
-      return engaged ? filter.delayNs : Number.NaN;
-    },
-    engage(hand, measuredRad) {
-      for (let i = 0; i < seedRad.length; i++) seedRad[i] = measuredRad[i] ?? Number.NaN;
-      chain.frame(seedRad, chain.joints, positionM, quatXyzw);
-      engaged = admit(hand, pose) && quatNormalise(quatXyzw, quatXyzw);
-      if (!engaged) return 'bad-input';
-      turn.engage(pose, quatXyzw);
-      chain.frame(seedRad, lead, positionM, quatXyzw);
-      filter.reset(pose);
-      place.engage(pose, positionM);
-      clamp.engage(positionM);
-      rejoining = false;
-      mappedNs = hand.takenNs;
-      return 'ok';
-    },
-    map(hand, outRad) {
-      if (!engaged) return 'disengaged';
-      if (!admit(hand, pose)) return 'bad-input';
-      filter.apply(pose);
-      place.target(pose, positionM);
-      turn.target(pose, quatXyzw);
-      const clamped = clamp.apply(positionM);
-      const solved = solver.solve(positionM, quatXyzw, seedRad, solvedRad);
-      const elapsedS = Math.max(0, Math.min((hand.takenNs - mappedNs) / NS_PER_S, MAX_APPROACH_STEP_S));
-      mappedNs = hand.takenNs;
-      if (solved === 'unreachable') rejoining = true;
-      if (solved === 'unreachable' || solved === 'bad-input') return solved;
-      if (rejoining) rejoining = !approach(seedRad, solvedRad, REJOIN_RAD_S * elapsedS);
-      else seedRad.set(solvedRad);
-      outRad.set(seedRad);
-      return clamped || rejoining ? 'clamped' : solved;
-    },
-    release() {
-      engaged = false;
-    },
-  };
+  return new PoseMapper(model, options, solver);
+}
+
+class PoseMapper implements ArmMapper {
+  readonly #chain: Chain;
+  readonly #lead: number;
+  readonly #filter: PoseFilter;
+  readonly #place: Placement;
+  readonly #turn: Turn;
+  readonly #clamp: Clamp;
+  readonly #solver: PoseSolver;
+  readonly #pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
+  readonly #positionM = new Float64Array(3);
+  readonly #quatXyzw = new Float64Array(4);
+  /** The last targets, from which the next are sought. */
+  readonly #seedRad: Float64Array;
+  readonly #solvedRad: Float64Array;
+  #engaged = false;
+  #rejoining = false;
+  #mappedNs = 0;
+
+  constructor(model: RobotModel, options: ArmMapperConfig, solver: PoseSolver) {
+    const { place, turn } = shapingOf(options);
+    this.#chain = createChain(model);
+    this.#lead = leadFrame(model, methodFor(model, options.ik));
+    this.#filter = chooseFilter(options.filter)!;
+    this.#place = place;
+    this.#turn = turn;
+    this.#clamp = createClamp(boxFor(model, this.#lead, options));
+    this.#solver = solver;
+    this.#seedRad = new Float64Array(this.#chain.joints);
+    this.#solvedRad = new Float64Array(this.#chain.joints);
+  }
+
+  get filterDelayNs(): number {
+    return this.#engaged ? this.#filter.delayNs : Number.NaN;
+  }
+
+  engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
+    const [pose, seedRad, positionM, quatXyzw] = [this.#pose, this.#seedRad, this.#positionM, this.#quatXyzw];
+    for (let i = 0; i < seedRad.length; i++) seedRad[i] = measuredRad[i] ?? Number.NaN;
+    this.#chain.frame(seedRad, this.#chain.joints, positionM, quatXyzw);
+    this.#engaged = admit(hand, pose) && quatNormalise(quatXyzw, quatXyzw);
+    if (!this.#engaged) return 'bad-input';
+    this.#filter.reset(pose);
+    this.#turn.engage(pose, quatXyzw);
+    this.#chain.frame(seedRad, this.#lead, positionM, quatXyzw);
+    this.#place.engage(pose, positionM);
+    this.#clamp.engage(positionM);
+    this.#rejoining = false;
+    this.#mappedNs = hand.takenNs;
+    return 'ok';
+  }
+
+  map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged' {
+    if (!this.#engaged) return 'disengaged';
+    const pose = this.#pose;
+    if (!admit(hand, pose)) return 'bad-input';
+    this.#filter.apply(pose);
+    this.#place.target(pose, this.#positionM);
+    this.#turn.target(pose, this.#quatXyzw);
+    const clamped = this.#clamp.apply(this.#positionM);
+    const solved = this.#solver.solve(this.#positionM, this.#quatXyzw, this.#seedRad, this.#solvedRad);
+    const elapsedS = Math.max(0, Math.min((hand.takenNs - this.#mappedNs) / NS_PER_S, MAX_APPROACH_STEP_S));
+    this.#mappedNs = hand.takenNs;
+    if (solved === 'unreachable') this.#rejoining = true;
+    if (solved === 'unreachable' || solved === 'bad-input') return solved;
+    if (this.#rejoining) this.#rejoining = !approach(this.#seedRad, this.#solvedRad, REJOIN_RAD_S * elapsedS);
+    else this.#seedRad.set(this.#solvedRad);
+    outRad.set(this.#seedRad);
+    return clamped || this.#rejoining ? 'clamped' : solved;
+  }
+
+  release(): void {
+    this.#engaged = false;
+  }
 }
 
 function shapingOf(options: ArmMapperConfig): { place: Placement; turn: Turn } {

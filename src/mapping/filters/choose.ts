@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { createEma } from './ema.ts';
 import type { PoseFilter } from './filter.ts';
-import { createMovingAverage } from './moving-average.ts';
+import { MovingAverage } from './moving-average.ts';
 import { createNoFilter } from './none.ts';
-import { createOneEuro } from './one-euro.ts';
+import { OneEuro } from './one-euro.ts';
 
 const MAX_COUNT = 100;
 const MAX_CUTOFF_HZ = 1000;
@@ -27,9 +27,9 @@ export function chooseFilter(text: string): PoseFilter | null {
     .map((part) => (part === '' ? Number.NaN : Number(part)));
   if (more.length > 0 || (name === 'one-euro') !== (second !== undefined)) return null;
   if (name === 'moving-average')
-    return Number.isInteger(first) && first >= 1 && first <= MAX_COUNT ? createMovingAverage(first) : null;
+    return Number.isInteger(first) && first >= 1 && first <= MAX_COUNT ? new MovingAverage(first) : null;
   if (name === 'ema') return first > 0 && first <= 1 ? createEma(first) : null;
   if (name !== 'one-euro' || second === undefined) return null;
   const fits = first > 0 && first <= MAX_CUTOFF_HZ && second >= 0 && second <= MAX_BETA;
-  return fits ? createOneEuro(first, second) : null;
+  return fits ? new OneEuro(first, second) : null;
 }
