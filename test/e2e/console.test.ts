@@ -105,17 +105,26 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await waitState('engaged');
   });
 
-  it('drives home by its button, slowly, and then lets the scripted hand begin anew', async () => {
-    const { homeRad } = loadModel('ur3');
-    const away = ({ robot }: Telemetry) =>
-      Math.max(...robot!.measuredRad.map((angle, i) => Math.abs(angle - homeRad[i]!)));
+  it('drives home by its button, and then lets the scripted hand begin anew', async () => {
+    const home = JSON.stringify(loadModel('ur3').homeRad);
+    // Seen in the page: a look from here now and then could miss the moment of arrival.
+    await page.evaluate(`window.nearestRad = Infinity; setInterval(() => {
+      const { operator, robot } = window.__farhand.lastTelemetry;
+      const away = Math.max(...robot.measuredRad.map((rad, i) => Math.abs(rad - ${home}[i])));
+      if (operator.mode === 'home') window.nearestRad = Math.min(window.nearestRad, away);
+    }, 10)`);
+    const nearest = () => page.evaluate<number>('window.nearestRad');
     await page.waitForTimeout(1500);
-    await page.getByTestId('home').click();
-    await waitFor('home', (seen) => seen.operator.mode === 'home');
-    await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
-    assert.equal(await page.getByTestId('mode').textContent(), 'home');
-    await page.screenshot({ path: path.join(artifacts, 'console-home.png') });
-    await waitFor('teleop', (seen) => seen.operator.mode === 'teleop' && away(seen) < 0.1);
+    // A stall of this machine may hold the robot on its way: that ends the drive, and one asks again.
+    for (let i = 0; i < 3 && (await nearest()) > 0.01; i++) {
+      await page.getByTestId('home').click();
+      await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
+      assert.equal(await page.getByTestId('mode').textContent(), 'home');
+      await page.screenshot({ path: path.join(artifacts, 'console-home.png') });
+      await waitFor('the end', (seen) => seen.operator.mode !== 'home');
+    }
+    assert.ok((await nearest()) < 0.01, `${await nearest()} rad from home`);
+    await waitFor('teleop', (seen) => seen.operator.mode === 'teleop');
     await page.getByTestId('home').click();
     await waitFor('home again', (seen) => seen.operator.mode === 'home');
     await page.getByTestId('home').click();

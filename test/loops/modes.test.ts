@@ -163,6 +163,23 @@ describe('an automatic input', () => {
     assert.ok(back < 0.01, `the middle of the figure is off by ${back} rad`);
   });
 
+  it('does not take over when the way home is cut short', async () => {
+    const rig = await SimulatedRig.create();
+    rig.runFor(3000);
+    ask(rig, 'home');
+    rig.runFor(900);
+    assert.equal(mode(rig), 'home');
+    const impair = rig.impair;
+    rig.impair = (from, to, nowNs) => (rig.operator.peers.includes(from) ? null : impair(from, to, nowNs));
+    rig.runUntil(() => rig.state === 'hold', 500);
+    rig.impair = impair;
+    rig.runUntil(() => mode(rig) === 'hold', 500);
+    rig.runFor(3000);
+    assert.equal(mode(rig), 'hold');
+    ask(rig, 'home');
+    rig.runUntil(() => mode(rig) === 'teleop', 15_000);
+  });
+
   it('stays out after hold until asked back', async () => {
     const rig = await SimulatedRig.create();
     rig.runFor(2000);

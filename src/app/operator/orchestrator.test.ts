@@ -108,6 +108,23 @@ describe('the orchestrator', () => {
     assert.ok(Number.isNaN(tick().filterDelayNs));
   });
 
+  it('holds when it did not get home, even with an automatic input', () => {
+    const { leader, orchestrator, robot, tick } = set();
+    leader.automatic = true;
+    tick(5);
+    robot.state.state = 'hold';
+    robot.state.velocitiesRadS[2] = 1; // never at rest
+    orchestrator.home(leader.getStateNs);
+    assert.equal(tick(200).engagement, 0);
+    assert.equal(orchestrator.mode, 'home');
+    tick(200);
+    assert.equal(orchestrator.mode, 'hold');
+    robot.state.velocitiesRadS[2] = 0;
+    assert.equal(tick(100).engagement, 0);
+    orchestrator.teleop();
+    assert.ok(tick(5).engagement > 0);
+  });
+
   it('keeps the grip on the way home, and claims no hand', () => {
     const { leader, orchestrator, robot, tick } = set();
     tick(50);

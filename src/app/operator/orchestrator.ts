@@ -109,11 +109,12 @@ export class Orchestrator {
     this.#finished = true;
   }
 
-  /** A drive home ends here; the robot comes to rest. */
+  /** A drive home ends here, short of it; the robot comes to rest, and an automatic input does not take over. */
   stopHoming(): void {
     if (!this.#parts.homing.active) return;
     this.#parts.homing.stop();
     this.#mustRelease = true;
+    this.#paused = true;
   }
 
   /** Hot path. */
@@ -165,6 +166,7 @@ export class Orchestrator {
     const step = homing.step(nowNs, robot, this.command.positionsRad);
     if (step === 'begin') this.#engagements = Math.max(this.#engagements, robot.endedEngagement) + 1;
     if (step === 'done') this.#restart = true;
+    if (step === 'failed') this.#paused = this.#mustRelease = true;
     if (!homing.driving) return;
     // No hand is followed, so none needs to be seen. What the gripper was told last, it goes on doing.
     this.command.tracking = true;
@@ -176,8 +178,8 @@ export class Orchestrator {
     const trusted = leader.status === 'ok' && leader.sample.tracking;
     if (leader.source !== this.#source) {
       this.#source = leader.source;
-      this.#paused = false;
       this.stopHoming();
+      this.#paused = false;
       if (this.#engaged) this.#release(!leader.automatic);
     }
     if (!isPowered(robot.state)) this.#paused = false;
@@ -200,7 +202,6 @@ export class Orchestrator {
     const taken = trusted && clutch && this.#clutchWasOpen;
     if (!ended && !taken && isPowered(robot.state)) return;
     this.stopHoming();
-    this.#mustRelease = true;
   }
 
   #engage(leader: LeaderState): void {
