@@ -125,9 +125,10 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     }
     assert.ok((await nearest()) < 0.01, `${await nearest()} rad from home`);
     await waitFor('teleop', (seen) => seen.operator.mode === 'teleop');
+    // A quarter of the figure: far enough away that the drive lasts.
+    await page.waitForTimeout(2500);
     await page.getByTestId('home').click();
-    await waitFor('home again', (seen) => seen.operator.mode === 'home');
-    await page.getByTestId('home').click();
+    await page.getByTestId('home').filter({ hasText: 'Stop' }).click();
     await waitFor('held', (seen) => seen.operator.mode === 'hold' && seen.robot?.state === 'hold');
   });
 
