@@ -31,7 +31,7 @@ const options = z.record(z.string(), z.unknown());
 /** Everything one teleoperation set-up needs, both roles in one file. */
 export const rigSchema = z.strictObject({
   name: z.string().default('demo').describe('shown in reports and recordings'),
-  model: z.string().default('ur3').describe('robot model: a file in robots/'),
+  model: z.string().default('ur3').describe('robot model: a file in robots/, or a path'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
@@ -42,6 +42,7 @@ export const rigSchema = z.strictObject({
         .describe('input devices that can be chosen, with their settings'),
       realtimePriority: realtimePriority,
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
+      homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)
@@ -179,8 +180,15 @@ function namedFile(folder: string, kind: string, name: string): string {
   });
 }
 
+function modelFile(file: string): string {
+  if (existsSync(file)) return file;
+  throw new TeleopError('file-missing', `robot model file ${file} does not exist`, {
+    hint: 'Give the path of a YAML file, or the name of a file in robots/.',
+  });
+}
+
 export function loadModel(name: string): RobotModel {
-  const file = namedFile('robots', 'robot model', name);
+  const file = /[\\/]|\.ya?ml$/.test(name) ? modelFile(name) : namedFile('robots', 'robot model', name);
   const parsed = robotModelSchema.safeParse(readYaml(file));
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;

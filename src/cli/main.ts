@@ -11,6 +11,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   operator: async () => (await import('./operator.ts')).operatorVerb,
   robot: async () => (await import('./robot.ts')).robotVerb,
   console: async () => (await import('./console.ts')).consoleVerb,
+  ask: async () => (await import('./ask.ts')).askVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   send: async () => (await import('./send.ts')).sendVerb,

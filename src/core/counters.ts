@@ -33,6 +33,7 @@ export const REASONS = [
   'tracking-lost',
   'unknown-key',
   'unknown-source',
+  'unreachable',
   'unsealed',
   'watchdog',
   'wrong-epoch',

@@ -15,8 +15,8 @@ export interface Transform<To extends string, From extends string> {
 
 /** Names the frames of a pose; keeps the arrays it is given. */
 export function transform<To extends string, From extends string>(
-  positionM = new Float64Array(3),
-  quatXyzw = new Float64Array([0, 0, 0, 1]),
+  positionM: Float64Array = new Float64Array(3),
+  quatXyzw: Float64Array = new Float64Array([0, 0, 0, 1]),
 ): Transform<To, From> {
   return { positionM, quatXyzw } as Transform<To, From>;
 }

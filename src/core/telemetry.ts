@@ -1,5 +1,9 @@
 import type { PlayoutQuality, SupervisorState } from './messages.ts';
 
+/** What moves the robot: nothing, the hand, or the way home. */
+export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
+export type OperatorMode = (typeof OPERATOR_MODES)[number];
+
 /** What the operator process tells the console, about 30 times a second. JSON-friendly: no NaN, null instead. */
 export interface Telemetry {
   kind: 'telemetry';
@@ -28,6 +32,13 @@ export interface Telemetry {
     rateHz: number | null;
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
+  };
+  operator: {
+    mode: OperatorMode;
+    /** What the mapper says: `ok`, `clamped`, `unreachable`, `bad-input`, or `disengaged`. */
+    mapping: string;
+    /** Added by the filter of the hand; null without one. */
+    filterDelayMs: number | null;
   };
   hand: { positionM: number[]; quatXyzw: number[] } | null;
   robot: {
@@ -73,5 +84,8 @@ export type DeskRequest =
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
+  | { kind: 'home' }
+  | { kind: 'hold' }
+  | { kind: 'teleop' }
   | { kind: 'input'; name: string }
   | { kind: 'hand'; positionM: number[]; quatXyzw: number[]; gripper: number; clutch: boolean };

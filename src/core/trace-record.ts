@@ -22,6 +22,8 @@ export interface TraceRecord {
   playoutDelayNs: number;
   /** 1 when it arrived after it was due, else 0; NaN without a receipt. */
   late: number;
+  /** Delay that the mapping's filter added before `getStateNs`, as it were: on top of the one-way time. */
+  filterDelayNs: number;
 }
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
@@ -45,6 +47,7 @@ export const TRACE_FIELDS = [
   'queueDepth',
   'playoutDelayNs',
   'late',
+  'filterDelayNs',
 ] as const satisfies readonly (keyof TraceRecord)[];
 
 /** The parts of the one-way time, in path order; they add up to the total. */

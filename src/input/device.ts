@@ -24,6 +24,8 @@ export interface InputDevice {
   readonly stream?: number;
   /** How well the sender is heard, for people to read. Fills all of `out`. Hot path. */
   quality?(nowNs: number, out: InputQuality): void;
+  /** Goes back to the beginning of its motion, where it has one. */
+  restart?(nowNs: number): void;
 }
 
 export interface InputQuality {

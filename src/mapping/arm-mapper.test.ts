@@ -279,8 +279,23 @@ test('a quaternion and its negative are the same hand', () => {
 });
 
 test('configuration: defaults, ranges, no unknown keys', () => {
-  assert.deepEqual(armMapperConfig.parse({}), { scale: 1, positionGain: 1, orientation: 'relative' });
-  for (const bad of [{ scale: 0.01 }, { scale: 4 }, { orientation: 'both' }, { speed: 1 }])
+  assert.deepEqual(armMapperConfig.parse({}), {
+    position: 'relative',
+    orientation: 'relative',
+    scale: 1,
+    positionGain: 1,
+    rotationOffsetDeg: [0, 0, 0],
+    positionOffsetM: [0, 0, 0],
+    toolRotationDeg: [180, 0, 0],
+    filter: 'none',
+  });
+  for (const bad of [
+    { scale: 0.01 },
+    { scale: 4 },
+    { orientation: 'both' },
+    { speed: 1 },
+    { filter: 'ema:0' },
+  ])
     assert.equal(armMapperConfig.safeParse(bad).success, false);
   const upsideDown = { minM: [0, 0, 1], maxM: [1, 1, 0] };
   assert.equal(armMapperConfig.safeParse({ workspace: upsideDown }).success, false);

@@ -1,72 +1,218 @@
 import { z } from 'zod';
-import { createChain } from '../core/chain.ts';
+import { type Chain, createChain } from '../core/chain.ts';
+import { NS_PER_S } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
 import { quatNormalise } from '../core/frames.ts';
 import type { HandSample } from '../core/messages.ts';
-import { boxSchema, type RobotModel } from '../core/robot-model.ts';
-import { createAbsoluteTurn, createPlacement, createRelativeTurn } from './clutch.ts';
-import { createDecoupledSolver, type SolveStatus } from './ik/decoupled.ts';
+import { type Box, boxSchema, type RobotModel } from '../core/robot-model.ts';
+import { chooseFilter, filterSetting } from './filters/choose.ts';
+import type { HandPose, PoseFilter } from './filters/filter.ts';
+import {
+  type Clamp,
+  createAbsolutePlacement,
+  createClamp,
+  createRelativePlacement,
+  MAX_APPROACH_STEP_S,
+  type Placement,
+} from './placement.ts';
+import { quatFromRpyDeg, rigFrame } from './rig-frame.ts';
+import { IK_METHODS, leadFrame, methodFor, type PoseSolver, type SolveStatus, solverFor } from './solver.ts';
+import { createAbsoluteTurn, createRelativeTurn, type Turn } from './turn.ts';
+
+const vector = z.tuple([z.number(), z.number(), z.number()]);
+const angles = z.tuple([
+  z.number().min(-360).max(360),
+  z.number().min(-360).max(360),
+  z.number().min(-360).max(360),
+]);
 
 export const armMapperConfig = z.strictObject({
-  scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),
-  positionGain: z.number().min(0).max(2).default(1).describe('share of the scaled hand motion carried out'),
+  ik: z
+    .enum(IK_METHODS)
+    .optional()
+    .describe('how joint angles are found; unset: decoupled for family ur, analytic for piper, numeric else'),
+  position: z
+    .enum(['relative', 'absolute'])
+    .default('relative')
+    .describe(
+      'relative: the robot moves as the hand does since engaging; absolute: it goes to where the hand is',
+    ),
   orientation: z
     .enum(['relative', 'absolute'])
     .default('relative')
     .describe('relative: the tool turns as the hand does since engaging; absolute: it aligns with the hand'),
-  workspace: boxSchema.optional().describe('box in the base frame that the target of link 3 may not leave'),
+  scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),
+  positionGain: z
+    .number()
+    .min(0)
+    .max(2)
+    .default(1)
+    .describe('position relative: share of the scaled hand motion carried out'),
+  rotationOffsetDeg: angles
+    .default([0, 0, 0])
+    .describe('roll, pitch, yaw: turns hand motion about the axes of the robot’s base'),
+  positionOffsetM: vector
+    .default([0, 0, 0])
+    .describe('position absolute: where in the base frame the origin of the hand’s world is'),
+  toolRotationDeg: angles
+    .default([180, 0, 0])
+    .describe(
+      'orientation absolute: roll, pitch, yaw of the tool in the hand; default: tool Z ahead, X right',
+    ),
+  workspace: boxSchema
+    .optional()
+    .describe('box in the base frame that the target may not leave: link 3 if decoupled, else the flange'),
+  filter: filterSetting,
 });
 
 export type ArmMapperConfig = z.infer<typeof armMapperConfig>;
 
 /** Hand poses to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
 export interface ArmMapper {
+  /** How far the filter makes the targets lag behind the hand, at this moment; NaN without a filter. */
+  readonly filterDelayNs: number;
   /**
    * Takes this hand and this robot as the reference of all motion until `release`. The next `map` of the same hand
    * gives `measuredRad`: engaging never moves the robot. On `bad-input` the mapper is disengaged.
    */
   engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input';
-  /** Joint targets for a hand. `outRad` is untouched on `bad-input` and `disengaged`. */
+  /** Joint targets for a hand. `outRad` is untouched on `bad-input`, `unreachable` and `disengaged`. */
   map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged';
   release(): void;
 }
 
-/** Near a singularity, 3 rad/s at 100 Hz. */
-const SINGULAR_STEP_RAD = 0.03;
+/** A hand farther from its origin than this is no hand. */
+const MAX_HAND_M = 1000;
+/** After `unreachable` the hand may be anywhere: joints go to their new targets no faster than this. */
+const REJOIN_RAD_S = 0.5;
 
 export function createArmMapper(
   model: RobotModel,
   options: ArmMapperConfig = armMapperConfig.parse({}),
+  solver: PoseSolver = solverFor(model, methodFor(model, options.ik)),
 ): ArmMapper {
-  const chain = createChain(model);
-  const solver = createDecoupledSolver(model, { singularStepRad: SINGULAR_STEP_RAD });
-  const seedRad = new Float64Array(chain.joints);
-  const place = createPlacement(options.scale * options.positionGain, options.workspace);
-  const turn = options.orientation === 'relative' ? createRelativeTurn() : createAbsoluteTurn();
-  const positionM = new Float64Array(3);
-  const quatXyzw = new Float64Array(4);
-  const flangeM = new Float64Array(3);
-  let engaged = false;
+  return new PoseMapper(model, options, solver);
+}
+
+class PoseMapper implements ArmMapper {
+  readonly #chain: Chain;
+  readonly #lead: number;
+  readonly #filter: PoseFilter;
+  readonly #place: Placement;
+  readonly #turn: Turn;
+  readonly #clamp: Clamp;
+  readonly #solver: PoseSolver;
+  readonly #pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
+  readonly #positionM = new Float64Array(3);
+  readonly #quatXyzw = new Float64Array(4);
+  /** The last targets, from which the next are sought. */
+  readonly #seedRad: Float64Array;
+  readonly #solvedRad: Float64Array;
+  #engaged = false;
+  #rejoining = false;
+  #mappedNs = 0;
+
+  constructor(model: RobotModel, options: ArmMapperConfig, solver: PoseSolver) {
+    const { place, turn } = shapingOf(options);
+    this.#chain = createChain(model);
+    this.#lead = leadFrame(model, methodFor(model, options.ik));
+    this.#filter = chooseFilter(options.filter)!;
+    this.#place = place;
+    this.#turn = turn;
+    this.#clamp = createClamp(boxFor(model, this.#lead, options));
+    this.#solver = solver;
+    this.#seedRad = new Float64Array(this.#chain.joints);
+    this.#solvedRad = new Float64Array(this.#chain.joints);
+  }
+
+  get filterDelayNs(): number {
+    return this.#engaged ? this.#filter.delayNs : Number.NaN;
+  }
+
+  engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
+    const [pose, seedRad, positionM, quatXyzw] = [this.#pose, this.#seedRad, this.#positionM, this.#quatXyzw];
+    for (let i = 0; i < seedRad.length; i++) seedRad[i] = measuredRad[i] ?? Number.NaN;
+    this.#chain.frame(seedRad, this.#chain.joints, positionM, quatXyzw);
+    this.#engaged = admit(hand, pose) && quatNormalise(quatXyzw, quatXyzw);
+    if (!this.#engaged) return 'bad-input';
+    this.#filter.reset(pose);
+    this.#turn.engage(pose, quatXyzw);
+    this.#chain.frame(seedRad, this.#lead, positionM, quatXyzw);
+    this.#place.engage(pose, positionM);
+    this.#clamp.engage(positionM);
+    this.#rejoining = false;
+    this.#mappedNs = hand.takenNs;
+    return 'ok';
+  }
+
+  map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged' {
+    if (!this.#engaged) return 'disengaged';
+    const pose = this.#pose;
+    if (!admit(hand, pose)) return 'bad-input';
+    this.#filter.apply(pose);
+    this.#place.target(pose, this.#positionM);
+    this.#turn.target(pose, this.#quatXyzw);
+    const clamped = this.#clamp.apply(this.#positionM);
+    const solved = this.#solver.solve(this.#positionM, this.#quatXyzw, this.#seedRad, this.#solvedRad);
+    const elapsedS = Math.max(0, Math.min((hand.takenNs - this.#mappedNs) / NS_PER_S, MAX_APPROACH_STEP_S));
+    this.#mappedNs = hand.takenNs;
+    if (solved === 'unreachable') this.#rejoining = true;
+    if (solved === 'unreachable' || solved === 'bad-input') return solved;
+    if (this.#rejoining) this.#rejoining = !approach(this.#seedRad, this.#solvedRad, REJOIN_RAD_S * elapsedS);
+    else this.#seedRad.set(this.#solvedRad);
+    outRad.set(this.#seedRad);
+    return clamped || this.#rejoining ? 'clamped' : solved;
+  }
+
+  release(): void {
+    this.#engaged = false;
+  }
+}
+
+function shapingOf(options: ArmMapperConfig): { place: Placement; turn: Turn } {
+  const baseFromVr = rigFrame(options.rotationOffsetDeg, options.positionOffsetM);
   return {
-    engage(hand, measuredRad) {
-      engaged = false;
-      for (let i = 0; i < seedRad.length; i++) seedRad[i] = measuredRad[i] ?? Number.NaN;
-      chain.frame(seedRad, 3, positionM, quatXyzw);
-      chain.frame(seedRad, chain.joints, flangeM, quatXyzw);
-      if (!quatNormalise(quatXyzw, quatXyzw)) return 'bad-input';
-      engaged = place.engage(hand, positionM) && turn.engage(hand, quatXyzw);
-      return engaged ? 'ok' : 'bad-input';
-    },
-    map(hand, outRad) {
-      if (!engaged) return 'disengaged';
-      const placed = place.target(hand, positionM);
-      if (placed === 'bad-input') return placed;
-      turn.target(hand, quatXyzw);
-      const solved = solver.solve(positionM, quatXyzw, seedRad, seedRad);
-      if (solved !== 'bad-input') outRad.set(seedRad);
-      return solved === 'ok' ? placed : solved;
-    },
-    release() {
-      engaged = false;
-    },
+    place:
+      options.position === 'relative'
+        ? createRelativePlacement(options.scale * options.positionGain, baseFromVr)
+        : createAbsolutePlacement(options.scale, baseFromVr),
+    turn:
+      options.orientation === 'relative'
+        ? createRelativeTurn(baseFromVr)
+        : createAbsoluteTurn(baseFromVr, quatFromRpyDeg(options.toolRotationDeg)),
   };
+}
+
+/** Copies a hand that can be trusted to be one; false, with `pose` in any state, for everything else. */
+function admit(hand: HandSample, pose: HandPose): boolean {
+  for (let i = 0; i < 3; i++) if (!(Math.abs(hand.positionM[i]!) <= MAX_HAND_M)) return false;
+  if (!Number.isFinite(hand.takenNs)) return false;
+  pose.takenNs = hand.takenNs;
+  pose.positionM.set(hand.positionM);
+  return quatNormalise(hand.quatXyzw, pose.quatXyzw);
+}
+
+/** Moves each joint by at most `stepRad`; true when all have arrived. */
+function approach(fromRad: Float64Array, toRad: Float64Array, stepRad: number): boolean {
+  let arrived = true;
+  for (let i = 0; i < fromRad.length; i++) {
+    const gapRad = toRad[i]! - fromRad[i]!;
+    const moveRad = Math.min(Math.max(gapRad, -stepRad), stepRad);
+    if (moveRad !== gapRad) arrived = false;
+    fromRad[i]! += moveRad;
+  }
+  return arrived;
+}
+
+/** The rig's box; where the flange leads, within the model's as well. */
+function boxFor(model: RobotModel, lead: number, { workspace }: ArmMapperConfig): Box | undefined {
+  if (lead !== model.joints.length || model.workspace === undefined) return workspace;
+  if (workspace === undefined) return model.workspace;
+  const minM = workspace.minM.map((m, i) => Math.max(m, model.workspace!.minM[i]!));
+  const maxM = workspace.maxM.map((m, i) => Math.min(m, model.workspace!.maxM[i]!));
+  const joint = boxSchema.safeParse({ minM, maxM });
+  if (joint.success) return joint.data;
+  throw new TeleopError('bad-config', `operator.mapper.workspace lies outside that of ${model.name}`, {
+    hint: `Choose a box that overlaps ${JSON.stringify(model.workspace)}.`,
+  });
 }

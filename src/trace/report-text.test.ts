@@ -29,6 +29,7 @@ function command(seq: number, extraNs: number, fields: Partial<TraceRecord> = {}
     queueDepth: 1,
     playoutDelayNs: 4_000_000,
     late: 0,
+    filterDelayNs: Number.NaN,
     ...fields,
   };
 }
@@ -58,6 +59,14 @@ function textOf(records: TraceRecord[], files: TraceFileInfo[] = [FILE], columns
 }
 
 describe('the text of a report', () => {
+  it('tells what a filter of the hand adds, where there is one', () => {
+    const filtered = [20e6, 45e6].map((filterDelayNs, seq) => command(seq, 0, { filterDelayNs }));
+    const line =
+      'Filter    of the hand adds p50 20.000, p99 45.000, max 45.000 ms before get_state, not in the table';
+    assert.ok(textOf(filtered).includes(`\n${line}\n`), textOf(filtered));
+    assert.doesNotMatch(textOf([command(0, 0), command(1, 0, { filterDelayNs: 0 })]), /Filter/);
+  });
+
   it('shows a clean trace in full', () => {
     assert.equal(
       textOf([command(0, 0), command(1, 150_000_000)]),

@@ -76,6 +76,8 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   );
   const playout = playoutText(report, header?.playout);
   if (playout !== '') lines.push(`Playout   ${playout}`);
+  const filter = report.filterDelayNs;
+  if (filter !== null && filter.max > 0) lines.push(`Filter    ${filterText(filter)}`);
   return lines;
 }
 
@@ -102,6 +104,10 @@ function countsText(report: TraceReport): string {
 function clockText({ clockUncertaintyNs: clock }: TraceReport): string {
   if (clock === null) return 'offset uncertainty unknown';
   return `offset known to ±${formatMs(clock.max)} ms at worst, ±${formatMs(clock.last)} ms at the end`;
+}
+
+function filterText({ p50, p99, max }: Percentiles): string {
+  return `of the hand adds p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, max ${formatMs(max)} ms before get_state, not in the table`;
 }
 
 function playoutText(report: TraceReport, policy: string | undefined): string {

@@ -30,6 +30,7 @@ function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {})
     queueDepth: 1,
     playoutDelayNs: 4_000_000,
     late: 0,
+    filterDelayNs: Number.NaN,
     ...fields,
   };
 }
@@ -97,6 +98,7 @@ describe('a report', () => {
       clockUncertaintyMs: { max: 0.3, last: 0.3 },
       playoutDelayMs: flat(4),
       queueDepth: flat(1),
+      filterDelayMs: null,
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));

@@ -45,6 +45,8 @@ export interface TraceReport {
   clockUncertaintyNs: { max: number; last: number } | null;
   /** Commands waiting when one was handled. */
   queueDepth: Percentiles | null;
+  /** What the hand's filter added before the one-way time begins; null where nothing was filtered. */
+  filterDelayNs: Percentiles | null;
 }
 
 /** A report for programs: milliseconds to the microsecond; null where nothing is known. */
@@ -64,6 +66,8 @@ export interface TraceSummary {
   clockUncertaintyMs: { max: number; last: number } | null;
   playoutDelayMs: Percentiles | null;
   queueDepth: Percentiles | null;
+  /** What the hand's filter added, on top of the one-way time; null where nothing was filtered. */
+  filterDelayMs: Percentiles | null;
 }
 
 export interface ReportBuilder {
@@ -94,6 +98,7 @@ export function summaryOf(report: TraceReport): TraceSummary {
     clockUncertaintyMs: clock && { max: roundMs(clock.max), last: roundMs(clock.last) },
     playoutDelayMs: percentilesMs(report.playoutDelayNs),
     queueDepth: report.queueDepth,
+    filterDelayMs: percentilesMs(report.filterDelayNs),
   };
 }
 
@@ -115,6 +120,7 @@ class Accumulator implements ReportBuilder {
   readonly #playout = new Column();
   readonly #depth = new Column();
   readonly #droppedWire = new Column();
+  readonly #filterDelay = new Column();
   readonly #scratch = new Float64Array(SEGMENTS.length);
   #unsynchronized = 0;
   #withoutKernel = 0;
@@ -172,6 +178,7 @@ class Accumulator implements ReportBuilder {
       playoutLatenessNs: percentiles(this.#lateness.toFloat64()),
       clockUncertaintyNs: Number.isNaN(uncertainty.last) ? null : uncertainty,
       queueDepth: percentiles(this.#depth.toFloat64()),
+      filterDelayNs: percentiles(this.#filterDelay.toFloat64()),
     };
   }
 
@@ -181,6 +188,7 @@ class Accumulator implements ReportBuilder {
     segmentsNs(record, this.#scratch);
     for (let i = 0; i < this.#segments.length; i++) this.#segments[i]!.push(this.#scratch[i]!);
     this.#lateness.push(Math.round(record.appliedNs) - Math.round(record.dueNs));
+    if (!Number.isNaN(record.filterDelayNs)) this.#filterDelay.push(Math.round(record.filterDelayNs));
     if (Number.isNaN(record.kernelNs)) this.#withoutKernel++;
     if (Number.isNaN(record.releasedNs)) this.#withoutRelease++;
   }

@@ -44,6 +44,7 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     queueDepth: fc.oneof(fc.constant(Number.NaN), fc.nat(1000)),
     playoutDelayNs: signedNs,
     late: fc.constantFrom(Number.NaN, 0, 1),
+    filterDelayNs: ns,
   })
   .map((record) => ({ ...record, reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1 }));
 

@@ -69,12 +69,15 @@ export function traceLine(record: TraceRecord): string {
     if (Number.isNaN(record[field])) continue;
     stamps += `${stamps === '' ? '' : ','}"${name}":${Math.round(record[field])}`;
   }
+  const filter = Number.isNaN(record.filterDelayNs)
+    ? ''
+    : `,"filter_delay_ns":${Math.round(record.filterDelayNs)}`;
   const id = `${sessionHex(record.session)}-${record.seq}`;
   return (
     `{"kind":"teleop_cmd","trace_id":"${id}","seq":${record.seq},"outcome":"${outcomeText(record)}",` +
     `"stamps":{${stamps}},"clock_offset_ns":${wholeOrNull(record.offsetNs)},` +
     `"clock_uncertainty_ns":${wholeOrNull(record.uncertaintyNs)},"queue_depth":${wholeOrNull(record.queueDepth)},` +
-    `"playout_delay_ns":${wholeOrNull(record.playoutDelayNs)},"late":${wholeOrNull(record.late)}}`
+    `"playout_delay_ns":${wholeOrNull(record.playoutDelayNs)},"late":${wholeOrNull(record.late)}${filter}}`
   );
 }
 
@@ -136,7 +139,8 @@ function parseCommand(line: JsonObject): ParsedLine {
     take(line['clock_uncertainty_ns'], record, 'uncertaintyNs') &&
     take(line['queue_depth'], record, 'queueDepth') &&
     take(line['playout_delay_ns'], record, 'playoutDelayNs') &&
-    take(line['late'], record, 'late');
+    take(line['late'], record, 'late') &&
+    take(line['filter_delay_ns'], record, 'filterDelayNs');
   return known ? { kind: 'command', record } : MALFORMED;
 }
 

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
+import { loadModel } from '../../src/app/rig.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
@@ -106,6 +107,33 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await waitState('idle');
     await page.getByTestId('arm').click();
     await waitState('engaged');
+  });
+
+  it('drives home by its button, and then lets the scripted hand begin anew', async () => {
+    const home = JSON.stringify(loadModel('ur3').homeRad);
+    // Seen in the page: a look from here now and then could miss the moment of arrival.
+    await page.evaluate(`window.nearestRad = Infinity; setInterval(() => {
+      const { operator, robot } = window.__farhand.lastTelemetry;
+      const away = Math.max(...robot.measuredRad.map((rad, i) => Math.abs(rad - ${home}[i])));
+      if (operator.mode === 'home') window.nearestRad = Math.min(window.nearestRad, away);
+    }, 10)`);
+    const nearest = () => page.evaluate<number>('window.nearestRad');
+    await page.waitForTimeout(1500);
+    // A stall of this machine may hold the robot on its way: that ends the drive, and one asks again.
+    for (let i = 0; i < 3 && (await nearest()) > 0.01; i++) {
+      await page.getByTestId('home').click();
+      await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
+      assert.equal(await page.getByTestId('mode').textContent(), 'home');
+      await page.screenshot({ path: path.join(artifacts, 'console-home.png') });
+      await waitFor('the end', (seen) => seen.operator.mode !== 'home');
+    }
+    assert.ok((await nearest()) < 0.01, `${await nearest()} rad from home`);
+    await waitFor('teleop', (seen) => seen.operator.mode === 'teleop');
+    // A quarter of the figure: far enough away that the drive lasts.
+    await page.waitForTimeout(2500);
+    await page.getByTestId('home').click();
+    await page.getByTestId('home').filter({ hasText: 'Stop' }).click();
+    await waitFor('held', (seen) => seen.operator.mode === 'hold' && seen.robot?.state === 'hold');
   });
 
   it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {

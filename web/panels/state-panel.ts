@@ -3,7 +3,7 @@ import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
 import { causeText, inputHint, inputLabel, sentence } from './words.ts';
 
-const DISARMABLE: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
+const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
 /** The supervisor as the page believes it to be: no fresh word from the robot means `disconnected`. */
 export function believedState(telemetry: Telemetry | null, fresh: boolean): SupervisorState {
@@ -18,16 +18,20 @@ export class StatePanel {
   readonly #arm = element('arm', HTMLButtonElement);
   readonly #disarm = element('disarm', HTMLButtonElement);
   readonly #reset = element('reset', HTMLButtonElement);
+  readonly #home = element('home', HTMLButtonElement);
+  readonly #mode = element('mode', HTMLElement);
   readonly #inputs = element('inputs', HTMLElement);
   readonly #hint = element('input-hint', HTMLElement);
   readonly #send: (request: DeskRequest) => void;
   #names = '';
+  #homing = false;
 
   constructor(send: (request: DeskRequest) => void) {
     this.#send = send;
     this.#arm.addEventListener('click', () => send({ kind: 'arm' }));
     this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
     this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
+    this.#home.addEventListener('click', () => send({ kind: this.#homing ? 'hold' : 'home' }));
   }
 
   /** `stopping`: an e-stop is on its way, so nothing may be armed or reset meanwhile. */
@@ -35,18 +39,30 @@ export class StatePanel {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
-    setText(this.#cause, this.#explain(telemetry, fresh, state));
     this.#arm.disabled = state !== 'idle' || stopping;
-    this.#disarm.disabled = !DISARMABLE.includes(state);
+    this.#disarm.disabled = !POWERED.includes(state);
+    this.#showMode(telemetry, POWERED.includes(state), stopping);
+    setText(this.#cause, this.#explain(telemetry, fresh, state));
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
     this.#arm.classList.toggle('primary', state === 'idle');
     if (telemetry) this.#showInputs(telemetry, fresh);
   }
 
+  #showMode(telemetry: Telemetry | null, powered: boolean, stopping: boolean): void {
+    const mode = powered ? (telemetry?.operator.mode ?? 'hold') : 'hold';
+    this.#homing = mode === 'home';
+    this.#home.disabled = !powered || stopping;
+    setText(this.#home, this.#homing ? 'Stop' : 'Home');
+    this.#home.classList.toggle('primary', this.#homing);
+    this.#mode.hidden = !powered || mode === 'hold';
+    setText(this.#mode, mode);
+  }
+
   #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
     if (telemetry === null) return 'Waiting for the first message.';
     if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
+    if (this.#homing) return 'Driving home; Stop ends it.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
   }
 

@@ -4,6 +4,7 @@ import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { currentPalette, LIGHT_SCHEME } from './palette.ts';
 import type { Quality } from './quality.ts';
+import { reachOf } from './reach.ts';
 import { World } from './world.ts';
 
 // Colours are used as displayed, which spares a conversion per pixel.
@@ -137,12 +138,4 @@ export class RobotView {
     this.#nextMs = Math.max(this.#nextMs + 1000 / this.#quality.maxFps, nowMs);
     return false;
   }
-}
-
-function reachOf(model: RobotModel | null): number {
-  const lengths = model?.joints.map((joint) => Math.abs(joint.dh?.aM ?? 0)) ?? [];
-  return Math.max(
-    0.1,
-    lengths.reduce((sum, length) => sum + length, 0),
-  );
 }

@@ -6,7 +6,9 @@ import {
   Color,
   CylinderGeometry,
   LatheGeometry,
+  Quaternion,
   Vector2,
+  Vector3,
 } from 'three';
 import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js';
 
@@ -61,6 +63,17 @@ export class Shapes {
 
   box(sizeM: Point, at: Point): BufferGeometry {
     return new BoxGeometry(...sizeM).translate(...at);
+  }
+
+  /** A rounded rod between two points; a ball where they are one. */
+  rod(radiusM: number, fromM: Point, toM: Point): BufferGeometry {
+    const [from, to] = [new Vector3(...fromM), new Vector3(...toM)];
+    const way = to.clone().sub(from);
+    const rounds = 2 + 2 * this.#bevelSteps;
+    const rod = new CapsuleGeometry(radiusM, way.length(), rounds, this.#around);
+    if (way.lengthSq() > 0)
+      rod.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), way.normalize()));
+    return rod.translate(...from.add(to).multiplyScalar(0.5).toArray());
   }
 
   /** Along Y. */

@@ -30,7 +30,7 @@ export class World {
   readonly #gripper = new PoseTrack(1);
   readonly #handPose = new PoseTrack(7);
   readonly #tip = new Vector3();
-  readonly #wrist = new Vector3();
+  readonly #lead = new Vector3();
   #engaged = false;
   #hasCommand = false;
   #hasHand = false;
@@ -83,7 +83,7 @@ export class World {
     this.#showGhost();
     this.#robot.root.updateMatrixWorld();
     this.#robot.tip.getWorldPosition(this.#tip);
-    this.#robot.wrist.getWorldPosition(this.#wrist);
+    this.#robot.lead.getWorldPosition(this.#lead);
     moving = this.#trail.update(this.#tip, camera, nowMs) || moving;
     return this.#showHand() || moving;
   }
@@ -116,6 +116,6 @@ export class World {
       return false;
     }
     const pose = this.#handPose.shown;
-    return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#engaged, this.#wrist);
+    return this.#hand.update(pose.subarray(0, 3), pose.subarray(3), this.#engaged, this.#lead);
   }
 }

@@ -15,7 +15,17 @@ import { serveStatic } from './static-files.ts';
 const MAX_REQUEST_BYTES = 1024;
 /** A page that cannot keep up gets fewer messages, never a backlog. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
-const REQUEST_KINDS = new Set(['estop', 'reset', 'arm', 'disarm', 'input', 'playout']);
+const REQUEST_KINDS = new Set([
+  'estop',
+  'reset',
+  'arm',
+  'disarm',
+  'input',
+  'playout',
+  'home',
+  'hold',
+  'teleop',
+]);
 
 export interface ConsoleHandle {
   url: string;

@@ -24,6 +24,9 @@ export const BOARD_FIELDS = [
   'robotState',
   'epoch',
   'gripper',
+  'mode',
+  'mapping',
+  'filterDelayNs',
   'commands',
   'applied',
   'late',
@@ -39,6 +42,9 @@ export const boardSize = (joints: number): number => BOARD_FIELDS.length + 3 * j
 export const boardIndex = (field: BoardField): number => INDEX[field];
 /** Start of the measured, target and commanded joint angles. */
 export const boardJoints = (group: 0 | 1 | 2, joints: number): number => BOARD_FIELDS.length + group * joints;
+
+/** What the mapper said, by its place here. */
+export const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
 
 export const stateCode = (state: SupervisorState): number => SUPERVISOR_STATES.indexOf(state);
 export const stateOfCode = (code: number): SupervisorState => SUPERVISOR_STATES[code] ?? 'disconnected';

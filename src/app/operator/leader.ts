@@ -71,6 +71,13 @@ export class Leader {
     else out.rateHz = Number.NaN;
   }
 
+  /** An input that has a beginning goes back to it; the state holds its first sample. */
+  restart(): void {
+    const { device } = this.#inputs.get(this.#active)!;
+    device.restart?.(this.state.getStateNs);
+    this.state.status = device.sample(this.state.getStateNs, this.state.sample);
+  }
+
   /** Hot path. */
   tick(nowNs: number): void {
     const input = this.#inputs.get(this.#active)!;

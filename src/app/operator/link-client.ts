@@ -6,10 +6,11 @@ import type { ClockSync } from '../../wire/clock-sync.ts';
 import { copyCommand, emptyCommand, encodeCommand } from '../../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../../wire/codecs/receipt.ts';
 import { MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../../wire/reactor.ts';
+import type { IssuedCommand } from './orchestrator.ts';
 
 const PENDING = 4096;
 const LOST_AFTER_NS = 2e9;
-const COLUMNS = 4; // seq (0 = closed), get_state, pipeline_done, wire_sent
+const COLUMNS = 5; // seq (0 = closed), get_state, pipeline_done, wire_sent, filter delay
 
 /** Sends commands and closes one trace per command: by its receipt, or as lost after two seconds. */
 export class LinkClient {
@@ -59,7 +60,7 @@ export class LinkClient {
   }
 
   /** Hot path: subscriber of the orchestrator's command topic. */
-  send(command: JointCommand): void {
+  send(command: IssuedCommand): void {
     const pipelineDoneNs = this.#clock.nowNs();
     command.stateRobotNs = this.#sync.toRobotNs(command.stateOperatorNs);
     command.syncEpoch = this.#sync.epoch;
@@ -76,6 +77,7 @@ export class LinkClient {
     this.#pending[at + 1] = command.stateOperatorNs;
     this.#pending[at + 2] = pipelineDoneNs;
     this.#pending[at + 3] = sentNs || this.#clock.nowNs();
+    this.#pending[at + 4] = command.filterDelayNs;
   }
 
   /** The commands that this packet repeats, oldest first. */
@@ -155,6 +157,7 @@ export class LinkClient {
     record.queueDepth = Number.NaN;
     record.playoutDelayNs = Number.NaN;
     record.late = Number.NaN;
+    record.filterDelayNs = this.#pending[at + 4]!;
     record.offsetNs = this.#sync.offsetAt(record.wireSentNs);
     record.uncertaintyNs = this.#sync.uncertaintyNs;
     return record;

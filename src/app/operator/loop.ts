@@ -10,6 +10,7 @@ import {
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
+import { OPERATOR_MODES, type OperatorMode } from '../../core/telemetry.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
 import { emptyQuality } from '../../input/device.ts';
 import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
@@ -18,8 +19,9 @@ import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
 import type { Rig } from '../rig.ts';
-import { BOARD_FIELDS, boardIndex, boardJoints, boardSize, stateCode } from './board.ts';
+import { BOARD_FIELDS, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateCode } from './board.ts';
 import { DeskClient } from './desk-client.ts';
+import { Homing } from './homing.ts';
 import { Leader, type OpenInput } from './leader.ts';
 import { LinkClient } from './link-client.ts';
 import { Orchestrator } from './orchestrator.ts';
@@ -100,9 +102,24 @@ export class OperatorLoop implements DatagramHandler {
       parts.onClosed,
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
-    this.#orchestrator = new Orchestrator(mapper, this.robot, joints, session);
+    this.#orchestrator = new Orchestrator({
+      mapper,
+      homing: new Homing(model, {
+        speedRadS: rig.operator.homeSpeedRadS,
+        speedFraction: rig.robot.speedPercent / 100,
+      }),
+      robot: this.robot,
+      counters,
+      joints,
+      session,
+      restartInput: () => this.leader.restart(),
+    });
     this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
     this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
+  }
+
+  get mode(): OperatorMode {
+    return this.#orchestrator.mode;
   }
 
   nextDeadlineNs(): number {
@@ -144,6 +161,7 @@ export class OperatorLoop implements DatagramHandler {
 
   /** Asks the robot's supervisor; an e-stop leaves in this very call. */
   ask(action: DeskAction, nowNs: number): void {
+    if (action !== 'arm') this.#orchestrator.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
   }
 
@@ -237,6 +255,11 @@ export class OperatorLoop implements DatagramHandler {
     const body = frameBody(bytes, length);
     if (body === null) return 'bad-json';
     const kind = body['kind'];
+    if (kind === 'home') return this.#orchestrator.home(receivedNs);
+    if (kind === 'hold' || kind === 'teleop') {
+      this.#orchestrator[kind]();
+      return null;
+    }
     if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
     if (kind === 'playout') return this.#askPlayout(body['quality']);
     if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
@@ -277,6 +300,9 @@ export class OperatorLoop implements DatagramHandler {
     out[boardIndex('robotState')] = stateCode(robot.state);
     out[boardIndex('epoch')] = robot.epoch;
     out[boardIndex('gripper')] = robot.gripper;
+    out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#orchestrator.mode);
+    out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#orchestrator.mapped);
+    out[boardIndex('filterDelayNs')] = this.#orchestrator.command.filterDelayNs;
     for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
       out[i] = totals[BOARD_FIELDS[i] as keyof typeof totals];
     const joints = robot.positionsRad.length;

@@ -1,19 +1,51 @@
-import type { JointCommand } from '../../core/messages.ts';
+import { NS_PER_S } from '../../core/clock.ts';
+import type { Counters, Reason } from '../../core/counters.ts';
+import type { JointCommand, RobotState, SupervisorState } from '../../core/messages.ts';
+import type { OperatorMode } from '../../core/telemetry.ts';
 import { Topic } from '../../core/topic.ts';
 import type { ArmMapper } from '../../mapping/arm-mapper.ts';
+import { minimumJerk } from '../../mapping/joint-path.ts';
 import { emptyCommand } from '../../wire/codecs/command.ts';
+import type { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';
 import type { RobotView } from './robot-view.ts';
+
+/** How long a new engagement takes to follow in full. */
+const BLEND_NS = 0.4 * NS_PER_S;
+
+/** A command with what only the operator's side knows of it. */
+export interface IssuedCommand extends JointCommand {
+  /** Delay that the mapping's filter added; NaN without one. Not sent: it goes into the trace. */
+  filterDelayNs: number;
+}
+
+export interface OrchestratorParts {
+  mapper: ArmMapper;
+  homing: Homing;
+  robot: RobotView;
+  counters: Counters;
+  joints: number;
+  session: number;
+  /** Lets an automatic input begin anew, and pulls its first sample. */
+  restartInput: () => void;
+}
 
 /**
  * Turns what the leader saw into a follower command, inline on the leader's tick. Holds the clutch: an engagement
  * begins from the measured pose and ends with the clutch, the tracking, the input or the robot's own decision.
+ * Every drive home is an engagement of its own. Between two engagements the robot comes to rest by itself, so no
+ * change of mode steps the joints.
  */
 export class Orchestrator {
-  readonly topic = new Topic<JointCommand>();
-  readonly command: JointCommand;
-  readonly #mapper: ArmMapper;
-  readonly #robot: RobotView;
+  readonly topic = new Topic<IssuedCommand>();
+  readonly command: IssuedCommand;
+  /** What the mapper last said. */
+  mapped: ReturnType<ArmMapper['map']> = 'disengaged';
+  readonly #parts: OrchestratorParts;
+  /** Where the arm was when it was engaged, and where the hand wants it. */
+  readonly #engagedRad: Float64Array;
+  readonly #mappedRad: Float64Array;
+  #engagedNs = 0;
   #engaged = false;
   #engagements = 0;
   /** The clutch must be seen open before it counts again. */
@@ -21,18 +53,57 @@ export class Orchestrator {
   /** An input without a clutch has to see the robot armed anew before it counts again. */
   #mustArm = false;
   #wasArmed = false;
+  /** Asked to hold: an automatic input stays out until asked back. */
+  #paused = false;
+  /** At the first engagement and after home, an automatic input starts over: its motion is about that place. */
+  #restart = true;
+  #clutchWasOpen = false;
+  #gripper = Number.NaN;
   #source = -1;
   #finished = false;
 
-  constructor(mapper: ArmMapper, robot: RobotView, joints: number, session: number) {
-    this.#mapper = mapper;
-    this.#robot = robot;
-    this.command = emptyCommand(joints);
-    this.command.session = session;
+  constructor(parts: OrchestratorParts) {
+    this.#parts = parts;
+    this.#engagedRad = new Float64Array(parts.joints);
+    this.#mappedRad = new Float64Array(parts.joints);
+    this.command = { ...emptyCommand(parts.joints), session: parts.session, filterDelayNs: Number.NaN };
+  }
+
+  get mode(): OperatorMode {
+    if (this.#parts.homing.active) return 'home';
+    return this.#engaged ? 'teleop' : 'hold';
+  }
+
+  /** Drives home from wherever the arm is, if the robot is armed. The clutch must be opened before teleop goes on. */
+  home(nowNs: number): Reason | null {
+    const { robot, homing } = this.#parts;
+    if (this.#finished || !robot.isFresh(nowNs) || !isPowered(robot.state.state)) return 'not-armed';
+    if (homing.active) return null;
+    this.#release(true);
+    this.#paused = false;
+    this.#restart = false;
+    this.#clutchWasOpen = false;
+    homing.start(nowNs);
+    return null;
+  }
+
+  /** Ends whatever moves the robot. Going on takes a fresh press of the clutch, or `teleop`. */
+  hold(): void {
+    this.stopHoming();
+    this.#release(true);
+    this.#paused = true;
+  }
+
+  /** Lets an input without a clutch drive again; a human with one engages by it. */
+  teleop(): void {
+    this.stopHoming();
+    this.#paused = false;
+    this.#mustArm = false;
   }
 
   /** The robot restarted or the link was lost: whatever was agreed is void. */
   disengage(): void {
+    this.stopHoming();
     if (this.#engaged) this.#release(true);
   }
 
@@ -42,39 +113,86 @@ export class Orchestrator {
     this.#finished = true;
   }
 
+  /** A drive home ends here, short of it; the robot comes to rest, and an automatic input does not take over. */
+  stopHoming(): void {
+    if (!this.#parts.homing.active) return;
+    this.#parts.homing.stop();
+    this.#mustRelease = true;
+    this.#paused = true;
+  }
+
   /** Hot path. */
   onLeader(leader: LeaderState): void {
-    if (!this.#robot.isFresh(leader.getStateNs)) {
+    if (!this.#parts.robot.isFresh(leader.getStateNs)) {
       this.disengage();
       return;
     }
     this.#updateClutch(leader);
     const { command } = this;
-    const robot = this.#robot.state;
+    const robot = this.#parts.robot.state;
     command.seq++;
     command.epoch = robot.epoch;
     command.stateOperatorNs = leader.getStateNs;
     command.tracking = leader.status === 'ok' && leader.sample.tracking;
-    command.gripper = this.#engaged ? leader.sample.gripper : robot.gripper;
-    if (!this.#engaged) command.positionsRad.set(robot.positionsRad);
-    else if (isUnusable(this.#mapper.map(leader.sample, command.positionsRad)))
-      this.#release(!leader.automatic);
-    command.engagement = this.#engaged ? this.#engagements : 0;
+    command.gripper = robot.gripper;
+    command.filterDelayNs = Number.NaN;
+    if (this.#parts.homing.active) this.#driveHome(leader.getStateNs, robot);
+    else if (this.#engaged) this.#follow(leader);
+    const moves = this.#engaged || this.#parts.homing.driving;
+    if (!moves) command.positionsRad.set(robot.positionsRad);
+    command.engagement = moves ? this.#engagements : 0;
     this.topic.publish(command);
   }
 
+  #follow(leader: LeaderState): void {
+    const { mapper, counters } = this.#parts;
+    this.mapped = mapper.map(leader.sample, this.#mappedRad);
+    this.#blendIn(leader.getStateNs);
+    this.command.filterDelayNs = mapper.filterDelayNs;
+    this.command.gripper = this.#gripper = leader.sample.gripper;
+    if (this.mapped === 'unreachable') counters.add('unreachable');
+    if (isUnusable(this.mapped)) this.#release(!leader.automatic);
+  }
+
+  /** A hand that was moving when it engaged must not jerk the arm along: its motion comes in over a moment, none is lost. */
+  #blendIn(nowNs: number): void {
+    const { positionsRad } = this.command;
+    const weight = minimumJerk(Math.min(1, (nowNs - this.#engagedNs) / BLEND_NS));
+    for (let i = 0; i < positionsRad.length; i++) {
+      const fromRad = this.#engagedRad[i]!;
+      positionsRad[i] =
+        weight === 1 ? this.#mappedRad[i]! : fromRad + weight * (this.#mappedRad[i]! - fromRad);
+    }
+  }
+
+  #driveHome(nowNs: number, robot: RobotState): void {
+    const { homing } = this.#parts;
+    const step = homing.step(nowNs, robot, this.command.positionsRad);
+    if (step === 'begin') this.#engagements = Math.max(this.#engagements, robot.endedEngagement) + 1;
+    if (step === 'done') this.#restart = true;
+    if (step === 'failed') this.#paused = this.#mustRelease = true;
+    if (!homing.driving) return;
+    // No hand is followed, so none needs to be seen. What the gripper was told last, it goes on doing.
+    this.command.tracking = true;
+    if (!Number.isNaN(this.#gripper)) this.command.gripper = this.#gripper;
+  }
+
   #updateClutch(leader: LeaderState): void {
-    const robot = this.#robot.state;
+    const robot = this.#parts.robot.state;
     const trusted = leader.status === 'ok' && leader.sample.tracking;
     if (leader.source !== this.#source) {
       this.#source = leader.source;
+      this.stopHoming();
+      this.#paused = false;
       if (this.#engaged) this.#release(!leader.automatic);
       if (robot.state !== 'armed') this.#mustArm = true;
     }
     if (robot.state === 'armed' && !this.#wasArmed) this.#mustArm = false;
     this.#wasArmed = robot.state === 'armed';
+    if (!isPowered(robot.state)) this.#paused = false;
+    if (this.#parts.homing.active) this.#mayGoOnHome(trusted, leader.sample.clutch, robot);
     // An open clutch counts only where it was really seen: a silent device says nothing.
-    if ((trusted && !leader.sample.clutch) || leader.automatic) this.#mustRelease = false;
+    if ((trusted && !leader.sample.clutch) || (leader.automatic && !this.#paused)) this.#mustRelease = false;
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
       if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
@@ -82,23 +200,43 @@ export class Orchestrator {
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
     const barred = leader.clutchless ? this.#mustArm : this.#mustRelease;
-    if (!this.#engaged && ready && trusted && leader.sample.clutch && !barred) this.#engage(leader);
+    const free = ready && !this.#engaged && !this.#parts.homing.active && !barred;
+    if (free && trusted && leader.sample.clutch) this.#engage(leader);
+  }
+
+  /** A robot that ended it, or a human who closes the clutch anew, takes over: the arm holds. */
+  #mayGoOnHome(trusted: boolean, clutch: boolean, robot: RobotState): void {
+    const ended = this.#parts.homing.driving && robot.endedEngagement >= this.#engagements;
+    if (trusted && !clutch) this.#clutchWasOpen = true;
+    const taken = trusted && clutch && this.#clutchWasOpen;
+    if (!ended && !taken && isPowered(robot.state)) return;
+    this.stopHoming();
   }
 
   #engage(leader: LeaderState): void {
-    if (isUnusable(this.#mapper.engage(leader.sample, this.#robot.state.positionsRad))) return;
+    const { mapper, robot, restartInput } = this.#parts;
+    if (this.#restart && leader.automatic) restartInput();
+    this.#restart = false;
+    if (isUnusable(mapper.engage(leader.sample, robot.state.positionsRad))) return;
+    this.#engagedNs = leader.getStateNs;
+    this.#engagedRad.set(robot.state.positionsRad);
+    this.#mappedRad.set(robot.state.positionsRad);
     // The robot remembers ended engagements per session; ours only ever grow.
-    this.#engagements = Math.max(this.#engagements, this.#robot.state.endedEngagement) + 1;
+    this.#engagements = Math.max(this.#engagements, robot.state.endedEngagement) + 1;
     this.#engaged = true;
   }
 
   #release(mustRelease: boolean): void {
-    this.#mapper.release();
+    this.#parts.mapper.release();
     this.#engaged = false;
+    this.mapped = 'disengaged';
     this.#mustRelease = mustRelease;
     if (mustRelease) this.#mustArm = true;
   }
 }
+
+const isPowered = (state: SupervisorState): boolean =>
+  state === 'armed' || state === 'engaged' || state === 'hold';
 
 function isUnusable(status: string): boolean {
   return status === 'bad-input' || status === 'disengaged';

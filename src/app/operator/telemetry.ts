@@ -4,7 +4,7 @@ import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
-import type { ClosedCommand, Telemetry } from '../../core/telemetry.ts';
+import { type ClosedCommand, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
 import {
   emptyTraceRecord,
   OUTCOMES,
@@ -18,7 +18,7 @@ import { frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
-import { type BoardField, boardIndex, boardJoints, boardSize, stateOfCode } from './board.ts';
+import { type BoardField, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateOfCode } from './board.ts';
 
 const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
@@ -147,6 +147,11 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
+      },
+      operator: {
+        mode: OPERATOR_MODES[field('mode')] ?? 'hold',
+        mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
+        filterDelayMs: finite(field('filterDelayNs') / 1e6),
       },
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),

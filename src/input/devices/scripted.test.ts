@@ -56,6 +56,15 @@ describe('scripted input', () => {
     assert.ok(Math.abs(sampleAt(START_NS + (config.periodS / 2) * 1e9).gripper - 1) < 1e-9);
   });
 
+  it('starts over when asked', () => {
+    const device = scripted.open(config, START_NS);
+    device.restart!(START_NS + 3.3e9);
+    const sample = emptyHandSample();
+    device.sample(START_NS + 3.3e9, sample);
+    assert.deepEqual([...sample.positionM], [0, 1.2, -0.3]);
+    assert.deepEqual([...sample.quatXyzw], [0, 0, 0, 1]);
+  });
+
   it('takes no bytes', () => {
     assert.equal(scripted.open(config, 0).ingest(new Uint8Array(3), 3, 0, 0, 0), 'unknown-source');
   });

@@ -13,7 +13,7 @@ type Config = z.infer<typeof config>;
 /** A hand drawing a figure eight in front of the body, rolling the wrist and working the gripper. */
 class ScriptedHand implements InputDevice {
   readonly #config: Config;
-  readonly #startNs: number;
+  #startNs: number;
 
   constructor(config: Config, startNs: number) {
     this.#config = config;
@@ -22,6 +22,10 @@ class ScriptedHand implements InputDevice {
 
   ingest(): 'unknown-source' {
     return 'unknown-source';
+  }
+
+  restart(nowNs: number): void {
+    this.#startNs = nowNs;
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {

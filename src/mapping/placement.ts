@@ -1,0 +1,95 @@
+import { NS_PER_S } from '../core/clock.ts';
+import { quatRotate, type Transform } from '../core/frames.ts';
+import type { Box } from '../core/robot-model.ts';
+import type { HandPose } from './filters/filter.ts';
+
+/** `absolute`: how fast the place the robot had when engaging gives way to the hand's. */
+const APPROACH_M_S = 0.1;
+/** Longest gap between samples that an approach makes up for. */
+export const MAX_APPROACH_STEP_S = 0.1;
+
+/** Where the arm's lead frame shall be, before the clamp. Hot path: nothing allocates. */
+export interface Placement {
+  engage(hand: HandPose, robotM: Float64Array): void;
+  target(hand: HandPose, outM: Float64Array): void;
+}
+
+/** The robot's reference plus the hand's motion since engaging: `gain` times, turned into the base frame. */
+export function createRelativePlacement(gain: number, baseFromVr: Transform<'base', 'vr'>): Placement {
+  const handM = new Float64Array(3);
+  const referenceM = new Float64Array(3);
+  return {
+    engage(hand, robotM) {
+      handM.set(hand.positionM);
+      referenceM.set(robotM);
+    },
+    target(hand, outM) {
+      for (let i = 0; i < 3; i++) outM[i] = gain * (hand.positionM[i]! - handM[i]!);
+      quatRotate(baseFromVr.quatXyzw, outM, outM);
+      for (let i = 0; i < 3; i++) outM[i]! += referenceM[i]!;
+    },
+  };
+}
+
+/** The hand itself, scaled, turned and shifted into the base frame; the gap found when engaging closes slowly. */
+export function createAbsolutePlacement(scale: number, baseFromVr: Transform<'base', 'vr'>): Placement {
+  const gapM = new Float64Array(3);
+  let lastNs = 0;
+  const place = (hand: HandPose, outM: Float64Array): void => {
+    for (let i = 0; i < 3; i++) outM[i] = scale * hand.positionM[i]!;
+    quatRotate(baseFromVr.quatXyzw, outM, outM);
+    for (let i = 0; i < 3; i++) outM[i]! += baseFromVr.positionM[i]!;
+  };
+  return {
+    engage(hand, robotM) {
+      lastNs = hand.takenNs;
+      place(hand, gapM);
+      for (let i = 0; i < 3; i++) gapM[i] = robotM[i]! - gapM[i]!;
+    },
+    target(hand, outM) {
+      const elapsedS = Math.min((hand.takenNs - lastNs) / NS_PER_S, MAX_APPROACH_STEP_S);
+      if (elapsedS > 0) {
+        shorten(gapM, APPROACH_M_S * elapsedS);
+        lastNs = hand.takenNs;
+      }
+      place(hand, outM);
+      for (let i = 0; i < 3; i++) outM[i]! += gapM[i]!;
+    },
+  };
+}
+
+function shorten(v: Float64Array, byM: number): void {
+  const lengthM = Math.sqrt(v[0]! * v[0]! + v[1]! * v[1]! + v[2]! * v[2]!);
+  const share = lengthM > byM ? 1 - byM / lengthM : 0;
+  for (let i = 0; i < 3; i++) v[i]! *= share;
+}
+
+/** The last step: keeps a target in a box. */
+export interface Clamp {
+  /** A robot found outside may stay or come in, not go farther out. */
+  engage(robotM: Float64Array): void;
+  /** True when the target had to be moved. */
+  apply(targetM: Float64Array): boolean;
+}
+
+export function createClamp(box: Box | undefined): Clamp {
+  const minM = new Float64Array(3);
+  const maxM = new Float64Array(3);
+  return {
+    engage(robotM) {
+      for (let i = 0; i < 3; i++) {
+        minM[i] = Math.min(box?.minM[i] ?? -Infinity, robotM[i]!);
+        maxM[i] = Math.max(box?.maxM[i] ?? Infinity, robotM[i]!);
+      }
+    },
+    apply(targetM) {
+      let clamped = false;
+      for (let i = 0; i < 3; i++) {
+        const wantedM = targetM[i]!;
+        targetM[i] = Math.min(Math.max(wantedM, minM[i]!), maxM[i]!);
+        if (targetM[i] !== wantedM) clamped = true;
+      }
+      return clamped;
+    },
+  };
+}

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+
+describe('farhand ask', () => {
+  it('asks a running operator and tells what came of it', async () => {
+    const [desk, telemetry] = await freeUdpPorts(2);
+    const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
+    const demo = startFarhand(['demo', '--headless', `trace.dir=${temporaryFolder()}`, ...ports]);
+    const ask = (kind: string) => farhand(['ask', kind, ...ports]);
+    try {
+      await demo.waitFor(/armed → engaged/);
+      await new Promise((resolve) => setTimeout(resolve, 2000));
+      const home = await ask('home');
+      assert.equal(home.code, 0, home.stdout + home.stderr);
+      assert.match(home.stdout, /^home: robot \w+, operator home$/m);
+      const held = await ask('hold');
+      assert.deepEqual([held.code, held.stderr], [0, '']);
+      assert.match((await ask('estop')).stdout, /^estop: robot stopped/);
+      const refused = await ask('home');
+      assert.equal(refused.code, 1);
+      assert.match(refused.stdout, /home had no effect: robot stopped, operator hold/);
+      assert.equal((await ask('reset')).code, 0);
+      assert.equal((await ask('arm')).code, 0);
+      await demo.waitFor(/idle → armed[\s\S]*idle → armed[\s\S]*armed → engaged/);
+    } finally {
+      await demo.end();
+    }
+  });
+
+  it('says so when there is no operator', async () => {
+    const [desk, telemetry] = await freeUdpPorts(2);
+    const asked = await farhand([
+      'ask',
+      'home',
+      `console.deskPort=${desk}`,
+      `console.telemetryPort=${telemetry}`,
+    ]);
+    assert.equal(asked.code, 1);
+    assert.match(asked.stderr, /no operator process answers/);
+    const wrong = await farhand(['ask', 'hom']);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /Did you mean home/);
+  });
+});

@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
+import type { JointCommand } from '../../src/core/messages.ts';
+import { OUTCOMES } from '../../src/core/trace-record.ts';
+import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
+import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
+import { isApplied, MS, SimulatedRig, TestHand, xorshift } from './simulated-rig.ts';
+
+const bytes = new Uint8Array(256);
+
+/** As the console would ask. */
+function ask(rig: SimulatedRig, kind: string): void {
+  const length = writeFrame('request', { kind }, bytes);
+  rig.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 0, rig.nowNs, Number.NaN);
+}
+
+const measured = (rig: SimulatedRig): number[] => [...rig.robot.loop.supervisor.reading.positionsRad];
+const farthest = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
+  Math.max(...Array.from(a, (rad, i) => Math.abs(rad - b[i]!)));
+const awayRad = (rig: SimulatedRig): number => farthest(measured(rig), rig.model.homeRad);
+const mode = (rig: SimulatedRig): string => rig.operator.loop.mode;
+
+/** Every command sent, with the robot as the operator knew it. */
+function record(rig: SimulatedRig): { command: JointCommand; knownRad: number[] }[] {
+  const sent: { command: JointCommand; knownRad: number[] }[] = [];
+  rig.onOperatorSend = (_socket, datagram) => {
+    if (frameType(datagram, datagram.length) !== 'command') return;
+    const command = emptyCommand(rig.model.joints.length);
+    assert.equal(decodeCommand(datagram, datagram.length, command), null);
+    sent.push({ command, knownRad: [...rig.operator.loop.robot.state.positionsRad] });
+  };
+  return sent;
+}
+
+async function movedAway(hand = new TestHand(), overrides: string[] = []): Promise<SimulatedRig> {
+  const rig = await SimulatedRig.create({ hand, overrides });
+  hand.hand.clutch = true;
+  rig.runUntil(() => rig.state === 'engaged', 1000);
+  for (let i = 0; i < 150; i++) {
+    hand.hand.positionM[1]! -= 0.0007;
+    hand.hand.positionM[0]! += 0.0005;
+    rig.runFor(10);
+  }
+  assert.ok(awayRad(rig) > 0.2, `${awayRad(rig)} rad`);
+  return rig;
+}
+
+describe('home', () => {
+  it('brings the arm home at the set speed, under its own engagement, and then needs a fresh clutch', async () => {
+    const hand = new TestHand();
+    const rig = await movedAway(hand, ['operator.homeSpeedRadS=0.3']);
+    const sent = record(rig);
+    const fromNs = rig.nowNs;
+    assert.equal(mode(rig), 'teleop');
+    ask(rig, 'home');
+    assert.equal(mode(rig), 'home');
+    const tookMs = rig.runUntil(() => mode(rig) === 'hold', 15_000);
+    assert.ok(tookMs > 1500, `${tookMs} ms`);
+    assert.ok(awayRad(rig) < 3e-3, `${awayRad(rig)} rad from home`);
+    const rest = rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs + 500 * MS);
+    for (let i = 1; i < rest.length; i++) {
+      const dtS = (rest[i]!.atNs - rest[i - 1]!.atNs) / 1e9;
+      if (dtS > 0) assert.ok(farthest(rest[i]!.positionsRad, rest[i - 1]!.positionsRad) <= 0.31 * dtS + 1e-6);
+    }
+    const numbers = new Set(sent.map(({ command }) => command.engagement));
+    assert.deepEqual(
+      [...numbers].sort(),
+      [0, 1, 2].filter((n) => numbers.has(n)),
+    );
+    assert.ok(numbers.has(2) && !numbers.has(3), 'one engagement of its own');
+    rig.runFor(500);
+    assert.equal(mode(rig), 'hold', 'the clutch that was closed all the time does not count');
+    hand.hand.clutch = false;
+    rig.runFor(50);
+    hand.hand.clutch = true;
+    rig.runUntil(() => rig.state === 'engaged', 500);
+    assert.equal(mode(rig), 'teleop');
+  });
+
+  it('needs no hand in sight', async () => {
+    const hand = new TestHand();
+    const rig = await movedAway(hand);
+    hand.status = 'stale';
+    rig.runFor(100);
+    assert.equal(rig.state, 'hold');
+    ask(rig, 'home');
+    rig.runUntil(() => mode(rig) === 'hold', 15_000);
+    assert.ok(awayRad(rig) < 3e-3);
+  });
+
+  it('is refused and counted while the robot is not armed', async () => {
+    const rig = await SimulatedRig.create({ hand: new TestHand(), overrides: ['operator.autoArm=false'] });
+    rig.runFor(300);
+    assert.equal(rig.state, 'idle');
+    ask(rig, 'home');
+    assert.equal(mode(rig), 'hold');
+    assert.equal(rig.operator.counters.get('not-armed'), 1);
+    rig.runFor(500);
+    assert.equal(rig.robot.driver.writes.length, 0);
+  });
+
+  const aborts: [string, (rig: SimulatedRig, hand: TestHand) => void, string][] = [
+    ['hold', (rig) => ask(rig, 'hold'), 'hold'],
+    ['e-stop', (rig) => ask(rig, 'estop'), 'stopped'],
+    ['disarm', (rig) => ask(rig, 'disarm'), 'idle'],
+    ['the e-stop of the hand', (_rig, { hand }) => (hand.estop = true), 'stopped'],
+    ['the clutch', (_rig, { hand }) => (hand.clutch = true), 'hold'],
+    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'disconnected'],
+  ];
+  for (const [name, abort, state] of aborts)
+    it(`is ended by ${name}`, async () => {
+      const hand = new TestHand();
+      const rig = await movedAway(hand);
+      hand.hand.clutch = false;
+      rig.runFor(200);
+      ask(rig, 'home');
+      rig.runUntil(() => rig.state === 'engaged', 500);
+      rig.runFor(400);
+      assert.equal(mode(rig), 'home');
+      const fromNs = rig.nowNs;
+      abort(rig, hand);
+      rig.runUntil(() => mode(rig) === 'hold', 500);
+      rig.runUntil(() => rig.state === state, 3000);
+      rig.runFor(500);
+      assert.ok(awayRad(rig) > 0.02, 'it did not get there');
+      const writes = rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs + 600 * MS);
+      assert.equal(writes.length, 0, 'it stands');
+      assert.equal(mode(rig), 'hold', 'and does not go on by itself');
+    });
+});
+
+describe('an automatic input', () => {
+  it('is back at its place after home, however far e-stops had carried it', async () => {
+    const rig = await SimulatedRig.create();
+    const target: number[][] = [];
+    const cycle = () => {
+      target.length = 0;
+      const from = rig.robot.driver.writes.length;
+      rig.runFor(16_000);
+      for (const { positionsRad } of rig.robot.driver.writes.slice(from)) target.push(positionsRad);
+      return rig.model.joints.map((_, j) => target.reduce((sum, q) => sum + q[j]!, 0) / target.length);
+    };
+    rig.runUntil(() => rig.state === 'engaged', 1000);
+    const first = cycle();
+    for (let i = 0; i < 4; i++) {
+      rig.runFor(1700);
+      ask(rig, 'estop');
+      rig.runUntil(() => rig.state === 'stopped', 500);
+      rig.runFor(100);
+      ask(rig, 'reset');
+      rig.runUntil(() => rig.state === 'idle', 500);
+      rig.runFor(100);
+      ask(rig, 'arm');
+      rig.runUntil(() => rig.state === 'engaged', 500);
+    }
+    const drifted = farthest(cycle(), first);
+    assert.ok(drifted > 0.03, `the middle of the figure has moved by ${drifted} rad`);
+    ask(rig, 'home');
+    rig.runUntil(() => mode(rig) === 'teleop', 15_000);
+    rig.runUntil(() => rig.state === 'engaged', 500);
+    const back = farthest(cycle(), first);
+    assert.ok(back < 0.01, `the middle of the figure is off by ${back} rad`);
+  });
+
+  it('does not take over when the way home is cut short', async () => {
+    const rig = await SimulatedRig.create();
+    rig.runFor(3000);
+    ask(rig, 'home');
+    rig.runFor(900);
+    assert.equal(mode(rig), 'home');
+    const impair = rig.impair;
+    rig.impair = (from, to, nowNs) => (rig.operator.peers.includes(from) ? null : impair(from, to, nowNs));
+    rig.runUntil(() => rig.state === 'hold', 500);
+    rig.impair = impair;
+    rig.runUntil(() => mode(rig) === 'hold', 500);
+    rig.runFor(3000);
+    assert.equal(mode(rig), 'hold');
+    ask(rig, 'home');
+    rig.runUntil(() => mode(rig) === 'teleop', 15_000);
+  });
+
+  it('stays out after hold until asked back', async () => {
+    const rig = await SimulatedRig.create();
+    rig.runFor(2000);
+    ask(rig, 'hold');
+    rig.runUntil(() => rig.state === 'hold', 100);
+    rig.runFor(3000);
+    assert.equal(rig.state, 'hold');
+    ask(rig, 'teleop');
+    rig.runUntil(() => rig.state === 'engaged', 300);
+  });
+});
+
+describe('changes of mode', () => {
+  for (const seed of [1, 2, 3, 4, 5, 6])
+    it(`never step the joints, whatever is asked when (${seed})`, async () => {
+      const hand = new TestHand();
+      const rig = await SimulatedRig.create({ hand });
+      const sent = record(rig);
+      const chance = xorshift(seed * 7919);
+      const swing = () => {
+        const s = rig.nowNs / 1e9;
+        hand.hand.positionM.set([
+          0.08 * Math.sin(1.7 * s),
+          1 + 0.06 * Math.sin(1.1 * s),
+          0.05 * Math.sin(0.9 * s),
+        ]);
+      };
+      for (let i = 0; i < 6000; i++) {
+        swing();
+        const draw = chance();
+        if (draw < 0.003) ask(rig, 'home');
+        else if (draw < 0.004) ask(rig, 'hold');
+        else if (draw < 0.005) ask(rig, 'teleop');
+        else if (draw < 0.009) hand.hand.clutch = !hand.hand.clutch;
+        else if (draw < 0.0095) hand.hand.tracking = false;
+        else if (draw > 0.99) hand.hand.tracking = true;
+        else if (draw < 0.01) ask(rig, 'estop');
+        if (draw > 0.98 && rig.state === 'stopped') ask(rig, 'reset');
+        if (draw > 0.98 && rig.state === 'idle') ask(rig, 'arm');
+        rig.runFor(5);
+      }
+      assertNoStep(rig);
+      assertEngagements(sent);
+      const modes = new Set(sent.map(({ command }) => command.engagement));
+      assert.ok(modes.size > 5, `${modes.size} engagements`);
+    });
+});
+
+/** What reached the driver: speed within limits, and speed itself without steps beyond the acceleration limit. */
+function assertNoStep(rig: SimulatedRig): void {
+  const { writes } = rig.robot.driver;
+  assert.ok(writes.length > 500, `${writes.length} writes`);
+  const before = rig.model.joints.map(() => 0);
+  for (let i = 1; i < writes.length; i++) {
+    const dtS = (writes[i]!.atNs - writes[i - 1]!.atNs) / 1e9;
+    if (dtS < 0.001) continue;
+    rig.model.joints.forEach((joint, j) => {
+      const speed = (writes[i]!.positionsRad[j]! - writes[i - 1]!.positionsRad[j]!) / dtS;
+      const fresh = dtS > 0.05 ? 0 : before[j]!;
+      assert.ok(Math.abs(speed) <= joint.maxVelocityRadS, `joint ${j}: ${speed} rad/s`);
+      const step = Math.abs(speed - fresh);
+      assert.ok(
+        step <= joint.maxAccelerationRadS2 * 0.01 + 0.02,
+        `joint ${j} at ${writes[i]!.atNs / 1e9}: from ${fresh} to ${speed} rad/s`,
+      );
+      before[j] = speed;
+    });
+  }
+}
+
+/** Each engagement starts where the robot was known to be, and goes on without a leap. */
+function assertEngagements(sent: ReturnType<typeof record>): void {
+  let last: JointCommand | null = null;
+  for (const { command, knownRad } of sent) {
+    if (command.engagement === 0) continue;
+    const from = last?.engagement === command.engagement ? last.positionsRad : knownRad;
+    const stepRad = farthest(command.positionsRad, from);
+    assert.ok(stepRad < 0.03, `engagement ${command.engagement}: a step of ${stepRad} rad`);
+    last = command;
+  }
+}
+
+describe('a filter', () => {
+  it('tells its delay in every trace record of an engagement', async () => {
+    const rig = await SimulatedRig.create({ overrides: ['operator.mapper.filter=moving-average:5'] });
+    rig.runFor(3000);
+    rig.windDown();
+    const applied = rig.operator.closed.filter((closed) => isApplied(OUTCOMES[closed.outcome]!));
+    assert.ok(applied.length > 200);
+    for (const { filterDelayNs } of applied.slice(10)) assert.ok(Math.abs(filterDelayNs - 20 * MS) < 1);
+    const plain = await SimulatedRig.create();
+    plain.runFor(1000);
+    assert.ok(plain.operator.closed.every(({ filterDelayNs }) => Number.isNaN(filterDelayNs)));
+  });
+});
