@@ -82,6 +82,8 @@ export class RtdeClient {
   readonly #link: TcpLink;
   readonly #take = (message: Buffer): boolean => this.#accept(message);
   #phase: Phase = 'closed';
+  /** This connection has brought a state. */
+  #seen = false;
   #recipe = 0;
   #dataBytes = 0;
   #toolPackage: Buffer | null = null;
@@ -105,7 +107,7 @@ export class RtdeClient {
 
   /** State flows. */
   get streaming(): boolean {
-    return this.#phase === 'data';
+    return this.#phase === 'data' && this.#seen;
   }
 
   get localAddress(): string {
@@ -129,6 +131,7 @@ export class RtdeClient {
   #begin(): void {
     this.#cutter.restart();
     this.#stamps.restart();
+    this.#seen = false;
     this.#phase = 'version';
     this.#link.send(encodeVersionRequest(2));
   }
@@ -232,6 +235,7 @@ export class RtdeClient {
     state.safetyStatusBits = bytes.readUInt32BE(at + 16);
     const receivedNs = this.#clock.nowNs();
     state.atNs = Number.isFinite(stampNs) ? this.#stamps.place(stampNs, receivedNs) : receivedNs;
+    this.#seen = true;
     this.#events.state(state);
   }
 }

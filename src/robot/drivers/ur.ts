@@ -11,7 +11,7 @@ import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
 import { MAX_STEP_RAD_S, RTDE_HZ, STEP_S, type UrConfig, urConfig } from '../ur/config.ts';
 import { startControl } from '../ur/control.ts';
 import { makeReady } from '../ur/enabling.ts';
-import { ROBOT_MODE, robotModeName, RUNTIME_PLAYING, SAFETY_MODE, safetyCause } from '../ur/modes.ts';
+import { ROBOT_MODE, RUNTIME_PLAYING, robotModeName, SAFETY_MODE, safetyCause } from '../ur/modes.ts';
 
 const JOINTS = 6;
 /** Time over which a step is judged, however long nothing was written. */
@@ -79,10 +79,14 @@ class UrDriver implements Driver {
       const why = () => this.#fault || 'no answer';
       await until(() => this.#rtde.streaming, OPEN_TIMEOUT_MS, why, this.#abort.signal);
     } catch (cause) {
-      throw new TeleopError('robot-unreachable', `no state from ${host}:${rtdePort}: ${(cause as Error).message}`, {
-        hint: 'Check that the controller is on, its address (robot.options.host) and that RTDE is enabled there.',
-        cause,
-      });
+      throw new TeleopError(
+        'robot-unreachable',
+        `no state from ${host}:${rtdePort}: ${(cause as Error).message}`,
+        {
+          hint: 'Check that the controller is on, its address (robot.options.host) and that RTDE is enabled there.',
+          cause,
+        },
+      );
     }
     const address = reverseHost || this.#rtde.localAddress;
     try {
@@ -218,7 +222,8 @@ class UrDriver implements Driver {
   #grip(gripper: number): void {
     if (this.#config.gripper === 'none') return;
     const close = this.#closed ? gripper > OPEN_AT : gripper >= CLOSE_AT;
-    if (close !== this.#closed && this.#rtde.setToolOutput(this.#config.toolOutput, close)) this.#closed = close;
+    if (close !== this.#closed && this.#rtde.setToolOutput(this.#config.toolOutput, close))
+      this.#closed = close;
   }
 
   /** Every state message. */
@@ -235,7 +240,8 @@ class UrDriver implements Driver {
 
   #watchProgram(state: RtdeState): void {
     this.#notPlaying = state.runtimeState === RUNTIME_PLAYING ? 0 : this.#notPlaying + 1;
-    if (state.robotMode !== ROBOT_MODE.running) this.#fail(`robot is in mode "${robotModeName(state.robotMode)}"`);
+    if (state.robotMode !== ROBOT_MODE.running)
+      this.#fail(`robot is in mode "${robotModeName(state.robotMode)}"`);
     else if (this.#notPlaying > MAX_NOT_PLAYING) this.#fail('the control program was ended');
   }
 
@@ -257,9 +263,13 @@ const plugin: DriverPlugin<UrConfig> = {
   joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (config: UrConfig, model: RobotModel, clock: Clock) => {
     if (model.joints.length !== JOINTS)
-      throw new TeleopError('bad-model', `model "${model.name}" has ${model.joints.length} joints, not ${JOINTS}`, {
-        hint: 'Choose the model of the robot that is connected.',
-      });
+      throw new TeleopError(
+        'bad-model',
+        `model "${model.name}" has ${model.joints.length} joints, not ${JOINTS}`,
+        {
+          hint: 'Choose the model of the robot that is connected.',
+        },
+      );
     const driver = new UrDriver(config, clock);
     try {
       await driver.open();

@@ -27,7 +27,7 @@ export const urConfig = z.strictObject({
     .describe('no setpoint for this long: the control program stops the robot'),
   lookaheadS: z.number().min(0.03).max(0.2).default(0.1).describe('servoj: smooths, and adds as much delay'),
   gain: z.number().min(100).max(2000).default(300).describe('servoj: stiffness of following'),
-  stopRadS2: z.number().min(1).max(20).default(4).describe('deceleration of a stop'),
+  stopRadS2: z.number().min(1).max(20).default(10).describe('deceleration of a stop'),
   extrapolateMs: z
     .number()
     .min(0)

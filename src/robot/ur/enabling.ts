@@ -25,7 +25,12 @@ export interface Readiness {
  */
 export async function makeReady(at: Readiness): Promise<void> {
   const { config, rtde, signal } = at;
-  await until(() => rtde.streaming, 3000, () => `no state from ${config.host}:${config.rtdePort}`, signal);
+  await until(
+    () => rtde.streaming,
+    3000,
+    () => `no state from ${config.host}:${config.rtdePort}`,
+    signal,
+  );
   const major = MAJOR_VERSION[config.series];
   if (config.series === 'cb3' ? rtde.majorVersion !== major : rtde.majorVersion < major)
     throw new Refused(`series is ${config.series}, but the controller runs version ${rtde.majorVersion}`);
@@ -60,7 +65,8 @@ function refuseIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
 /** Software before 5.6 does not know the question; it then tells by refusing the program. */
 async function checkRemoteControl(dashboard: Dashboard): Promise<void> {
   const answer = await dashboard.ask('is in remote control');
-  if (answer.toLowerCase() === 'false') throw new Refused('switch the robot to remote control at its pendant');
+  if (answer.toLowerCase() === 'false')
+    throw new Refused('switch the robot to remote control at its pendant');
 }
 
 async function unlock({ rtde, signal }: Readiness, dashboard: Dashboard): Promise<void> {
@@ -76,7 +82,8 @@ async function unlock({ rtde, signal }: Readiness, dashboard: Dashboard): Promis
 
 async function power({ config, rtde, signal }: Readiness, dashboard: Dashboard): Promise<void> {
   const mode = (): number => rtde.state.robotMode;
-  const failed = (what: string) => () => `${what} did not succeed: robot is in mode "${robotModeName(mode())}"`;
+  const failed = (what: string) => () =>
+    `${what} did not succeed: robot is in mode "${robotModeName(mode())}"`;
   if (mode() === ROBOT_MODE.running) return;
   if (!config.powerOn) throw new Refused('switch the robot on and release its brakes at the pendant');
   if (mode() <= ROBOT_MODE.powerOff) {
