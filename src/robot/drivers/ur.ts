@@ -48,6 +48,8 @@ class UrDriver implements Driver {
   #sentNs = 0;
   #writtenNs = 0;
   #notPlaying = 0;
+  /** The control program closed its connection. */
+  #hungUp = false;
   #protectiveStopNs = Number.NaN;
   #closed = false;
   #disposed = false;
@@ -110,6 +112,7 @@ class UrDriver implements Driver {
       return 'fault';
     }
     this.#phase = 'enabling';
+    this.#hungUp = false;
     this.#abort = new AbortController();
     void this.#enable(nowNs, this.#abort.signal);
     return 'stale';
@@ -188,10 +191,11 @@ class UrDriver implements Driver {
         rtde: this.#rtde,
         server: this.#server!,
         host: this.#config.reverseHost || this.#rtde.localAddress,
-        closed: () => this.#programEnded(session),
+        closed: () => this.#programEnded(),
         signal,
       });
-      if (signal.aborted || !session.open) throw new Refused('the control program ended at once');
+      if (signal.aborted) return session.stop();
+      if (!session.open) throw new Refused('the control program ended at once');
       this.#session = session;
       this.#writtenNs = nowNs;
       this.#notPlaying = 0;
@@ -239,14 +243,17 @@ class UrDriver implements Driver {
   }
 
   #watchProgram(state: RtdeState): void {
-    this.#notPlaying = state.runtimeState === RUNTIME_PLAYING ? 0 : this.#notPlaying + 1;
+    const playing = state.runtimeState === RUNTIME_PLAYING && !this.#hungUp;
+    this.#notPlaying = playing ? 0 : this.#notPlaying + 1;
     if (state.robotMode !== ROBOT_MODE.running)
       this.#fail(`robot is in mode "${robotModeName(state.robotMode)}"`);
-    else if (this.#notPlaying > MAX_NOT_PLAYING) this.#fail('the control program was ended');
+    else if (this.#notPlaying > MAX_NOT_PLAYING)
+      this.#fail(this.#hungUp ? 'the control program hung up' : 'the control program was ended');
   }
 
-  #programEnded(session: ReverseSession): void {
-    if (this.#session === session && this.#phase === 'enabled') this.#fail('the control program hung up');
+  /** The state messages that follow tell why, if the safety system did it. */
+  #programEnded(): void {
+    this.#hungUp = true;
   }
 
   #lost(why: string): void {
