@@ -33,7 +33,10 @@ describe('driver xarm6 against a simulated control box', { timeout: 60_000 }, ()
       assert.deepEqual([...(await rig.sweep(800, 0.5))], ['ok']);
       const swept = rig.reading.positionsRad[0]! - startRad;
       assert.ok(swept > 0.25 && swept < 0.45, `${swept} rad`);
-      assert.ok(Math.abs(rig.reading.velocitiesRadS[0]! - 0.5) < 0.3, `${rig.reading.velocitiesRadS[0]} rad/s`);
+      assert.ok(
+        Math.abs(rig.reading.velocitiesRadS[0]! - 0.5) < 0.3,
+        `${rig.reading.velocitiesRadS[0]} rad/s`,
+      );
     });
   });
 
