@@ -88,7 +88,7 @@ class RtdeClientSession {
     const hz = payload.readDoubleBE(0);
     const maxHz = 1 / this.#controller.stepS;
     this.#every = Math.max(1, Math.round(maxHz / (hz > 0 ? Math.min(hz, maxHz) : maxHz)));
-    const names = payload.toString('latin1', 8).split(',');
+    const names = list(payload.toString('latin1', 8));
     const types = names.map((name) => typeOfOutput(name, this.#controller.series) ?? 'NOT_FOUND');
     const whole = !types.includes('NOT_FOUND');
     this.#outputs = whole ? names : [];
@@ -97,7 +97,7 @@ class RtdeClientSession {
   }
 
   #setInputs(payload: Buffer): void {
-    const names = payload.toString('latin1').split(',');
+    const names = list(payload.toString('latin1'));
     const types = names.map((name) => {
       const type = typeOfInput(name);
       return type === null ? 'NOT_FOUND' : this.#inUse(name) ? 'IN_USE' : type;
@@ -129,6 +129,9 @@ class RtdeClientSession {
     this.#socket.write(Buffer.concat([head, payload]));
   }
 }
+
+/** ur_rtde ends its lists with a comma; controllers take that. */
+const list = (text: string): string[] => text.replace(/,$/, '').split(',');
 
 function ints(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);

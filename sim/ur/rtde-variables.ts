@@ -24,12 +24,12 @@ const names = (type: RtdeType, list: string): [string, RtdeType][] =>
 const OUTPUTS = new Map<string, RtdeType>([
   ...names(
     'VECTOR6D',
-    'target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose target_TCP_speed joint_temperatures actual_joint_voltage',
+    'target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose target_TCP_speed joint_temperatures actual_joint_voltage payload_inertia',
   ),
-  ...names('VECTOR3D', 'actual_tool_accelerometer elbow_position elbow_velocity'),
+  ...names('VECTOR3D', 'actual_tool_accelerometer elbow_position elbow_velocity payload_cog'),
   ...names(
     'DOUBLE',
-    'timestamp actual_execution_time speed_scaling target_speed_fraction actual_momentum actual_main_voltage actual_robot_voltage actual_robot_current standard_analog_input0 standard_analog_input1 standard_analog_output0 standard_analog_output1 io_current tool_analog_input0 tool_analog_input1 tool_output_current tool_temperature tcp_force_scalar',
+    'timestamp actual_execution_time speed_scaling target_speed_fraction actual_momentum actual_main_voltage actual_robot_voltage actual_robot_current standard_analog_input0 standard_analog_input1 standard_analog_output0 standard_analog_output1 io_current tool_analog_input0 tool_analog_input1 tool_output_current tool_temperature tcp_force_scalar payload',
   ),
   ...names('UINT64', 'actual_digital_input_bits actual_digital_output_bits'),
   ...names(
@@ -42,9 +42,7 @@ const OUTPUTS = new Map<string, RtdeType>([
 
 /** Only e-Series software has these. */
 const E_SERIES_OUTPUTS = new Map<string, RtdeType>([
-  ...names('VECTOR6D', 'ft_raw_wrench payload_inertia actual_current_as_torque'),
-  ...names('VECTOR3D', 'payload_cog'),
-  ...names('DOUBLE', 'payload'),
+  ...names('VECTOR6D', 'ft_raw_wrench actual_current_as_torque'),
   ...names('INT32', 'safety_status'),
 ]);
 
