@@ -1,5 +1,5 @@
 import { Arm } from './arm.ts';
-import type { ControlProgram } from './program.ts';
+import type { UrProgram } from './program.ts';
 
 export type Series = 'cb3' | 'e';
 
@@ -30,7 +30,7 @@ export class UrController {
   remoteControl = true;
   toolOutputs = 0;
   nowS = 0;
-  #program: ControlProgram | null = null;
+  #program: UrProgram | null = null;
   #nextMode: number | null = null;
   #nextModeS = 0;
   #protectiveS = 0;
@@ -64,19 +64,17 @@ export class UrController {
   }
 
   /** Only a running robot takes a program; the one before ends. */
-  play(program: ControlProgram): boolean {
+  play(program: UrProgram): boolean {
     if (this.robotMode !== MODE.running || this.safetyMode !== SAFETY.normal || !this.remoteControl)
       return false;
     this.endProgram();
     this.#program = program;
-    program.start(this, () => {
-      if (this.#program === program) this.#program = null;
-    });
+    program.start(this);
     return true;
   }
 
   endProgram(): void {
-    this.#program?.end('ended by the controller');
+    this.#program?.end();
     this.#program = null;
   }
 
@@ -115,7 +113,7 @@ export class UrController {
       this.robotMode = this.#nextMode;
       this.#nextMode = null;
     }
-    this.#program?.step(stalled);
+    if (this.#program?.step(stalled) === false) this.#program = null;
     if (this.arm.strain > MAX_STRAIN) this.protectiveStop();
     this.arm.step(this.stepS);
   }

@@ -1,148 +1,184 @@
 import { connect, type Socket } from 'node:net';
 import type { UrController } from './controller.ts';
+import { parseProgram } from './urscript/parse.ts';
+import { type Program, ScriptError } from './urscript/syntax.ts';
+import {
+  type Builtin,
+  number,
+  ScriptRun,
+  type ScriptThread,
+  type Step,
+  type Value,
+} from './urscript/threads.ts';
 
-const FRAME_BYTES = 32;
+const CONNECT_TIMEOUT_S = 2;
+/** Deceleration where a program is ended from outside. */
+const END_RAD_S2 = 10;
+const MAX_UNREAD_BYTES = 1 << 16;
 
-interface Parameters {
-  host: string;
-  port: number;
-  token: number;
-  lookaheadS: number;
-  gain: number;
-  stopRadS2: number;
-  extrapolateSteps: number;
-  firstFrameS: number;
-  maxStepRadS: number;
-  maxTimeoutS: number;
-}
+/** A connection that a program opened, with what it has not read yet. */
+class ScriptSocket {
+  readonly socket: Socket;
+  state: 'connecting' | 'open' | 'closed' = 'connecting';
+  unread: Buffer = Buffer.alloc(0);
 
-/** The assignments at the head of our program; null for a text that is not it. */
-export function parseControlScript(script: string): Parameters | null {
-  if (!/^def farhand\(\):\n/.test(script) || !/\nend\n$/.test(script)) return null;
-  const text = (name: string): string => new RegExp(`^ {2}fh_${name} = (.+)$`, 'm').exec(script)?.[1] ?? '';
-  const real = (name: string): number => Number(text(name) || Number.NaN);
-  const parameters = {
-    host: text('host').replaceAll('"', ''),
-    port: real('port'),
-    token: real('token'),
-    lookaheadS: real('lookahead_s'),
-    gain: real('gain'),
-    stopRadS2: real('stop_rad_s2'),
-    extrapolateSteps: real('extrapolate_steps'),
-    firstFrameS: real('first_frame_s'),
-    maxStepRadS: real('max_step_rad_s'),
-    maxTimeoutS: real('max_timeout_s'),
-  };
-  const numbers = Object.values(parameters).filter((value) => typeof value === 'number');
-  return numbers.every(Number.isFinite) && parameters.host !== '' ? parameters : null;
-}
-
-/**
- * What a controller does that runs our program, told in its terms: the reader of frames with its timeout, and the
- * servo thread with one servoj per period. It is not an interpreter of URScript.
- */
-export class ControlProgram {
-  readonly #p: Parameters;
-  readonly #log: (text: string) => void;
-  #controller!: UrController;
-  #ended: () => void = () => {};
-  #socket: Socket | null = null;
-  #over = false;
-  #held = Buffer.alloc(0);
-  #waitS: number;
-  #waitedS = 0;
-  #servo = false;
-  #fresh = false;
-  #gap = 1;
-  #missed = 0;
-  #q: number[] = [];
-  #from: number[] = [];
-  #out: number[] = [];
-
-  constructor(parameters: Parameters, log: (text: string) => void) {
-    this.#p = parameters;
-    this.#log = log;
-    this.#waitS = parameters.firstFrameS;
-  }
-
-  start(controller: UrController, ended: () => void): void {
-    this.#controller = controller;
-    this.#ended = ended;
-    this.#q = [...controller.arm.positionsRad];
-    this.#from = this.#q;
-    this.#out = this.#q;
-    const socket = connect({ host: this.#p.host, port: this.#p.port, noDelay: true });
-    this.#socket = socket;
-    socket.on('connect', () => {
-      const token = Buffer.alloc(4);
-      token.writeInt32BE(this.#p.token, 0);
-      socket.write(token);
+  constructor(host: string, port: number) {
+    this.socket = connect({ host, port, noDelay: true });
+    this.socket.on('connect', () => {
+      this.state = 'open';
     });
-    socket.on('data', (chunk) => this.#read(chunk));
-    socket.on('error', (error) => this.end(error.message));
-    socket.on('close', () => this.end('no setpoint in time'));
+    this.socket.on('data', (chunk) => {
+      this.unread = Buffer.concat([this.unread, chunk]);
+      if (this.unread.length > MAX_UNREAD_BYTES) this.socket.destroy();
+    });
+    this.socket.on('error', () => {});
+    this.socket.on('close', () => {
+      this.state = 'closed';
+    });
+  }
+}
+
+/** A URScript program on a controller: its text is executed, period by period. */
+export class UrProgram {
+  readonly #program: Program;
+  readonly #log: (text: string) => void;
+  readonly #sockets = new Map<string, ScriptSocket>();
+  #controller!: UrController;
+  #run: ScriptRun | null = null;
+  /** How much of the present period counts against a timeout; 0 where this process was late itself. */
+  #periodS = 0;
+
+  /** Throws a ScriptError for a text that cannot be understood. */
+  constructor(script: string, log: (text: string) => void) {
+    this.#program = parseProgram(script);
+    this.#log = log;
   }
 
-  /** stopj and out. */
-  end(why: string): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#log(`control program ends: ${why}`);
-    this.#socket?.destroy();
-    this.#controller.arm.stop(this.#p.stopRadS2);
-    this.#ended();
+  start(controller: UrController): void {
+    this.#controller = controller;
+    this.#run = new ScriptRun(this.#program, this.#builtins());
   }
 
-  step(stalled: boolean): void {
-    if (!stalled) this.#waitedS += this.#controller.stepS;
-    if (this.#waitedS > this.#waitS) return this.end('no setpoint in time');
-    this.#setpoint();
-    if (!this.#servo) return;
-    const { lookaheadS, gain } = this.#p;
-    this.#controller.arm.servo({ targetRad: this.#out, lookaheadS, gain });
-  }
-
-  #setpoint(): void {
-    if (this.#fresh) {
-      this.#fresh = false;
-      this.#gap = this.#missed + 1;
-      this.#missed = 0;
-      this.#out = this.#q;
-      return;
+  /** One period. False when the program has ended. */
+  step(stalled: boolean): boolean {
+    this.#periodS = stalled ? 0 : this.#controller.stepS;
+    try {
+      this.#run!.period();
+    } catch (error) {
+      if (!(error instanceof ScriptError)) throw error;
+      this.#log(`program ${this.#program.name} failed: ${error.message}`);
+      this.end();
+      return false;
     }
-    this.#missed++;
-    if (this.#missed <= this.#p.extrapolateSteps && this.#missed <= this.#gap)
-      this.#out = this.#out.map((rad, i) => rad + (this.#q[i]! - this.#from[i]!) / this.#gap);
+    if (this.#run!.done) this.#close();
+    return !this.#run!.done;
   }
 
-  #read(chunk: Buffer): void {
-    this.#held = Buffer.concat([this.#held, chunk]);
-    while (!this.#over && this.#held.length >= FRAME_BYTES) {
-      this.#frame(this.#held);
-      this.#held = this.#held.subarray(FRAME_BYTES);
-    }
+  /** Ended from outside: the arm brakes. */
+  end(): void {
+    this.#close();
+    this.#controller.arm.stop(END_RAD_S2);
   }
 
-  #frame(bytes: Buffer): void {
-    const int = (i: number) => bytes.readInt32BE(4 * i);
-    this.#waitedS = 0;
-    this.#waitS = Math.max(this.#controller.stepS, Math.min(int(0) / 1000, this.#p.maxTimeoutS));
-    if (int(7) === 0) {
-      this.#servo = false;
-      return;
+  #close(): void {
+    for (const { socket } of this.#sockets.values()) socket.destroy();
+    this.#sockets.clear();
+  }
+
+  #builtins(): Record<string, Builtin> {
+    return {
+      ...this.#motion(),
+      socket_open: (_thread, args) => this.#open(args),
+      socket_close: (_thread, [name]) => this.#drop(String(name)),
+      socket_send_int: (_thread, [value, name]) => this.#sendInt(number(value!), String(name)),
+      socket_read_binary_integer: (thread, args) => this.#readInts(thread, args),
+      textmsg: (_thread, args) => {
+        this.#log(`program says: ${args.join('')}`);
+        return true;
+      },
+      norm: (_thread, [value]) => Math.abs(number(value!)),
+    };
+  }
+
+  #motion(): Record<string, Builtin> {
+    const { arm } = this.#controller;
+    const stepS = this.#controller.stepS;
+    return {
+      get_actual_joint_positions: () => [...arm.positionsRad],
+      *sync(): Step {
+        yield 'period';
+        return true;
+      },
+      *servoj(_thread, [target], named): Step {
+        const option = (name: string, min: number, max: number): number => {
+          const value = number(named.get(name) ?? Number.NaN);
+          if (value < min || value > max) throw new ScriptError(`servoj: ${name} out of range`);
+          return value;
+        };
+        option('t', stepS, stepS);
+        const targetRad = (target as readonly Value[]).map(number);
+        if (targetRad.length !== 6) throw new ScriptError('servoj: six joints expected');
+        arm.servo({
+          targetRad,
+          lookaheadS: option('lookahead_time', 0.03, 0.2),
+          gain: option('gain', 100, 2000),
+        });
+        yield 'period';
+        return true;
+      },
+      *stopj(_thread, [radS2]): Step {
+        arm.stop(number(radS2!));
+        while (arm.moving) yield 'period';
+        return true;
+      },
+    };
+  }
+
+  *#open([host, port, name]: readonly Value[]): Step {
+    const opened = new ScriptSocket(String(host), number(port!));
+    this.#sockets.set(String(name), opened);
+    for (
+      let waitedS = 0;
+      opened.state === 'connecting' && waitedS < CONNECT_TIMEOUT_S;
+      waitedS += this.#periodS
+    )
+      yield 'socket';
+    if (opened.state === 'open') return true;
+    opened.socket.destroy();
+    return false;
+  }
+
+  #drop(name: string): boolean {
+    this.#sockets.get(name)?.socket.destroy();
+    this.#sockets.delete(name);
+    return true;
+  }
+
+  #sendInt(value: number, name: string): boolean {
+    const bytes = Buffer.alloc(4);
+    bytes.writeInt32BE(value, 0);
+    const socket = this.#sockets.get(name);
+    if (socket?.state !== 'open') return false;
+    socket.socket.write(bytes);
+    return true;
+  }
+
+  /** The count, then as many integers; a count of 0 on a timeout or the end of the connection. */
+  *#readInts(thread: ScriptThread, [count, name, timeoutS]: readonly Value[]): Step {
+    if (thread.critical) throw new ScriptError('reads in a critical section');
+    const ints = number(count!);
+    const waitS = number(timeoutS!);
+    const socket = this.#sockets.get(String(name));
+    let waitedS = 0;
+    while (socket !== undefined && socket.unread.length < 4 * ints) {
+      if (socket.state !== 'open' || (waitS > 0 && waitedS > waitS)) break;
+      yield 'socket';
+      waitedS += this.#periodS;
     }
-    if (int(7) !== 1) return this.end('told to stop');
-    const q = [1, 2, 3, 4, 5, 6].map((i) => int(i) / 1e6);
-    if (!this.#servo) {
-      this.#q = [...this.#controller.arm.positionsRad];
-      this.#out = this.#q;
-      this.#missed = 0;
-    }
-    const room = this.#p.maxStepRadS * this.#controller.stepS * (this.#missed + 2);
-    if (q.some((rad, i) => Math.abs(rad - this.#q[i]!) > room)) return this.end('setpoint too far away');
-    this.#from = this.#q;
-    this.#q = q;
-    this.#fresh = true;
-    this.#servo = true;
+    if (socket === undefined || socket.unread.length < 4 * ints)
+      return [0, ...new Array<number>(ints).fill(-1)];
+    const values = Array.from({ length: ints }, (_, i) => socket.unread.readInt32BE(4 * i));
+    socket.unread = socket.unread.subarray(4 * ints);
+    return [ints, ...values];
   }
 }

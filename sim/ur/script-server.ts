@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import type { UrController } from './controller.ts';
-import { ControlProgram, parseControlScript } from './program.ts';
+import { UrProgram } from './program.ts';
+import { ScriptError } from './urscript/syntax.ts';
 
 const MAX_SCRIPT_CHARS = 64_000;
 /** A state message without parts: length, type. The real one carries the robot's state ten times a second. */
@@ -17,11 +18,17 @@ export function scriptServer(controller: UrController, log: (text: string) => vo
       script += chunk.toString('latin1');
       if (script.length > MAX_SCRIPT_CHARS) socket.destroy();
       if (!/\nend\n$/.test(script)) return;
-      const parameters = parseControlScript(script);
+      start(controller, script, log);
       script = '';
-      if (parameters === null) log('a program that this simulator does not know: ignored');
-      else if (!controller.play(new ControlProgram(parameters, log)))
-        log('program refused: robot is not running');
     });
   });
+}
+
+function start(controller: UrController, script: string, log: (text: string) => void): void {
+  try {
+    if (!controller.play(new UrProgram(script, log))) log('program refused: robot is not running');
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error;
+    log(`program refused: ${error.message}`);
+  }
 }

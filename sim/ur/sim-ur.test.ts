@@ -3,7 +3,9 @@ import { describe, it } from 'node:test';
 import { controlScript } from '../../src/robot/ur/script.ts';
 import { Arm } from './arm.ts';
 import { MODE, SAFETY, UrController } from './controller.ts';
-import { ControlProgram, parseControlScript } from './program.ts';
+import { UrProgram } from './program.ts';
+import { parseProgram } from './urscript/parse.ts';
+import { ScriptError } from './urscript/syntax.ts';
 
 const steps = (controller: UrController, s: number) => {
   for (let i = 0; i < s / controller.stepS; i++) controller.step(false);
@@ -20,7 +22,7 @@ function running(): UrController {
 describe('simulated UR controller', () => {
   it('goes off, booting, idle, running, and takes no program before', () => {
     const controller = new UrController('cb3');
-    const program = () => new ControlProgram({ ...parseControlScript(script)!, port: 1 }, () => {});
+    const program = () => new UrProgram('def idle():\n  sync()\nend\n', () => {});
     assert.equal(controller.robotMode, MODE.powerOff);
     assert.ok(!controller.play(program()));
     assert.ok(controller.powerOn());
@@ -49,14 +51,44 @@ describe('simulated UR controller', () => {
     assert.equal(controller.unlockProtectiveStop(), 'done');
   });
 
-  it('reads the parameters of our program, and of no other', () => {
-    const parsed = parseControlScript(script)!;
-    assert.equal(parsed.host, '10.0.0.9');
-    assert.equal(parsed.lookaheadS, 0.05);
-    assert.equal(parsed.extrapolateSteps, 3);
-    assert.equal(parsed.maxTimeoutS, 0.2);
-    assert.equal(parseControlScript('def other():\n  popup("x")\nend\n'), null);
-    assert.equal(parseControlScript(script.replace('fh_gain', 'fh_pain')), null);
+  it('executes a program, and names what a controller would refuse', () => {
+    const said: string[] = [];
+    const run = (...lines: string[]) => {
+      said.length = 0;
+      const controller = running();
+      controller.play(new UrProgram(['def p():', ...lines, 'end', ''].join('\n'), (text) => said.push(text)));
+      steps(controller, 0.1);
+      return said.join();
+    };
+    assert.equal(
+      run('a = 2 + 3 * 4', 'if a == 14 and not a < 3:', 'textmsg("yes")', 'end'),
+      'program says: yes',
+    );
+    assert.equal(run('l = [1, 2]', 'm = l', 'textmsg(m[1] - -1.5)'), 'program says: 3.5');
+    assert.match(run('while True:', 'a = 1', 'end'), /never waits/);
+    assert.match(run('textmsg(a)'), /a has no value/);
+    assert.match(run('popup("x")'), /no function popup/);
+    assert.match(run('a = [1][1]'), /out of range/);
+    assert.match(run('enter_critical', 'sync()', 'exit_critical'), /critical/);
+    assert.match(run('servoj([0, 0, 0, 0, 0, 0], t=0.008, lookahead_time=0.5, gain=300)'), /lookahead_time/);
+    assert.match(
+      run('x = 1', 'thread t():', 'textmsg(x)', 'end', 'h = run t()', 'sync()', 'sync()'),
+      /x has no value/,
+      'a thread sees globals only',
+    );
+    assert.match(
+      run('global x = 1', 'thread t():', 'x = 2', 'end', 'h = run t()', 'sync()', 'sync()', 'textmsg(x)'),
+      /says: 2/,
+    );
+  });
+
+  it('takes our control program apart, and no half of it', () => {
+    assert.equal(parseProgram(script).name, 'farhand');
+    const lines = script.split('\n');
+    const ends = lines.flatMap((line, i) => (line.trim() === 'end' ? [i] : []));
+    for (const i of ends)
+      assert.throws(() => parseProgram(lines.filter((_, at) => at !== i).join('\n')), ScriptError);
+    assert.throws(() => parseProgram(script.replace('fh_missed + 1', 'fh_missed + ')), /line \d+/);
   });
 
   it('follows a moving target with the lag of its lookahead, within its speed', () => {

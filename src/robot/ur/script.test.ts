@@ -57,8 +57,8 @@ describe('control program', () => {
       'fh_token = 123456',
       'fh_extrapolate_steps = 10',
     ])
-      assert.ok(lines.includes(`  ${line}`), line);
-    assert.ok(lines.includes('  fh_gain = 300.0'), 'a whole number is still a float');
+      assert.ok(lines.includes(`  global ${line}`), line);
+    assert.ok(lines.includes('  global fh_gain = 300.0'), 'a whole number is still a float');
   });
 
   it('stops and ends on every way out of its loop', () => {

@@ -47,17 +47,17 @@ end
 }
 
 function parameters(options: ControlScript): string {
-  return `  fh_host = "${options.host}"
-  fh_port = ${options.port}
-  fh_token = ${options.token}
-  fh_step_s = ${real(options.stepS)}
-  fh_lookahead_s = ${real(options.lookaheadS)}
-  fh_gain = ${real(options.gain)}
-  fh_stop_rad_s2 = ${real(options.stopRadS2)}
-  fh_extrapolate_steps = ${Math.round(options.extrapolateS / options.stepS)}
-  fh_first_frame_s = ${real(options.firstFrameS)}
-  fh_max_step_rad_s = ${real(options.maxStepRadS)}
-  fh_max_timeout_s = ${real(MAX_TIMEOUT_S)}`;
+  return `  global fh_host = "${options.host}"
+  global fh_port = ${options.port}
+  global fh_token = ${options.token}
+  global fh_step_s = ${real(options.stepS)}
+  global fh_lookahead_s = ${real(options.lookaheadS)}
+  global fh_gain = ${real(options.gain)}
+  global fh_stop_rad_s2 = ${real(options.stopRadS2)}
+  global fh_extrapolate_steps = ${Math.round(options.extrapolateS / options.stepS)}
+  global fh_first_frame_s = ${real(options.firstFrameS)}
+  global fh_max_step_rad_s = ${real(options.maxStepRadS)}
+  global fh_max_timeout_s = ${real(MAX_TIMEOUT_S)}`;
 }
 
 const real = (value: number): string => (Number.isInteger(value) ? `${value}.0` : `${value}`);
