@@ -56,8 +56,8 @@ describe('driver xarm6 against a simulated control box', { timeout: 60_000 }, ()
           assert.match(rig.driver.fault, /e-stop button/);
           rig.driver.stop(monotonicClock.nowNs());
           rig.say('release');
-          await rig.cycles(300);
         }
+        await rig.cycles(300);
         const rest = rig.reading.positionsRad[0]!;
         await rig.cycles(200);
         assert.equal(rig.reading.positionsRad[0], rest, 'nothing moves by itself');

@@ -242,4 +242,18 @@ describe('xArm with hostile control boxes', () => {
     const late = sleep(300).then(() => 'late');
     assert.equal(await Promise.race([tcp.ask(13), late]), -1);
   });
+
+  it('notices a box that takes commands and answers none, while its reports flow', async () => {
+    const { downs } = await open(
+      (socket) => socket.resume(),
+      (socket) => {
+        const report = Buffer.alloc(87);
+        report.writeUInt32BE(87, 0);
+        const timer = setInterval(() => socket.write(report), 20);
+        socket.on('close', () => clearInterval(timer));
+      },
+    );
+    await until(() => downs.length > 0, 'it is told');
+    assert.deepEqual(downs, ['silent for 1000 ms']);
+  });
 });

@@ -20,6 +20,7 @@ const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
 /** A connection that held this long was a good one: the next attempt comes soon again. */
 const GOOD_AFTER_MS = 2000;
+const LOOKS = 5;
 
 /** A TCP connection that is made again whenever it ends, with growing pauses. */
 export class TcpLink {
@@ -30,6 +31,9 @@ export class TcpLink {
   #retryMs = FIRST_RETRY_MS;
   #retry: NodeJS.Timeout | undefined;
   #good: NodeJS.Timeout | undefined;
+  #listening: NodeJS.Timeout | undefined;
+  /** Looks since the last bytes came. */
+  #quiet = 0;
   #disposed = false;
 
   constructor(options: TcpLinkOptions, events: TcpLinkEvents) {
@@ -65,6 +69,7 @@ export class TcpLink {
     this.#socket = null;
     this.#up = false;
     clearTimeout(this.#good);
+    clearInterval(this.#listening);
     socket.destroy();
     if (this.#disposed) return;
     this.#retry = setTimeout(() => this.#connect(), this.#retryMs);
@@ -78,8 +83,21 @@ export class TcpLink {
     this.drop('closed');
   }
 
+  /**
+   * Node's own timeout is of no use here: what we send counts for it. Looks are counted, not time, so that a pause of
+   * this process is not taken for silence of the peer.
+   */
+  #listen(socket: Socket): void {
+    const { silenceMs } = this.#options;
+    socket.setTimeout(0);
+    this.#quiet = 0;
+    this.#listening = setInterval(() => {
+      if (++this.#quiet > LOOKS) this.drop(`silent for ${silenceMs} ms`);
+    }, silenceMs / LOOKS);
+  }
+
   #connect(): void {
-    const { host, port, silenceMs } = this.#options;
+    const { host, port } = this.#options;
     const socket = connect({ host, port, noDelay: true, timeout: CONNECT_TIMEOUT_MS });
     this.#socket = socket;
     const current = (act: () => void) => () => {
@@ -89,7 +107,7 @@ export class TcpLink {
       'connect',
       current(() => {
         this.#up = true;
-        socket.setTimeout(silenceMs);
+        this.#listen(socket);
         this.#good = setTimeout(() => {
           this.#retryMs = FIRST_RETRY_MS;
         }, GOOD_AFTER_MS);
@@ -97,11 +115,12 @@ export class TcpLink {
       }),
     );
     socket.on('data', (chunk: Buffer) => {
+      this.#quiet = 0;
       if (this.#socket === socket) this.#events.bytes(chunk);
     });
     socket.on(
       'timeout',
-      current(() => this.drop(this.#up ? `silent for ${silenceMs} ms` : 'no answer')),
+      current(() => this.drop('no answer')),
     );
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#socket === socket) this.drop(error.code ?? error.message);
