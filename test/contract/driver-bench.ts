@@ -64,14 +64,12 @@ export class Arm {
   async run(ms: number, targetRad: readonly number[] | null = null, whole = true): Promise<number[]> {
     const target = new Float64Array(this.#model.joints.length);
     const ramp = this.reading.positionsRad.slice();
-    let rampNs = this.nowNs;
     this.answers.clear();
     for (let t = 0; t < ms; t += CYCLE_MS) {
       await this.#tick();
       this.answers.add(this.driver.read(this.nowNs, this.reading));
       if (targetRad === null) continue;
-      this.#approach(ramp, targetRad, (this.nowNs - rampNs) / 1e9);
-      rampNs = this.nowNs;
+      this.#approach(ramp, targetRad);
       target.set(ramp);
       this.answers.add(this.driver.write(this.nowNs, target, 0.5));
       target.fill(Number.NaN);
@@ -93,9 +91,10 @@ export class Arm {
     });
   }
 
-  #approach(ramp: Float64Array, goalRad: readonly number[], forS: number): void {
+  /** By what a cycle allows, however long it took. */
+  #approach(ramp: Float64Array, goalRad: readonly number[]): void {
     for (let i = 0; i < ramp.length; i++) {
-      const room = this.#model.joints[i]!.maxVelocityRadS * forS;
+      const room = (this.#model.joints[i]!.maxVelocityRadS * CYCLE_MS) / 1000;
       ramp[i] = ramp[i]! + Math.max(-room, Math.min(room, goalRad[i]! - ramp[i]!));
     }
   }

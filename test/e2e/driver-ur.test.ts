@@ -132,11 +132,17 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
       rig.read();
       const leap = rig.reading.positionsRad.slice();
       const rest = leap[2]!;
-      leap[2] = rest + 1;
+      leap[2] = rest + 0.11;
       assert.equal(rig.driver.write(monotonicClock.nowNs(), leap, 0), 'fault');
       assert.match(rig.driver.fault, /step of joint 3/);
       await rig.cycles(300);
       assert.equal(rig.reading.positionsRad[2], rest);
+      rig.driver.stop(monotonicClock.nowNs());
+      assert.equal(await rig.enable(), 'ok');
+      assert.deepEqual([...(await rig.sweep(200, 0.2))], ['ok']);
+      leap.set(rig.reading.positionsRad);
+      leap[2] = rest + 0.5;
+      assert.equal(rig.driver.write(monotonicClock.nowNs(), leap, 0), 'fault', 'later too');
       leap[2] = Number.NaN;
       rig.driver.stop(monotonicClock.nowNs());
       assert.equal(await rig.enable(), 'ok');

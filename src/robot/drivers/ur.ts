@@ -15,7 +15,9 @@ import { ROBOT_MODE, RUNTIME_PLAYING, robotModeName, SAFETY_MODE, safetyCause } 
 
 const JOINTS = 6;
 /** Time over which a step is judged, however long nothing was written. */
-const MAX_STEP_NS = 40e6;
+const MAX_STEP_NS = 20e6;
+/** The first target after enabling is where the arm is; servoj would lurch to one farther away. */
+const FIRST_STEP_RAD = 0.1;
 const OPEN_TIMEOUT_MS = 3000;
 /** The runtime state may lag behind by a state message or two. */
 const MAX_NOT_PLAYING = 3;
@@ -135,10 +137,10 @@ class UrDriver implements Driver {
     if (this.#phase !== 'enabled') return this.#fault === '' ? 'ok' : 'fault';
     const from = this.#servoing ? this.#target : this.#rtde.state.actualQ;
     const sinceNs = Math.max(this.#stepNs, Math.min(nowNs - this.#writtenNs, MAX_STEP_NS));
-    const roomRad = MAX_STEP_RAD_S * (sinceNs / 1e9);
+    const roomRad = this.#servoing ? MAX_STEP_RAD_S * (sinceNs / 1e9) : FIRST_STEP_RAD;
     for (let i = 0; i < JOINTS; i++)
       if (!(Math.abs(positionsRad[i]! - from[i]!) <= roomRad)) {
-        this.#fail(`step of joint ${i + 1} refused: more than ${MAX_STEP_RAD_S} rad/s`);
+        this.#fail(`step of joint ${i + 1} refused: more than ${roomRad.toFixed(3)} rad at once`);
         return 'fault';
       }
     this.#target.set(positionsRad);

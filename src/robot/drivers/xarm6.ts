@@ -29,6 +29,8 @@ const MAX_STEP_RAD_S = 2 * Math.PI;
 /** The shortest and longest time over which a step is judged. */
 const MIN_STEP_NS = 4e6;
 const MAX_STEP_NS = 40e6;
+/** The first target after enabling is where the arm is; the arm would lurch to one farther away. */
+const FIRST_STEP_RAD = 0.1;
 const OPEN_TIMEOUT_MS = 3000;
 const ENABLE_TIMEOUT_MS = 3000;
 /** Powering the motors may take this long, by the vendor's own client. */
@@ -128,10 +130,10 @@ class Xarm6Driver implements Driver {
     if (this.#phase !== 'enabled') return this.#fault === '' ? 'ok' : 'fault';
     const from = this.#servoing ? this.#target : this.#tcp.report.positionsRad;
     const sinceNs = Math.max(MIN_STEP_NS, Math.min(nowNs - this.#writtenNs, MAX_STEP_NS));
-    const roomRad = (MAX_STEP_RAD_S * sinceNs) / 1e9;
+    const roomRad = this.#servoing ? (MAX_STEP_RAD_S * sinceNs) / 1e9 : FIRST_STEP_RAD;
     for (let i = 0; i < JOINTS; i++)
       if (!(Math.abs(positionsRad[i]! - from[i]!) <= roomRad)) {
-        this.#fail(`step of joint ${i + 1} refused: more than ${MAX_STEP_RAD_S.toFixed(1)} rad/s`);
+        this.#fail(`step of joint ${i + 1} refused: more than ${roomRad.toFixed(3)} rad at once`);
         return 'fault';
       }
     this.#target.set(positionsRad);
