@@ -22,6 +22,7 @@ export const XARM = {
 export const XARM_MODE = { position: 0, servo: 1 } as const;
 /** As set; a report tells 1 moving, 2 at rest, 3 paused, 4 stopped. */
 export const XARM_STATE = { motion: 0, stop: 4 } as const;
+const AT_REST = 2;
 export const XARM_ALL_AXES = 8;
 
 export const xarmTotalBytes = (bytes: Buffer, at: number): number =>
@@ -73,6 +74,10 @@ export interface XarmReport {
   mode: number;
   positionsRad: Float64Array;
 }
+
+/** Whether servo targets are executed. */
+export const isServoing = ({ mode, state }: XarmReport): boolean =>
+  mode === XARM_MODE.servo && state <= AT_REST;
 
 /** Reads a report in place. False, and nothing changed, when it is none. Hot path. */
 export function decodeReport(bytes: Buffer, out: XarmReport): boolean {

@@ -97,7 +97,10 @@ class UrDriver implements Driver {
       this.#server = await ReverseServer.open(address, reversePort);
     } catch (cause) {
       throw new TeleopError('port-in-use', `cannot listen on ${address}:${reversePort} for the robot`, {
-        hint: 'Free the port, or choose another with robot.options.reversePort.',
+        hint:
+          (cause as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL'
+            ? 'Give an address of this computer as robot.options.reverseHost.'
+            : 'Free the port, or choose another with robot.options.reversePort.',
         cause,
       });
     }
@@ -185,7 +188,7 @@ class UrDriver implements Driver {
         config: this.#config,
         rtde: this.#rtde,
         clock: this.#clock,
-        protectiveStopNs: this.#protectiveStopNs,
+        protectiveStopNs: () => this.#protectiveStopNs,
         signal,
       });
       const session = await startControl({

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import { Refused, until, within } from '../buses/wait.ts';
-import { XARM, XARM_ALL_AXES, XARM_FLAG, XARM_MODE, XARM_STATE } from '../buses/xarm-codec.ts';
+import { isServoing, XARM, XARM_ALL_AXES, XARM_FLAG, XARM_MODE, XARM_STATE } from '../buses/xarm-codec.ts';
 import { XarmTcp } from '../buses/xarm-tcp.ts';
 import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
 import { xarmError, xarmWarning } from '../xarm/errors.ts';
@@ -211,18 +211,15 @@ class Xarm6Driver implements Driver {
       if ((state & XARM_FLAG.invalid) !== 0) throw new Refused(`the control box refused command ${func}`);
     }
     if (tcp.errorCode !== 0) throw new Refused(`${xarmError(tcp.errorCode)}: clear it at the robot`);
-    const { servo } = XARM_MODE;
-    const servoing = () => tcp.report.mode === servo && tcp.report.state < XARM_STATE.stop;
     const why = () => `the arm does not enter servo mode: mode ${tcp.report.mode}, state ${tcp.report.state}`;
-    await until(servoing, ENABLE_TIMEOUT_MS, why, signal);
+    await until(() => isServoing(tcp.report), ENABLE_TIMEOUT_MS, why, signal);
   }
 
   #watch(): void {
     const { errorCode, warningCode, report } = this.#tcp;
     if (this.#phase === 'off' && errorCode !== 0) this.#fault = xarmError(errorCode);
     if (this.#phase !== 'enabled') return;
-    const servoing = report.mode === XARM_MODE.servo && report.state < XARM_STATE.stop;
-    this.#notServoing = servoing ? 0 : this.#notServoing + 1;
+    this.#notServoing = isServoing(report) ? 0 : this.#notServoing + 1;
     if (this.#notServoing === 1) this.#tcp.send(XARM.getError);
     if (errorCode !== 0) this.#fail(xarmError(errorCode));
     else if (warningCode !== 0) this.#fail(xarmWarning(warningCode));

@@ -14,8 +14,8 @@ export interface Readiness {
   config: UrConfig;
   rtde: RtdeClient;
   clock: Clock;
-  /** Since when the present protective stop is known. */
-  protectiveStopNs: number;
+  /** Since when the present protective stop is known; NaN while there is none. */
+  protectiveStopNs: () => number;
   signal: AbortSignal;
 }
 
@@ -52,8 +52,7 @@ export async function makeReady(at: Readiness): Promise<void> {
 function refuseIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
   const { safetyMode, robotMode } = rtde.state;
   if (safetyMode === SAFETY_MODE.protectiveStop) {
-    const sinceNs = clock.nowNs() - protectiveStopNs;
-    if (sinceNs < UNLOCK_AFTER_NS)
+    if (!(clock.nowNs() - protectiveStopNs() >= UNLOCK_AFTER_NS))
       throw new Refused(`protective stop: look for its cause, then arm again 5 s after it`);
   } else if (safetyCause(safetyMode) !== '')
     throw new Refused(`${safetyCause(safetyMode)}: clear it at the robot`);
