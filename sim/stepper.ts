@@ -1,0 +1,24 @@
+import { monotonicClock } from '../src/core/clock.ts';
+
+/** More steps than this at once are a pause of this process, not of the device. */
+const STALL_STEPS = 3;
+const MAX_BEHIND_S = 0.5;
+
+/**
+ * Runs a device's period: a millisecond timer, and in it as many steps as are due. After a longer pause of this
+ * process the rest are marked as made up for, so that the device does not take it for silence of its peer.
+ */
+export function runSteps(stepS: number, step: (made: number, stalled: boolean) => void): () => void {
+  const startNs = monotonicClock.nowNs();
+  let skippedNs = 0;
+  let made = 0;
+  const timer = setInterval(() => {
+    let due = Math.floor((monotonicClock.nowNs() - startNs - skippedNs) / (stepS * 1e9)) - made;
+    if (due * stepS > MAX_BEHIND_S) {
+      skippedNs += (due - STALL_STEPS) * stepS * 1e9;
+      due = STALL_STEPS;
+    }
+    for (let i = 0; i < due; i++) step(++made, i >= STALL_STEPS);
+  }, 1);
+  return () => clearInterval(timer);
+}

@@ -1,0 +1,130 @@
+import { Arm } from './arm.ts';
+import type { UrProgram } from './program.ts';
+
+export type Series = 'cb3' | 'e';
+
+export const MODE = { booting: 2, powerOff: 3, powerOn: 4, idle: 5, running: 7 } as const;
+export const SAFETY = {
+  normal: 1,
+  protectiveStop: 3,
+  safeguardStop: 5,
+  systemEstop: 6,
+  robotEstop: 7,
+} as const;
+
+/** How long power and brakes take; a real arm needs some ten seconds. */
+const BOOT_S = 0.3;
+const BRAKE_S = 0.3;
+const UNLOCK_AFTER_S = 5;
+/** Times the distance that a joint can make good within the lookahead: beyond it the path is left too far. */
+const MAX_STRAIN = 2;
+const HOME_RAD = [Math.PI, -Math.PI / 2, Math.PI / 2, -Math.PI / 2, -Math.PI / 2, 0];
+
+/** Power, brakes, safety system, arm and the one program that runs, in steps of the controller's period. */
+export class UrController {
+  readonly series: Series;
+  readonly stepS: number;
+  readonly arm = new Arm(HOME_RAD);
+  robotMode: number = MODE.powerOff;
+  safetyMode: number = SAFETY.normal;
+  remoteControl = true;
+  toolOutputs = 0;
+  nowS = 0;
+  #program: UrProgram | null = null;
+  #nextMode: number | null = null;
+  #nextModeS = 0;
+  #protectiveS = 0;
+
+  constructor(series: Series) {
+    this.series = series;
+    this.stepS = series === 'cb3' ? 0.008 : 0.002;
+  }
+
+  get playing(): boolean {
+    return this.#program !== null;
+  }
+
+  powerOn(): boolean {
+    if (this.robotMode !== MODE.powerOff || this.safetyMode !== SAFETY.normal) return false;
+    this.#become(MODE.booting, 0);
+    this.#become(MODE.idle, BOOT_S);
+    return true;
+  }
+
+  releaseBrake(): boolean {
+    if (this.robotMode === MODE.powerOff && !this.powerOn()) return false;
+    if (this.robotMode === MODE.idle) this.#become(MODE.running, BRAKE_S);
+    return this.safetyMode === SAFETY.normal;
+  }
+
+  powerOff(): void {
+    this.endProgram();
+    this.arm.halt();
+    this.#become(MODE.powerOff, 0);
+  }
+
+  /** Only a running robot takes a program; the one before ends. */
+  play(program: UrProgram): boolean {
+    if (this.robotMode !== MODE.running || this.safetyMode !== SAFETY.normal || !this.remoteControl)
+      return false;
+    this.endProgram();
+    this.#program = program;
+    program.start(this);
+    return true;
+  }
+
+  endProgram(): void {
+    this.#program?.end();
+    this.#program = null;
+  }
+
+  protectiveStop(): void {
+    if (this.safetyMode !== SAFETY.normal) return;
+    this.safetyMode = SAFETY.protectiveStop;
+    this.#protectiveS = this.nowS;
+    this.endProgram();
+    this.arm.halt();
+  }
+
+  unlockProtectiveStop(): 'done' | 'too-soon' | 'none' {
+    if (this.safetyMode !== SAFETY.protectiveStop) return 'none';
+    if (this.nowS - this.#protectiveS < UNLOCK_AFTER_S) return 'too-soon';
+    this.safetyMode = SAFETY.normal;
+    return 'done';
+  }
+
+  /** Emergency and safeguard stops. */
+  safetyStop(mode: number): void {
+    this.safetyMode = mode;
+    this.endProgram();
+    this.arm.halt();
+    if (mode !== SAFETY.safeguardStop) this.#become(MODE.powerOff, 0);
+  }
+
+  /** The button is pulled out again, the guard closed. */
+  release(): void {
+    if (this.safetyMode !== SAFETY.protectiveStop) this.safetyMode = SAFETY.normal;
+  }
+
+  /** `stalled`: steps made up for after a pause of this process, in which no frame could have come. */
+  step(stalled: boolean): void {
+    this.nowS += this.stepS;
+    if (this.#nextMode !== null && this.nowS >= this.#nextModeS) {
+      this.robotMode = this.#nextMode;
+      this.#nextMode = null;
+    }
+    if (this.#program?.step(stalled) === false) this.#program = null;
+    if (this.arm.strain > MAX_STRAIN) this.protectiveStop();
+    this.arm.step(this.stepS);
+  }
+
+  #become(mode: number, afterS: number): void {
+    if (afterS === 0) {
+      this.robotMode = mode;
+      this.#nextMode = null;
+      return;
+    }
+    this.#nextMode = mode;
+    this.#nextModeS = this.nowS + afterS;
+  }
+}

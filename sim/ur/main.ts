@@ -1,0 +1,91 @@
+import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import { runSteps } from '../stepper.ts';
+import { Listener, onWords, portOption } from '../tcp.ts';
+import { SAFETY, UrController } from './controller.ts';
+import { dashboardServer } from './dashboard-server.ts';
+import { RtdeServer } from './rtde-server.ts';
+import { scriptServer } from './script-server.ts';
+
+export const about =
+  'a UR3 controller, CB3 or e-Series: RTDE, dashboard, and the control program of driver "ur"';
+export const details = `Lines on standard input cause something: estop, system-estop, safeguard, release, protective,
+local, remote (control), silence, speak, cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
+
+const port = (what: string): OptionSpec => ({
+  type: 'string',
+  value: 'PORT',
+  about: `${what}; 0 takes a free one`,
+});
+
+export const options: Record<string, OptionSpec> = {
+  host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },
+  series: { type: 'string', value: 'cb3|e', about: 'cb3: 125 Hz (default); e: 500 Hz' },
+  rtde: port('port of RTDE (default: 30004)'),
+  dashboard: port('port of the dashboard (default: 29999)'),
+  script: port('port that takes programs (default: 30002)'),
+};
+
+export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
+  const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
+  const series = values['series'] ?? 'cb3';
+  if (series !== 'cb3' && series !== 'e')
+    throw new TeleopError('bad-option', `there is no series "${series}"`, { hint: 'Choose cb3 or e.' });
+  const controller = new UrController(series);
+  const rtde = new RtdeServer(controller);
+  const log = (text: string) => console.log(`sim ur: ${text}`);
+  const listeners = {
+    rtde: new Listener(rtde.server),
+    dashboard: new Listener(dashboardServer(controller)),
+    script: new Listener(scriptServer(controller, log)),
+  };
+  const ports = {
+    rtde: await listeners.rtde.listen(host, portOption(values['rtde'], 30004)),
+    dashboard: await listeners.dashboard.listen(host, portOption(values['dashboard'], 29999)),
+    script: await listeners.script.listen(host, portOption(values['script'], 30002)),
+  };
+  const all = Object.values(listeners);
+  const endSteps = runSteps(controller.stepS, (made, stalled) => {
+    controller.step(stalled);
+    rtde.step(made);
+  });
+  const act = actions(controller, rtde, all);
+  onWords((word) => act[word]?.(), stop);
+  process.on('SIGUSR1', act['estop']!);
+  log(`ready on ${host}: rtde ${ports.rtde}, dashboard ${ports.dashboard}, script ${ports.script}`);
+  await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  endSteps();
+  controller.endProgram();
+  for (const listener of all) listener.close();
+  return 0;
+}
+
+function actions(
+  controller: UrController,
+  rtde: RtdeServer,
+  listeners: readonly Listener[],
+): Record<string, () => void> {
+  return {
+    estop: () => controller.safetyStop(SAFETY.robotEstop),
+    'system-estop': () => controller.safetyStop(SAFETY.systemEstop),
+    safeguard: () => controller.safetyStop(SAFETY.safeguardStop),
+    release: () => controller.release(),
+    protective: () => controller.protectiveStop(),
+    'power-off': () => controller.powerOff(),
+    local: () => {
+      controller.remoteControl = false;
+    },
+    remote: () => {
+      controller.remoteControl = true;
+    },
+    silence: () => {
+      rtde.silent = true;
+    },
+    speak: () => {
+      rtde.silent = false;
+    },
+    cut: () => {
+      for (const listener of listeners) listener.cut();
+    },
+  };
+}

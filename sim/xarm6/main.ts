@@ -1,0 +1,81 @@
+import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
+import { runSteps } from '../stepper.ts';
+import { Listener, onWords, portOption } from '../tcp.ts';
+import { commandServer } from './command-server.ts';
+import { ControlBox, ERROR, STEP_S } from './control-box.ts';
+import { normalReport, ReportServer, realReport } from './report.ts';
+
+export const about = 'an xArm6 control box: commands in servo mode, reports';
+export const details = `Lines on standard input cause something: estop, release, collision, warning, silence, speak, cut
+(all connections). SIGUSR1 presses the e-stop.`;
+
+const port = (what: string): OptionSpec => ({
+  type: 'string',
+  value: 'PORT',
+  about: `${what}; 0 takes a free one`,
+});
+
+export const options: Record<string, OptionSpec> = {
+  host: { type: 'string', value: 'ADDRESS', about: 'address to listen on (default: 127.0.0.1)' },
+  command: port('port of commands (default: 502)'),
+  report: port('port of the real-time report, 100 Hz (default: 30003)'),
+  normal: port('port of the normal report, 5 Hz (default: 30001)'),
+};
+
+export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
+  const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
+  const box = new ControlBox();
+  const real = new ReportServer(realReport);
+  const normal = new ReportServer(normalReport);
+  const listeners = {
+    command: new Listener(commandServer(box)),
+    report: new Listener(real.server),
+    normal: new Listener(normal.server),
+  };
+  const ports = {
+    command: await listeners.command.listen(host, portOption(values['command'], 502)),
+    report: await listeners.report.listen(host, portOption(values['report'], 30003)),
+    normal: await listeners.normal.listen(host, portOption(values['normal'], 30001)),
+  };
+  const all = Object.values(listeners);
+  const endSteps = runSteps(STEP_S, (made) => {
+    box.step();
+    // 100 Hz out of 250: after two and after three steps in turn.
+    if (made % 5 === 0 || made % 5 === 2) real.send(box);
+    if (made % 50 === 0) normal.send(box);
+  });
+  const act = actions(box, real, all);
+  onWords((word) => act[word]?.(), stop);
+  process.on('SIGUSR1', act['estop']!);
+  console.log(
+    `sim xarm6: ready on ${host}: command ${ports.command}, report ${ports.report}, normal ${ports.normal}`,
+  );
+  await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));
+  endSteps();
+  for (const listener of all) listener.close();
+  return 0;
+}
+
+function actions(
+  box: ControlBox,
+  real: ReportServer,
+  listeners: readonly Listener[],
+): Record<string, () => void> {
+  return {
+    estop: () => box.estop(true),
+    release: () => box.estop(false),
+    collision: () => box.fail(ERROR.collision),
+    warning: () => {
+      box.warningCode = 11;
+    },
+    silence: () => {
+      real.silent = true;
+    },
+    speak: () => {
+      real.silent = false;
+    },
+    cut: () => {
+      for (const listener of listeners) listener.cut();
+    },
+  };
+}

@@ -1,0 +1,41 @@
+/** Controller errors of the xArm, in words for the operator. */
+const ERRORS: Readonly<Record<number, string>> = {
+  1: 'e-stop button of the control box',
+  2: 'e-stop input of the control box',
+  3: 'e-stop of the three-state switch',
+  10: 'servo motor error',
+  18: 'force sensor does not answer',
+  19: 'tool does not answer',
+  21: 'kinematic error',
+  22: 'self-collision',
+  23: 'joint angle beyond its limit',
+  24: 'speed beyond its limit',
+  25: 'planning error',
+  26: 'control box missed its period',
+  27: 'control box did not answer a command',
+  28: 'end module does not answer',
+  30: 'measured speed beyond its limit',
+  31: 'collision: abnormal current',
+  33: 'input or output error of the control box',
+  35: 'safety boundary',
+  37: 'abnormal motion in manual mode',
+  38: 'abnormal joint angle',
+  39: 'power board error',
+  53: 'force sensor overloaded',
+  60: 'linear speed beyond its limit in servo mode',
+  110: 'base board does not answer',
+};
+
+const WARNINGS: Readonly<Record<number, string>> = {
+  11: 'command buffer full',
+  12: 'wrong parameter',
+  13: 'unknown command',
+  14: 'no solution',
+};
+
+export function xarmError(code: number): string {
+  if (code >= 11 && code <= 17) return `servo motor ${code - 10} error (code ${code})`;
+  return `${ERRORS[code] ?? 'controller error'} (code ${code})`;
+}
+
+export const xarmWarning = (code: number): string => `${WARNINGS[code] ?? 'warning'} (warning ${code})`;

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
+import { loadModel } from '../../src/app/rig.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { TickStatus } from '../../src/core/messages.ts';
+import { type Driver, emptyReading } from '../../src/robot/driver.ts';
+import type { SimProcess } from '../contract/sim-process.ts';
+
+const CYCLE_MS = 8;
+
+/** A driver against a simulator in a process of its own, turned in real time as the supervisor would. */
+export class DriverRig {
+  readonly driver: Driver;
+  readonly sim: SimProcess;
+  readonly reading = emptyReading(6);
+
+  constructor(driver: Driver, sim: SimProcess) {
+    this.driver = driver;
+    this.sim = sim;
+  }
+
+  static async open(
+    name: string,
+    model: string,
+    options: Record<string, unknown>,
+    sim: SimProcess,
+  ): Promise<DriverRig> {
+    const plugin = await loadPlugin('driver', name);
+    const config = pluginConfig('driver', name, plugin, options);
+    return new DriverRig(await plugin.open(config, loadModel(model), monotonicClock), sim);
+  }
+
+  /** What a reader of the simulator's input would type. */
+  say(word: string): void {
+    this.sim.child.send(word);
+  }
+
+  read(): TickStatus {
+    return this.driver.read(monotonicClock.nowNs(), this.reading);
+  }
+
+  /** Cycles until `reached`, reading in each; fails after `ms`. */
+  async until(reached: () => boolean, ms: number, what: string): Promise<void> {
+    const endNs = monotonicClock.nowNs() + ms * 1e6;
+    for (;;) {
+      this.read();
+      if (reached()) return;
+      assert.ok(monotonicClock.nowNs() < endNs, `${what}; fault: "${this.driver.fault}"`);
+      await sleep(CYCLE_MS);
+    }
+  }
+
+  async cycles(ms: number): Promise<void> {
+    const endNs = monotonicClock.nowNs() + ms * 1e6;
+    await this.until(() => monotonicClock.nowNs() >= endNs, ms + 5000, 'time passes');
+  }
+
+  async enable(): Promise<TickStatus> {
+    for (;;) {
+      const status = this.driver.enable(monotonicClock.nowNs());
+      if (status !== 'stale') return status;
+      await sleep(CYCLE_MS);
+      this.read();
+    }
+  }
+
+  /** Moves joint 1 at a steady speed for a time; returns every answer to a write. */
+  async sweep(ms: number, radS: number): Promise<Set<TickStatus>> {
+    const answers = new Set<TickStatus>();
+    const target = this.reading.positionsRad.slice();
+    let lastNs = monotonicClock.nowNs();
+    const endNs = lastNs + ms * 1e6;
+    while (lastNs < endNs) {
+      await sleep(CYCLE_MS);
+      const nowNs = monotonicClock.nowNs();
+      target[0] = target[0]! + (radS * (nowNs - lastNs)) / 1e9;
+      lastNs = nowNs;
+      this.read();
+      answers.add(this.driver.write(nowNs, target, 0));
+    }
+    return answers;
+  }
+
+  async close(): Promise<void> {
+    this.driver.dispose();
+    await this.sim.stop();
+  }
+}
