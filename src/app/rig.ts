@@ -13,7 +13,7 @@ import { TeleopError } from '../core/errors.ts';
 import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
-import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
+import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { packageRoot } from './paths.ts';
 

@@ -8,6 +8,7 @@ import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Driver } from '../../robot/driver.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
+import type { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import { Supervisor, type Transition } from '../../robot/supervisor/supervisor.ts';
 import {
   copyCommand,
@@ -42,6 +43,8 @@ export interface RobotParts {
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onTransition: (transition: Transition) => void;
+  /** Keeps the last seconds; none in simulations. */
+  flight?: FlightRecorder;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
   onFinished: () => void;
@@ -86,7 +89,7 @@ export class RobotLoop implements DatagramHandler {
     this.#numbers = new Float64Array(robotBoardSize(joints));
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
-    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
+    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, parts.flight);
   }
 
   nextDeadlineNs(): number {
@@ -103,7 +106,7 @@ export class RobotLoop implements DatagramHandler {
 
   #cycle(nowNs: number): void {
     if (Atomics.load(this.#parts.windDown, 0) !== 0) {
-      this.supervisor.estop('robot process is ending', nowNs);
+      this.supervisor.shutDown('robot process is ending', nowNs);
       this.#publishState(nowNs);
       this.#parts.onFinished();
       return;
@@ -305,6 +308,9 @@ export class RobotLoop implements DatagramHandler {
     state.endedEngagement = supervisor.endedEngagement;
     state.appliedSeq = this.queue.releasedSeq;
     state.ackRequest = this.#ackRequest;
+    state.limitedBy = supervisor.limitedBy;
+    state.clearanceM = supervisor.clearanceM;
+    state.nearest = supervisor.nearest;
     const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }

@@ -3,8 +3,9 @@ import { Counters } from '../../core/counters.ts';
 import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
 import { robotModelSchema } from '../../core/robot-model.ts';
 import type { Driver, JointReading } from '../driver.ts';
+import { supervisorConfig } from './config.ts';
 import { POWERED } from './states.ts';
-import { Supervisor, supervisorConfig, type Transition } from './supervisor.ts';
+import { Supervisor, type Transition } from './supervisor.ts';
 
 export const MS = 1e6;
 const START_NS = 50e9;
