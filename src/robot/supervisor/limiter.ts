@@ -14,9 +14,12 @@ const MAX_GAIN_PER_S = 100;
 const APPROACH_SHARE = 0.6;
 /** An acceleration this share of its limit away from what is wanted is held back by the jerk limit. */
 const JERK_SHARE = 0.5;
+/** A joint this near its velocity limit is held back by it and not by the way there. */
+const FAST_SHARE = 0.9;
 /** As near as this is there. */
 const ARRIVED_RAD = 1e-7;
 const ARRIVED_RAD_S = 1e-6;
+const ARRIVED_RAD_S2 = 1e-4;
 /** Slower than wanted by less than this is not worth a word. */
 const NOTICED_SHARE = 0.98;
 
@@ -119,11 +122,9 @@ export class TargetLimiter {
   /** Brings the target to rest; true while it still moves. */
   settle(nowNs: number): boolean {
     this.limitedBy = '';
-    if (this.#isAtRest()) {
-      this.#atNs = nowNs;
-      return false;
-    }
-    this.#brake(this.#elapsedS(nowNs));
+    const dtS = this.#elapsedS(nowNs);
+    if (this.#isAtRest()) return false;
+    this.#brake(dtS);
     return true;
   }
 
@@ -148,7 +149,7 @@ export class TargetLimiter {
   /** Wanted velocities at this instant, and the share of them that surroundings and singularities leave. */
   #want(nowNs: number): number {
     for (let i = 0; i < this.#joints; i++)
-      this.#wantedRadS[i] = this.#velocityFor(i, this.targetRad[i]!, nowNs, 1);
+      this.#wantedRadS[i] = this.#velocityFor(i, this.targetRad[i]!, 0, nowNs);
     const clear = this.guard.speedShare(this.targetRad, this.#wantedRadS);
     if (clear < NOTICED_SHARE) this.limitedBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
     const free = this.#singularityShare();
@@ -184,7 +185,7 @@ export class TargetLimiter {
     const p = motion[i]!;
     const v = motion[joints + i]!;
     const a = motion[2 * joints + i]!;
-    const wantedA = this.#gains.velocity[i]! * (this.#velocityFor(i, p, atNs, share) - v);
+    const wantedA = this.#gains.velocity[i]! * (share * this.#velocityFor(i, p, v, atNs) - v);
     const nextA = Math.max(-maxA, Math.min(maxA, wantedA));
     const jerk = Math.max(-maxJ, Math.min(maxJ, (nextA - a) / dtS));
     glide(motion, i, jerk, dtS);
@@ -220,14 +221,15 @@ export class TargetLimiter {
     motion[i] = Math.max(low, Math.min(high, motion[i]!));
   }
 
-  /** The velocity that leads joint `i` at `p` to its reference, inside the share of it that may be used. */
-  #velocityFor(i: number, p: number, atNs: number, share: number): number {
+  /** The velocity that leads joint `i` to its reference from where it is, inside its velocity limit. */
+  #velocityFor(i: number, p: number, v: number, atNs: number): number {
     const maxV = this.#limits.velocityRadS[i]!;
     const gap = this.reference.positionRad(i, atNs) - p;
     const wanted = this.reference.velocityRadS(i, atNs) + this.#closing(i, gap);
     const cap = maxV * this.speedShare;
     let velocity = Math.max(-cap, Math.min(cap, wanted));
-    if (velocity !== wanted) this.#note(this.speedShare < 1 ? 'engage-ramp' : 'velocity');
+    if (velocity !== wanted && Math.abs(v) > FAST_SHARE * cap)
+      this.#note(this.speedShare < 1 ? 'engage-ramp' : 'velocity');
     const zone = this.#settings.limitSlowdownRad;
     if (zone > 0) {
       const room = velocity > 0 ? this.#limits.maxRad[i]! - p : p - this.#limits.minRad[i]!;
@@ -237,7 +239,7 @@ export class TargetLimiter {
         this.#note('joint-limit');
       }
     }
-    return velocity * share;
+    return velocity;
   }
 
   /** Speed at which to close a gap: in proportion while it is small, as braking allows when it is not. */
@@ -259,7 +261,9 @@ export class TargetLimiter {
     for (let i = 0; i < this.#joints; i++) {
       if (this.reference.velocityRadS(i, nowNs) !== 0) return false;
       const gap = this.reference.positionRad(i, nowNs) - this.targetRad[i]!;
-      if (Math.abs(gap) > ARRIVED_RAD || Math.abs(this.#motion[this.#joints + i]!) > ARRIVED_RAD_S)
+      const v = this.#motion[this.#joints + i]!;
+      const a = this.#motion[2 * this.#joints + i]!;
+      if (Math.abs(gap) > ARRIVED_RAD || Math.abs(v) > ARRIVED_RAD_S || Math.abs(a) > ARRIVED_RAD_S2)
         return false;
     }
     this.#motion.fill(0, this.#joints);
@@ -275,7 +279,8 @@ export class TargetLimiter {
 
   #elapsedS(nowNs: number): number {
     const dtS = Math.max(0, Math.min(MAX_STEP_S, (nowNs - this.#atNs) / 1e9));
-    this.#atNs = nowNs;
+    // A clock that falls back gives no time a second time.
+    this.#atNs = Math.max(this.#atNs, nowNs);
     return dtS;
   }
 }
