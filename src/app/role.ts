@@ -6,6 +6,7 @@ import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
+import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import { loadModel, type Rig } from './rig.ts';
@@ -54,6 +55,8 @@ export interface RoleHandle {
   done: Promise<RoleReport>;
   /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
   windDown(): void;
+  /** On our own bug: writes down what the robot did in its last seconds. Does nothing on the operator. */
+  keepFlight(cause: string): void;
   /** What the control thread shares; its board holds the newest state. */
   memory: RoleMemory;
 }
@@ -72,7 +75,8 @@ export function startRole(
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
-  const memory = createRoleMemory(role, model.joints.length);
+  const memory = createRoleMemory(role, model.joints.length, rig.robot.controlHz);
+  const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -82,7 +86,11 @@ export function startRole(
   }, SETTLE_MS);
   settle.unref();
 
-  const control = controlThread({ role, rig, model, identity, memory, keys }, onTransition);
+  const control = controlThread({ role, rig, model, identity, memory, keys }, (message) => {
+    onTransition(message);
+    flights?.onTransition(message);
+  });
+  control.done.catch((error: unknown) => flights?.onFailure(String(error)));
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
       ? traceThread(rig, identity, ready.stampSource, memory)
@@ -125,7 +133,13 @@ export function startRole(
     };
   })();
   ready.catch(() => {});
-  return { ready, done, memory, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+  return {
+    ready,
+    done,
+    memory,
+    windDown: () => void Atomics.store(windDownFlag(memory), 0, 1),
+    keepFlight: (cause) => flights?.onFailure(cause),
+  };
 }
 
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;

@@ -1,4 +1,4 @@
-import type { SupervisorState } from './messages.ts';
+import type { LimitedBy, SupervisorState } from './messages.ts';
 
 /** What the operator process tells the console, about 30 times a second. JSON-friendly: no NaN, null instead. */
 export interface Telemetry {
@@ -26,6 +26,11 @@ export interface Telemetry {
     measuredRad: number[];
     targetRad: number[];
     gripper: number;
+    /** What keeps the arm from doing as told. */
+    limitedBy: LimitedBy;
+    /** Between the nearest two that may not touch, and which these are; null: nothing is watched. */
+    clearanceM: number | null;
+    nearest: string;
   } | null;
   /** Joint command most recently sent: the ghost. */
   commandedRad: number[] | null;
