@@ -7,7 +7,7 @@ import { StreamReference } from './reference.ts';
 /** Longest time a single step may make up for: after a gap the arm catches up inside its limits, not in one jump. */
 const MAX_STEP_S = 0.05;
 /** Inner steps are at most this long. */
-const SUBSTEP_S = 0.001;
+const SUBSTEP_S = 0.0025;
 /** Fastest answer of the velocity loop, per second; that of the position loop is a quarter. */
 const MAX_GAIN_PER_S = 100;
 /** Share of the acceleration limit that an approach counts on. */
@@ -44,6 +44,9 @@ interface Gains {
  */
 export class TargetLimiter {
   readonly targetRad: Float64Array;
+  /** Of the target. */
+  readonly velocitiesRadS: Float64Array;
+  readonly accelerationsRadS2: Float64Array;
   readonly reference: StreamReference;
   /** What kept the target from doing as wanted in the last step. */
   limitedBy: LimitedBy = '';
@@ -79,16 +82,9 @@ export class TargetLimiter {
     this.#wantedRadS = new Float64Array(joints);
     this.#aheadRad = new Float64Array(joints);
     this.targetRad = this.#motion.subarray(0, joints);
+    this.velocitiesRadS = this.#motion.subarray(joints, 2 * joints);
+    this.accelerationsRadS2 = this.#motion.subarray(2 * joints);
     this.reference = new StreamReference(limits);
-  }
-
-  /** Velocity of the target, joint by joint. */
-  get velocitiesRadS(): Float64Array {
-    return this.#motion.subarray(this.#joints, 2 * this.#joints);
-  }
-
-  get accelerationsRadS2(): Float64Array {
-    return this.#motion.subarray(2 * this.#joints);
   }
 
   /** Takes the measured pose as target and goal, at rest. */
