@@ -11,6 +11,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   operator: async () => (await import('./operator.ts')).operatorVerb,
   robot: async () => (await import('./robot.ts')).robotVerb,
   console: async () => (await import('./console.ts')).consoleVerb,
+  estop: async () => (await import('./estop.ts')).estopVerb,
+  reset: async () => (await import('./reset.ts')).resetVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   trace: async () => (await import('./trace.ts')).traceVerb,
@@ -64,7 +66,7 @@ ${verbs}
 }
 
 /** What is not mended by asking differently. */
-const FAILED: readonly string[] = ['child-failed', 'pairing-failed'];
+const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed'];
 
 // Whoever read our output may leave; that must not end a robot process.
 process.stdout.on('error', () => {});
