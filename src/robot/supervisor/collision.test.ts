@@ -78,6 +78,11 @@ describe('clearances of an arm', () => {
     );
   });
 
+  it('refuse a capsule in a frame that does not exist', () => {
+    const capsules = [{ ...sixJoints.capsules[0]!, frame: 7 }];
+    assert.throws(() => createClearanceField({ ...sixJoints, capsules }, EMPTY), /is in frame 7/);
+  });
+
   it('are found for poses spread over the joint ranges', () => {
     for (let n = 1; n < 100; n++)
       spreadPose(sixJoints, n).forEach((rad, i) => {

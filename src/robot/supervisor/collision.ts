@@ -1,4 +1,5 @@
 import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
+import { TeleopError } from '../../core/errors.ts';
 import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
 import { segmentBoxDistance, segmentDistance, segmentHeight } from './distance.ts';
 
@@ -48,6 +49,11 @@ const CONSTANT_M = 1e-6;
 
 export function createClearanceField(model: RobotModel, around: Surroundings): ClearanceField {
   const chain = createChain(model);
+  for (const { name, frame } of model.capsules)
+    if (frame > chain.joints)
+      throw new TeleopError('bad-model', `${model.name}: capsule "${name}" is in frame ${frame}`, {
+        hint: `Frames go from 0, the base, to ${chain.joints}, the flange.`,
+      });
   const all = pairingsOf(model, around);
   const measureAll = measurer(model, around, all, chain);
   const pairings = all.filter(varying(model, all.length, measureAll));

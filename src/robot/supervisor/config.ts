@@ -4,6 +4,13 @@ import { boxSchema } from '../../core/robot-model.ts';
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const length = z.number().min(0).max(1);
 
+const obstacle = z
+  .strictObject({ name: z.string().min(1).max(40), ...boxSchema.shape })
+  .refine(
+    ({ minM, maxM }) => minM.every((low, i) => low < maxM[i]!),
+    'minM must lie below maxM on every axis',
+  );
+
 /** Limits of the supervisor. The model has the ceilings: whatever stands here can only lower them. */
 export const supervisorConfig = z.strictObject({
   speedPercent: percent(100).describe('share of the model’s joint velocity limits'),
@@ -52,7 +59,7 @@ export const supervisorConfig = z.strictObject({
     .default(null)
     .describe('height of the table or floor in the base frame; null: none'),
   obstacles: z
-    .array(z.strictObject({ name: z.string(), minM: boxSchema.shape.minM, maxM: boxSchema.shape.maxM }))
+    .array(obstacle)
     .max(32)
     .default([])
     .describe('boxes in the base frame that the arm may not touch'),

@@ -113,8 +113,8 @@ export class MotionGuard {
     this.#way.set(motion);
     this.#field.measure(this.#pose, this.#nextM);
     const slackM = this.#slackM(this.#nextM);
-    if (slackM < 0) return false;
-    if (slackM < this.#wayToRestM(motion) && !this.#isWayClear(motion)) return false;
+    if (!(slackM >= 0)) return false;
+    if (!(slackM >= this.#wayToRestM(motion)) && !this.#isWayClear(motion)) return false;
     this.by = -1;
     const spare = this.#nowM;
     this.#nowM = this.#nextM;
@@ -131,6 +131,8 @@ export class MotionGuard {
       if (slackM >= least) continue;
       least = slackM;
       this.by = k;
+      // Not a number: nothing is known, so nothing is allowed.
+      if (Number.isNaN(slackM)) break;
     }
     return least;
   }
@@ -168,7 +170,7 @@ export class MotionGuard {
       for (let i = 0; i < joints; i++)
         brake(this.#way, i, accelerationRadS2[i]!, jerkRadS3[i]!, longestS / WAY_SAMPLES + Number.EPSILON);
       this.#field.measure(this.#pose, this.#probeM);
-      if (this.#slackM(this.#probeM) < 0) return false;
+      if (!(this.#slackM(this.#probeM) >= 0)) return false;
     }
     return true;
   }

@@ -310,6 +310,7 @@ interface Seen {
 function watch(bench: Bench): Seen {
   let samples: Sample[] = [];
   let latestNs = bench.nowNs;
+  let held: readonly number[] | null = null;
   let transitions = 0;
   const begin = (nowNs: number) => {
     samples = [{ nowNs, positions: [...bench.supervisor.targetRad] }];
@@ -343,6 +344,16 @@ function watch(bench: Bench): Seen {
     if (nowNs < latestNs) samples = [];
     else if (samples.length === 0) begin(nowNs);
     if (samples.length === 0) return;
+    if (bench.state === 'hold') {
+      held ??= samples.at(-1)!.positions;
+      positions.forEach((rad, i) => {
+        const { maxVelocityRadS: v, maxAccelerationRadS2: a, maxJerkRadS3: j } = model.joints[i]!;
+        assert.ok(
+          Math.abs(rad - held![i]!) <= (v * v) / (2 * a) + (v * a) / j + 0.05 * v,
+          'it comes to rest',
+        );
+      });
+    } else held = null;
     if (nowNs - samples.at(-1)!.nowNs < APART_NS) return;
     samples.push({ nowNs, positions });
     if (samples.length > 4) samples.shift();

@@ -78,6 +78,9 @@ describe('robot state', () => {
     const big = emptyState(20);
     for (const field of ['positionsRad', 'velocitiesRadS', 'targetRad'] as const) big[field].fill(-Math.PI);
     big.cause = 'x'.repeat(60);
+    big.nearest = 'x'.repeat(30);
+    big.clearanceM = -0.12345;
+    big.limitedBy = 'engage-ramp';
     big.robotNs = Number.MAX_SAFE_INTEGER;
     const length = encodeState(0x7fffffff, 0x7fffffff, big, new Uint8Array(MAX_DATAGRAM_BYTES));
     assert.ok(length > 0);
