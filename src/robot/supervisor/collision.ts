@@ -27,7 +27,9 @@ export interface ClearanceField {
   /** How many of them, from the first on, are about touching something; the rest are walls of the workspace. */
   readonly touching: number;
   readonly names: readonly string[];
-  /** No clearance changes by more than the sum of these times the joints' turns. */
+  /** Clearances between parts of the arm in the resting pose; infinite for everything else. */
+  readonly restM: Float64Array;
+  /** `size` rows of one number per joint: no clearance changes by more than its row times the joints' turns. */
   readonly reachM: Float64Array;
   /** Hot path: nothing allocates. `outM` has `size` numbers. */
   measure(qRad: ArrayLike<number>, outM: Float64Array): void;
@@ -58,12 +60,18 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
   const measureAll = measurer(model, around, all, chain);
   const pairings = all.filter(varying(model, all.length, measureAll));
   const walls = around.workspace === null ? 0 : WALLS.length;
+  const measure = measurer(model, around, pairings, chain);
+  const restM = new Float64Array(pairings.length + walls);
+  measure(model.homeRad, restM);
   return {
     size: pairings.length + walls,
     touching: pairings.length,
     names: [...pairings.map(({ name }) => name), ...WALLS.slice(0, walls).map((wall) => `workspace ${wall}`)],
-    reachM: reaches(model, chain),
-    measure: measurer(model, around, pairings, chain),
+    restM: restM.map((clearanceM, k) =>
+      pairings[k]?.kind === 'arm' ? clearanceM : Number.POSITIVE_INFINITY,
+    ),
+    reachM: reaches(model, chain, pairings, walls),
+    measure,
   };
 }
 
@@ -182,29 +190,38 @@ export function spreadPose({ joints }: RobotModel, n: number): number[] {
   });
 }
 
-/** For each joint, the farthest that anything beyond it can lie from its axis, in any pose. */
-function reaches({ capsules, homeRad }: RobotModel, chain: Chain): Float64Array {
-  const origins = new Float64Array((chain.joints + 1) * 3);
+/**
+ * For each clearance and each joint, the farthest that a point of the one nearer the hand can lie from the joint's axis,
+ * in any pose; nothing for joints that move both or neither.
+ */
+function reaches(
+  { capsules, homeRad }: RobotModel,
+  chain: Chain,
+  pairings: readonly Pairing[],
+  walls: number,
+): Float64Array {
+  const { joints } = chain;
+  const origins = new Float64Array((joints + 1) * 3);
   chain.linkOrigins(homeRad, origins);
-  const lengths = Array.from({ length: chain.joints }, (_, i) =>
+  const lengths = Array.from({ length: joints }, (_, i) =>
     Math.hypot(...[0, 1, 2].map((axis) => origins[3 * i + 3 + axis]! - origins[3 * i + axis]!)),
   );
-  const extents = Array.from({ length: chain.joints + 1 }, (_, frame) => extentOf(capsules, frame));
-  const out = new Float64Array(chain.joints);
-  for (let i = 0; i < chain.joints; i++) {
-    let alongM = 0;
-    for (let frame = i + 1; frame <= chain.joints; frame++) {
-      alongM += lengths[frame - 1]!;
-      out[i] = Math.max(out[i]!, alongM + extents[frame]!);
+  const out = new Float64Array((pairings.length + walls) * joints);
+  const fill = (row: number, fromFrame: number, toFrame: number, extentM: number) => {
+    let reachM = extentM;
+    for (let i = toFrame - 1; i >= fromFrame; i--) {
+      reachM += lengths[i]!;
+      out[row * joints + i] = reachM;
     }
-  }
+  };
+  pairings.forEach(({ a, b, kind }, row) => {
+    const own = capsules[a]!;
+    const other = kind === 'arm' ? capsules[b]! : null;
+    const [near, far] = other !== null && other.frame > own.frame ? [own, other] : [other, own];
+    fill(row, near?.frame ?? 0, far.frame, extentOf(far));
+  });
+  for (let wall = 0; wall < walls; wall++) fill(pairings.length + wall, 0, joints, 0);
   return out;
 }
 
-const extentOf = (capsules: readonly Capsule[], frame: number): number =>
-  Math.max(
-    0,
-    ...capsules
-      .filter((capsule) => capsule.frame === frame)
-      .map(({ fromM, toM, radiusM }) => radiusM + Math.max(Math.hypot(...fromM), Math.hypot(...toM))),
-  );
+const extentOf = ({ fromM, toM }: Capsule): number => Math.max(Math.hypot(...fromM), Math.hypot(...toM));

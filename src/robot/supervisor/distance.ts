@@ -2,6 +2,8 @@
 
 const clamp01 = (value: number): number => Math.max(0, Math.min(1, value));
 const TINY = 1e-18;
+/** Farther than anything that is acted on. */
+export const FAR_M = 0.3;
 
 /** Between segments p0 p1 at `a` and `b` (six numbers each) of `ends`. */
 export function segmentDistance(ends: Float64Array, a: number, b: number): number {
@@ -42,9 +44,11 @@ const beyond = (x: number, low: number, high: number): number =>
 /**
  * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner); 0 where they meet.
  * The squared distance along the segment is convex and quadratic between the points where it crosses the planes of the
- * faces: these are cut away until one quadratic is left.
+ * faces: these are cut away until one quadratic is left. Beyond `FAR_M` the answer may be too small, never below it.
  */
 export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64Array, b: number): number {
+  const coarse = coarseBoxDistance(ends, a, boxes, b);
+  if (coarse > FAR_M) return coarse;
   let low = 0;
   let high = 1;
   for (let axis = 0; axis < 3; axis++) {
@@ -70,6 +74,20 @@ export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64
     square += out * out;
   }
   return Math.sqrt(square);
+}
+
+/** From the middle of the segment, less half its length. */
+function coarseBoxDistance(ends: Float64Array, a: number, boxes: Float64Array, b: number): number {
+  let square = 0;
+  let length = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    const from = ends[a + axis]!;
+    const to = ends[a + 3 + axis]!;
+    const out = beyond((from + to) / 2, boxes[b + axis]!, boxes[b + 3 + axis]!);
+    square += out * out;
+    length += (to - from) * (to - from);
+  }
+  return Math.sqrt(square) - Math.sqrt(length) / 2;
 }
 
 /** Half the derivative of the squared distance along the segment. */
