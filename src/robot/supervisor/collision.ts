@@ -33,6 +33,8 @@ export interface ClearanceField {
   readonly reachM: Float64Array;
   /** Hot path: nothing allocates. `outM` has `size` numbers. */
   measure(qRad: ArrayLike<number>, outM: Float64Array): void;
+  /** Only the first `count` of those that `which` lists; the others are left as they are. */
+  measureSome(qRad: ArrayLike<number>, which: Int32Array, count: number, outM: Float64Array): void;
 }
 
 interface Pairing {
@@ -57,10 +59,9 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
         hint: `Frames go from 0, the base, to ${chain.joints}, the flange.`,
       });
   const all = pairingsOf(model, around);
-  const measureAll = measurer(model, around, all, chain);
-  const pairings = all.filter(varying(model, all.length, measureAll));
+  const pairings = all.filter(varying(model, all.length, measurer(model, around, all, chain).measure));
   const walls = around.workspace === null ? 0 : WALLS.length;
-  const measure = measurer(model, around, pairings, chain);
+  const { measure, measureSome } = measurer(model, around, pairings, chain);
   const restM = new Float64Array(pairings.length + walls);
   measure(model.homeRad, restM);
   return {
@@ -72,6 +73,7 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
     ),
     reachM: reaches(model, chain, pairings, walls),
     measure,
+    measureSome,
   };
 }
 
@@ -103,7 +105,7 @@ function measurer(
   { groundZM, obstacles, workspace }: Surroundings,
   pairings: readonly Pairing[],
   chain: Chain,
-): Measure {
+): Pick<ClearanceField, 'measure' | 'measureSome'> {
   const frames = new Float64Array((chain.joints + 1) * TRANSFORM_SIZE);
   const ends = new Float64Array(capsules.length * 6);
   const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
@@ -116,29 +118,35 @@ function measurer(
   const second = Int32Array.from(pairings, ({ b }) => b * 6);
   const radii = Float64Array.from(pairings, ({ radiusM }) => radiusM);
   const kinds = Int32Array.from(pairings, ({ kind }) => (kind === 'arm' ? 0 : kind === 'ground' ? 1 : 2));
-  return (qRad, outM) => {
+  const pose = (qRad: ArrayLike<number>): void => {
     chain.frames(qRad, frames);
     for (let i = 0; i < frameAt.length; i++) {
       place(frames, frameAt[i]!, local, i * 6, ends);
       place(frames, frameAt[i]!, local, i * 6 + 3, ends);
     }
-    for (let k = 0; k < count; k++) {
-      const a = first[k]!;
-      const kind = kinds[k]!;
-      const distance =
-        kind === 0
-          ? segmentDistance(ends, a, second[k]!)
-          : kind === 1
-            ? segmentHeight(ends, a, groundZM!)
-            : segmentBoxDistance(ends, a, boxes, second[k]!);
-      outM[k] = distance - radii[k]!;
+  };
+  const clearance = (k: number): number => {
+    if (k >= count) {
+      const wall = k - count;
+      const sign = wall < 3 ? 1 : -1;
+      return sign * (frames[flange + (wall % 3) * 4 + 3]! - walls![wall]!);
     }
-    if (walls === null) return;
-    for (let axis = 0; axis < 3; axis++) {
-      const at = frames[flange + axis * 4 + 3]!;
-      outM[count + axis] = at - walls[axis]!;
-      outM[count + 3 + axis] = walls[axis + 3]! - at;
-    }
+    const a = first[k]!;
+    const kind = kinds[k]!;
+    if (kind === 0) return segmentDistance(ends, a, second[k]!) - radii[k]!;
+    if (kind === 1) return segmentHeight(ends, a, groundZM!) - radii[k]!;
+    return segmentBoxDistance(ends, a, boxes, second[k]!) - radii[k]!;
+  };
+  const size = count + (walls === null ? 0 : WALLS.length);
+  return {
+    measure(qRad, outM) {
+      pose(qRad);
+      for (let k = 0; k < size; k++) outM[k] = clearance(k);
+    },
+    measureSome(qRad, which, some, outM) {
+      pose(qRad);
+      for (let n = 0; n < some; n++) outM[which[n]!] = clearance(which[n]!);
+    },
   };
 }
 

@@ -38,6 +38,10 @@ export class MotionGuard {
   readonly #sinceM: Float64Array;
   readonly #turnsRad: Float64Array;
   readonly #recedes: Uint8Array;
+  readonly #restRad: Float64Array;
+  /** Those that need a closer look. */
+  readonly #picked: Int32Array;
+  #pickedCount = 0;
   #nowM: Float64Array;
   #nextM: Float64Array;
 
@@ -54,6 +58,8 @@ export class MotionGuard {
     this.#probeM = new Float64Array(field.size);
     this.#sinceM = new Float64Array(field.size);
     this.#recedes = new Uint8Array(field.size);
+    this.#picked = new Int32Array(field.size);
+    this.#restRad = new Float64Array(limits.minRad.length);
     this.#turnsRad = new Float64Array(limits.minRad.length);
     this.#nowM = new Float64Array(field.size).fill(FAR_M);
     this.#nextM = new Float64Array(field.size);
@@ -91,12 +97,14 @@ export class MotionGuard {
   /** How much of the wanted velocities may be had: less the nearer the arm is to what it approaches. */
   speedShare(positionsRad: Float64Array, wantedRadS: Float64Array): number {
     this.by = -1;
-    if (!this.#mayApproach(wantedRadS)) return 1;
+    this.#pickApproached(wantedRadS);
+    if (this.#pickedCount === 0) return 1;
     for (let i = 0; i < this.#pose.length; i++)
       this.#pose[i] = positionsRad[i]! + wantedRadS[i]! * LOOK_AHEAD_S;
-    this.#field.measure(this.#pose, this.#probeM);
+    this.#look(this.#probeM);
     let share = 1;
-    for (let k = 0; k < this.#nowM.length; k++) {
+    for (let n = 0; n < this.#pickedCount; n++) {
+      const k = this.#picked[n]!;
       const approachMS = (this.#nowM[k]! - this.#probeM[k]!) / LOOK_AHEAD_S;
       const allowedMS = this.#allowedMS(k);
       if (approachMS <= ROUNDING_M || allowedMS >= share * approachMS) continue;
@@ -113,16 +121,21 @@ export class MotionGuard {
     return (this.#settings.approachSpeedMS * Math.max(0, slackM)) / this.#zoneM[k]!;
   }
 
-  /** Whether any clearance might shrink too fast, by what the joints could do at the worst. */
-  #mayApproach(wantedRadS: Float64Array): boolean {
+  /** Picks what might shrink too fast, by what the joints could do at the worst. */
+  #pickApproached(wantedRadS: Float64Array): void {
+    this.#pickedCount = 0;
     for (let k = 0; k < this.#nowM.length; k++) {
       const allowedMS = this.#allowedMS(k);
-      if (allowedMS < FAR_M && this.#worstM(k, wantedRadS) > allowedMS) return true;
+      if (allowedMS < FAR_M && this.#worstM(k, wantedRadS) > allowedMS) this.#picked[this.#pickedCount++] = k;
     }
-    return false;
   }
 
-  /** No clearance `k` changes by more than this when the joints turn by so much, either way. */
+  /** The clearances that were picked, in `#pose`. */
+  #look(outM: Float64Array): void {
+    this.#field.measureSome(this.#pose, this.#picked, this.#pickedCount, outM);
+  }
+
+  /** Clearance `k` changes by no more than this when the joints turn by so much, either way. */
   #worstM(k: number, turnsRad: Float64Array): number {
     const { reachM } = this.#field;
     const joints = turnsRad.length;
@@ -137,8 +150,9 @@ export class MotionGuard {
     this.by = -1;
     this.#way.set(motion);
     this.#field.measure(this.#pose, this.#nextM);
-    if (!this.#keepsClear(this.#nextM)) return false;
-    if (!this.#restsBeforeAnything(motion) && !this.#isWayClear(motion)) return false;
+    for (let k = 0; k < this.#nextM.length; k++) if (!this.#isClear(k, this.#nextM)) return false;
+    this.#pickReachable(motion);
+    if (this.#pickedCount > 0 && !this.#isWayClear(motion)) return false;
     const spare = this.#nowM;
     this.#nowM = this.#nextM;
     this.#nextM = spare;
@@ -150,62 +164,73 @@ export class MotionGuard {
     return Math.min(this.#stopM[k]!, this.#nowM[k]!) - ROUNDING_M;
   }
 
-  /** Names in `by` what does not. Not a number: nothing is known, so it does not. */
-  #keepsClear(clearancesM: Float64Array): boolean {
-    for (let k = 0; k < clearancesM.length; k++) {
-      if (clearancesM[k]! >= this.#floorM(k)) continue;
-      this.by = k;
-      return false;
-    }
-    return true;
+  /** Names what is not in `by`. Not a number: nothing is known, so it is not. */
+  #isClear(k: number, clearancesM: Float64Array): boolean {
+    if (clearancesM[k]! >= this.#floorM(k)) return true;
+    this.by = k;
+    return false;
   }
 
-  /** Whether the way to rest is so short that nothing on it can come too near. */
-  #restsBeforeAnything(motion: Float64Array): boolean {
+  /** Picks what might come too near on the way to rest; everything else is too far off for the length of it. */
+  #pickReachable(motion: Float64Array): void {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
     for (let i = 0; i < joints; i++) {
       const v = motion[joints + i]!;
       const a = motion[2 * joints + i]!;
-      const jerk = jerkRadS3[i]!;
+      const restRad = restOffset(v, a, accelerationRadS2[i]!, jerkRadS3[i]!);
+      this.#restRad[i] = motion[i]! + restRad;
       // The second term: a joint about to turn round goes a little farther first.
-      this.#turnsRad[i] =
-        Math.abs(restOffset(v, a, accelerationRadS2[i]!, jerk)) + (2 * Math.abs(v * a)) / jerk;
+      this.#turnsRad[i] = Math.abs(restRad) + (2 * Math.abs(v * a)) / jerkRadS3[i]!;
     }
+    this.#pickedCount = 0;
     for (let k = 0; k < this.#nextM.length; k++)
-      if (!(this.#nextM[k]! - this.#worstM(k, this.#turnsRad) >= this.#floorM(k))) return false;
-    return true;
+      if (!(this.#nextM[k]! - this.#worstM(k, this.#turnsRad) >= this.#floorM(k)))
+        this.#picked[this.#pickedCount++] = k;
   }
 
   /** Looks at the pose of rest, and unless the two ends vouch for all between, at some poses on the way. */
   #isWayClear(motion: Float64Array): boolean {
+    this.#pose.set(this.#restRad);
+    this.#look(this.#probeM);
+    for (let n = 0; n < this.#pickedCount; n++)
+      if (!this.#isClear(this.#picked[n]!, this.#probeM)) return false;
+    this.#recedes.fill(0);
+    if (this.#vouch(this.#nextM, this.#probeM)) return true;
+    const longestS = this.#longestS(motion);
+    this.#glimpse(motion, longestS);
+    this.#way.set(motion);
+    this.#sinceM.set(this.#nextM);
+    for (let n = 0; n < WAY_STEPS.length; n++) {
+      this.#brakeFor(WAY_STEPS[n]! * longestS);
+      this.#look(this.#probeM);
+      if (!this.#vouch(this.#sinceM, this.#probeM)) return false;
+      this.#sinceM.set(this.#probeM);
+    }
+    return true;
+  }
+
+  #longestS(motion: Float64Array): number {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
     let longestS = 0;
     for (let i = 0; i < joints; i++) {
       const v = motion[joints + i]!;
       const a = motion[2 * joints + i]!;
-      this.#pose[i] = motion[i]! + restOffset(v, a, accelerationRadS2[i]!, jerkRadS3[i]!);
       longestS = Math.max(longestS, restTimeS(v, a, accelerationRadS2[i]!, jerkRadS3[i]!));
     }
-    this.#field.measure(this.#pose, this.#probeM);
-    if (!this.#keepsClear(this.#probeM)) return false;
-    this.#recedes.fill(0);
-    if (this.#vouch(this.#nextM, this.#probeM)) return true;
+    return longestS;
+  }
+
+  /** Sees what the arm moves away from at first. */
+  #glimpse(motion: Float64Array, longestS: number): void {
     this.#way.set(motion);
     this.#brakeFor(GLIMPSE * longestS);
-    this.#field.measure(this.#pose, this.#sinceM);
-    for (let k = 0; k < this.#recedes.length; k++)
+    this.#look(this.#sinceM);
+    for (let n = 0; n < this.#pickedCount; n++) {
+      const k = this.#picked[n]!;
       this.#recedes[k] = this.#sinceM[k]! >= this.#nextM[k]! - ROUNDING_M ? 1 : 0;
-    this.#way.set(motion);
-    this.#sinceM.set(this.#nextM);
-    for (let n = 0; n < WAY_STEPS.length; n++) {
-      this.#brakeFor(WAY_STEPS[n]! * longestS);
-      this.#field.measure(this.#pose, this.#probeM);
-      if (!this.#vouch(this.#sinceM, this.#probeM)) return false;
-      this.#sinceM.set(this.#probeM);
     }
-    return true;
   }
 
   /** Moves along the way to rest, and notes how far the joints turn. */
@@ -226,7 +251,8 @@ export class MotionGuard {
    * distance from something convex falls first and grows then. Names in `by` what might be too near.
    */
   #vouch(beforeM: Float64Array, afterM: Float64Array): boolean {
-    for (let k = 0; k < beforeM.length; k++) {
+    for (let n = 0; n < this.#pickedCount; n++) {
+      const k = this.#picked[n]!;
       const lowestM = (beforeM[k]! + afterM[k]! - this.#worstM(k, this.#turnsRad)) / 2;
       if (lowestM >= this.#floorM(k)) continue;
       if (this.#recedes[k] === 1 && afterM[k]! >= beforeM[k]! - ROUNDING_M) continue;
