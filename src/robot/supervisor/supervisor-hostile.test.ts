@@ -10,7 +10,8 @@ type Hostile =
   | { kind: 'command'; values: Partial<JointCommand>; offset: readonly [number, number]; raw: number | null }
   | { kind: 'tick'; ms: number }
   | { kind: 'desk'; action: (typeof ACTIONS)[number] }
-  | { kind: 'driver'; status: TickStatus }
+  | { kind: 'driver'; what: 'readStatus' | 'writeStatus' | 'enableStatus'; status: TickStatus }
+  | { kind: 'bridge'; offset: readonly [number, number] }
   | { kind: 'recover' };
 
 const small = fc.double({ min: -0.14, max: 0.14, noNaN: true });
@@ -36,6 +37,8 @@ const hostile: fc.Arbitrary<Hostile> = fc.oneof(
             { weight: 1, arbitrary: fc.boolean() },
           ),
           epoch: fc.oneof({ weight: 15, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat(3) }),
+          // How many commands ago: a replay. −1: the next one.
+          seq: fc.oneof({ weight: 15, arbitrary: fc.constant(-1) }, { weight: 1, arbitrary: fc.nat(4) }),
           gripper: fc.oneof(
             { weight: 9, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
             { weight: 1, arbitrary: fc.double() },
@@ -58,6 +61,10 @@ const hostile: fc.Arbitrary<Hostile> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'recover' as const }) },
   {
     weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('bridge' as const), offset: fc.tuple(wild, wild) }),
+  },
+  {
+    weight: 1,
     arbitrary: fc.record({
       kind: fc.constant('desk' as const),
       action: fc.constantFrom(...ACTIONS),
@@ -67,6 +74,7 @@ const hostile: fc.Arbitrary<Hostile> = fc.oneof(
     weight: 1,
     arbitrary: fc.record({
       kind: fc.constant('driver' as const),
+      what: fc.constantFrom('readStatus' as const, 'writeStatus' as const, 'enableStatus' as const),
       status: fc.constantFrom<TickStatus>('ok', 'ok', 'ok', 'stale', 'fault'),
     }),
   },
@@ -162,9 +170,14 @@ function watch(bench: Bench): Seen {
 function perform(bench: Bench, step: Hostile): void {
   const { supervisor, driver } = bench;
   if (step.kind === 'tick') bench.tick(step.ms);
-  else if (step.kind === 'driver') driver.readStatus = step.status;
+  else if (step.kind === 'driver') driver[step.what] = step.status;
+  else if (step.kind === 'bridge')
+    supervisor.bridge(
+      Float64Array.from(step.offset, (rad, i) => driver.measured[i]! + rad),
+      bench.nowNs,
+    );
   else if (step.kind === 'recover') {
-    driver.readStatus = 'ok';
+    driver.readStatus = driver.writeStatus = driver.enableStatus = 'ok';
     bench.tick(0);
     supervisor.reset(supervisor.epoch, bench.nowNs);
     if (bench.state === 'disconnected') supervisor.operatorJoined(false, bench.nowNs);
@@ -177,12 +190,13 @@ function perform(bench: Bench, step: Hostile): void {
     else if (step.action === 'lost') supervisor.operatorLost(bench.nowNs, 'test');
     else supervisor.operatorJoined(step.action === 'joined', bench.nowNs);
   } else {
-    const { engagement = -1, epoch = -1, stateRobotNs = 0, ...rest } = step.values;
+    const { engagement = -1, epoch = -1, stateRobotNs = 0, seq = -1, ...rest } = step.values;
     const positions = step.offset.map((rad, i) => driver.measured[i]! + rad);
     if (step.raw !== null) positions[bench.seq % 2] = step.raw;
     bench.send(
       {
         ...rest,
+        ...(seq < 0 ? {} : { seq: Math.max(0, bench.seq - seq) }),
         // −1: what a well-behaved operator would say.
         engagement: engagement < 0 ? supervisor.endedEngagement + 1 : engagement,
         epoch: epoch < 0 ? supervisor.epoch : epoch,
