@@ -11,6 +11,7 @@ import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
 import { soakBench } from './soak/soak.ts';
+import { supervisorBench } from './supervisor/supervisor.ts';
 import { wireBench } from './wire/wire.ts';
 
 const BENCHES: readonly Verb[] = [
@@ -21,6 +22,7 @@ const BENCHES: readonly Verb[] = [
   playoutBench,
   liveBench,
   rctpBench,
+  supervisorBench,
 ];
 const RUN = 'npm run bench --';
 
@@ -47,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(8)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(11)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}

@@ -15,7 +15,7 @@ import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
-import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
+import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { packageRoot } from './paths.ts';
 

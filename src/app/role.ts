@@ -6,6 +6,7 @@ import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
+import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
@@ -57,6 +58,8 @@ export interface RoleHandle {
   done: Promise<RoleReport>;
   /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
   windDown(): void;
+  /** On our own bug: writes down what the robot did in its last seconds. Does nothing on the operator. */
+  keepFlight(cause: string): void;
   /** What the control thread shares; its board holds the newest state. */
   memory: RoleMemory;
 }
@@ -75,7 +78,8 @@ export function startRole(
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
-  const memory = createRoleMemory(role, model.joints.length);
+  const memory = createRoleMemory(role, model.joints.length, rig.robot.controlHz);
+  const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -86,7 +90,11 @@ export function startRole(
   settle.unref();
 
   const priors = role === 'robot' ? loadPriors() : {};
-  const control = controlThread({ role, rig, model, identity, memory, keys, priors }, onTransition);
+  const control = controlThread({ role, rig, model, identity, memory, keys, priors }, (message) => {
+    onTransition(message);
+    flights?.onTransition(message);
+  });
+  control.done.catch((error: unknown) => flights?.onFailure(String(error)));
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
       ? traceThread(rig, identity, ready.stampSource, memory)
@@ -130,7 +138,13 @@ export function startRole(
     };
   })();
   ready.catch(() => {});
-  return { ready, done, memory, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+  return {
+    ready,
+    done,
+    memory,
+    windDown: () => void Atomics.store(windDownFlag(memory), 0, 1),
+    keepFlight: (cause) => flights?.onFailure(cause),
+  };
 }
 
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;

@@ -5,6 +5,7 @@ import type { RobotModel } from '../core/robot-model.ts';
 import { SnapshotBoard } from '../core/snapshot.ts';
 import { TRACE_FIELDS } from '../core/trace-record.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
+import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
 import type { Rig } from './rig.ts';
@@ -21,6 +22,8 @@ export interface RoleMemory {
   board: SharedArrayBuffer;
   traceRing: SharedArrayBuffer;
   telemetryRing: SharedArrayBuffer;
+  /** The robot's last seconds; empty on the operator. */
+  flight: SharedArrayBuffer;
 }
 
 /** What a control worker is started with. */
@@ -49,7 +52,7 @@ export type ControlMessage =
       scheduling: string;
       fallback: string | null;
     }
-  | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number }
+  | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number; flight: number }
   | { kind: 'learnt'; network: string; prior: PriorJson }
   | { kind: 'failed'; code: string; message: string; hint: string }
   | { kind: 'done' };
@@ -57,7 +60,11 @@ export type ControlMessage =
 /** Ten seconds of closed commands at 400 Hz. */
 const RING_RECORDS = 4096;
 
-export function createRoleMemory(role: Role, joints: number): RoleMemory {
+/** How much of the past the flight recorder keeps. */
+const FLIGHT_S = 2;
+
+export function createRoleMemory(role: Role, joints: number, controlHz = 0): RoleMemory {
+  const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
     flags: new SharedArrayBuffer(8),
@@ -66,6 +73,7 @@ export function createRoleMemory(role: Role, joints: number): RoleMemory {
     board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    flight: FlightRecorder.create(joints, cycles).buffer,
   };
 }
 

@@ -12,6 +12,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   robot: async () => (await import('./robot.ts')).robotVerb,
   console: async () => (await import('./console.ts')).consoleVerb,
   ask: async () => (await import('./ask.ts')).askVerb,
+  estop: async () => (await import('./estop.ts')).estopVerb,
+  reset: async () => (await import('./reset.ts')).resetVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   send: async () => (await import('./send.ts')).sendVerb,
@@ -70,7 +72,7 @@ ${verbs}
 }
 
 /** What is not mended by asking differently. */
-const FAILED: readonly string[] = ['child-failed', 'pairing-failed'];
+const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed'];
 
 // Whoever read our output may leave; that must not end a robot process.
 process.stdout.on('error', () => {});

@@ -40,6 +40,7 @@ export function roleVerb(
       process.on('uncaughtException', (error) => {
         failed = true;
         console.error(error);
+        handle.keepFlight(String(error));
         handle.windDown();
       });
       handle.ready.then(

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'name-unresolved'
   | 'native-unavailable'
   | 'no-trace'
+  | 'not-confirmed'
   | 'not-loopback'
   | 'pairing-failed'
   | 'port-in-use'

@@ -90,6 +90,21 @@ export interface Receipt {
 export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
 export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
 
+/** What keeps the robot from doing as it was told, most serious last. */
+export const LIMITED_BY = [
+  '',
+  'jerk',
+  'acceleration',
+  'velocity',
+  'range',
+  'joint-limit',
+  'engage-ramp',
+  'singularity',
+  'workspace',
+  'collision',
+] as const;
+export type LimitedBy = (typeof LIMITED_BY)[number];
+
 /** The robot as it reports itself, at 100 Hz. */
 export interface RobotState {
   /** Robot clock. */
@@ -108,6 +123,11 @@ export interface RobotState {
   appliedSeq: number;
   /** Highest desk request carried out. */
   ackRequest: number;
+  limitedBy: LimitedBy;
+  /** Between the two nearest surfaces that may not touch; NaN where nothing is watched. */
+  clearanceM: number;
+  /** Which two these are: `forearm ↔ base`. */
+  nearest: string;
 }
 
 /** What an operator asks of the supervisor besides motion. `reset` clears a latched e-stop. */

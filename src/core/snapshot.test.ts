@@ -29,7 +29,7 @@ describe('snapshot board', () => {
   it('cuts a long text', () => {
     const board = SnapshotBoard.create(1);
     board.write(Float64Array.of(1), 'x'.repeat(1000));
-    assert.equal(board.read(new Float64Array(1)), 'x'.repeat(159));
+    assert.equal(board.read(new Float64Array(1)), 'x'.repeat(191));
   });
 
   it('gives up when the writer died inside', () => {

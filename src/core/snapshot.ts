@@ -44,5 +44,5 @@ export class SnapshotBoard {
   }
 }
 
-const TEXT_CHARS = 159;
+const TEXT_CHARS = 191;
 const TEXT_END = 8 + (TEXT_CHARS + 1) * 2;

@@ -1,4 +1,4 @@
-import type { PlayoutQuality, SupervisorState } from './messages.ts';
+import type { LimitedBy, PlayoutQuality, SupervisorState } from './messages.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
@@ -48,6 +48,11 @@ export interface Telemetry {
     measuredRad: number[];
     targetRad: number[];
     gripper: number;
+    /** What keeps the arm from doing as told. */
+    limitedBy: LimitedBy;
+    /** Between the nearest two that may not touch, and which these are; null: nothing is watched. */
+    clearanceM: number | null;
+    nearest: string;
   } | null;
   /** Joint command most recently sent: the ghost. */
   commandedRad: number[] | null;

@@ -48,7 +48,11 @@ export class FaultRig {
     writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
     const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
     const ports = [command!, state!, sync!];
-    const robotRig = loadRig('demo', [`link.keyFile=${keyFile}`, ...portKeys(ports)]).config;
+    const robotRig = loadRig('demo', [
+      `link.keyFile=${keyFile}`,
+      `trace.dir=${folder}`,
+      ...portKeys(ports),
+    ]).config;
     const robot = startRole('robot', robotRig, () => {});
     await robot.ready;
     const link = await startLinkEmulator({

@@ -1,7 +1,7 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
 import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
-import { causeText, inputHint, inputLabel, sentence } from './words.ts';
+import { causeText, inputHint, inputLabel, limitText, sentence } from './words.ts';
 
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
@@ -15,6 +15,7 @@ export class StatePanel {
   readonly #badge = element('badge', HTMLElement);
   readonly #state = element('state', HTMLElement);
   readonly #cause = element('cause', HTMLElement);
+  readonly #limit = element('limit', HTMLElement);
   readonly #arm = element('arm', HTMLButtonElement);
   readonly #disarm = element('disarm', HTMLButtonElement);
   readonly #reset = element('reset', HTMLButtonElement);
@@ -39,6 +40,7 @@ export class StatePanel {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
+    setText(this.#limit, fresh && telemetry?.robot ? limitText(telemetry.robot) : '');
     this.#arm.disabled = state !== 'idle' || stopping;
     this.#disarm.disabled = !POWERED.includes(state);
     this.#showMode(telemetry, POWERED.includes(state), stopping);

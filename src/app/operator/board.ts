@@ -1,5 +1,5 @@
 import type { SupervisorState } from '../../core/messages.ts';
-import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES } from '../../core/messages.ts';
 
 /** Numbers on the operator's snapshot board, in order; joint arrays follow. */
 export const BOARD_FIELDS = [
@@ -27,6 +27,8 @@ export const BOARD_FIELDS = [
   'mode',
   'mapping',
   'filterDelayNs',
+  'limitedBy',
+  'clearanceM',
   'commands',
   'applied',
   'late',
@@ -48,3 +50,13 @@ export const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'dis
 
 export const stateCode = (state: SupervisorState): number => SUPERVISOR_STATES.indexOf(state);
 export const stateOfCode = (code: number): SupervisorState => SUPERVISOR_STATES[code] ?? 'disconnected';
+export const limitCode = (by: LimitedBy): number => LIMITED_BY.indexOf(by);
+export const limitOfCode = (code: number): LimitedBy => LIMITED_BY[code] ?? '';
+
+/** The board has one text: why the robot is in its state, and what is nearest to what. */
+export const boardText = (cause: string, nearest: string): string =>
+  nearest === '' ? cause : `${cause}\n${nearest}`;
+export const boardWords = (text: string): [cause: string, nearest: string] => {
+  const [cause = '', nearest = ''] = text.split('\n');
+  return [cause, nearest];
+};

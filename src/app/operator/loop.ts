@@ -19,7 +19,16 @@ import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
 import type { Rig } from '../rig.ts';
-import { BOARD_FIELDS, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateCode } from './board.ts';
+import {
+  BOARD_FIELDS,
+  boardIndex,
+  boardJoints,
+  boardSize,
+  boardText,
+  limitCode,
+  MAPPING_STATUS,
+  stateCode,
+} from './board.ts';
 import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
 import { Leader, type OpenInput } from './leader.ts';
@@ -303,12 +312,14 @@ export class OperatorLoop implements DatagramHandler {
     out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#orchestrator.mode);
     out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#orchestrator.mapped);
     out[boardIndex('filterDelayNs')] = this.#orchestrator.command.filterDelayNs;
+    out[boardIndex('limitedBy')] = limitCode(robot.limitedBy);
+    out[boardIndex('clearanceM')] = robot.clearanceM;
     for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
       out[i] = totals[BOARD_FIELDS[i] as keyof typeof totals];
     const joints = robot.positionsRad.length;
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
-    this.#parts.board.write(out, robot.cause);
+    this.#parts.board.write(out, boardText(robot.cause, robot.nearest));
   }
 }

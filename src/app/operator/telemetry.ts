@@ -18,7 +18,16 @@ import { frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
-import { type BoardField, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateOfCode } from './board.ts';
+import {
+  type BoardField,
+  boardIndex,
+  boardJoints,
+  boardSize,
+  boardWords,
+  limitOfCode,
+  MAPPING_STATUS,
+  stateOfCode,
+} from './board.ts';
 
 const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
@@ -121,8 +130,9 @@ function telemetryBuilder(
   };
   return () => {
     const closed = drain();
-    const cause = board.read(numbers);
-    if (cause === null) return null;
+    const text = board.read(numbers);
+    if (text === null) return null;
+    const [cause, nearest] = boardWords(text);
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     const hand = boardIndex('handX');
@@ -165,6 +175,9 @@ function telemetryBuilder(
             measuredRad: angles(0),
             targetRad: angles(1),
             gripper: field('gripper'),
+            limitedBy: connected ? limitOfCode(field('limitedBy')) : '',
+            clearanceM: finite(field('clearanceM')),
+            nearest,
           }
         : null,
       commandedRad: Number.isFinite(ageMs) ? angles(2) : null,

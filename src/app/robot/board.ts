@@ -1,9 +1,9 @@
-import type { SupervisorState } from '../../core/messages.ts';
-import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import type { LimitedBy, SupervisorState } from '../../core/messages.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Supervisor } from '../../robot/supervisor/supervisor.ts';
 
-const HEAD = ['robotNs', 'state', 'epoch', 'appliedSeq', 'queueDepth'] as const;
+const HEAD = ['robotNs', 'state', 'epoch', 'appliedSeq', 'queueDepth', 'limitedBy', 'clearanceM'] as const;
 
 export const robotBoardSize = (joints: number): number => HEAD.length + 2 * joints;
 
@@ -15,6 +15,9 @@ export interface RobotSnapshot {
   epoch: number;
   appliedSeq: number;
   queueDepth: number;
+  limitedBy: LimitedBy;
+  /** NaN where nothing is watched. */
+  clearanceM: number;
   measuredRad: Float64Array;
   targetRad: Float64Array;
 }
@@ -33,6 +36,8 @@ export function writeRobotBoard(
   numbers[2] = supervisor.epoch;
   numbers[3] = appliedSeq;
   numbers[4] = queueDepth;
+  numbers[5] = LIMITED_BY.indexOf(supervisor.limitedBy);
+  numbers[6] = supervisor.clearanceM;
   numbers.set(supervisor.reading.positionsRad, HEAD.length);
   numbers.set(supervisor.targetRad, HEAD.length + supervisor.targetRad.length);
   board.write(numbers, supervisor.cause);
@@ -49,6 +54,8 @@ export function readRobotBoard(board: SnapshotBoard, joints: number): RobotSnaps
     epoch: numbers[2]!,
     appliedSeq: numbers[3]!,
     queueDepth: numbers[4]!,
+    limitedBy: LIMITED_BY[numbers[5]!] ?? '',
+    clearanceM: numbers[6]!,
     measuredRad: numbers.slice(HEAD.length, HEAD.length + joints),
     targetRad: numbers.slice(HEAD.length + joints),
   };

@@ -10,6 +10,7 @@ import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
 import { Extrapolation } from '../../robot/playout/extrapolation.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
+import type { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import { Supervisor, type Transition } from '../../robot/supervisor/supervisor.ts';
 import {
   copyCommand,
@@ -54,6 +55,8 @@ export interface RobotParts {
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onTransition: (transition: Transition) => void;
+  /** Keeps the last seconds; none in simulations. */
+  flight?: FlightRecorder;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
   onFinished: () => void;
@@ -110,7 +113,7 @@ export class RobotLoop implements DatagramHandler {
     this.#bridgeRad = new Float64Array(joints);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
-    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition);
+    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, parts.flight);
   }
 
   nextDeadlineNs(): number {
@@ -127,7 +130,7 @@ export class RobotLoop implements DatagramHandler {
 
   #cycle(nowNs: number): void {
     if (Atomics.load(this.#parts.windDown, 0) !== 0) {
-      this.supervisor.estop('robot process is ending', nowNs);
+      this.supervisor.shutDown('robot process is ending', nowNs);
       this.#leaveLearnt(nowNs);
       this.#publishState(nowNs);
       this.#parts.onFinished();
@@ -383,6 +386,9 @@ export class RobotLoop implements DatagramHandler {
     state.endedEngagement = supervisor.endedEngagement;
     state.appliedSeq = this.queue.releasedSeq;
     state.ackRequest = this.#ackRequest;
+    state.limitedBy = supervisor.limitedBy;
+    state.clearanceM = supervisor.clearanceM;
+    state.nearest = supervisor.nearest;
     const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }

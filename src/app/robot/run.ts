@@ -5,6 +5,7 @@ import { DurationHistogram } from '../../core/histogram.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
 import { createPolicy } from '../../robot/playout/policy.ts';
+import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
 import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
@@ -45,6 +46,7 @@ export async function runRobot(
       lateness: new DurationHistogram(memory.lateness),
       board: new SnapshotBoard(memory.board),
       onTransition,
+      flight: new FlightRecorder(memory.flight),
       windDown: windDownFlag(memory),
       onFinished: () => reactor.stop(),
     });

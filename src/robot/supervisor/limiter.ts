@@ -1,89 +1,297 @@
-import type { RobotModel } from '../../core/robot-model.ts';
+import { LIMITED_BY, type LimitedBy } from '../../core/messages.ts';
+import { brake, ease, glide, motionOf, restOffset } from './brake.ts';
+import type { MotionGuard } from './guard.ts';
+import type { JointLimits } from './limits.ts';
+import { StreamReference } from './reference.ts';
 
-/** Longest time a single step may make up for: after a gap the arm catches up at limited speed, not in one jump. */
+/** Longest time a single step may make up for: after a gap the arm catches up inside its limits, not in one jump. */
 const MAX_STEP_S = 0.05;
+/** Inner steps are at most this long. */
+const SUBSTEP_S = 0.0025;
+/** Fastest answer of the velocity loop, per second; that of the position loop is a quarter. */
+const MAX_GAIN_PER_S = 100;
+/** Share of the acceleration limit that an approach counts on. */
+const APPROACH_SHARE = 0.6;
+/** An acceleration this share of its limit away from what is wanted is held back by the jerk limit. */
+const JERK_SHARE = 0.5;
+/** A joint this near its velocity limit is held back by it and not by the way there. */
+const FAST_SHARE = 0.9;
+/** As near as this is there. */
+const ARRIVED_RAD = 1e-7;
+const ARRIVED_RAD_S = 1e-6;
+const ARRIVED_RAD_S2 = 1e-4;
+/** Slower than wanted by less than this is not worth a word. */
+const NOTICED_SHARE = 0.98;
+
+export interface FollowSettings {
+  /** Distance from the end of the range at which a joint slows down. */
+  limitSlowdownRad: number;
+  singularityMargin: number;
+  /** Share of the speed left in a singularity. */
+  singularityShare: number;
+}
+
+/** How strongly a joint follows; both per second, slow enough for its jerk limit. */
+interface Gains {
+  velocity: Float64Array;
+  position: Float64Array;
+}
 
 /**
- * Leads the driver's target to the goal inside joint range and velocity limits, and brings it to rest inside
- * the acceleration limit. Plain state, no clock of its own.
+ * Leads the driver's target to a streamed goal inside range, velocity, acceleration and jerk limits, clear of what the
+ * guard watches, and brings it to rest inside them. Between the instants it is called at, the target moves at piecewise
+ * constant jerk; every step ends in a motion from which braking stays inside all limits. Plain state, no clock.
  */
 export class TargetLimiter {
   readonly targetRad: Float64Array;
-  readonly goalRad: Float64Array;
-  readonly #model: RobotModel;
-  readonly #speed: number;
-  readonly #velocities: Float64Array;
+  /** Of the target. */
+  readonly velocitiesRadS: Float64Array;
+  readonly accelerationsRadS2: Float64Array;
+  readonly reference: StreamReference;
+  /** What kept the target from doing as wanted in the last step. */
+  limitedBy: LimitedBy = '';
+  /** Share of the velocity limits that may be used; below 1 while catching up after engaging. */
+  speedShare = 1;
+  readonly guard: MotionGuard;
+  readonly #limits: JointLimits;
+  readonly #settings: FollowSettings;
+  readonly #manipulability: (qRad: ArrayLike<number>) => number;
+  readonly #gains: Gains;
+  readonly #joints: number;
+  readonly #motion: Float64Array;
+  readonly #candidate: Float64Array;
+  readonly #wantedRadS: Float64Array;
+  readonly #aheadRad: Float64Array;
   #atNs = 0;
 
-  /** `speedFraction` lowers the model's velocity ceilings. */
-  constructor(model: RobotModel, speedFraction: number) {
-    this.#model = model;
-    this.#speed = speedFraction;
-    this.targetRad = Float64Array.from(model.homeRad);
-    this.goalRad = this.targetRad.slice();
-    this.#velocities = new Float64Array(model.joints.length);
+  constructor(
+    limits: JointLimits,
+    guard: MotionGuard,
+    manipulability: (qRad: ArrayLike<number>) => number,
+    settings: FollowSettings,
+  ) {
+    const joints = limits.minRad.length;
+    this.guard = guard;
+    this.#limits = limits;
+    this.#settings = settings;
+    this.#manipulability = manipulability;
+    this.#joints = joints;
+    this.#gains = gainsOf(limits);
+    this.#motion = motionOf(joints);
+    this.#candidate = motionOf(joints);
+    this.#wantedRadS = new Float64Array(joints);
+    this.#aheadRad = new Float64Array(joints);
+    this.targetRad = this.#motion.subarray(0, joints);
+    this.velocitiesRadS = this.#motion.subarray(joints, 2 * joints);
+    this.accelerationsRadS2 = this.#motion.subarray(2 * joints);
+    this.reference = new StreamReference(limits);
   }
 
   /** Takes the measured pose as target and goal, at rest. */
   restart(measuredRad: Float64Array, nowNs: number): void {
+    this.#motion.fill(0);
     this.targetRad.set(measuredRad);
-    this.goalRad.set(measuredRad);
-    this.#velocities.fill(0);
+    this.reference.restart(measuredRad, nowNs);
+    this.guard.measure(this.targetRad);
+    this.limitedBy = '';
     this.#atNs = nowNs;
   }
 
-  /** Sets a new goal; true when a joint had to be clamped into its range. */
-  aim(goalRad: Float64Array): boolean {
-    let clamped = false;
-    for (let i = 0; i < goalRad.length; i++) {
-      const { minRad, maxRad } = this.#model.joints[i]!;
-      const wanted = goalRad[i]!;
-      const allowed = Math.max(minRad, Math.min(maxRad, wanted));
-      this.goalRad[i] = allowed;
-      clamped ||= allowed !== wanted;
-    }
-    return clamped;
-  }
-
-  /** Moves the target towards the goal; true while velocity limits keep it from arriving. */
+  /** Moves the target towards the goal; false where there is nothing left to do. */
   follow(nowNs: number): boolean {
     const dtS = this.#elapsedS(nowNs);
-    let limited = false;
-    for (let i = 0; i < this.targetRad.length; i++) {
-      const maxStep = this.#model.joints[i]!.maxVelocityRadS * this.#speed * dtS;
-      const gap = this.goalRad[i]! - this.targetRad[i]!;
-      const step = Math.max(-maxStep, Math.min(maxStep, gap));
-      limited ||= step !== gap;
-      this.targetRad[i] = this.targetRad[i]! + step;
-      if (dtS > 0) this.#velocities[i] = step / dtS;
+    if (this.#arrived(nowNs)) return false;
+    if (dtS > 0) {
+      this.limitedBy = '';
+      const share = this.#want(nowNs);
+      this.#candidate.set(this.#motion);
+      this.#substeps(this.#candidate, nowNs, dtS, share);
+      if (this.guard.admits(this.#candidate)) this.#motion.set(this.#candidate);
+      else {
+        this.limitedBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
+        this.#brake(dtS);
+      }
     }
-    return limited;
+    return true;
   }
 
-  /** Slows the target to rest at the acceleration limit; true while it still moves. One that stood still stays. */
+  /** Brings the target to rest; true while it still moves. */
   settle(nowNs: number): boolean {
-    if (nowNs - this.#atNs > MAX_STEP_S * 1e9) this.#velocities.fill(0);
+    this.limitedBy = '';
     const dtS = this.#elapsedS(nowNs);
-    let moving = false;
-    for (let i = 0; i < this.targetRad.length; i++) {
-      const { maxAccelerationRadS2, minRad, maxRad } = this.#model.joints[i]!;
-      const velocity = this.#velocities[i]!;
-      const slowed = Math.sign(velocity) * Math.max(0, Math.abs(velocity) - maxAccelerationRadS2 * dtS);
-      const target = this.targetRad[i]!;
-      // A joint found outside its range is brought in by `follow`, not by a jump to the limit.
-      const low = Math.min(minRad, target);
-      const high = Math.max(maxRad, target);
-      this.targetRad[i] = Math.max(low, Math.min(high, target + slowed * dtS));
-      this.#velocities[i] = slowed;
-      moving ||= slowed !== 0;
+    if (this.#isAtRest()) return false;
+    this.#brake(dtS);
+    return true;
+  }
+
+  /** Largest distance of any joint from its goal. */
+  lagRad(nowNs: number): number {
+    let lag = 0;
+    for (let i = 0; i < this.#joints; i++)
+      lag = Math.max(lag, Math.abs(this.reference.positionRad(i, nowNs) - this.targetRad[i]!));
+    return lag;
+  }
+
+  #brake(dtS: number): void {
+    const { accelerationRadS2, jerkRadS3 } = this.#limits;
+    for (let i = 0; i < this.#joints; i++) {
+      const from = this.#motion[i]!;
+      brake(this.#motion, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
+      this.#keepIn(this.#motion, i, from);
     }
-    this.goalRad.set(this.targetRad);
-    return moving;
+    this.guard.measure(this.targetRad);
+  }
+
+  /** Wanted velocities at this instant, and the share of them that surroundings and singularities leave. */
+  #want(nowNs: number): number {
+    for (let i = 0; i < this.#joints; i++)
+      this.#wantedRadS[i] = this.#velocityFor(i, this.targetRad[i]!, 0, nowNs);
+    const clear = this.guard.speedShare(this.targetRad, this.#wantedRadS);
+    if (clear < NOTICED_SHARE) this.limitedBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
+    const free = this.#singularityShare();
+    if (free < NOTICED_SHARE && free < clear) this.limitedBy = 'singularity';
+    return Math.min(clear, free);
+  }
+
+  #singularityShare(): number {
+    const { singularityMargin, singularityShare } = this.#settings;
+    if (singularityMargin === 0) return 1;
+    const now = this.#manipulability(this.targetRad);
+    if (now >= singularityMargin) return 1;
+    for (let i = 0; i < this.#joints; i++)
+      this.#aheadRad[i] = this.targetRad[i]! + this.#wantedRadS[i]! * 0.01;
+    if (this.#manipulability(this.#aheadRad) >= now) return 1;
+    return singularityShare + (1 - singularityShare) * (now / singularityMargin);
+  }
+
+  #substeps(motion: Float64Array, nowNs: number, dtS: number, share: number): void {
+    const count = Math.ceil(dtS / SUBSTEP_S);
+    const stepS = dtS / count;
+    const startNs = nowNs - dtS * 1e9;
+    for (let i = 0; i < this.#joints; i++)
+      for (let n = 1; n <= count; n++) this.#substep(motion, i, startNs + n * stepS * 1e9, stepS, share);
+  }
+
+  /** One joint, one small step: what the loops want, as far as velocity and range allow; else easing or braking. */
+  #substep(motion: Float64Array, i: number, atNs: number, dtS: number, share: number): void {
+    const joints = this.#joints;
+    const maxA = this.#limits.accelerationRadS2[i]!;
+    const maxJ = this.#limits.jerkRadS3[i]!;
+    const maxV = this.#limits.velocityRadS[i]!;
+    const p = motion[i]!;
+    const v = motion[joints + i]!;
+    const a = motion[2 * joints + i]!;
+    const wantedA = this.#gains.velocity[i]! * (share * this.#velocityFor(i, p, v, atNs) - v);
+    const nextA = Math.max(-maxA, Math.min(maxA, wantedA));
+    const jerk = Math.max(-maxJ, Math.min(maxJ, (nextA - a) / dtS));
+    glide(motion, i, jerk, dtS);
+    if (Math.abs(nextA - motion[2 * joints + i]!) > JERK_SHARE * maxA) this.#note('jerk');
+    else if (nextA !== wantedA) this.#note('acceleration');
+    if (Math.abs(endVelocity(motion, i, maxJ)) > maxV) {
+      motion[i] = p;
+      motion[joints + i] = v;
+      motion[2 * joints + i] = a;
+      ease(motion, i, maxJ, dtS);
+    }
+    if (this.#restsInside(motion, i, p)) return;
+    motion[i] = p;
+    motion[joints + i] = v;
+    motion[2 * joints + i] = a;
+    brake(motion, i, maxA, maxJ, dtS);
+    this.#keepIn(motion, i, p);
+  }
+
+  /** A joint found outside its range may come in, never go farther out. */
+  #restsInside(motion: Float64Array, i: number, fromRad: number): boolean {
+    const { minRad, maxRad, accelerationRadS2, jerkRadS3 } = this.#limits;
+    const v = motion[this.#joints + i]!;
+    const a = motion[2 * this.#joints + i]!;
+    const rest = motion[i]! + restOffset(v, a, accelerationRadS2[i]!, jerkRadS3[i]!);
+    return rest >= Math.min(minRad[i]!, fromRad) && rest <= Math.max(maxRad[i]!, fromRad);
+  }
+
+  /** Takes off what rounding puts outside the range. */
+  #keepIn(motion: Float64Array, i: number, fromRad: number): void {
+    const low = Math.min(this.#limits.minRad[i]!, fromRad);
+    const high = Math.max(this.#limits.maxRad[i]!, fromRad);
+    motion[i] = Math.max(low, Math.min(high, motion[i]!));
+  }
+
+  /** The velocity that leads joint `i` to its reference from where it is, inside its velocity limit. */
+  #velocityFor(i: number, p: number, v: number, atNs: number): number {
+    const maxV = this.#limits.velocityRadS[i]!;
+    const gap = this.reference.positionRad(i, atNs) - p;
+    const wanted = this.reference.velocityRadS(i, atNs) + this.#closing(i, gap);
+    const cap = maxV * this.speedShare;
+    let velocity = Math.max(-cap, Math.min(cap, wanted));
+    if (velocity !== wanted && Math.abs(v) > FAST_SHARE * cap)
+      this.#note(this.speedShare < 1 ? 'engage-ramp' : 'velocity');
+    const zone = this.#settings.limitSlowdownRad;
+    if (zone > 0) {
+      const room = velocity > 0 ? this.#limits.maxRad[i]! - p : p - this.#limits.minRad[i]!;
+      const slow = (maxV * Math.max(0, room)) / zone;
+      if (room >= 0 && Math.abs(velocity) > slow) {
+        velocity = Math.sign(velocity) * slow;
+        this.#note('joint-limit');
+      }
+    }
+    return velocity;
+  }
+
+  /** Speed at which to close a gap: in proportion while it is small, as braking allows when it is not. */
+  #closing(i: number, gapRad: number): number {
+    const gain = this.#gains.position[i]!;
+    const decel = APPROACH_SHARE * this.#limits.accelerationRadS2[i]!;
+    const size = Math.abs(gapRad);
+    const knee = decel / (gain * gain);
+    if (size <= knee) return gain * gapRad;
+    return Math.sign(gapRad) * Math.sqrt(2 * decel * (size - knee / 2));
+  }
+
+  #note(by: LimitedBy): void {
+    if (RANK[by] > RANK[this.limitedBy]) this.limitedBy = by;
+  }
+
+  /** Puts a target that has all but arrived to rest at its goal. */
+  #arrived(nowNs: number): boolean {
+    for (let i = 0; i < this.#joints; i++) {
+      if (this.reference.velocityRadS(i, nowNs) !== 0) return false;
+      const gap = this.reference.positionRad(i, nowNs) - this.targetRad[i]!;
+      const v = this.#motion[this.#joints + i]!;
+      const a = this.#motion[2 * this.#joints + i]!;
+      if (Math.abs(gap) > ARRIVED_RAD || Math.abs(v) > ARRIVED_RAD_S || Math.abs(a) > ARRIVED_RAD_S2)
+        return false;
+    }
+    this.#motion.fill(0, this.#joints);
+    this.targetRad.set(this.reference.goalRad);
+    this.limitedBy = '';
+    return true;
+  }
+
+  #isAtRest(): boolean {
+    for (let i = this.#joints; i < this.#motion.length; i++) if (this.#motion[i] !== 0) return false;
+    return true;
   }
 
   #elapsedS(nowNs: number): number {
     const dtS = Math.max(0, Math.min(MAX_STEP_S, (nowNs - this.#atNs) / 1e9));
-    this.#atNs = nowNs;
+    // A clock that falls back gives no time a second time.
+    this.#atNs = Math.max(this.#atNs, nowNs);
     return dtS;
   }
+}
+
+/** What is told when several limits hold at once: the most serious. */
+const RANK = Object.fromEntries(LIMITED_BY.map((by, rank) => [by, rank])) as Record<LimitedBy, number>;
+
+/** Where the velocity ends when the acceleration is taken off as fast as allowed. */
+function endVelocity(motion: Float64Array, i: number, maxJ: number): number {
+  const joints = motion.length / 3;
+  const a = motion[2 * joints + i]!;
+  return motion[joints + i]! + (a * Math.abs(a)) / (2 * maxJ);
+}
+
+function gainsOf({ accelerationRadS2, jerkRadS3 }: JointLimits): Gains {
+  const velocity = accelerationRadS2.map((maxA, i) => Math.min(MAX_GAIN_PER_S, (1.5 * jerkRadS3[i]!) / maxA));
+  return { velocity, position: velocity.map((gain) => gain / 4) };
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { Counters } from '../../core/counters.ts';
 import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
 import type { Driver, JointReading } from '../driver.ts';
+import { supervisorConfig } from './config.ts';
+import { FlightRecorder } from './flight-recorder.ts';
 import { POWERED } from './states.ts';
-import { Supervisor, supervisorConfig, type Transition } from './supervisor.ts';
+import { Supervisor, type Transition } from './supervisor.ts';
 
 export const MS = 1e6;
 const START_NS = 50e9;
@@ -33,14 +35,21 @@ export interface Write {
 export class HostileDriver implements Driver {
   fault = '';
   readonly writes: Write[] = [];
-  readonly measured = Float64Array.from(model.homeRad);
+  readonly measured: Float64Array;
   onWrite: (write: Write) => void = () => {};
   enabled = false;
   stops = 0;
   readStatus: TickStatus = 'ok';
   writeStatus: TickStatus = 'ok';
   enableStatus: TickStatus = 'ok';
-  readonly #target = Float64Array.from(model.homeRad);
+  /** When readings were true; null: when they are read. */
+  readingNs: number | null = null;
+  readonly #target: Float64Array;
+
+  constructor(homeRad: readonly number[] = model.homeRad) {
+    this.measured = Float64Array.from(homeRad);
+    this.#target = this.measured.slice();
+  }
 
   enable(): TickStatus {
     this.enabled = this.enableStatus === 'ok';
@@ -49,9 +58,10 @@ export class HostileDriver implements Driver {
   }
 
   read(nowNs: number, out: JointReading): TickStatus {
-    for (let i = 0; i < 2; i++) this.measured[i]! += 0.7 * (this.#target[i]! - this.measured[i]!);
+    for (let i = 0; i < this.measured.length; i++)
+      this.measured[i]! += 0.7 * (this.#target[i]! - this.measured[i]!);
     const ok = this.readStatus === 'ok';
-    out.robotNs = nowNs;
+    out.robotNs = this.readingNs ?? nowNs;
     if (ok) out.positionsRad.set(this.measured);
     else out.positionsRad.fill(-1.23);
     out.velocitiesRadS.fill(ok ? 0 : Number.NaN);
@@ -83,13 +93,23 @@ export class Bench {
   readonly supervisor: Supervisor;
   nowNs = START_NS;
   seq = 0;
+  readonly flights: FlightRecorder;
+  readonly #joints: number;
   readonly #command: JointCommand;
 
-  constructor(driver = new HostileDriver()) {
+  constructor(driver = new HostileDriver(), own: RobotModel = model, options: object = {}) {
     this.driver = driver;
-    this.supervisor = new Supervisor(model, this.driver, config, this.counters, this.nowNs, (transition) =>
-      this.transitions.push(transition),
+    this.flights = FlightRecorder.create(own.joints.length, 400);
+    this.supervisor = new Supervisor(
+      own,
+      this.driver,
+      supervisorConfig.parse(options),
+      this.counters,
+      this.nowNs,
+      (transition) => this.transitions.push(transition),
+      this.flights,
     );
+    this.#joints = own.joints.length;
     this.#command = {
       session: 1,
       seq: 0,
@@ -99,7 +119,7 @@ export class Bench {
       stateOperatorNs: 0,
       stateRobotNs: 0,
       syncEpoch: 0,
-      positionsRad: new Float64Array(2),
+      positionsRad: new Float64Array(this.#joints),
       gripper: 0,
     };
   }
@@ -119,7 +139,7 @@ export class Bench {
   /** Arrival and release in one: what the loop does without playout delay. */
   send(
     values: Partial<Omit<JointCommand, 'positionsRad'>>,
-    positions: readonly number[] = [0, 0],
+    positions: readonly number[] = [...this.driver.measured],
   ): string | null {
     const command = this.command(values, positions);
     const refused = this.supervisor.admit(command, this.nowNs);

@@ -1,49 +1,26 @@
-import { z } from 'zod';
 import { NS_PER_MS } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { JointCommand, SupervisorState } from '../../core/messages.ts';
+import type { JointCommand, LimitedBy, SupervisorState } from '../../core/messages.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
-import { TargetLimiter } from './limiter.ts';
+import { ArmMotion } from './arm-motion.ts';
+import type { SupervisorConfig } from './config.ts';
+import type { FlightRecorder } from './flight-recorder.ts';
+import { FlightScribe } from './flight-scribe.ts';
 import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
-
-export const supervisorConfig = z.strictObject({
-  speedPercent: z
-    .number()
-    .min(1)
-    .max(100)
-    .default(100)
-    .describe('share of the model’s joint velocity limits'),
-  commandTimeoutMs: z
-    .number()
-    .min(10)
-    .max(500)
-    .default(100)
-    .describe('no command applied for this long: hold'),
-  feedbackTimeoutMs: z
-    .number()
-    .min(10)
-    .max(1000)
-    .default(200)
-    .describe('no joint reading for this long: stop'),
-  maxCommandAgeMs: z.number().min(20).max(2000).default(500).describe('older commands are refused'),
-  maxEngageJumpRad: z
-    .number()
-    .min(0.001)
-    .max(0.5)
-    .default(0.15)
-    .describe('largest joint difference between the first command and the measured pose'),
-});
-export type SupervisorConfig = z.infer<typeof supervisorConfig>;
 
 /** Stamps this far ahead of our clock are not clock error any more. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
+/** Transitions for which the last seconds are worth keeping. */
+const KEPT: readonly SupervisorEvent[] = ['estop', 'fault', 'watchdog', 'tracking-lost'];
 
 export interface Transition {
   robotNs: number;
   from: SupervisorState;
   to: SupervisorState;
   cause: string;
+  /** Slab of the flight recorder that holds the time before it; −1: none. */
+  flight: number;
 }
 
 /**
@@ -57,7 +34,8 @@ export class Supervisor {
   readonly #driver: Driver;
   readonly #config: SupervisorConfig;
   readonly #counters: Counters;
-  readonly #limiter: TargetLimiter;
+  readonly #motion: ArmMotion;
+  readonly #scribe: FlightScribe | null;
   readonly #onTransition: (transition: Transition) => void;
   #state: SupervisorState = 'disconnected';
   #cause = 'no operator';
@@ -65,10 +43,13 @@ export class Supervisor {
   #engagement = 0;
   #endedEngagement = 0;
   #seenEngagement = 0;
+  #seq = 0;
+  #commandNs = Number.NaN;
   #appliedNs = Number.NEGATIVE_INFINITY;
   #readNs: number;
   #gripper = 0;
-  #limited = false;
+  /** Since when the driver is powering its joints; NaN: it is not. */
+  #enablingNs = Number.NaN;
 
   constructor(
     model: RobotModel,
@@ -77,18 +58,21 @@ export class Supervisor {
     counters: Counters,
     nowNs: number,
     onTransition: (transition: Transition) => void = () => {},
+    recorder: FlightRecorder | null = null,
   ) {
     this.#driver = driver;
     this.#config = config;
     this.#counters = counters;
-    this.#limiter = new TargetLimiter(model, config.speedPercent / 100);
+    this.#motion = new ArmMotion(model, config, counters);
+    this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
     this.#incoming = emptyReading(model.joints.length);
     this.reading = emptyReading(model.joints.length);
     this.reading.positionsRad.fill(Number.NaN);
     this.#readNs = nowNs;
+    this.#motion.restart(Float64Array.from(model.homeRad), nowNs);
     this.#read(nowNs);
-    this.#limiter.restart(this.reading.positionsRad, nowNs);
+    if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
   }
 
   get state(): SupervisorState {
@@ -108,15 +92,30 @@ export class Supervisor {
   }
 
   get targetRad(): Float64Array {
-    return this.#limiter.targetRad;
+    return this.#motion.targetRad;
   }
 
-  /** A new session counts its engagements from the beginning; one that was only silent does not. */
+  /** What keeps the arm from doing as told, of late. */
+  get limitedBy(): LimitedBy {
+    return this.#motion.limitedBy;
+  }
+
+  /** Between the nearest two that may not touch; NaN where nothing is watched. */
+  get clearanceM(): number {
+    return this.#motion.clearanceM;
+  }
+
+  get nearest(): string {
+    return this.#motion.nearest;
+  }
+
+  /** A new session counts its engagements and commands from the beginning; one that was only silent does not. */
   operatorJoined(newSession: boolean, nowNs: number): void {
     if (newSession) {
       this.#endedEngagement = 0;
       this.#seenEngagement = 0;
       this.#engagement = 0;
+      this.#seq = 0;
     }
     this.#go('operator-joined', 'operator connected', nowNs);
   }
@@ -136,6 +135,12 @@ export class Supervisor {
   /** Legal from anywhere, at any time, any number of times; latched until `reset`. */
   estop(cause: string, nowNs: number): void {
     this.#go('estop', cause, nowNs);
+    this.#driver.stop(nowNs);
+  }
+
+  /** An e-stop as part of an orderly end: no flight record is kept of it. */
+  shutDown(cause: string, nowNs: number): void {
+    this.#go('estop', cause, nowNs, false);
     this.#driver.stop(nowNs);
   }
 
@@ -187,34 +192,36 @@ export class Supervisor {
   }
 
   #submit(command: JointCommand, nowNs: number, heldNs: number): Reason | null {
-    const refused = this.admit(command, nowNs - heldNs) ?? this.#refusal(command);
+    const refused =
+      notFinite(command) ??
+      this.#outOfOrder(command) ??
+      this.admit(command, nowNs - heldNs) ??
+      this.#refusal(command);
     if (refused !== null) return refused;
     if (this.#state !== 'engaged') {
-      // Written so that a pose not read yet (NaN) refuses as well.
-      if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) {
+      const unfit = this.#unfit(command);
+      if (unfit !== null) {
         // Over and done with: it must not engage later, when the hand happens to come near.
         this.#endedEngagement = Math.max(this.#endedEngagement, command.engagement);
-        return 'engage-jump';
+        return unfit;
       }
-      this.#limiter.restart(this.reading.positionsRad, nowNs);
+      this.#motion.engage(this.reading.positionsRad, nowNs);
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    if (this.#limiter.aim(command.positionsRad)) this.#counters.add('clamped-range');
-    this.#limited = this.#limiter.follow(nowNs);
-    if (this.#limited) this.#counters.add('clamped-velocity');
+    const { stateRobotNs } = command;
+    this.#motion.command(command.positionsRad, Number.isFinite(stateRobotNs) ? stateRobotNs : nowNs, nowNs);
+    this.#commandNs = stateRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
     return this.#write(nowNs) ? null : 'driver-fault';
   }
 
-  /** Playout's guess while commands are missing: aimed at inside the same limits; the watchdog goes on counting. */
-  bridge(positionsRad: Float64Array, nowNs: number): void {
-    if (this.#state !== 'engaged') return;
-    for (let i = 0; i < positionsRad.length; i++) if (!Number.isFinite(positionsRad[i])) return;
-    this.#limiter.aim(positionsRad);
-    this.#limited = this.#limiter.follow(nowNs);
-    this.#write(nowNs);
+  /** The queue keeps the order; this is the last look. */
+  #outOfOrder(command: JointCommand): Reason | null {
+    if (!(command.seq > this.#seq)) return 'dropped-stale';
+    this.#seq = command.seq;
+    return null;
   }
 
   #refusal(command: JointCommand): Reason | null {
@@ -222,46 +229,77 @@ export class Supervisor {
     if (!POWERED[this.#state]) return 'not-armed';
     if (!command.tracking) return 'tracking-lost';
     if (command.engagement === 0) return 'not-engaged';
-    if (command.engagement <= this.#endedEngagement) return 'old-engagement';
-    for (let i = 0; i < command.positionsRad.length; i++)
-      if (!Number.isFinite(command.positionsRad[i])) return 'non-finite';
-    return command.gripper >= 0 && command.gripper <= 1 ? null : 'bad-range';
+    return command.engagement <= this.#endedEngagement ? 'old-engagement' : null;
+  }
+
+  /** Why an engagement cannot begin. */
+  #unfit(command: JointCommand): Reason | null {
+    if (!Number.isNaN(this.#enablingNs)) return 'not-ready';
+    // Written so that a pose not read yet (NaN) refuses as well.
+    return this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad ? null : 'engage-jump';
+  }
+
+  /**
+   * Joints to aim at while commands fail to come, made up from those that did. Inside the same checks and limits as a
+   * command; neither the watchdog nor the engagement hears of it. Ignored unless engaged, or when not finite.
+   */
+  bridge(positionsRad: Float64Array, nowNs: number): void {
+    if (this.#state === 'engaged' && areFinite(positionsRad)) this.#motion.bridge(positionsRad, nowNs);
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
   tick(nowNs: number): void {
     this.#read(nowNs);
+    if (!Number.isNaN(this.#enablingNs)) this.#enable(nowNs);
     if (this.#state === 'engaged') {
       if (nowNs - this.#appliedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
         this.#counters.add('watchdog');
         this.#go('watchdog', `no command for ${this.#config.commandTimeoutMs} ms`, nowNs);
-      } else if (this.#limited) {
-        this.#limited = this.#limiter.follow(nowNs);
-        this.#write(nowNs);
-      }
+      } else if (this.#motion.step(nowNs)) this.#write(nowNs);
     }
-    if (this.#state === 'hold' && this.#limiter.settle(nowNs)) this.#write(nowNs);
+    if (this.#state === 'hold') {
+      if (this.#motion.settle(nowNs)) this.#write(nowNs);
+    } else if (this.#state !== 'engaged' && this.#hasReading) this.#motion.watch(this.reading.positionsRad);
+    this.#scribe?.note(
+      nowNs,
+      this,
+      this.#motion,
+      this.#engagement,
+      this.#seq,
+      this.#commandNs,
+      this.#appliedNs,
+    );
   }
 
   #read(nowNs: number): void {
     const incoming = this.#incoming;
     const status = this.#driver.read(nowNs, incoming);
-    if (status === 'ok' && isWhole(incoming)) {
+    if (status === 'ok' && isWhole(incoming) && incoming.robotNs - nowNs <= MAX_FUTURE_NS) {
       this.reading.robotNs = incoming.robotNs;
       this.reading.positionsRad.set(incoming.positionsRad);
       this.reading.velocitiesRadS.set(incoming.velocitiesRadS);
       this.reading.gripper = incoming.gripper;
-      this.#readNs = nowNs;
+      // What a driver hands out again and again grows old by its own stamp.
+      this.#readNs = Math.min(nowNs, incoming.robotNs);
     }
-    if (status === 'fault') this.#go('fault', 'driver fault', nowNs);
+    if (status === 'fault') this.#fault('driver fault', nowNs);
     else if (nowNs - this.#readNs > this.#config.feedbackTimeoutMs * NS_PER_MS)
       this.#go('fault', 'no joint feedback', nowNs);
   }
 
+  get #hasReading(): boolean {
+    return !Number.isNaN(this.reading.positionsRad[0]!);
+  }
+
   #write(nowNs: number): boolean {
-    if (this.#driver.write(nowNs, this.#limiter.targetRad, this.#gripper) !== 'fault') return true;
-    this.#go('fault', 'driver refused a write', nowNs);
+    if (this.#driver.write(nowNs, this.#motion.targetRad, this.#gripper) !== 'fault') return true;
+    this.#fault('driver refused a write', nowNs);
     return false;
+  }
+
+  /** The driver's own words, where it has any. */
+  #fault(otherwise: string, nowNs: number): void {
+    this.#go('fault', this.#driver.fault || otherwise, nowNs);
   }
 
   #jumpRad(goalRad: Float64Array): number {
@@ -271,26 +309,49 @@ export class Supervisor {
     return jump;
   }
 
-  #go(event: SupervisorEvent, cause: string, nowNs: number): void {
+  #go(event: SupervisorEvent, cause: string, nowNs: number, keep = true): void {
     const to = TRANSITIONS[this.#state][event];
     if (to === undefined || to === this.#state) return;
     const from = this.#state;
     this.#state = to;
     this.#cause = cause;
+    this.#enablingNs = Number.NaN;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
-    this.#onTransition({ robotNs: nowNs, from, to, cause });
+    const flight = keep && KEPT.includes(event) ? (this.#scribe?.freeze() ?? -1) : -1;
+    this.#onTransition({ robotNs: nowNs, from, to, cause, flight });
     if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
   }
 
   #power(nowNs: number): void {
-    this.#limiter.restart(this.reading.positionsRad, nowNs);
-    if (this.#driver.enable(nowNs) === 'fault') this.#go('fault', 'driver refused to enable', nowNs);
+    if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
+    this.#enablingNs = nowNs;
+    this.#enable(nowNs);
+  }
+
+  /** Again in every cycle until the driver says that its joints are powered. */
+  #enable(nowNs: number): void {
+    const status = this.#driver.enable(nowNs);
+    if (status === 'fault') this.#fault('driver refused to enable', nowNs);
+    else if (status === 'ok') {
+      this.#enablingNs = Number.NaN;
+      this.#cause = 'armed by operator';
+    } else if (nowNs - this.#enablingNs > this.#config.enableTimeoutMs * NS_PER_MS)
+      this.#fault('driver did not become ready', nowNs);
+    else this.#cause = 'joints are being powered';
   }
 }
 
-function isWhole({ positionsRad, velocitiesRadS, gripper }: JointReading): boolean {
-  for (let i = 0; i < positionsRad.length; i++)
-    if (!Number.isFinite(positionsRad[i]! + velocitiesRadS[i]!)) return false;
-  return Number.isFinite(gripper);
+function notFinite({ positionsRad, gripper }: JointCommand): Reason | null {
+  if (!areFinite(positionsRad)) return 'non-finite';
+  return gripper >= 0 && gripper <= 1 ? null : 'bad-range';
+}
+
+function areFinite(values: Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) if (!Number.isFinite(values[i])) return false;
+  return true;
+}
+
+function isWhole({ positionsRad, velocitiesRadS, gripper, robotNs }: JointReading): boolean {
+  return areFinite(positionsRad) && areFinite(velocitiesRadS) && Number.isFinite(gripper + robotNs);
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type RobotState, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { LIMITED_BY, type RobotState, SUPERVISOR_STATES } from '../../core/messages.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { frameType } from './frame.ts';
 import { decodeState, emptyState, encodeState } from './state.ts';
@@ -20,6 +20,12 @@ const state: fc.Arbitrary<RobotState> = fc.record({
   endedEngagement: fc.maxSafeNat(),
   appliedSeq: fc.maxSafeNat(),
   ackRequest: fc.maxSafeNat(),
+  limitedBy: fc.constantFrom(...LIMITED_BY),
+  clearanceM: fc.oneof(
+    fc.constant(Number.NaN),
+    fc.integer({ min: -100_000, max: 1_000_000 }).map((n) => n / 1e5),
+  ),
+  nearest: fc.string({ maxLength: 20, unit: 'binary' }),
 });
 
 const VALID = {
@@ -36,6 +42,9 @@ const VALID = {
   dq: [0, 0],
   target: [1, 2],
   gripper: 0,
+  limited: '',
+  clearance: 0.1,
+  nearest: 'a ↔ b',
 };
 
 function reasonOf(body: object): string | null {
@@ -69,6 +78,9 @@ describe('robot state', () => {
     const big = emptyState(20);
     for (const field of ['positionsRad', 'velocitiesRadS', 'targetRad'] as const) big[field].fill(-Math.PI);
     big.cause = 'x'.repeat(60);
+    big.nearest = 'x'.repeat(30);
+    big.clearanceM = -0.12345;
+    big.limitedBy = 'engage-ramp';
     big.robotNs = Number.MAX_SAFE_INTEGER;
     const length = encodeState(0x7fffffff, 0x7fffffff, big, new Uint8Array(MAX_DATAGRAM_BYTES));
     assert.ok(length > 0);
@@ -84,13 +96,15 @@ describe('robot state', () => {
   it('wants every field, each of its type', () => {
     assert.equal(reasonOf(VALID), null);
     for (const field of Object.keys(VALID)) {
-      for (const value of [undefined, null, {}, true])
+      for (const value of [undefined, {}, true, ...(field === 'clearance' ? [] : [null])])
         assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed', field);
-      const text = field === 'cause' ? null : 'malformed';
+      const text = field === 'cause' || field === 'nearest' ? null : 'malformed';
       assert.equal(reasonOf({ ...VALID, [field]: '1' }), text, field);
     }
     for (const value of ['IDLE', 'toString', '__proto__', ''])
       assert.equal(reasonOf({ ...VALID, state: value }), 'malformed');
+    assert.equal(reasonOf({ ...VALID, limited: 'gravity' }), 'malformed');
+    assert.equal(reasonOf({ ...VALID, clearance: null }), null, 'nothing is watched');
   });
 
   it('wants three lists of finite joints', () => {

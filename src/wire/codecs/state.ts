@@ -1,9 +1,17 @@
 import type { Reason } from '../../core/counters.ts';
-import { type RobotState, SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import {
+  LIMITED_BY,
+  type LimitedBy,
+  type RobotState,
+  SUPERVISOR_STATES,
+  type SupervisorState,
+} from '../../core/messages.ts';
 import { anglesFromJson, anglesToJson, countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(SUPERVISOR_STATES);
+const KNOWN_LIMITS = new Set<string>(LIMITED_BY);
 const MAX_CAUSE_CHARS = 120;
+const MAX_NEAREST_CHARS = 60;
 
 /** Robot → operator, state socket, 100 Hz. */
 export function encodeState(boot: number, session: number, state: RobotState, out: Uint8Array): number {
@@ -21,6 +29,9 @@ export function encodeState(boot: number, session: number, state: RobotState, ou
     dq: anglesToJson(state.velocitiesRadS),
     target: anglesToJson(state.targetRad),
     gripper: Math.round(state.gripper * 1e4) / 1e4,
+    limited: state.limitedBy,
+    clearance: Number.isFinite(state.clearanceM) ? Math.round(state.clearanceM * 1e5) / 1e5 : null,
+    nearest: state.nearest,
   };
   return writeFrame('state', body, out);
 }
@@ -54,6 +65,13 @@ export function decodeState(
   if (typeof state !== 'string' || !KNOWN.has(state) || typeof cause !== 'string') return 'malformed';
   out.state = state as SupervisorState;
   out.cause = cause.slice(0, MAX_CAUSE_CHARS);
+  const { limited, clearance, nearest } = body;
+  if (typeof limited !== 'string' || !KNOWN_LIMITS.has(limited) || typeof nearest !== 'string')
+    return 'malformed';
+  out.limitedBy = limited as LimitedBy;
+  out.nearest = nearest.slice(0, MAX_NEAREST_CHARS);
+  out.clearanceM = clearance === null ? Number.NaN : numberOf(clearance);
+  if (clearance !== null && Number.isNaN(out.clearanceM)) return 'malformed';
   return (
     anglesFromJson(body['q'], out.positionsRad) ??
     anglesFromJson(body['dq'], out.velocitiesRadS) ??
@@ -74,5 +92,8 @@ export function emptyState(joints: number): RobotState {
     endedEngagement: 0,
     appliedSeq: 0,
     ackRequest: 0,
+    limitedBy: '',
+    clearanceM: Number.NaN,
+    nearest: '',
   };
 }

@@ -1,0 +1,113 @@
+import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
+import { ManualClock, monotonicClock } from '../../src/core/clock.ts';
+import { Counters } from '../../src/core/counters.ts';
+import { emptyHandSample } from '../../src/core/messages.ts';
+import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import { createArmMapper } from '../../src/mapping/arm-mapper.ts';
+import { createClearanceField, spreadPose } from '../../src/robot/supervisor/collision.ts';
+import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
+import { FlightRecorder } from '../../src/robot/supervisor/flight-recorder.ts';
+import { Supervisor } from '../../src/robot/supervisor/supervisor.ts';
+import { emptyCommand } from '../../src/wire/codecs/command.ts';
+
+export interface CheckSpeed {
+  capsules: number;
+  pairs: number;
+  /** Best of the turns; a machine with other work shows less. */
+  perS: number;
+  checkUs: Percentiles;
+}
+
+export interface CycleSpeed {
+  name: string;
+  /** All cycles, and those of the quietest of the turns: on a shared machine the tail is other people's work. */
+  commandUs: Percentiles;
+  tickUs: Percentiles;
+  quietestUs: Percentiles;
+}
+
+const POSES = 1024;
+const TURNS = 15;
+const ROUNDS = 40;
+const CYCLES = 200_000;
+const CYCLE_TURNS = 40;
+const WARM_CYCLES = 20_000;
+const CYCLE_NS = 5e6;
+const OBSTACLE = { name: 'shelf', minM: [-0.2, 0.35, 0], maxM: [0.2, 0.5, 0.4] } as const;
+
+export function measureChecks(model: RobotModel): CheckSpeed {
+  const around = { groundZM: 0, obstacles: [OBSTACLE], workspace: null };
+  const field = createClearanceField(model, around);
+  const poses = Array.from({ length: POSES }, (_, n) => Float64Array.from(spreadPose(model, n + 1)));
+  const outM = new Float64Array(field.size);
+  let perS = 0;
+  for (let turn = 0; turn < TURNS; turn++) {
+    const startNs = monotonicClock.nowNs();
+    for (let round = 0; round < ROUNDS; round++) for (const pose of poses) field.measure(pose, outM);
+    perS = Math.max(perS, (ROUNDS * POSES * 1e9) / (monotonicClock.nowNs() - startNs));
+  }
+  const took = new Float64Array(ROUNDS * POSES);
+  for (let n = 0; n < took.length; n++) {
+    const startMs = performance.now();
+    field.measure(poses[n % POSES]!, outM);
+    took[n] = (performance.now() - startMs) * 1000;
+  }
+  return { capsules: model.capsules.length, pairs: field.size, perS, checkUs: percentiles(took)! };
+}
+
+/** Simulated cycles at 200 Hz with a command in every other; only the calls are timed. */
+export async function measureCycles(model: RobotModel, name: 'free' | 'near'): Promise<CycleSpeed> {
+  const clock = new ManualClock();
+  const input = await loadPlugin('input', 'scripted');
+  const hand = input.open(pluginConfig('input', 'scripted', input, {}), clock.nowNs());
+  const plugin = await loadPlugin('driver', 'sim');
+  const driver = await plugin.open(pluginConfig('driver', 'sim', plugin, {}), model, clock);
+  const config = supervisorConfig.parse({ groundZM: name === 'free' ? 0 : 0.12, obstacles: [OBSTACLE] });
+  const flight = FlightRecorder.create(model.joints.length, 400);
+  const supervisor = new Supervisor(model, driver, config, new Counters(), clock.nowNs(), undefined, flight);
+  const mapper = createArmMapper(model);
+  const sample = emptyHandSample();
+  const command = { ...emptyCommand(model.joints.length), engagement: 1, epoch: 1, tracking: true };
+  supervisor.operatorJoined(true, clock.nowNs());
+  supervisor.arm(clock.nowNs());
+  hand.sample(clock.nowNs(), sample);
+  mapper.engage(sample, supervisor.reading.positionsRad);
+  const commandUs = new Float64Array(CYCLES / 2);
+  const tickUs = new Float64Array(CYCLES / 2);
+  for (let n = -WARM_CYCLES; n < CYCLES; n++) {
+    clock.advanceBy(CYCLE_NS);
+    const nowNs = clock.nowNs();
+    hand.sample(nowNs, sample);
+    if (name === 'near') sample.positionM[1] = pushedDown(n, nowNs);
+    const startMs = performance.now();
+    if (n % 2 === 0) {
+      mapper.map(sample, command.positionsRad);
+      command.seq++;
+      command.stateRobotNs = nowNs;
+      supervisor.submit(command, nowNs);
+    }
+    supervisor.tick(nowNs);
+    const us = (performance.now() - startMs) * 1000;
+    if (n >= 0) (n % 2 === 0 ? commandUs : tickUs)[n >> 1] = us;
+  }
+  if (supervisor.state !== 'engaged') throw new Error(`the arm was ${supervisor.state}: ${supervisor.cause}`);
+  return {
+    name,
+    commandUs: percentiles(commandUs)!,
+    tickUs: percentiles(tickUs)!,
+    quietestUs: quietest(commandUs),
+  };
+}
+
+function quietest(took: Float64Array): Percentiles {
+  const length = took.length / CYCLE_TURNS;
+  const turns = Array.from({ length: CYCLE_TURNS }, (_, n) =>
+    percentiles(took.subarray(n * length, (n + 1) * length)),
+  );
+  return turns.reduce((best, turn) => (turn!.p99 < best!.p99 ? turn : best))!;
+}
+
+/** Sinks below the table in ten seconds, and then trembles there. */
+const pushedDown = (cycle: number, nowNs: number): number =>
+  1.2 - 0.2 * Math.min(1, (cycle + WARM_CYCLES) / 2000) + 0.01 * Math.sin(nowNs / 3e8);

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
+import { FlightFiles } from './flight-files.ts';
+import { loadModel, loadRig } from './rig.ts';
+
+const model = loadModel('ur3');
+const stop = { robotNs: 5, from: 'engaged', to: 'stopped', cause: 'e-stop pressed' };
+
+function setUp(dir: string): { recorder: FlightRecorder; files: FlightFiles; fly: () => void } {
+  const recorder = FlightRecorder.create(6, 10);
+  const rig = loadRig('demo', [`trace.dir=${dir}`]).config;
+  const record = new Float64Array(flightRecordSize(6));
+  const fly = () => {
+    record[0]! += 1;
+    recorder.write(record);
+  };
+  return { recorder, files: new FlightFiles(rig, model, recorder.buffer), fly };
+}
+
+const folder = () => mkdtempSync(path.join(tmpdir(), 'farhand-flight-'));
+const linesOf = (file: string) =>
+  readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+describe('flight files', () => {
+  it('hold the cause and the cycles before it, and free the recorder for the next', () => {
+    const dir = folder();
+    const { recorder, files, fly } = setUp(dir);
+    for (let n = 0; n < 12; n++) {
+      fly();
+      files.onTransition({ ...stop, flight: recorder.freeze() });
+    }
+    assert.equal(recorder.skipped, 0);
+    files.onTransition({ ...stop, flight: -1 });
+    const names = readdirSync(dir);
+    assert.equal(names.length, 12);
+    const [about, cycle, ...more] = linesOf(path.join(dir, names.sort()[0]!));
+    assert.deepEqual(
+      [about!['format'], about!['cause'], about!['to']],
+      ['farhand-flight/1', stop.cause, 'stopped'],
+    );
+    assert.equal((about!['joints'] as string[]).length, 6);
+    assert.equal(cycle!['robotNs'], 1);
+    assert.equal(more.length, 0);
+  });
+
+  it('are twenty at most, the newest, and nothing else in the folder is touched', () => {
+    const dir = folder();
+    writeFileSync(path.join(dir, 'robot_trace_20260101-000000_00000001.jsonl'), '');
+    writeFileSync(path.join(dir, 'flight-19990101-000000000.jsonl'), '');
+    const { recorder, files, fly } = setUp(dir);
+    for (let n = 0; n < 25; n++) {
+      fly();
+      files.onTransition({ ...stop, flight: recorder.freeze() });
+    }
+    const names = readdirSync(dir);
+    assert.equal(names.filter((name) => name.startsWith('flight-')).length, 20);
+    assert.ok(!names.includes('flight-19990101-000000000.jsonl'));
+    assert.equal(names.length, 21);
+  });
+
+  it('tell of a control thread that died, once, from what is left in memory', () => {
+    const dir = folder();
+    const { files, fly } = setUp(dir);
+    files.onFailure('Error: before the first cycle');
+    assert.deepEqual(readdirSync(dir), []);
+    const { files: later, fly: cycle } = setUp(dir);
+    for (let n = 0; n < 30; n++) cycle();
+    later.onFailure('Error: a bug');
+    later.onFailure('Error: the same again');
+    fly();
+    const [name, ...others] = readdirSync(dir);
+    assert.equal(others.length, 0);
+    const lines = linesOf(path.join(dir, name!));
+    assert.equal(lines[0]!['cause'], 'Error: a bug');
+    assert.equal(lines.length, 11);
+  });
+
+  it('do not hurt where they cannot be written, or are not wanted', () => {
+    const file = path.join(folder(), 'not-a-folder');
+    writeFileSync(file, '');
+    for (const dir of [file, '']) {
+      const { recorder, files, fly } = setUp(dir);
+      fly();
+      assert.doesNotThrow(() => files.onTransition({ ...stop, flight: recorder.freeze() }));
+    }
+  });
+});

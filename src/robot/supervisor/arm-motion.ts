@@ -1,0 +1,153 @@
+import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import type { Counters, Reason } from '../../core/counters.ts';
+import { LIMITED_BY, type LimitedBy } from '../../core/messages.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import { createClearanceField } from './collision.ts';
+import type { SupervisorConfig } from './config.ts';
+import { MotionGuard } from './guard.ts';
+import { TargetLimiter } from './limiter.ts';
+import { jointLimits, workspaceOf } from './limits.ts';
+import { createManipulability } from './singularity.ts';
+
+/** A target this near its goal has caught up. */
+const CAUGHT_UP_RAD = 0.01;
+/** A hand that keeps moving is followed at full speed after this long, caught up or not. */
+const RAMP_NS = NS_PER_S;
+/** A limit is shown for at least this long: people read slowly. */
+const SHOWN_NS = 300 * NS_PER_MS;
+
+const REMARKS: Record<LimitedBy, Reason | null> = {
+  '': null,
+  jerk: 'clamped-jerk',
+  acceleration: 'clamped-acceleration',
+  velocity: 'clamped-velocity',
+  range: 'clamped-range',
+  'joint-limit': 'slowed-limit',
+  'engage-ramp': 'slowed-engage',
+  singularity: 'slowed-singularity',
+  workspace: 'clamped-workspace',
+  collision: 'slowed-collision',
+};
+
+/** The joint target on its way to the driver: goals in, limited motion out, with a word on what limits it. */
+export class ArmMotion {
+  readonly #limiter: TargetLimiter;
+  readonly #guard: MotionGuard;
+  readonly #counters: Counters;
+  readonly #engageShare: number;
+  #engagedNs = Number.NEGATIVE_INFINITY;
+  #busy = false;
+  #clamped = false;
+  #shown: LimitedBy = '';
+  #shownNs = Number.NEGATIVE_INFINITY;
+
+  constructor(model: RobotModel, config: SupervisorConfig, counters: Counters) {
+    const limits = jointLimits(model, config);
+    const workspace = workspaceOf(model, config);
+    const { groundZM, obstacles } = config;
+    const field = createClearanceField(model, { groundZM, obstacles, workspace });
+    this.#guard = new MotionGuard(field, limits, config);
+    this.#limiter = new TargetLimiter(limits, this.#guard, createManipulability(model), {
+      limitSlowdownRad: config.limitSlowdownRad,
+      singularityMargin: config.singularityMargin,
+      singularityShare: config.singularitySpeedPercent / 100,
+    });
+    this.#counters = counters;
+    this.#engageShare = config.engageSpeedPercent / 100;
+  }
+
+  get targetRad(): Float64Array {
+    return this.#limiter.targetRad;
+  }
+
+  get velocitiesRadS(): Float64Array {
+    return this.#limiter.velocitiesRadS;
+  }
+
+  get goalRad(): Float64Array {
+    return this.#limiter.reference.goalRad;
+  }
+
+  get limitedBy(): LimitedBy {
+    return this.#shown;
+  }
+
+  get clearanceM(): number {
+    return this.#guard.clearanceM(this.#guard.nearest);
+  }
+
+  /** The two that are nearest each other. */
+  get nearest(): string {
+    return this.#guard.name(this.#guard.nearest);
+  }
+
+  /** At rest in this pose. */
+  restart(measuredRad: Float64Array, nowNs: number): void {
+    this.#limiter.restart(measuredRad, nowNs);
+    this.#limiter.speedShare = 1;
+    this.#engagedNs = Number.NEGATIVE_INFINITY;
+    this.#busy = false;
+    this.#clamped = false;
+    this.#shown = '';
+  }
+
+  /** At rest in this pose, and slow until the goal has been caught up with. */
+  engage(measuredRad: Float64Array, nowNs: number): void {
+    this.restart(measuredRad, nowNs);
+    this.#engagedNs = nowNs;
+  }
+
+  /** A command: a new goal, and a step towards it. */
+  command(goalRad: Float64Array, stampNs: number, nowNs: number): void {
+    this.#clamped = this.#limiter.reference.aim(goalRad, stampNs, nowNs);
+    if (this.#clamped) this.#counters.add('clamped-range');
+    this.step(nowNs);
+  }
+
+  bridge(goalRad: Float64Array, nowNs: number): void {
+    this.#limiter.reference.bridge(goalRad, nowNs);
+    this.#busy = true;
+  }
+
+  /** A step towards the goal; false when the target stood and stands. */
+  step(nowNs: number): boolean {
+    const wasBusy = this.#busy;
+    this.#ramp(nowNs);
+    this.#busy = this.#limiter.follow(nowNs);
+    const by = this.#limiter.limitedBy;
+    const remark = REMARKS[by];
+    if (this.#busy && remark !== null) this.#counters.add(remark);
+    this.#show(by === '' && this.#clamped ? 'range' : by, nowNs);
+    return wasBusy || this.#busy;
+  }
+
+  /** A step towards rest; false when the target rests already. */
+  settle(nowNs: number): boolean {
+    this.#clamped = false;
+    this.#busy = false;
+    this.#show('', nowNs);
+    return this.#limiter.settle(nowNs);
+  }
+
+  /** Nothing moves; the surroundings of the measured pose are still of interest. */
+  watch(measuredRad: Float64Array): void {
+    this.#guard.measure(measuredRad);
+    this.#shown = '';
+  }
+
+  #ramp(nowNs: number): void {
+    const sinceNs = nowNs - this.#engagedNs;
+    if (sinceNs > RAMP_NS || this.#limiter.lagRad(nowNs) < CAUGHT_UP_RAD) {
+      this.#engagedNs = Number.NEGATIVE_INFINITY;
+      this.#limiter.speedShare = 1;
+    } else this.#limiter.speedShare = Math.max(this.#engageShare, sinceNs / RAMP_NS);
+  }
+
+  /** The most serious of late. */
+  #show(by: LimitedBy, nowNs: number): void {
+    const isOver = nowNs - this.#shownNs > SHOWN_NS;
+    if (!isOver && LIMITED_BY.indexOf(by) < LIMITED_BY.indexOf(this.#shown)) return;
+    this.#shown = by;
+    this.#shownNs = nowNs;
+  }
+}

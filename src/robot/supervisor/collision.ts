@@ -1,0 +1,235 @@
+import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
+import { TeleopError } from '../../core/errors.ts';
+import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
+import { segmentBoxDistance, segmentDistance, segmentHeight } from './distance.ts';
+
+/** A box that does not move, in the base frame. */
+export interface Obstacle {
+  name: string;
+  minM: readonly number[];
+  maxM: readonly number[];
+}
+
+export interface Surroundings {
+  /** Height of the table; null: none. */
+  groundZM: number | null;
+  obstacles: readonly Obstacle[];
+  /** Where the flange may be. */
+  workspace: Box | null;
+}
+
+/**
+ * Everything the arm must keep clear of, each as one number in metres that must not fall: surfaces of the arm against
+ * each other, against the table and obstacles, and the flange against the walls of its workspace.
+ */
+export interface ClearanceField {
+  readonly size: number;
+  /** How many of them, from the first on, are about touching something; the rest are walls of the workspace. */
+  readonly touching: number;
+  readonly names: readonly string[];
+  /** Clearances between parts of the arm in the resting pose; infinite for everything else. */
+  readonly restM: Float64Array;
+  /** `size` rows of one number per joint: no clearance changes by more than its row times the joints' turns. */
+  readonly reachM: Float64Array;
+  /** Hot path: nothing allocates. `outM` has `size` numbers. */
+  measure(qRad: ArrayLike<number>, outM: Float64Array): void;
+  /** Only the first `count` of those that `which` lists; the others are left as they are. */
+  measureSome(qRad: ArrayLike<number>, which: Int32Array, count: number, outM: Float64Array): void;
+}
+
+interface Pairing {
+  name: string;
+  a: number;
+  /** Another capsule, or an obstacle; −1: the table. */
+  b: number;
+  kind: 'arm' | 'ground' | 'obstacle';
+  radiusM: number;
+}
+
+const WALLS = ['−x', '−y', '−z', '+x', '+y', '+z'];
+const SAMPLES = 64;
+/** A clearance that varies less than this over all poses cannot be helped by moving. */
+const CONSTANT_M = 1e-6;
+
+export function createClearanceField(model: RobotModel, around: Surroundings): ClearanceField {
+  const chain = createChain(model);
+  for (const { name, frame } of model.capsules)
+    if (frame > chain.joints)
+      throw new TeleopError('bad-model', `${model.name}: capsule "${name}" is in frame ${frame}`, {
+        hint: `Frames go from 0, the base, to ${chain.joints}, the flange.`,
+      });
+  const all = pairingsOf(model, around);
+  const pairings = all.filter(varying(model, all.length, measurer(model, around, all, chain).measure));
+  const walls = around.workspace === null ? 0 : WALLS.length;
+  const { measure, measureSome } = measurer(model, around, pairings, chain);
+  const restM = new Float64Array(pairings.length + walls);
+  measure(model.homeRad, restM);
+  return {
+    size: pairings.length + walls,
+    touching: pairings.length,
+    names: [...pairings.map(({ name }) => name), ...WALLS.slice(0, walls).map((wall) => `workspace ${wall}`)],
+    restM: restM.map((clearanceM, k) =>
+      pairings[k]?.kind === 'arm' ? clearanceM : Number.POSITIVE_INFINITY,
+    ),
+    reachM: reaches(model, chain, pairings, walls),
+    measure,
+    measureSome,
+  };
+}
+
+function pairingsOf({ capsules, mayTouch }: RobotModel, around: Surroundings): Pairing[] {
+  const allowed = new Set(mayTouch.flatMap(([a, b]) => [`${a}\n${b}`, `${b}\n${a}`]));
+  const list: Pairing[] = [];
+  capsules.forEach((own, a) => {
+    capsules.slice(0, a).forEach((other, b) => {
+      if (Math.abs(own.frame - other.frame) <= 1 || allowed.has(`${own.name}\n${other.name}`)) return;
+      const radiusM = own.radiusM + other.radiusM;
+      list.push({ name: `${own.name} ↔ ${other.name}`, a, b, kind: 'arm', radiusM });
+    });
+    // What the base touches, it is mounted on.
+    if (own.frame === 0) return;
+    const { radiusM } = own;
+    if (around.groundZM !== null)
+      list.push({ name: `${own.name} ↔ ground`, a, b: -1, kind: 'ground', radiusM });
+    around.obstacles.forEach(({ name }, b) => {
+      list.push({ name: `${own.name} ↔ ${name}`, a, b, kind: 'obstacle', radiusM });
+    });
+  });
+  return list;
+}
+
+type Measure = ClearanceField['measure'];
+
+function measurer(
+  { capsules }: RobotModel,
+  { groundZM, obstacles, workspace }: Surroundings,
+  pairings: readonly Pairing[],
+  chain: Chain,
+): Pick<ClearanceField, 'measure' | 'measureSome'> {
+  const frames = new Float64Array((chain.joints + 1) * TRANSFORM_SIZE);
+  const ends = new Float64Array(capsules.length * 6);
+  const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
+  const frameAt = Int32Array.from(capsules, ({ frame }) => frame * TRANSFORM_SIZE);
+  const boxes = Float64Array.from(obstacles.flatMap(({ minM, maxM }) => [...minM, ...maxM]));
+  const walls = workspace === null ? null : Float64Array.from([...workspace.minM, ...workspace.maxM]);
+  const flange = chain.joints * TRANSFORM_SIZE;
+  const count = pairings.length;
+  const first = Int32Array.from(pairings, ({ a }) => a * 6);
+  const second = Int32Array.from(pairings, ({ b }) => b * 6);
+  const radii = Float64Array.from(pairings, ({ radiusM }) => radiusM);
+  const kinds = Int32Array.from(pairings, ({ kind }) => (kind === 'arm' ? 0 : kind === 'ground' ? 1 : 2));
+  const pose = (qRad: ArrayLike<number>): void => {
+    chain.frames(qRad, frames);
+    for (let i = 0; i < frameAt.length; i++) {
+      place(frames, frameAt[i]!, local, i * 6, ends);
+      place(frames, frameAt[i]!, local, i * 6 + 3, ends);
+    }
+  };
+  const clearance = (k: number): number => {
+    if (k >= count) {
+      const wall = k - count;
+      const sign = wall < 3 ? 1 : -1;
+      return sign * (frames[flange + (wall % 3) * 4 + 3]! - walls![wall]!);
+    }
+    const a = first[k]!;
+    const kind = kinds[k]!;
+    if (kind === 0) return segmentDistance(ends, a, second[k]!) - radii[k]!;
+    if (kind === 1) return segmentHeight(ends, a, groundZM!) - radii[k]!;
+    return segmentBoxDistance(ends, a, boxes, second[k]!) - radii[k]!;
+  };
+  const size = count + (walls === null ? 0 : WALLS.length);
+  return {
+    measure(qRad, outM) {
+      pose(qRad);
+      for (let k = 0; k < size; k++) outM[k] = clearance(k);
+    },
+    measureSome(qRad, which, some, outM) {
+      pose(qRad);
+      for (let n = 0; n < some; n++) outM[which[n]!] = clearance(which[n]!);
+    },
+  };
+}
+
+/** A point of a frame in the base frame, at the same place of `out`. */
+function place(
+  frames: Float64Array,
+  frame: number,
+  local: Float64Array,
+  at: number,
+  out: Float64Array,
+): void {
+  const x = local[at]!;
+  const y = local[at + 1]!;
+  const z = local[at + 2]!;
+  for (let axis = 0; axis < 3; axis++) {
+    const row = frame + axis * 4;
+    out[at + axis] = frames[row]! * x + frames[row + 1]! * y + frames[row + 2]! * z + frames[row + 3]!;
+  }
+}
+
+/** Tells which pairings any motion changes at all, from poses spread over the joint ranges. */
+function varying(
+  model: RobotModel,
+  size: number,
+  measure: Measure,
+): (pairing: Pairing, k: number) => boolean {
+  // The workspace's walls are measured along.
+  const outM = new Float64Array(size + WALLS.length);
+  const least = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
+  const most = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
+  for (let n = 1; n <= SAMPLES; n++) {
+    measure(spreadPose(model, n), outM);
+    for (let k = 0; k < size; k++) {
+      least[k] = Math.min(least[k]!, outM[k]!);
+      most[k] = Math.max(most[k]!, outM[k]!);
+    }
+  }
+  return (_, k) => most[k]! - least[k]! > CONSTANT_M;
+}
+
+/** The n-th of a sequence of poses that fills the joint ranges evenly. */
+export function spreadPose({ joints }: RobotModel, n: number): number[] {
+  // Multiples of powers of the root of x^(d+1) = x + 1, modulo 1.
+  let root = 2;
+  for (let i = 0; i < 40; i++) root = (1 + root) ** (1 / (joints.length + 1));
+  return joints.map(({ minRad, maxRad }, i) => {
+    const share = (0.5 + n * root ** -(i + 1)) % 1;
+    return minRad + share * (maxRad - minRad);
+  });
+}
+
+/**
+ * For each clearance and each joint, the farthest that a point of the one nearer the hand can lie from the joint's axis,
+ * in any pose; nothing for joints that move both or neither.
+ */
+function reaches(
+  { capsules, homeRad }: RobotModel,
+  chain: Chain,
+  pairings: readonly Pairing[],
+  walls: number,
+): Float64Array {
+  const { joints } = chain;
+  const origins = new Float64Array((joints + 1) * 3);
+  chain.linkOrigins(homeRad, origins);
+  const lengths = Array.from({ length: joints }, (_, i) =>
+    Math.hypot(...[0, 1, 2].map((axis) => origins[3 * i + 3 + axis]! - origins[3 * i + axis]!)),
+  );
+  const out = new Float64Array((pairings.length + walls) * joints);
+  const fill = (row: number, fromFrame: number, toFrame: number, extentM: number) => {
+    let reachM = extentM;
+    for (let i = toFrame - 1; i >= fromFrame; i--) {
+      reachM += lengths[i]!;
+      out[row * joints + i] = reachM;
+    }
+  };
+  pairings.forEach(({ a, b, kind }, row) => {
+    const own = capsules[a]!;
+    const other = kind === 'arm' ? capsules[b]! : null;
+    const [near, far] = other !== null && other.frame > own.frame ? [own, other] : [other, own];
+    fill(row, near?.frame ?? 0, far.frame, extentOf(far));
+  });
+  for (let wall = 0; wall < walls; wall++) fill(pairings.length + wall, 0, joints, 0);
+  return out;
+}
+
+const extentOf = ({ fromM, toM }: Capsule): number => Math.max(Math.hypot(...fromM), Math.hypot(...toM));

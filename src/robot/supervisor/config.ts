@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import { boxSchema } from '../../core/robot-model.ts';
+
+const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
+const length = z.number().min(0).max(1);
+
+const obstacle = z
+  .strictObject({ name: z.string().min(1).max(40), ...boxSchema.shape })
+  .refine(
+    ({ minM, maxM }) => minM.every((low, i) => low < maxM[i]!),
+    'minM must lie below maxM on every axis',
+  );
+
+/** Limits of the supervisor. The model has the ceilings: whatever stands here can only lower them. */
+export const supervisorConfig = z.strictObject({
+  speedPercent: percent(100).describe('share of the model’s joint velocity limits'),
+  accelerationPercent: percent(100).describe('share of the model’s joint acceleration limits'),
+  jerkPercent: percent(100).describe('share of the model’s joint jerk limits; less of it follows later'),
+  engageSpeedPercent: percent(25).describe(
+    'share of the velocity limits at first after engaging, until the arm has caught up with the hand',
+  ),
+  jointRanges: z
+    .record(z.string(), z.strictObject({ minRad: z.number().optional(), maxRad: z.number().optional() }))
+    .default({})
+    .describe('narrower joint ranges, by joint name'),
+  commandTimeoutMs: z
+    .number()
+    .min(10)
+    .max(500)
+    .default(100)
+    .describe('no command applied for this long: hold'),
+  feedbackTimeoutMs: z
+    .number()
+    .min(10)
+    .max(1000)
+    .default(200)
+    .describe('no joint reading younger than this: stop'),
+  enableTimeoutMs: z
+    .number()
+    .min(100)
+    .max(60_000)
+    .default(10_000)
+    .describe('a driver that takes longer to power its joints: stop'),
+  maxCommandAgeMs: z.number().min(20).max(2000).default(500).describe('older commands are refused'),
+  maxEngageJumpRad: z
+    .number()
+    .min(0.001)
+    .max(0.5)
+    .default(0.15)
+    .describe('largest joint difference between the first command and the measured pose'),
+  workspace: boxSchema
+    .optional()
+    .describe('where the flange may be, in the base frame; the model’s box still holds'),
+  groundZM: z
+    .number()
+    .min(-5)
+    .max(5)
+    .nullable()
+    .default(null)
+    .describe('height of the table or floor in the base frame; null: none'),
+  obstacles: z
+    .array(obstacle)
+    .max(32)
+    .default([])
+    .describe('boxes in the base frame that the arm may not touch'),
+  slowdownM: length.default(0.05).describe('clearance below which the arm approaches more slowly'),
+  stopM: length.default(0.01).describe('clearance below which it does not approach any more'),
+  approachSpeedMS: z
+    .number()
+    .min(0.01)
+    .max(2)
+    .default(0.25)
+    .describe('fastest approach at the clearance slowdownM; it shrinks to nothing at stopM'),
+  singularityMargin: z
+    .number()
+    .min(0)
+    .max(0.5)
+    .default(0.02)
+    .describe('manipulability, as a share of the arm’s best, below which the arm slows down; 0 never'),
+  singularitySpeedPercent: percent(30).describe('share of the speed that is left in a singularity'),
+  limitSlowdownRad: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.1)
+    .describe('distance from the end of a joint’s range at which it slows down; 0 never'),
+});
+export type SupervisorConfig = z.infer<typeof supervisorConfig>;

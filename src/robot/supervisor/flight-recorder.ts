@@ -1,0 +1,131 @@
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+
+/** Numbers of one record; joint arrays follow in the order of `FLIGHT_JOINTS`. */
+export const FLIGHT_FIELDS = [
+  'robotNs',
+  'state',
+  'limitedBy',
+  'epoch',
+  'engagement',
+  'seq',
+  'commandNs',
+  'appliedNs',
+  'readingNs',
+  'clearanceM',
+  'gripper',
+] as const;
+export type FlightField = (typeof FLIGHT_FIELDS)[number];
+export const FLIGHT_JOINTS = ['goalRad', 'targetRad', 'targetRadS', 'measuredRad', 'measuredRadS'] as const;
+
+export const flightRecordSize = (joints: number): number =>
+  FLIGHT_FIELDS.length + FLIGHT_JOINTS.length * joints;
+
+/** One control cycle, for people and programs; null where there was no number. */
+export type FlightRecord = Record<string, number | string | null | (number | null)[]>;
+
+const FREE = 0;
+const RECORDING = 1;
+const FROZEN = 2;
+const SLABS = 4;
+const HEADER = 4;
+const [ACTIVE, JOINTS, CAPACITY, SKIPPED] = [0, 1, 2, 3] as const;
+
+/**
+ * The last control cycles, in shared memory. The control thread writes into one of four slabs; freezing hands that slab
+ * to the reader and goes on in the next, without copying or waiting. What lies before a freeze is in the frozen slab.
+ */
+export class FlightRecorder {
+  readonly buffer: SharedArrayBuffer;
+  readonly #header: Int32Array;
+  readonly #data: Float64Array;
+  readonly #size: number;
+  readonly #capacity: number;
+
+  constructor(buffer: SharedArrayBuffer) {
+    this.buffer = buffer;
+    this.#header = new Int32Array(buffer, 0, HEADER + 2 * SLABS);
+    this.#data = new Float64Array(buffer, HEADER_BYTES);
+    this.#size = flightRecordSize(this.#header[JOINTS]!);
+    this.#capacity = this.#header[CAPACITY]!;
+  }
+
+  static create(joints: number, cycles: number): FlightRecorder {
+    const capacity = Math.max(1, Math.ceil(cycles));
+    const numbers = SLABS * capacity * flightRecordSize(joints);
+    const buffer = new SharedArrayBuffer(HEADER_BYTES + numbers * 8);
+    const header = new Int32Array(buffer, 0, HEADER);
+    header[JOINTS] = joints;
+    header[CAPACITY] = capacity;
+    const recorder = new FlightRecorder(buffer);
+    recorder.#header[stateAt(0)] = RECORDING;
+    return recorder;
+  }
+
+  /** Freezes that had to be left out because the reader still held all other slabs. */
+  get skipped(): number {
+    return Atomics.load(this.#header, SKIPPED);
+  }
+
+  get active(): number {
+    return Atomics.load(this.#header, ACTIVE);
+  }
+
+  /** Hot path. Copies the record. */
+  write(record: Float64Array): void {
+    const slab = this.#header[ACTIVE]!;
+    const written = this.#header[writtenAt(slab)]!;
+    this.#data.set(record, (slab * this.#capacity + (written % this.#capacity)) * this.#size);
+    Atomics.store(this.#header, writtenAt(slab), (written + 1) & 0x3fffffff);
+  }
+
+  /** Hot path. The slab that holds the last cycles, for `read` and `release`; −1 when the reader is behind. */
+  freeze(): number {
+    const slab = this.#header[ACTIVE]!;
+    const next = (slab + 1) % SLABS;
+    if (Atomics.load(this.#header, stateAt(next)) !== FREE) {
+      Atomics.add(this.#header, SKIPPED, 1);
+      return -1;
+    }
+    Atomics.store(this.#header, writtenAt(next), 0);
+    Atomics.store(this.#header, stateAt(next), RECORDING);
+    Atomics.store(this.#header, stateAt(slab), FROZEN);
+    Atomics.store(this.#header, ACTIVE, next);
+    return slab;
+  }
+
+  /** Records of a slab, oldest first. Of one still being written, the oldest may be torn. */
+  read(slab: number): FlightRecord[] {
+    const written = Atomics.load(this.#header, writtenAt(slab));
+    const count = Math.min(written, this.#capacity);
+    return Array.from({ length: count }, (_, i) => {
+      const at = slab * this.#capacity + ((written - count + i) % this.#capacity);
+      return this.#record(this.#data.slice(at * this.#size, (at + 1) * this.#size));
+    });
+  }
+
+  /** The reader is done with a frozen slab. */
+  release(slab: number): void {
+    Atomics.compareExchange(this.#header, stateAt(slab), FROZEN, FREE);
+  }
+
+  #record(numbers: Float64Array): FlightRecord {
+    const record: FlightRecord = {};
+    FLIGHT_FIELDS.forEach((name, i) => {
+      record[name] = finite(numbers[i]!);
+    });
+    record['state'] = SUPERVISOR_STATES[numbers[1]!] ?? null;
+    record['limitedBy'] = LIMITED_BY[numbers[2]!] ?? null;
+    const joints = this.#header[JOINTS]!;
+    FLIGHT_JOINTS.forEach((name, group) => {
+      const at = FLIGHT_FIELDS.length + group * joints;
+      record[name] = Array.from(numbers.subarray(at, at + joints), finite);
+    });
+    return record;
+  }
+}
+
+const stateAt = (slab: number): number => HEADER + 2 * slab;
+const writtenAt = (slab: number): number => HEADER + 2 * slab + 1;
+const HEADER_BYTES = 64;
+const finite = (value: number): number | null =>
+  Number.isFinite(value) ? Math.round(value * 1e6) / 1e6 : null;

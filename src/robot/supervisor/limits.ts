@@ -1,0 +1,55 @@
+import { TeleopError } from '../../core/errors.ts';
+import type { Box, RobotModel } from '../../core/robot-model.ts';
+import type { SupervisorConfig } from './config.ts';
+
+/** What holds for each joint: the model's ceilings, lowered by the rig. */
+export interface JointLimits {
+  readonly minRad: Float64Array;
+  readonly maxRad: Float64Array;
+  readonly velocityRadS: Float64Array;
+  readonly accelerationRadS2: Float64Array;
+  readonly jerkRadS3: Float64Array;
+}
+
+const bad = (message: string, hint: string) => new TeleopError('bad-config', message, { hint });
+
+export function jointLimits(model: RobotModel, config: SupervisorConfig): JointLimits {
+  const { joints } = model;
+  const names = joints.map(({ name }) => name);
+  for (const name of Object.keys(config.jointRanges))
+    if (!names.includes(name))
+      throw bad(`robot.jointRanges: ${model.name} has no joint "${name}"`, `Joints: ${names.join(', ')}.`);
+  const own = (name: string) => config.jointRanges[name] ?? {};
+  const limits: JointLimits = {
+    minRad: Float64Array.from(joints, ({ name, minRad }) => Math.max(minRad, own(name).minRad ?? minRad)),
+    maxRad: Float64Array.from(joints, ({ name, maxRad }) => Math.min(maxRad, own(name).maxRad ?? maxRad)),
+    velocityRadS: share(joints, 'maxVelocityRadS', config.speedPercent),
+    accelerationRadS2: share(joints, 'maxAccelerationRadS2', config.accelerationPercent),
+    jerkRadS3: share(joints, 'maxJerkRadS3', config.jerkPercent),
+  };
+  names.forEach((name, i) => {
+    if (!(limits.minRad[i]! < limits.maxRad[i]!))
+      throw bad(`robot.jointRanges leaves no room for joint "${name}"`, 'Let minRad lie below maxRad.');
+  });
+  return limits;
+}
+
+type Ceiling = 'maxVelocityRadS' | 'maxAccelerationRadS2' | 'maxJerkRadS3';
+
+const share = (joints: RobotModel['joints'], ceiling: Ceiling, percent: number): Float64Array =>
+  Float64Array.from(joints, (joint) => (joint[ceiling] * Math.min(100, percent)) / 100);
+
+/** Where the flange may be: inside the model's box and the rig's. */
+export function workspaceOf(model: RobotModel, config: SupervisorConfig): Box | null {
+  const [given, own] = [model.workspace, config.workspace];
+  if (given === undefined || own === undefined) return given ?? own ?? null;
+  const pick = (side: 'minM' | 'maxM', choose: (a: number, b: number) => number) =>
+    given[side].map((value, i) => choose(value, own[side][i]!)) as [number, number, number];
+  const box = { minM: pick('minM', Math.max), maxM: pick('maxM', Math.min) };
+  if (box.minM.some((low, i) => low >= box.maxM[i]!))
+    throw bad(
+      'robot.workspace has nothing in common with the model’s',
+      'Give a box that overlaps the model’s.',
+    );
+  return box;
+}

@@ -1,0 +1,63 @@
+import { createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import { spreadPose } from './collision.ts';
+
+const SAMPLES = 256;
+
+/**
+ * How freely the flange can move in a pose, 0 in a singularity … about 1 where this arm is at its best: the volume of
+ * flange velocities that unit joint velocities span, over the largest of a set of poses. Hot path: nothing allocates.
+ */
+export function createManipulability(model: RobotModel): (qRad: ArrayLike<number>) => number {
+  const chain = createChain(model);
+  const jacobian = new Float64Array(6 * chain.joints);
+  const flange = new Float64Array(TRANSFORM_SIZE);
+  const size = Math.min(6, chain.joints);
+  const gram = new Float64Array(size * size);
+  const volume = (qRad: ArrayLike<number>): number => {
+    chain.jacobian(qRad, jacobian, flange);
+    if (chain.joints >= 6) gramOfRows(jacobian, chain.joints, gram);
+    else gramOfColumns(jacobian, chain.joints, gram);
+    return Math.sqrt(determinant(gram, size));
+  };
+  let best = 0;
+  for (let n = 1; n <= SAMPLES; n++) best = Math.max(best, volume(spreadPose(model, n)));
+  return (qRad) => (best > 0 ? volume(qRad) / best : 1);
+}
+
+/** J Jᵀ, 6 × 6; the lower half is enough. */
+function gramOfRows(jacobian: Float64Array, joints: number, out: Float64Array): void {
+  for (let row = 0; row < 6; row++)
+    for (let column = 0; column <= row; column++) {
+      let sum = 0;
+      for (let i = 0; i < joints; i++) sum += jacobian[row * joints + i]! * jacobian[column * joints + i]!;
+      out[row * 6 + column] = sum;
+    }
+}
+
+/** Jᵀ J of an arm with fewer than six joints. */
+function gramOfColumns(jacobian: Float64Array, joints: number, out: Float64Array): void {
+  for (let row = 0; row < joints; row++)
+    for (let column = 0; column <= row; column++) {
+      let sum = 0;
+      for (let i = 0; i < 6; i++) sum += jacobian[i * joints + row]! * jacobian[i * joints + column]!;
+      out[row * joints + column] = sum;
+    }
+}
+
+/** Of a symmetric matrix without negative directions, by Cholesky in place; 0 where it is not of full rank. */
+function determinant(matrix: Float64Array, size: number): number {
+  let product = 1;
+  for (let row = 0; row < size; row++)
+    for (let column = 0; column <= row; column++) {
+      let sum = matrix[row * size + column]!;
+      for (let i = 0; i < column; i++) sum -= matrix[row * size + i]! * matrix[column * size + i]!;
+      if (row !== column) matrix[row * size + column] = sum / matrix[column * size + column]!;
+      else if (!(sum > 0)) return 0;
+      else {
+        product *= sum;
+        matrix[row * size + row] = Math.sqrt(sum);
+      }
+    }
+  return product;
+}

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
+
+describe('a driver that takes its time', () => {
+  function enabling(): Bench {
+    const bench = new Bench().bring('idle');
+    bench.driver.enableStatus = 'stale';
+    bench.supervisor.arm(bench.nowNs);
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['armed', 'joints are being powered']);
+    return bench;
+  }
+
+  it('is asked again in every cycle, and follows nobody until it is ready', () => {
+    const bench = enabling();
+    for (let engagement = 1; engagement <= 20; engagement++) {
+      bench.tick();
+      assert.equal(bench.send({ engagement }), 'not-ready');
+    }
+    assert.equal(bench.counters.get('not-ready'), 20);
+    assert.equal(bench.driver.writes.length, 0);
+    bench.driver.enableStatus = 'ok';
+    bench.tick();
+    assert.equal(bench.supervisor.cause, 'armed by operator');
+    assert.equal(bench.send({ engagement: 20 }), 'old-engagement', 'that one was refused for good');
+    assert.equal(bench.send({ engagement: 21 }), null);
+  });
+
+  it('is stopped when it refuses, or takes too long', () => {
+    const refusing = enabling();
+    refusing.driver.enableStatus = 'fault';
+    refusing.driver.fault = 'joint 3: over-temperature';
+    refusing.tick();
+    assert.deepEqual([refusing.state, refusing.supervisor.cause], ['stopped', 'joint 3: over-temperature']);
+    const slow = enabling();
+    for (let ms = 0; ms <= 10_000; ms += 100) slow.tick(100);
+    assert.deepEqual([slow.state, slow.supervisor.cause], ['stopped', 'driver did not become ready']);
+  });
+
+  it('is not enabled behind the back of one who disarmed or stopped', () => {
+    for (const undo of ['disarm', 'estop'] as const) {
+      const bench = enabling();
+      if (undo === 'disarm') bench.supervisor.disarm(bench.nowNs);
+      else bench.supervisor.estop('test', bench.nowNs);
+      bench.driver.enableStatus = 'ok';
+      for (let i = 0; i < 10; i++) bench.tick();
+      assert.equal(bench.driver.enabled, false, undo);
+    }
+  });
+});
+
+describe('what a driver says', () => {
+  it('becomes the cause of the stop', () => {
+    const bench = new Bench().bring('engaged');
+    bench.driver.fault = 'protective stop: force limit';
+    bench.driver.readStatus = 'fault';
+    bench.tick();
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['stopped', 'protective stop: force limit']);
+    assert.equal(bench.transitions.at(-1)!.cause, 'protective stop: force limit');
+  });
+
+  it('grows old by its own stamp, however often it is repeated', () => {
+    const bench = new Bench().bring('engaged');
+    bench.driver.readingNs = bench.nowNs;
+    for (let ms = 0; ms < 200; ms += 20) {
+      bench.tick(20);
+      bench.send({});
+      assert.equal(bench.state, 'engaged');
+    }
+    bench.tick(20);
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['stopped', 'no joint feedback']);
+  });
+
+  it('is not believed when it is from the future', () => {
+    const bench = new Bench().bring('armed');
+    bench.tick();
+    bench.driver.measured.fill(1);
+    bench.driver.readingNs = bench.nowNs + 1000 * MS;
+    bench.tick();
+    assert.deepEqual([...bench.supervisor.reading.positionsRad], [0, 0]);
+    for (let ms = 0; ms <= 200; ms += 5) bench.tick(5);
+    assert.equal(bench.state, 'stopped');
+  });
+});
+
+describe('catching up after engaging', () => {
+  function engagedAt(goalRad: number, options: object): { ms: number; topRadS: number; ramped: number } {
+    const bench = new Bench(new HostileDriver(), undefined, options).bring('armed');
+    let [last, topRadS, ms] = [0, 0, 0];
+    for (; last < goalRad - 0.005 && ms < 2000; ms += 5) {
+      bench.tick(5);
+      assert.equal(bench.send({}, [goalRad, 0]), null);
+      const now = bench.supervisor.targetRad[0]!;
+      topRadS = Math.max(topRadS, (now - last) / 0.005);
+      last = now;
+    }
+    return { ms, topRadS, ramped: bench.counters.get('slowed-engage') };
+  }
+
+  it('is slow, and said to be', () => {
+    const slow = engagedAt(0.14, { engageSpeedPercent: 10 });
+    const fast = engagedAt(0.14, { engageSpeedPercent: 100 });
+    assert.ok(slow.ramped > 10 && fast.ramped === 0);
+    // The share grows to the whole within a second.
+    assert.ok(slow.topRadS < 2 * 0.5 && slow.topRadS < 0.8 * fast.topRadS, `${slow.topRadS} rad/s`);
+    assert.ok(slow.ms > 1.5 * fast.ms && slow.ms < 1500, `${slow.ms} and ${fast.ms} ms`);
+  });
+});
+
+describe('bridging a gap in the commands', () => {
+  function streaming(): Bench {
+    const bench = new Bench().bring('engaged');
+    for (let i = 1; i <= 40; i++) {
+      bench.tick(5);
+      bench.tick(5);
+      bench.send({}, [i * 0.004, 0]);
+    }
+    return bench;
+  }
+
+  it('goes on as it is told, and does not keep the watchdog quiet', () => {
+    const bench = streaming();
+    let ms = 0;
+    for (; bench.state === 'engaged' && ms < 500; ms += 5) {
+      bench.supervisor.bridge(Float64Array.of(0.16 + 0.0004 * ms, 0), bench.nowNs);
+      bench.tick(5);
+    }
+    assert.equal(bench.state, 'hold');
+    assert.ok(ms >= 100 && ms <= 110, `${ms} ms`);
+    const atRad = bench.supervisor.targetRad[0]!;
+    assert.ok(Math.abs(atRad - (0.16 + 0.0004 * 100)) < 0.006, `${atRad} rad`);
+    for (let i = 0; i < 100; i++) {
+      bench.supervisor.bridge(Float64Array.of(2, 2), bench.nowNs);
+      bench.tick(5);
+    }
+    assert.ok(Math.abs(bench.supervisor.targetRad[0]! - atRad) < 0.02, 'a hold is not bridged');
+  });
+
+  it('stays inside every limit and ignores what is not a number', () => {
+    const bench = streaming();
+    let last = bench.supervisor.targetRad[0]!;
+    for (let i = 0; i < 18; i++) {
+      bench.supervisor.bridge(Float64Array.of(i % 2 === 0 ? 99 : -99, 0), bench.nowNs);
+      bench.supervisor.bridge(Float64Array.of(Number.NaN, 0), bench.nowNs);
+      bench.tick(5);
+      const now = bench.supervisor.targetRad[0]!;
+      assert.ok(Math.abs(now - last) <= 2 * 0.005 + 1e-9);
+      last = now;
+    }
+    assert.ok(bench.driver.writes.every(({ positions }) => positions.every(Number.isFinite)));
+  });
+
+  it('engages nobody', () => {
+    for (const state of SUPERVISOR_STATES.filter((name) => name !== 'engaged')) {
+      const bench = new Bench().bring(state);
+      const writes = bench.driver.writes.length;
+      for (let i = 0; i < 10; i++) {
+        bench.supervisor.bridge(Float64Array.of(0.1, 0), bench.nowNs);
+        bench.tick();
+      }
+      assert.deepEqual([bench.state, bench.driver.writes.length], [state, writes]);
+    }
+  });
+});
+
+describe('order of commands', () => {
+  it('is kept to the last: an older or repeated one is dropped and counted', () => {
+    const bench = new Bench().bring('engaged');
+    const newest = bench.seq;
+    for (const seq of [newest, newest - 1, 0, Number.NaN])
+      assert.equal(bench.supervisor.submit(bench.command({ seq }, [0.05, 0]), bench.nowNs), 'dropped-stale');
+    assert.equal(bench.counters.get('dropped-stale'), 4);
+    assert.equal(bench.supervisor.submit(bench.command({ seq: newest + 9 }, [0.05, 0]), bench.nowNs), null);
+    bench.supervisor.operatorJoined(true, bench.nowNs);
+    bench.supervisor.arm(bench.nowNs);
+    assert.equal(
+      bench.supervisor.submit(bench.command({ seq: 1 }, [0, 0]), bench.nowNs),
+      null,
+      'a new session',
+    );
+  });
+});

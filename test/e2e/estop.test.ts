@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+
+interface FlightLine {
+  format?: string;
+  cause?: string;
+  to?: string;
+  robotNs: number;
+  state: string;
+  targetRad: number[];
+}
+
+describe('the e-stop from a terminal', () => {
+  const folder = temporaryFolder();
+  let robot: Running;
+  let operator: Running;
+  let desk: string[] = [];
+
+  before(async () => {
+    const keyFile = path.join(folder, 'test.key');
+    writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
+    const [command, state, sync, deskPort, telemetryPort] = await freeUdpPorts(5);
+    const shared = [
+      `link.commandPort=${command}`,
+      `link.statePort=${state}`,
+      `link.syncPort=${sync}`,
+      `link.keyFile=${keyFile}`,
+      `trace.dir=${folder}`,
+    ];
+    desk = [`console.deskPort=${deskPort}`, `console.telemetryPort=${telemetryPort}`];
+    robot = startFarhand(['robot', '--json', ...shared]);
+    await robot.waitFor(/"kind":"ready"/);
+    operator = startFarhand(['operator', '--json', ...shared, ...desk]);
+    await robot.waitFor(/"to":"engaged"/);
+    await sleep(500);
+  });
+
+  after(async () => {
+    await operator?.end();
+    await robot?.end();
+  });
+
+  const flights = () => readdirSync(folder).filter((name) => name.startsWith('flight-'));
+
+  it('stops the robot, says how long it took, and leaves the last seconds on disk', async () => {
+    const { code, stdout, stderr } = await farhand(['estop', '--json', ...desk]);
+    assert.equal(code, 0, stderr);
+    const answer = JSON.parse(stdout) as { state: string; tookMs: number; cause: string };
+    assert.equal(answer.state, 'stopped');
+    assert.equal(answer.cause, 'e-stop pressed');
+    // A tick, the way there and back, and the telemetry; the rest is the machine's.
+    assert.ok(answer.tookMs < 500, `${answer.tookMs} ms`);
+    await robot.waitFor(/"to":"stopped","cause":"e-stop pressed"/);
+    await sleep(200);
+    assert.equal(flights().length, 1);
+    const text = readFileSync(path.join(folder, flights()[0]!), 'utf8').trim();
+    const [about, ...cycles] = text.split('\n').map((line) => JSON.parse(line) as FlightLine);
+    assert.deepEqual(
+      [about?.format, about?.to, about?.cause],
+      ['farhand-flight/1', 'stopped', 'e-stop pressed'],
+    );
+    assert.ok(cycles.length > 60 && cycles.length <= 400, `${cycles.length} cycles`);
+    assert.equal(cycles.at(-1)!.state, 'engaged');
+    cycles.forEach((cycle, i) => {
+      assert.ok(i === 0 || cycle.robotNs > cycles[i - 1]!.robotNs);
+      assert.equal(cycle.targetRad.length, 6);
+    });
+  });
+
+  it('is cleared by a reset, once', async () => {
+    const first = await farhand(['reset', ...desk]);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /^idle after \d+ ms: reset by operator\n$/);
+    const second = await farhand(['reset', ...desk]);
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /nothing to reset: the robot is idle \[not-confirmed\]\n {2}→ /);
+  });
+
+  it('is not confirmed where nobody answers', async () => {
+    const [deskPort, telemetryPort] = await freeUdpPorts(2);
+    const nowhere = [`console.deskPort=${deskPort}`, `console.telemetryPort=${telemetryPort}`];
+    const { code, stderr } = await farhand(['estop', '--within', '300', ...nowhere]);
+    assert.equal(code, 1);
+    assert.match(stderr, /estop not confirmed within 300 ms: no operator answers/);
+  });
+
+  it('comes from a signal to the robot process as well, and is no accident to be written down', async () => {
+    const { length } = flights();
+    await robot.end();
+    assert.match(robot.stdout(), /"to":"stopped","cause":"robot process is ending"/);
+    assert.equal(flights().length, length);
+  });
+});
