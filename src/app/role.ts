@@ -8,7 +8,8 @@ import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
 import { linkKeys } from './link-keys.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
-import { loadModel, type Rig } from './rig.ts';
+import type { Rig } from './rig.ts';
+import { loadModel } from './robot-models.ts';
 import {
   type ControlMessage,
   type ControlStart,

@@ -41,7 +41,7 @@ export function createChain(model: RobotModel): Chain {
   const at = (qRad: ArrayLike<number>, link: number): Float64Array => {
     running.set(IDENTITY);
     for (let i = 0; i < link; i++) turn(running, between[i]!, qRad[i]!);
-    if (link > 0) multiply(running, after[link - 1]!, frame, 0);
+    if (link > 0) multiplyTransforms(running, after[link - 1]!, frame, 0);
     else frame.set(IDENTITY);
     return frame;
   };
@@ -62,7 +62,7 @@ export function createChain(model: RobotModel): Chain {
       outM[0] = outM[1] = outM[2] = 0;
       for (let i = 0; i < joints; i++) {
         turn(running, between[i]!, qRad[i]!);
-        multiply(running, after[i]!, frame, 0);
+        multiplyTransforms(running, after[i]!, frame, 0);
         for (let row = 0; row < 3; row++) outM[3 * (i + 1) + row] = frame[row * 4 + 3]!;
       }
     },
@@ -71,7 +71,7 @@ export function createChain(model: RobotModel): Chain {
       out.set(IDENTITY);
       for (let i = 0; i < joints; i++) {
         turn(running, between[i]!, qRad[i]!);
-        multiply(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
+        multiplyTransforms(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
       }
     },
     jacobian(qRad, out, flange) {
@@ -83,7 +83,7 @@ export function createChain(model: RobotModel): Chain {
           axes[i * 6 + 3 + row] = running[row * 4 + 3]!;
         }
       }
-      multiply(running, after[joints - 1]!, flange, 0);
+      multiplyTransforms(running, after[joints - 1]!, flange, 0);
       for (let i = 0; i < joints; i++) {
         const zx = axes[i * 6]!;
         const zy = axes[i * 6 + 1]!;
@@ -120,7 +120,12 @@ function turn(t: Float64Array, constant: Float64Array, angleRad: number): void {
 }
 
 /** `out` at `offset` ← a · b */
-function multiply(a: Float64Array, b: Float64Array, out: Float64Array, offset: number): void {
+export function multiplyTransforms(
+  a: Float64Array,
+  b: Float64Array,
+  out: Float64Array,
+  offset: number,
+): void {
   for (let row = 0; row < 12; row += 4)
     for (let column = 0; column < 4; column++)
       out[offset + row + column] =
@@ -133,7 +138,7 @@ function multiply(a: Float64Array, b: Float64Array, out: Float64Array, offset: n
 function product(...factors: readonly Float64Array[]): Float64Array {
   return factors.reduce((left, right) => {
     const out = new Float64Array(TRANSFORM_SIZE);
-    multiply(left, right, out, 0);
+    multiplyTransforms(left, right, out, 0);
     return out;
   });
 }
@@ -156,6 +161,9 @@ function partsOf({ dh, modifiedDh, origin, axis }: JointModel): {
   const aligned = rotationTo(axis ?? [0, 0, 1]);
   return { before: product(own, aligned), after: transposed(aligned) };
 }
+
+/** 3×4 row-major. */
+export const placementMatrix = ({ xyzM, rpyRad }: RobotModel['tool']): Float64Array => placed(xyzM, rpyRad);
 
 function placed(
   xyzM: readonly number[],

@@ -4,7 +4,8 @@ import { quatNormalise } from '../core/frames.ts';
 import type { HandSample } from '../core/messages.ts';
 import { boxSchema, type RobotModel } from '../core/robot-model.ts';
 import { createAbsoluteTurn, createPlacement, createRelativeTurn } from './clutch.ts';
-import { createDecoupledSolver, type SolveStatus } from './ik/decoupled.ts';
+import { createDecoupledSolver } from './ik/decoupled.ts';
+import type { SolveStatus } from './ik/solver.ts';
 
 export const armMapperConfig = z.strictObject({
   scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),

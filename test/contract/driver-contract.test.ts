@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { type Driver, type DriverPlugin, emptyReading, type JointReading } from '../../src/robot/driver.ts';
 

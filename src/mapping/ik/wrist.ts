@@ -1,0 +1,40 @@
+import { boundedTurn, NEAR_WRIST, SINGULAR } from './singular.ts';
+
+/** Three joints whose axes meet, the middle one square to both. Hot path: nothing allocates. */
+export interface Wrist {
+  /** The rotation to make, 3×3 row-major; fill before `solve`. */
+  readonly matrix: Float64Array;
+  /** First, middle and last angle; adding π to the outer ones and turning the middle one round is the other solution. */
+  readonly anglesRad: Float64Array;
+  /**
+   * matrix = Rz(first) Ry(side · middle) Rz(last). Straight, the first joint stays at `seedRad[at]` and the last one
+   * takes the rest. False when the step near straight was cut short.
+   */
+  solve(seedRad: Float64Array, at: number): boolean;
+}
+
+export function createWrist(side: 1 | -1, singularStepRad: number): Wrist {
+  const matrix = new Float64Array(9);
+  const anglesRad = new Float64Array(3);
+  return {
+    matrix,
+    anglesRad,
+    solve(seedRad, at) {
+      const outX = side * matrix[2]!;
+      const outY = side * matrix[5]!;
+      const sine = Math.sqrt(outX * outX + outY * outY);
+      let first = Math.atan2(outY, outX);
+      let cos = outX / sine;
+      let sin = outY / sine;
+      if (sine < NEAR_WRIST) {
+        first = boundedTurn(seedRad[at]!, first, sine, NEAR_WRIST, singularStepRad);
+        cos = Math.cos(first);
+        sin = Math.sin(first);
+      }
+      anglesRad[0] = first;
+      anglesRad[1] = Math.atan2(cos * outX + sin * outY, matrix[8]!);
+      anglesRad[2] = Math.atan2(cos * matrix[3]! - sin * matrix[0]!, cos * matrix[4]! - sin * matrix[1]!);
+      return Math.abs(cos * outY - sin * outX) <= SINGULAR;
+    },
+  };
+}
