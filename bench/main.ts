@@ -3,12 +3,13 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
+import { kinematicsBench } from './kinematics/kinematics.ts';
 import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
 
-const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench];
+const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, kinematicsBench];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */
@@ -34,7 +35,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(8)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(12)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}

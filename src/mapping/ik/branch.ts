@@ -153,14 +153,13 @@ function chooseAtLimit(
   const { candidates, exact, legal, moveRad, switchAtLimit } = branches;
   for (let i = 0; i < moveRad.length; i++) turnIntoLimits(branches, i, seedRad);
   const other = smallest(moveRad);
-  const otherRad = moveRad[other]!;
-  if (otherRad === Infinity) {
+  if (moveRad[other] === Infinity) {
     write(branches, candidates, nearest, outRad);
     return 'unreachable';
   }
   const stays =
     !switchAtLimit &&
-    otherRad > DETOUR_RAD &&
+    moveRad[other]! > DETOUR_RAD &&
     (exact[nearest] === 0 || isDrivenIntoStop(branches, nearest, seedRad));
   write(branches, stays ? candidates : legal, stays ? nearest : other, outRad);
   return stays ? 'clamped' : 'ok';
@@ -204,12 +203,13 @@ function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Arra
 /** One of the first `found` listed solutions is this one, whole turns apart or not at all. */
 function isListed({ width, legal }: Branches, branch: number, out: Float64Array, found: number): boolean {
   for (let other = 0; other < found; other++) {
-    let farthestRad = 0;
-    for (let j = 0; j < width; j++) {
-      const off = legal[branch * width + j]! - out[other * width + j]!;
-      farthestRad = Math.max(farthestRad, Math.abs(off - TURN_RAD * Math.round(off / TURN_RAD)));
+    let same = 0;
+    while (same < width) {
+      const off = legal[branch * width + same]! - out[other * width + same]!;
+      if (Math.abs(off - TURN_RAD * Math.round(off / TURN_RAD)) > SAME_RAD) break;
+      same += 1;
     }
-    if (farthestRad < SAME_RAD) return true;
+    if (same === width) return true;
   }
   return false;
 }

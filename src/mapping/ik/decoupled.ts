@@ -2,7 +2,7 @@ import { wrapRad } from '../../core/frames.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 import { urRows } from './geometry.ts';
-import { boundedTurn, HOLD, NEAR_WRIST, SINGULAR } from './singular.ts';
+import { type BoundedTurn, createBoundedTurn, HOLD, NEAR_WRIST, SINGULAR } from './singular.ts';
 import type { SolverOptions } from './solver.ts';
 import { createTarget, FAR_M, isFiniteSeed } from './target.ts';
 
@@ -32,7 +32,8 @@ interface Arm {
   a3M: number;
   innerSqM2: number;
   outerSqM2: number;
-  singularStepRad: number;
+  pan: BoundedTurn;
+  roll: BoundedTurn;
   shoulder: BranchChooser;
   wrist: BranchChooser;
   /** Scratch: the target in the arm's plane, and the tool's rotation. */
@@ -45,13 +46,15 @@ export function createDecoupledSolver(model: RobotModel, options: SolverOptions 
   const dh = urRows(model);
   const a2M = dh[1]!.aM;
   const a3M = dh[2]!.aM;
+  const stepRad = options.singularStepRad ?? Infinity;
   const arm: Arm = {
     d1M: dh[0]!.dM,
     a2M,
     a3M,
     innerSqM2: (Math.abs(Math.abs(a2M) - Math.abs(a3M)) + SHELL_MARGIN_M) ** 2,
     outerSqM2: (Math.abs(a2M) + Math.abs(a3M) - SHELL_MARGIN_M) ** 2,
-    singularStepRad: options.singularStepRad ?? Infinity,
+    pan: createBoundedTurn(NEAR_AXIS_M, stepRad),
+    roll: createBoundedTurn(NEAR_WRIST, stepRad),
     shoulder: createBranchChooser(model, 0, 4, options),
     wrist: createBranchChooser(model, 3, 2, options),
     planeM: new Float64Array(2),
@@ -85,7 +88,8 @@ function solvePosition(
   const c = arm.shoulder.candidates;
   c[0] = Math.atan2(yM, xM);
   if (axisM < NEAR_AXIS_M) {
-    c[0] = boundedTurn(seedRad[0]!, c[0], axisM, NEAR_AXIS_M, arm.singularStepRad);
+    arm.pan.lever[0] = axisM;
+    arm.pan.apply(c, 0, seedRad, 0);
     outM = Math.cos(c[0]) * xM + Math.sin(c[0]) * yM;
     offPlaneM = Math.cos(c[0]) * yM - Math.sin(c[0]) * xM;
   }
@@ -165,7 +169,8 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const c = arm.wrist.candidates;
   c[0] = Math.atan2(m12, m02);
   if (sinWrist < NEAR_WRIST) {
-    c[0] = boundedTurn(seedRad[3]!, c[0], sinWrist, NEAR_WRIST, arm.singularStepRad);
+    arm.roll.lever[0] = sinWrist;
+    arm.roll.apply(c, 0, seedRad, 3);
     cosRoll = Math.cos(c[0]);
     sinRoll = Math.sin(c[0]);
   }

@@ -40,7 +40,7 @@ export function createLeastSquares(joints: number): LeastSquares {
           for (let i = 0; i < ROWS; i++) step += jacobian[i * joints + j]! * y[i]!;
           const low = minRad[j]! - qRad[j]!;
           const high = maxRad[j]! - qRad[j]!;
-          stepRad[j] = step < low ? low : step > high ? high : step;
+          stepRad[j] = Math.min(Math.max(step, low), high);
           if (stepRad[j] === step) continue;
           free[j] = 0;
           locked = true;

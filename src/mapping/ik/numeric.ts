@@ -14,6 +14,12 @@ const ARRIVED = 1e-5;
 const RADIAN_M = 0.3;
 /** A joint turns no more than this per iteration. */
 const MAX_STEP_RAD = 0.6;
+/** When the seed leads nowhere: further starts this far round it, off the limits by some. */
+const NEARBY_STARTS = 5;
+const NEARBY_RAD = 0.35;
+const OFF_LIMIT_RAD = 0.1;
+/** A nearby start may not lead farther from the seed than this: followers should not jump. */
+const NEARBY_MOVE_RAD = 1;
 /** A step that wins less than this share is the end of the road. */
 const STALLED = 1e-6;
 
@@ -33,6 +39,8 @@ interface Search {
   /** Linear over angular, radians weighted. */
   error: Float64Array;
   residual: Float64Array;
+  /** Half the weighted square of the error of the pose tried, and of the best. */
+  cost: Float64Array;
 }
 
 /**
@@ -49,29 +57,40 @@ export function createNumericSolver(model: RobotModel, options: SolverOptions = 
     search.placeM,
   );
   const reachM = reachOf(model);
-  const nextSeed = createSeeds(search, joints);
   const foundRad = new Float64Array(joints);
-  const best = new Float64Array(2);
+  const residual = new Float64Array(2);
+  const given = new Float64Array(joints);
+  const restarts = options.restarts ?? 0;
+  const start = (): boolean => {
+    descend(search);
+    return isThere(search.residual);
+  };
+  const keep = (): void => {
+    foundRad.set(search.bestRad);
+    residual.set(search.residual);
+  };
+  const retry = (): void => {
+    for (let i = 1; i <= NEARBY_STARTS + restarts; i++) {
+      const isNearby = i <= NEARBY_STARTS;
+      if (isNearby) startNearby(search, given, i);
+      else startAnywhere(search, i);
+      if (!start() || (isNearby && isFar(search.bestRad, given))) continue;
+      keep();
+      return;
+    }
+  };
   return {
-    residual: best,
+    residual,
     solve(positionM, quatXyzw, seedRad, outRad) {
       if (!isFiniteSeed(seedRad, joints) || !target.place(positionM, quatXyzw)) return 'bad-input';
-      for (let j = 0; j < joints; j++) search.bestRad[j] = seedRad[j]!;
-      descend(search);
-      keep(search, foundRad, best);
-      for (let i = 1; i <= (options.restarts ?? 0) && !isThere(best); i++) {
-        nextSeed(i);
-        descend(search);
-        if (costOf(search.residual) < costOf(best)) keep(search, foundRad, best);
-      }
+      for (let j = 0; j < joints; j++) search.bestRad[j] = given[j] = seedRad[j]!;
+      const arrived = start();
+      keep();
+      const isBeyond = isOutside(positionM, reachM);
+      if (!arrived && !isBeyond) retry();
       for (let j = 0; j < joints; j++) outRad[j] = foundRad[j]!;
-      if (isThere(best)) return 'ok';
-      const offM = Math.hypot(
-        positionM[0]! - reachM[0]!,
-        positionM[1]! - reachM[1]!,
-        positionM[2]! - reachM[2]!,
-      );
-      return offM > reachM[3]! ? 'unreachable' : 'clamped';
+      if (isThere(residual)) return 'ok';
+      return isBeyond ? 'unreachable' : 'clamped';
     },
   };
 }
@@ -92,49 +111,59 @@ function createSearch(model: RobotModel): Search {
     triedRad: new Float64Array(joints),
     error: new Float64Array(6),
     residual: new Float64Array(2),
+    cost: new Float64Array(2),
   };
 }
 
 const isThere = (residual: Float64Array): boolean => residual[0]! < ARRIVED && residual[1]! < ARRIVED;
-const costOf = (residual: Float64Array): number => residual[0]! + RADIAN_M * residual[1]!;
 
-function keep(search: Search, foundRad: Float64Array, residual: Float64Array): void {
-  foundRad.set(search.bestRad);
-  residual.set(search.residual);
+/** `ball` is centre and radius. */
+function isOutside(positionM: Float64Array, ball: Float64Array): boolean {
+  const x = positionM[0]! - ball[0]!;
+  const y = positionM[1]! - ball[1]!;
+  const z = positionM[2]! - ball[2]!;
+  return Math.sqrt(x * x + y * y + z * z) > ball[3]!;
+}
+
+function isFar(qRad: Float64Array, givenRad: Float64Array): boolean {
+  for (let j = 0; j < qRad.length; j++) if (Math.abs(qRad[j]! - givenRad[j]!) > NEARBY_MOVE_RAD) return true;
+  return false;
 }
 
 /** From `bestRad` to the end of the road; leaves the pose there and its residual. */
 function descend(search: Search): void {
-  const { squares, bestRad, triedRad, minRad, maxRad, residual } = search;
+  const { squares, bestRad, triedRad, minRad, maxRad, residual, cost } = search;
   for (let j = 0; j < bestRad.length; j++)
     triedRad[j] = bestRad[j] = Math.min(Math.max(bestRad[j]!, minRad[j]!), maxRad[j]!);
-  let cost = evaluate(search);
+  evaluate(search);
+  cost[1] = cost[0]!;
   let damping = 1e-3;
   for (let i = 0; i < MAX_ITERATIONS && !(residual[0]! < DONE && residual[1]! < DONE); i++) {
-    squares.damping[0] = damping * cost;
+    squares.damping[0] = damping * cost[1]!;
     squares.solve(search.jacobian, search.error, bestRad, minRad, maxRad);
     let largestRad = 0;
     for (let j = 0; j < bestRad.length; j++) largestRad = Math.max(largestRad, Math.abs(squares.stepRad[j]!));
     const scale = largestRad > MAX_STEP_RAD ? MAX_STEP_RAD / largestRad : 1;
     for (let j = 0; j < bestRad.length; j++)
       triedRad[j] = Math.min(Math.max(bestRad[j]! + scale * squares.stepRad[j]!, minRad[j]!), maxRad[j]!);
-    const tried = evaluate(search);
-    if (tried < cost) {
+    evaluate(search);
+    if (cost[0]! < cost[1]!) {
       bestRad.set(triedRad);
-      if (cost - tried < STALLED * cost) break;
-      cost = tried;
+      const isStalled = cost[1]! - cost[0]! < STALLED * cost[1]!;
+      cost[1] = cost[0]!;
+      if (isStalled) break;
       damping = Math.max(damping / 4, 1e-6);
     } else {
       triedRad.set(bestRad);
       evaluate(search);
       damping *= 16;
-      if (damping * cost > 1e6) break;
+      if (damping * cost[1]! > 1e6) break;
     }
   }
 }
 
-/** Jacobian, error and residual at `triedRad`; returns half the weighted square. */
-function evaluate(search: Search): number {
+/** Jacobian, error, residual and cost at `triedRad`. */
+function evaluate(search: Search): void {
   const { chain, triedRad, jacobian, flange, error, residual } = search;
   chain.jacobian(triedRad, jacobian, flange);
   poseError(flange, search.placeM, search.matrix, error);
@@ -143,7 +172,7 @@ function evaluate(search: Search): number {
   for (let i = 3; i < 6; i++) error[i]! *= RADIAN_M;
   for (let i = 3 * triedRad.length; i < jacobian.length; i++) jacobian[i]! *= RADIAN_M;
   const turned = RADIAN_M * residual[1]!;
-  return (residual[0]! * residual[0]! + turned * turned) / 2;
+  search.cost[0] = (residual[0]! * residual[0]! + turned * turned) / 2;
 }
 
 /** Centre and radius of a ball that the flange cannot leave. */
@@ -162,12 +191,17 @@ function reachOf(model: RobotModel): Float64Array {
   return Float64Array.of(origins[3 * first]!, origins[3 * first + 1]!, origins[3 * first + 2]!, radiusM);
 }
 
-/** Seeds spread over the limits, the same ones in every solve: an additive recurrence per joint. */
-function createSeeds({ bestRad, minRad, maxRad }: Search, joints: number): (index: number) => void {
-  return (index) => {
-    for (let j = 0; j < joints; j++) {
-      const share = (0.5 + index * Math.sqrt(2 + j * 3.7)) % 1;
-      bestRad[j] = minRad[j]! + share * (maxRad[j]! - minRad[j]!);
-    }
-  };
+/** Spread over 0 to 1 by joint and start, the same in every solve: an additive recurrence. */
+const share = (start: number, joint: number): number => (0.5 + start * Math.sqrt(2 + joint * 3.7)) % 1;
+
+function startNearby({ bestRad, minRad, maxRad }: Search, given: Float64Array, start: number): void {
+  for (let j = 0; j < bestRad.length; j++) {
+    const angle = given[j]! + NEARBY_RAD * (2 * share(start, j) - 1);
+    bestRad[j] = Math.min(Math.max(angle, minRad[j]! + OFF_LIMIT_RAD), maxRad[j]! - OFF_LIMIT_RAD);
+  }
+}
+
+function startAnywhere({ bestRad, minRad, maxRad }: Search, start: number): void {
+  for (let j = 0; j < bestRad.length; j++)
+    bestRad[j] = minRad[j]! + share(start, j) * (maxRad[j]! - minRad[j]!);
 }

@@ -4,10 +4,12 @@ import { HOLD } from './singular.ts';
 export interface TwoLink {
   /** Point to reach from the shoulder, x and y; fill before `solve`. */
   readonly pointM: Float64Array;
+  /** Shoulder and elbow to take the ray from when the point is on the shoulder; fill before `solve`. */
+  readonly seedRad: Float64Array;
   /** Shoulder and elbow, elbow positive; then the same, elbow negative. */
   readonly anglesRad: Float64Array;
-  /** Out of reach, the ray to the point is kept and false returned. On the shoulder, the ray is that of the seed. */
-  solve(seedShoulderRad: number, seedElbowRad: number): boolean;
+  /** Out of reach, the ray to the point is kept and false returned. */
+  solve(): boolean;
 }
 
 /** Farther past the reach than this is out of reach, less is rounding. */
@@ -21,19 +23,21 @@ export function createTwoLink(upperM: number, foreM: number): TwoLink {
   const innerM = Math.abs(Math.abs(upperM) - Math.abs(foreM));
   const pointM = new Float64Array(2);
   const anglesRad = new Float64Array(4);
-  const aside = (elbowRad: number) =>
-    Math.atan2(foreM * Math.sin(elbowRad), upperM + foreM * Math.cos(elbowRad));
+  const seedRad = new Float64Array(2);
   return {
     pointM,
+    seedRad,
     anglesRad,
-    solve(seedShoulderRad, seedElbowRad) {
+    solve() {
       const x = pointM[0]!;
       const y = pointM[1]!;
       const spanSqM2 = x * x + y * y;
       const cosElbow = Math.min(1, Math.max(-1, (spanSqM2 - sumSqM2) / twiceM2));
       const elbow = Math.acos(cosElbow);
       const inner = Math.atan2(foreM * Math.sqrt(1 - cosElbow * cosElbow), upperM + foreM * cosElbow);
-      const ray = spanSqM2 > HOLD * HOLD ? Math.atan2(y, x) : seedShoulderRad + aside(seedElbowRad);
+      let ray = Math.atan2(y, x);
+      if (spanSqM2 <= HOLD * HOLD)
+        ray = seedRad[0]! + Math.atan2(foreM * Math.sin(seedRad[1]!), upperM + foreM * Math.cos(seedRad[1]!));
       anglesRad[0] = ray - inner;
       anglesRad[1] = elbow;
       anglesRad[2] = ray + inner;

@@ -41,9 +41,9 @@ export function createUrBranches(context: FillContext): Fill {
     panRad[1] = beside + off;
     return 1;
   };
-  const toPlane = (pan: number): void => {
-    const cos = Math.cos(pan);
-    const sin = Math.sin(pan);
+  const toPlane = (shoulder: number): void => {
+    const cos = Math.cos(panRad[shoulder]!);
+    const sin = Math.sin(panRad[shoulder]!);
     const n = wrist.matrix;
     for (let j = 0; j < 3; j++) {
       n[j] = cos * k[j]! + sin * k[3 + j]!;
@@ -53,10 +53,10 @@ export function createUrBranches(context: FillContext): Fill {
     plane.pointM[0] = cos * wristM[0]! + sin * wristM[1]!;
     plane.pointM[1] = wristM[2]!;
   };
-  const fillElbows = (branch: number, side: number, isExact: number, seedRad: Float64Array): void => {
+  const fillElbows = (branch: number, side: number, isExact: number): void => {
     const c = chooser.candidates;
     const turnedRad = wrist.anglesRad[0]! + side * Math.PI;
-    const reached = plane.solve(seedRad[1]!, seedRad[2]!) ? isExact : 0;
+    const reached = plane.solve() ? isExact : 0;
     for (let elbow = 0; elbow < 2; elbow++) {
       const at = (branch + elbow) * 6;
       c[at + 1] = plane.anglesRad[2 * elbow]!;
@@ -69,12 +69,13 @@ export function createUrBranches(context: FillContext): Fill {
   };
   return (seedRad) => {
     const panExact = fillPan(seedRad);
+    plane.seedRad[0] = seedRad[1]!;
+    plane.seedRad[1] = seedRad[2]!;
     sum[0] = seedRad[1]! + seedRad[2]! + seedRad[3]!;
     for (let shoulder = 0; shoulder < 2; shoulder++) {
-      const pan = panRad[shoulder]!;
       const branch = 4 * shoulder;
-      for (let i = 0; i < 4; i++) chooser.candidates[(branch + i) * 6] = pan;
-      toPlane(pan);
+      for (let i = 0; i < 4; i++) chooser.candidates[(branch + i) * 6] = panRad[shoulder]!;
+      toPlane(shoulder);
       const isExact = wrist.solve(sum, 0) ? panExact : 0;
       const outM = plane.pointM[0]!;
       const upM = plane.pointM[1]!;
@@ -82,10 +83,10 @@ export function createUrBranches(context: FillContext): Fill {
       const riseM = d5M * Math.cos(wrist.anglesRad[0]!);
       plane.pointM[0] = outM - backM;
       plane.pointM[1] = upM + riseM;
-      fillElbows(branch, 0, isExact, seedRad);
+      fillElbows(branch, 0, isExact);
       plane.pointM[0] = outM + backM;
       plane.pointM[1] = upM - riseM;
-      fillElbows(branch + 2, 1, isExact, seedRad);
+      fillElbows(branch + 2, 1, isExact);
     }
   };
 }

@@ -1,4 +1,4 @@
-import { boundedTurn, NEAR_WRIST, SINGULAR } from './singular.ts';
+import { createBoundedTurn, NEAR_WRIST, SINGULAR } from './singular.ts';
 
 /** Three joints whose axes meet, the middle one square to both. Hot path: nothing allocates. */
 export interface Wrist {
@@ -15,6 +15,7 @@ export interface Wrist {
 
 export function createWrist(side: 1 | -1, singularStepRad: number): Wrist {
   const matrix = new Float64Array(9);
+  const roll = createBoundedTurn(NEAR_WRIST, singularStepRad);
   const anglesRad = new Float64Array(3);
   return {
     matrix,
@@ -23,15 +24,15 @@ export function createWrist(side: 1 | -1, singularStepRad: number): Wrist {
       const outX = side * matrix[2]!;
       const outY = side * matrix[5]!;
       const sine = Math.sqrt(outX * outX + outY * outY);
-      let first = Math.atan2(outY, outX);
+      anglesRad[0] = Math.atan2(outY, outX);
       let cos = outX / sine;
       let sin = outY / sine;
       if (sine < NEAR_WRIST) {
-        first = boundedTurn(seedRad[at]!, first, sine, NEAR_WRIST, singularStepRad);
-        cos = Math.cos(first);
-        sin = Math.sin(first);
+        roll.lever[0] = sine;
+        roll.apply(anglesRad, 0, seedRad, at);
+        cos = Math.cos(anglesRad[0]!);
+        sin = Math.sin(anglesRad[0]!);
       }
-      anglesRad[0] = first;
       anglesRad[1] = Math.atan2(cos * outX + sin * outY, matrix[8]!);
       anglesRad[2] = Math.atan2(cos * matrix[3]! - sin * matrix[0]!, cos * matrix[4]! - sin * matrix[1]!);
       return Math.abs(cos * outY - sin * outX) <= SINGULAR;
