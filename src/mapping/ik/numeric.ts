@@ -14,6 +14,9 @@ const ARRIVED = 1e-5;
 const RADIAN_M = 0.3;
 /** A joint turns no more than this per iteration. */
 const MAX_STEP_RAD = 0.6;
+/** A redundant arm leaves the last part before a limit by this share of the depth per solve, while it moves. */
+const NEAR_LIMIT_RAD = 0.3;
+const LEAVE_LIMIT = 0.05;
 /** When the seed leads nowhere: further starts this far round it, off the limits by some. */
 const NEARBY_STARTS = 5;
 const NEARBY_RAD = 0.35;
@@ -45,7 +48,7 @@ interface Search {
 
 /**
  * Damped least squares for any chain: Levenberg–Marquardt with joints locked at their limits, warm-started, bounded.
- * A redundant arm moves as little as it can from the seed.
+ * A redundant arm moves as little as it can from the seed, but for keeping off its limits.
  */
 export function createNumericSolver(model: RobotModel, options: SolverOptions = {}): NumericSolver {
   const search = createSearch(model);
@@ -140,6 +143,7 @@ function descend(search: Search): void {
   let damping = 1e-3;
   for (let i = 0; i < MAX_ITERATIONS && !(residual[0]! < DONE && residual[1]! < DONE); i++) {
     squares.damping[0] = damping * cost[1]!;
+    wish(search, i);
     squares.solve(search.jacobian, search.error, bestRad, minRad, maxRad);
     let largestRad = 0;
     for (let j = 0; j < bestRad.length; j++) largestRad = Math.max(largestRad, Math.abs(squares.stepRad[j]!));
@@ -159,6 +163,16 @@ function descend(search: Search): void {
       damping *= 16;
       if (damping * cost[1]! > 1e6) break;
     }
+  }
+}
+
+/** Away from limits that are near, in the first iteration only: repeated, it would keep the search from arriving. */
+function wish({ squares, bestRad, minRad, maxRad }: Search, iteration: number): void {
+  if (bestRad.length <= 6 || iteration > 1) return;
+  for (let j = 0; j < bestRad.length; j++) {
+    const low = Math.max(0, minRad[j]! + NEAR_LIMIT_RAD - bestRad[j]!);
+    const high = Math.max(0, bestRad[j]! - maxRad[j]! + NEAR_LIMIT_RAD);
+    squares.wishRad[j] = iteration === 0 ? LEAVE_LIMIT * (low - high) : 0;
   }
 }
 
