@@ -18,6 +18,9 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   config: async () => (await import('./config.ts')).configVerb,
+  robots: async () => (await import('./robots.ts')).robotsVerb,
+  fk: async () => (await import('./fk.ts')).fkVerb,
+  ik: async () => (await import('./ik.ts')).ikVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
 };
 

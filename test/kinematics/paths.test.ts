@@ -59,7 +59,7 @@ describe('a smooth path of targets', () => {
 
 /** A redundant arm that came to a limit on its own way has to turn the others faster. */
 const isAtLimit = (arm: ReturnType<typeof armOf>, qRad: ArrayLike<number>): boolean =>
-  arm.model.joints.some(({ minRad, maxRad }, i) => qRad[i] === minRad || qRad[i] === maxRad);
+  arm.model.joints.some(({ minRad, maxRad }, i) => qRad[i]! < minRad + 0.02 || qRad[i]! > maxRad - 0.02);
 
 const isOffLimits = (arm: ReturnType<typeof armOf>, qRad: ArrayLike<number>): boolean =>
   arm.model.joints.every(({ minRad, maxRad }, i) => qRad[i]! > minRad + 0.2 && qRad[i]! < maxRad - 0.2);
