@@ -48,7 +48,10 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
     gripper: tree.joints.some((joint) => !chain.path.includes(joint) && joint.type !== 'fixed'),
     ...chainCapsules(tree, chain, tool, reader, notes),
   };
-  return { model: checked(draft, file), notes: notes.concat(touchNotes(draft)) };
+  // Shapes that overlap at home touch by construction; else the arm could never move.
+  const mayTouch = touchingPairs(draft, draft.homeRad);
+  for (const [a, b] of mayTouch) notes.push(`"${a}" and "${b}" overlap at home and may always touch`);
+  return { model: checked({ ...draft, mayTouch }, file), notes };
 }
 
 function chainJoints(chain: SerialChain, reader: XmlReader, notes: string[]) {
@@ -125,12 +128,6 @@ function chainCapsules(
   if (meshes.length > 0) notes.push(`meshes are not read, no collision shape of: ${meshes.join(', ')}`);
   if (loose.length > 0) notes.push(`move on their own, left out of collisions: ${loose.join(', ')}`);
   return { capsules, mayTouch: [] };
-}
-
-/** Shapes that overlap at home touch by construction; else the arm could never move. */
-function touchNotes(model: RobotModel): string[] {
-  model.mayTouch = touchingPairs(model, model.homeRad);
-  return model.mayTouch.map(([a, b]) => `"${a}" and "${b}" overlap at home and may always touch`);
 }
 
 function checked(draft: RobotModel, file: string): RobotModel {
