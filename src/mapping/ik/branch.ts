@@ -42,6 +42,7 @@ const SLACK_RAD = 1e-9;
 const TIE = 1e-6;
 /** Solutions closer than this are one. */
 const SAME_RAD = 1e-7;
+const TURNS_PER_RAD = 1 / TURN_RAD;
 
 interface Branches {
   first: number;
@@ -115,7 +116,7 @@ function unwrap(
   for (let j = 0; j < width; j++) {
     const seed = seedRad[first + j]!;
     const off = candidates[branch * width + j]! - seed;
-    const move = off - TURN_RAD * Math.round(off / TURN_RAD);
+    const move = off - TURN_RAD * Math.floor(off * TURNS_PER_RAD + 0.5);
     candidates[branch * width + j] = seed + move;
     farthestRad = Math.max(farthestRad, Math.abs(move));
     sumRad += Math.abs(move);
