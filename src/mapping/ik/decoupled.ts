@@ -2,9 +2,10 @@ import { wrapRad } from '../../core/frames.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 import { urRows } from './geometry.ts';
-import { type BoundedTurn, createBoundedTurn, HOLD, NEAR_WRIST, SINGULAR } from './singular.ts';
+import { type BoundedTurn, createBoundedTurn, HOLD, SINGULAR } from './singular.ts';
 import type { SolverOptions } from './solver.ts';
 import { createTarget, FAR_M, isFiniteSeed } from './target.ts';
+import { createWrist, type Wrist } from './wrist.ts';
 
 export interface DecoupledSolver {
   /**
@@ -33,7 +34,7 @@ interface Arm {
   innerSqM2: number;
   outerSqM2: number;
   pan: BoundedTurn;
-  roll: BoundedTurn;
+  turn: Wrist;
   shoulder: BranchChooser;
   wrist: BranchChooser;
   /** Scratch: the target in the arm's plane, and the tool's rotation. */
@@ -54,7 +55,7 @@ export function createDecoupledSolver(model: RobotModel, options: SolverOptions 
     innerSqM2: (Math.abs(Math.abs(a2M) - Math.abs(a3M)) + SHELL_MARGIN_M) ** 2,
     outerSqM2: (Math.abs(a2M) + Math.abs(a3M) - SHELL_MARGIN_M) ** 2,
     pan: createBoundedTurn(NEAR_AXIS_M, stepRad),
-    roll: createBoundedTurn(NEAR_WRIST, stepRad),
+    turn: createWrist(-1, stepRad),
     shoulder: createBranchChooser(model, 0, 4, options),
     wrist: createBranchChooser(model, 3, 2, options),
     planeM: new Float64Array(2),
@@ -145,7 +146,7 @@ function seedRay({ a2M, a3M }: Arm, seedRad: Float64Array): number {
   return seedRad[1]! + Math.atan2(a3M * Math.sin(elbow), a2M + a3M * Math.cos(elbow));
 }
 
-/** With R3 of the joints already in `outRad`: M = R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
+/** The orientation seen from link 3 of the joints already in `outRad`: R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
 function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): boolean {
   const k = arm.matrix;
   const cosPan = Math.cos(outRad[0]!);
@@ -155,30 +156,22 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const flat0 = cosPan * k[0]! + sinPan * k[3]!;
   const flat1 = cosPan * k[1]! + sinPan * k[4]!;
   const flat2 = cosPan * k[2]! + sinPan * k[5]!;
-  const m00 = cosArm * flat0 + sinArm * k[6]!;
-  const m01 = cosArm * flat1 + sinArm * k[7]!;
-  const m02 = cosArm * flat2 + sinArm * k[8]!;
-  const m10 = cosArm * k[6]! - sinArm * flat0;
-  const m11 = cosArm * k[7]! - sinArm * flat1;
-  const m12 = cosArm * k[8]! - sinArm * flat2;
-  const m22 = sinPan * k[2]! - cosPan * k[5]!;
-
-  const sinWrist = Math.sqrt(m02 * m02 + m12 * m12);
-  let cosRoll = m02 / sinWrist;
-  let sinRoll = m12 / sinWrist;
+  const n = arm.turn.matrix;
+  n[0] = cosArm * flat0 + sinArm * k[6]!;
+  n[1] = cosArm * flat1 + sinArm * k[7]!;
+  n[2] = cosArm * flat2 + sinArm * k[8]!;
+  n[3] = cosArm * k[6]! - sinArm * flat0;
+  n[4] = cosArm * k[7]! - sinArm * flat1;
+  n[5] = cosArm * k[8]! - sinArm * flat2;
+  n[8] = sinPan * k[2]! - cosPan * k[5]!;
+  const aligned = arm.turn.solve(seedRad, 3);
+  const { anglesRad } = arm.turn;
   const c = arm.wrist.candidates;
-  c[0] = Math.atan2(m12, m02);
-  if (sinWrist < NEAR_WRIST) {
-    arm.roll.lever[0] = sinWrist;
-    arm.roll.apply(c, 0, seedRad, 3);
-    cosRoll = Math.cos(c[0]);
-    sinRoll = Math.sin(c[0]);
-  }
-  c[1] = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
-  c[2] = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
-  c[3] = c[0]! + Math.PI;
-  c[4] = -c[1]!;
-  c[5] = c[2]! + Math.PI;
-  const within = arm.wrist.choose(seedRad, outRad) === 'ok';
-  return within && Math.abs(cosRoll * m12 - sinRoll * m02) <= SINGULAR;
+  c[0] = anglesRad[0]!;
+  c[1] = anglesRad[1]!;
+  c[2] = anglesRad[2]!;
+  c[3] = anglesRad[0]! + Math.PI;
+  c[4] = -anglesRad[1]!;
+  c[5] = anglesRad[2]! + Math.PI;
+  return arm.wrist.choose(seedRad, outRad) === 'ok' && aligned;
 }

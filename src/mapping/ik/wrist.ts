@@ -2,7 +2,7 @@ import { createBoundedTurn, NEAR_WRIST, SINGULAR } from './singular.ts';
 
 /** Three joints whose axes meet, the middle one square to both. Hot path: nothing allocates. */
 export interface Wrist {
-  /** The rotation to make, 3×3 row-major; fill before `solve`. */
+  /** The rotation to make, 3×3 row-major; fill before `solve`, which reads all but the first two of the last row. */
   readonly matrix: Float64Array;
   /** First, middle and last angle; adding π to the outer ones and turning the middle one round is the other solution. */
   readonly anglesRad: Float64Array;
