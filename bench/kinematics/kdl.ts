@@ -12,6 +12,7 @@ import type { Targets } from './targets.ts';
 export interface KdlTiming {
   name: string;
   perS: number;
+  perCpuS: number;
   callUs: Percentiles;
   /** Within the same tolerance and inside the joint limits; null for forward kinematics. */
   rightPercent: number | null;
@@ -30,7 +31,8 @@ export async function runKdl(arms: readonly { label: string; targets: Targets }[
   try {
     const program = path.join(folder, 'kdl');
     const source = path.join(packageRoot, 'bench', 'kinematics', 'kdl.cpp');
-    const flags = ['-O3', '-march=native', '-DNDEBUG', '-std=c++17', '-I/usr/include/eigen3'];
+    // No -march: Eigen's alignment must be that of the installed library.
+    const flags = ['-O3', '-DNDEBUG', '-std=c++17', '-I/usr/include/eigen3'];
     await run(COMPILER, [...flags, source, '-o', program, '-lorocos-kdl'], { signal: interruption });
     const timings: KdlTiming[] = [];
     let version = '';
