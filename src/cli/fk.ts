@@ -1,4 +1,5 @@
 import { createChain } from '../core/chain.ts';
+import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { answerLines, numbersInto } from './json-lines.ts';
 import { ROBOT_OPTION, robotOption } from './robot-option.ts';
@@ -17,7 +18,11 @@ A line that is none of this gets {"status":"bad-input","reason":…} and the nex
   async run(given: Given) {
     expectWords(fkVerb, given, 0, 0);
     const chain = createChain(robotOption(fkVerb, given));
-    const link = Math.round(numberOption(given, 'link', 0, chain.joints) ?? chain.joints);
+    const link = numberOption(given, 'link', 0, chain.joints) ?? chain.joints;
+    if (!Number.isInteger(link))
+      throw new TeleopError('bad-option', `--link ${link} is not a whole number`, {
+        hint: `Frames are counted from 0, the base, to ${chain.joints}, the flange.`,
+      });
     const qRad = new Float64Array(chain.joints);
     const positionM = new Float64Array(3);
     const quatXyzw = new Float64Array(4);

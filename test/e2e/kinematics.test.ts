@@ -226,6 +226,7 @@ describe('farhand ik', () => {
       /--method analytic/,
     ],
     ['a link too far', ['fk', '--robot', 'ur3', '--link', '7'], /--link 7/, /--link/],
+    ['half a link', ['fk', '--robot', 'ur3', '--link', '2.5'], /not a whole number/, /0, the base/],
     ['a missing URDF', ['fk', '--robot', 'none.urdf'], /none\.urdf does not exist/, /farhand robots/],
     ['an unknown action', ['robots', 'shw'], /robots does not know "shw"/, /robots show ur3/],
   ];
