@@ -89,17 +89,7 @@ export function createBranchChooser(
       }
       return chooseAtLimit(branches, nearest, seedRad, outRad);
     },
-    list(out) {
-      let found = 0;
-      for (let i = 0; i < count; i++) {
-        unwrap(branches, i, origin);
-        turnIntoLimits(branches, i, origin);
-        if (branches.moveRad[i] === Infinity || isListed(branches, i, out, found)) continue;
-        for (let j = 0; j < width; j++) out[found * width + j] = branches.legal[i * width + j]!;
-        found += 1;
-      }
-      return found;
-    },
+    list: (out) => listAll(branches, origin, out),
   };
 }
 
@@ -199,6 +189,20 @@ function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Arra
     sumRad += moveRad;
   }
   branches.moveRad[branch] = farthestRad + TIE * sumRad;
+}
+
+/** Those that fit, each turned as near to zero as its limits allow. */
+function listAll(branches: Branches, origin: Float64Array, out: Float64Array): number {
+  const { width, legal, moveRad } = branches;
+  let found = 0;
+  for (let i = 0; i < moveRad.length; i++) {
+    unwrap(branches, i, origin);
+    turnIntoLimits(branches, i, origin);
+    if (moveRad[i] === Infinity || isListed(branches, i, out, found)) continue;
+    for (let j = 0; j < width; j++) out[found * width + j] = legal[i * width + j]!;
+    found += 1;
+  }
+  return found;
 }
 
 /** One of the first `found` listed solutions is this one, whole turns apart or not at all. */

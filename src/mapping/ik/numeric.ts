@@ -44,6 +44,10 @@ interface Search {
   residual: Float64Array;
   /** Half the weighted square of the error of the pose tried, and of the best. */
   cost: Float64Array;
+  /** The seed as given, and what will be returned. */
+  givenRad: Float64Array;
+  foundRad: Float64Array;
+  foundResidual: Float64Array;
 }
 
 /**
@@ -60,39 +64,17 @@ export function createNumericSolver(model: RobotModel, options: SolverOptions = 
     search.placeM,
   );
   const reachM = reachOf(model);
-  const foundRad = new Float64Array(joints);
-  const residual = new Float64Array(2);
-  const given = new Float64Array(joints);
-  const restarts = options.restarts ?? 0;
-  const start = (): boolean => {
-    descend(search);
-    return isThere(search.residual);
-  };
-  const keep = (): void => {
-    foundRad.set(search.bestRad);
-    residual.set(search.residual);
-  };
-  const retry = (): void => {
-    for (let i = 1; i <= NEARBY_STARTS + restarts; i++) {
-      const isNearby = i <= NEARBY_STARTS;
-      if (isNearby) startNearby(search, given, i);
-      else startAnywhere(search, i);
-      if (!start() || (isNearby && isFar(search.bestRad, given))) continue;
-      keep();
-      return;
-    }
-  };
   return {
-    residual,
+    residual: search.foundResidual,
     solve(positionM, quatXyzw, seedRad, outRad) {
       if (!isFiniteSeed(seedRad, joints) || !target.place(positionM, quatXyzw)) return 'bad-input';
-      for (let j = 0; j < joints; j++) search.bestRad[j] = given[j] = seedRad[j]!;
-      const arrived = start();
-      keep();
+      for (let j = 0; j < joints; j++) search.bestRad[j] = search.givenRad[j] = seedRad[j]!;
+      descend(search);
+      keep(search);
       const isBeyond = isOutside(positionM, reachM);
-      if (!arrived && !isBeyond) retry();
-      for (let j = 0; j < joints; j++) outRad[j] = foundRad[j]!;
-      if (isThere(residual)) return 'ok';
+      if (!isThere(search.foundResidual) && !isBeyond) retry(search, options.restarts ?? 0);
+      for (let j = 0; j < joints; j++) outRad[j] = search.foundRad[j]!;
+      if (isThere(search.foundResidual)) return 'ok';
       return isBeyond ? 'unreachable' : 'clamped';
     },
   };
@@ -115,10 +97,31 @@ function createSearch(model: RobotModel): Search {
     error: new Float64Array(6),
     residual: new Float64Array(2),
     cost: new Float64Array(2),
+    givenRad: new Float64Array(joints),
+    foundRad: new Float64Array(joints),
+    foundResidual: new Float64Array(2),
   };
 }
 
 const isThere = (residual: Float64Array): boolean => residual[0]! < ARRIVED && residual[1]! < ARRIVED;
+
+function keep(search: Search): void {
+  search.foundRad.set(search.bestRad);
+  search.foundResidual.set(search.residual);
+}
+
+/** Starts from other places, near by first; keeps the first that arrives. */
+function retry(search: Search, restarts: number): void {
+  for (let start = 1; start <= NEARBY_STARTS + restarts; start++) {
+    const isNearby = start <= NEARBY_STARTS;
+    if (isNearby) startNearby(search, start);
+    else startAnywhere(search, start);
+    descend(search);
+    if (!isThere(search.residual) || (isNearby && isFar(search.bestRad, search.givenRad))) continue;
+    keep(search);
+    return;
+  }
+}
 
 /** `ball` is centre and radius. */
 function isOutside(positionM: Float64Array, ball: Float64Array): boolean {
@@ -208,9 +211,9 @@ function reachOf(model: RobotModel): Float64Array {
 /** Spread over 0 to 1 by joint and start, the same in every solve: an additive recurrence. */
 const share = (start: number, joint: number): number => (0.5 + start * Math.sqrt(2 + joint * 3.7)) % 1;
 
-function startNearby({ bestRad, minRad, maxRad }: Search, given: Float64Array, start: number): void {
+function startNearby({ bestRad, givenRad, minRad, maxRad }: Search, start: number): void {
   for (let j = 0; j < bestRad.length; j++) {
-    const angle = given[j]! + NEARBY_RAD * (2 * share(start, j) - 1);
+    const angle = givenRad[j]! + NEARBY_RAD * (2 * share(start, j) - 1);
     bestRad[j] = Math.min(Math.max(angle, minRad[j]! + OFF_LIMIT_RAD), maxRad[j]! - OFF_LIMIT_RAD);
   }
 }
