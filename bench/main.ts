@@ -6,6 +6,7 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
+import { kinematicsBench } from './kinematics/kinematics.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
@@ -23,6 +24,7 @@ const BENCHES: readonly Verb[] = [
   liveBench,
   rctpBench,
   supervisorBench,
+  kinematicsBench,
 ];
 const RUN = 'npm run bench --';
 
@@ -49,7 +51,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(11)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(12)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}

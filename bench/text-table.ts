@@ -18,7 +18,7 @@ export function percentileTable(title: string, rows: readonly TextRow[]): string
   return [head, ...lines].join('\n');
 }
 
-const cell = (text: string): string => text.padStart(9);
+const cell = (text: string): string => text.padStart(10);
 
 export interface Check {
   what: string;

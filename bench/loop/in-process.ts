@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { loadModel, loadRig, type Rig } from '../../src/app/rig.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import {
   emptyTraceRecord,

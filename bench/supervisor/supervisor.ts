@@ -1,4 +1,4 @@
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';

@@ -1,4 +1,4 @@
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain } from '../../src/core/chain.ts';
 import { rotvecFromQuat } from '../../src/core/frames.ts';
 import { MODE, SAFETY, type Series, type UrController } from './controller.ts';

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
 import type { ControlBox } from './control-box.ts';
 

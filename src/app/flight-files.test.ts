@@ -5,7 +5,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
 import { FlightFiles } from './flight-files.ts';
-import { loadModel, loadRig } from './rig.ts';
+import { loadRig } from './rig.ts';
+import { loadModel } from './robot-models.ts';
 
 const model = loadModel('ur3');
 const stop = { robotNs: 5, from: 'engaged', to: 'stopped', cause: 'e-stop pressed' };

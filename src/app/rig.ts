@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
@@ -11,13 +11,11 @@ import {
 } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
 import { PLAYOUT_QUALITIES } from '../core/messages.ts';
-import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
-import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
-import { packageRoot } from './paths.ts';
+import { namedFile, readYaml, yamlNames } from './yaml-files.ts';
 
 const port = z.int().min(0).max(65535);
 const realtimePriority = z
@@ -31,7 +29,10 @@ const options = z.record(z.string(), z.unknown());
 /** Everything one teleoperation set-up needs, both roles in one file. */
 export const rigSchema = z.strictObject({
   name: z.string().default('demo').describe('shown in reports and recordings'),
-  model: z.string().default('ur3').describe('robot model: a file in robots/, or a path'),
+  model: z
+    .string()
+    .default('ur3')
+    .describe('robot model: a file in robots/, or the path of a YAML or URDF file'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
@@ -164,48 +165,3 @@ function rigFile(nameOrPath: string): string {
 }
 
 export const rigNames = (): string[] => yamlNames('rigs');
-export const modelNames = (): string[] => yamlNames('robots');
-
-function yamlNames(folder: string): string[] {
-  const files = readdirSync(path.join(packageRoot, folder)).filter((file) => file.endsWith('.yaml'));
-  return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
-}
-
-function namedFile(folder: string, kind: string, name: string): string {
-  const names = yamlNames(folder);
-  if (names.includes(name)) return path.join(packageRoot, folder, `${name}.yaml`);
-  const near = closest(name, names);
-  throw new TeleopError('file-missing', `there is no ${kind} named "${name}"`, {
-    hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
-  });
-}
-
-function modelFile(file: string): string {
-  if (existsSync(file)) return file;
-  throw new TeleopError('file-missing', `robot model file ${file} does not exist`, {
-    hint: 'Give the path of a YAML file, or the name of a file in robots/.',
-  });
-}
-
-export function loadModel(name: string): RobotModel {
-  const file = /[\\/]|\.ya?ml$/.test(name) ? modelFile(name) : namedFile('robots', 'robot model', name);
-  const parsed = robotModelSchema.safeParse(readYaml(file));
-  if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new TeleopError('bad-model', `${file}: ${issue.path.join('.')}: ${issue.message}`, {
-      hint: 'Compare it with robots/ur3.yaml.',
-    });
-  }
-  return parsed.data;
-}
-
-function readYaml(file: string): unknown {
-  try {
-    return parse(readFileSync(file, 'utf8')) ?? {};
-  } catch (cause) {
-    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Check the YAML at the line named above.',
-      cause,
-    });
-  }
-}

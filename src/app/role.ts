@@ -10,7 +10,8 @@ import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
-import { loadModel, type Rig } from './rig.ts';
+import type { Rig } from './rig.ts';
+import { loadModel } from './robot-models.ts';
 import {
   type ControlMessage,
   type ControlStart,

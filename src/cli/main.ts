@@ -26,6 +26,9 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   config: async () => (await import('./config.ts')).configVerb,
+  robots: async () => (await import('./robots.ts')).robotsVerb,
+  fk: async () => (await import('./fk.ts')).fkVerb,
+  ik: async () => (await import('./ik.ts')).ikVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
 };
 

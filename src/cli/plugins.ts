@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { loadPlugin, pluginNames } from '../app/registry.ts';
-import { modelNames } from '../app/rig.ts';
+import { modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 

@@ -40,8 +40,8 @@ export function createChain(model: RobotModel): Chain {
 
   const at = (qRad: ArrayLike<number>, link: number): Float64Array => {
     running.set(IDENTITY);
-    for (let i = 0; i < link; i++) turn(running, between[i]!, qRad[i]!);
-    if (link > 0) multiply(running, after[link - 1]!, frame, 0);
+    for (let i = 0; i < link; i++) turn(running, between[i]!, qRad, i);
+    if (link > 0) multiplyTransforms(running, after[link - 1]!, frame, 0);
     else frame.set(IDENTITY);
     return frame;
   };
@@ -61,8 +61,8 @@ export function createChain(model: RobotModel): Chain {
       running.set(IDENTITY);
       outM[0] = outM[1] = outM[2] = 0;
       for (let i = 0; i < joints; i++) {
-        turn(running, between[i]!, qRad[i]!);
-        multiply(running, after[i]!, frame, 0);
+        turn(running, between[i]!, qRad, i);
+        multiplyTransforms(running, after[i]!, frame, 0);
         for (let row = 0; row < 3; row++) outM[3 * (i + 1) + row] = frame[row * 4 + 3]!;
       }
     },
@@ -70,42 +70,48 @@ export function createChain(model: RobotModel): Chain {
       running.set(IDENTITY);
       out.set(IDENTITY);
       for (let i = 0; i < joints; i++) {
-        turn(running, between[i]!, qRad[i]!);
-        multiply(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
+        turn(running, between[i]!, qRad, i);
+        multiplyTransforms(running, after[i]!, out, TRANSFORM_SIZE * (i + 1));
       }
     },
     jacobian(qRad, out, flange) {
       running.set(IDENTITY);
       for (let i = 0; i < joints; i++) {
-        turn(running, between[i]!, qRad[i]!);
+        turn(running, between[i]!, qRad, i);
         for (let row = 0; row < 3; row++) {
           axes[i * 6 + row] = running[row * 4 + 2]!;
           axes[i * 6 + 3 + row] = running[row * 4 + 3]!;
         }
       }
-      multiply(running, after[joints - 1]!, flange, 0);
-      for (let i = 0; i < joints; i++) {
-        const zx = axes[i * 6]!;
-        const zy = axes[i * 6 + 1]!;
-        const zz = axes[i * 6 + 2]!;
-        const rx = flange[3]! - axes[i * 6 + 3]!;
-        const ry = flange[7]! - axes[i * 6 + 4]!;
-        const rz = flange[11]! - axes[i * 6 + 5]!;
-        out[i] = zy * rz - zz * ry;
-        out[joints + i] = zz * rx - zx * rz;
-        out[2 * joints + i] = zx * ry - zy * rx;
-        out[3 * joints + i] = zx;
-        out[4 * joints + i] = zy;
-        out[5 * joints + i] = zz;
-      }
+      multiplyTransforms(running, after[joints - 1]!, flange, 0);
+      fillJacobian(axes, flange, out);
     },
   };
 }
 
-/** T ← T · constant · Rz(angle), in place. */
-function turn(t: Float64Array, constant: Float64Array, angleRad: number): void {
-  const cos = Math.cos(angleRad);
-  const sin = Math.sin(angleRad);
+/** Columns from each joint's axis and a point on it, six numbers each. */
+function fillJacobian(axes: Float64Array, flange: Float64Array, out: Float64Array): void {
+  const joints = axes.length / 6;
+  for (let i = 0; i < joints; i++) {
+    const zx = axes[i * 6]!;
+    const zy = axes[i * 6 + 1]!;
+    const zz = axes[i * 6 + 2]!;
+    const rx = flange[3]! - axes[i * 6 + 3]!;
+    const ry = flange[7]! - axes[i * 6 + 4]!;
+    const rz = flange[11]! - axes[i * 6 + 5]!;
+    out[i] = zy * rz - zz * ry;
+    out[joints + i] = zz * rx - zx * rz;
+    out[2 * joints + i] = zx * ry - zy * rx;
+    out[3 * joints + i] = zx;
+    out[4 * joints + i] = zy;
+    out[5 * joints + i] = zz;
+  }
+}
+
+/** T ← T · constant · Rz(qRad[joint]), in place. The angle stays in its array: V8 boxes a float that crosses a call. */
+function turn(t: Float64Array, constant: Float64Array, qRad: ArrayLike<number>, joint: number): void {
+  const cos = Math.cos(qRad[joint]!);
+  const sin = Math.sin(qRad[joint]!);
   for (let row = 0; row < 12; row += 4) {
     const a = t[row]!;
     const b = t[row + 1]!;
@@ -120,7 +126,12 @@ function turn(t: Float64Array, constant: Float64Array, angleRad: number): void {
 }
 
 /** `out` at `offset` ← a · b */
-function multiply(a: Float64Array, b: Float64Array, out: Float64Array, offset: number): void {
+export function multiplyTransforms(
+  a: Float64Array,
+  b: Float64Array,
+  out: Float64Array,
+  offset: number,
+): void {
   for (let row = 0; row < 12; row += 4)
     for (let column = 0; column < 4; column++)
       out[offset + row + column] =
@@ -133,7 +144,7 @@ function multiply(a: Float64Array, b: Float64Array, out: Float64Array, offset: n
 function product(...factors: readonly Float64Array[]): Float64Array {
   return factors.reduce((left, right) => {
     const out = new Float64Array(TRANSFORM_SIZE);
-    multiply(left, right, out, 0);
+    multiplyTransforms(left, right, out, 0);
     return out;
   });
 }
@@ -156,6 +167,9 @@ function partsOf({ dh, modifiedDh, origin, axis }: JointModel): {
   const aligned = rotationTo(axis ?? [0, 0, 1]);
   return { before: product(own, aligned), after: transposed(aligned) };
 }
+
+/** 3×4 row-major. */
+export const placementMatrix = ({ xyzM, rpyRad }: RobotModel['tool']): Float64Array => placed(xyzM, rpyRad);
 
 function placed(
   xyzM: readonly number[],

@@ -29,7 +29,10 @@ const joint = z
     origin: placement
       .optional()
       .describe('URDF style: the joint’s frame in the one before; turns about `axis`'),
-    axis: vector.optional().describe('URDF style: axis in the joint’s own frame; default z'),
+    axis: vector
+      .refine((axis) => axis.some((value) => value !== 0), 'must not be zero')
+      .optional()
+      .describe('URDF style: axis in the joint’s own frame; default z'),
   })
   .refine(
     ({ dh, modifiedDh, origin }) =>
@@ -56,19 +59,38 @@ export const boxSchema = z
   );
 
 /** A robot as data. Its limits are ceilings: a rig may lower them, never raise them. */
-export const robotModelSchema = z.strictObject({
-  name: z.string(),
-  title: z.string(),
-  family: z.enum(['ur', 'piper', 'serial']).describe('selects the closed-form solver; serial has none'),
-  joints: z.array(joint).min(1),
-  tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
-  homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
-  gripper: z.boolean().default(true),
-  capsules: z.array(capsule).default([]).describe('what can collide'),
-  /** Pairs of capsules, by name, that touch by construction. Capsules of one or of neighbouring frames always may. */
-  mayTouch: z.array(z.tuple([z.string(), z.string()])).default([]),
-  workspace: boxSchema.optional().describe('where the flange may be, in the base frame'),
-});
+export const robotModelSchema = z
+  .strictObject({
+    name: z.string(),
+    title: z.string(),
+    family: z.enum(['ur', 'piper', 'serial']).describe('selects the closed-form solver; serial has none'),
+    joints: z.array(joint).min(1),
+    tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
+    homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
+    gripper: z.boolean().default(true),
+    capsules: z.array(capsule).default([]).describe('what can collide'),
+    /** Pairs of capsules, by name, that touch by construction. Capsules of one or of neighbouring frames always may. */
+    mayTouch: z.array(z.tuple([z.string(), z.string()])).default([]),
+    workspace: boxSchema.optional().describe('where the flange may be, in the base frame'),
+  })
+  .superRefine(({ joints, homeRad, capsules, mayTouch }, context) => {
+    const complain = (path: (string | number)[], message: string) =>
+      context.addIssue({ code: 'custom', path, message });
+    if (homeRad.length !== joints.length)
+      complain(['homeRad'], `give ${joints.length} angles, one per joint`);
+    joints.forEach(({ minRad, maxRad }, i) => {
+      const angle = homeRad[i];
+      if (angle !== undefined && (angle < minRad || angle > maxRad))
+        complain(['homeRad', i], 'must lie within the limits of its joint');
+    });
+    capsules.forEach(({ frame }, i) => {
+      if (frame > joints.length) complain(['capsules', i, 'frame'], `there are frames 0 to ${joints.length}`);
+    });
+    mayTouch.forEach((pair, i) => {
+      const stranger = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
+      if (stranger !== undefined) complain(['mayTouch', i], `there is no capsule "${stranger}"`);
+    });
+  });
 
 export type RobotModel = z.infer<typeof robotModelSchema>;
 export type JointModel = RobotModel['joints'][number];

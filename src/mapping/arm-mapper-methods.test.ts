@@ -7,8 +7,14 @@ import { createChain } from '../core/chain.ts';
 import { quatConjugate, quatMultiply, quatNormalise, rotvecFromQuat } from '../core/frames.ts';
 import { emptyHandSample, type HandSample } from '../core/messages.ts';
 import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
-import { type ArmMapper, type ArmMapperConfig, armMapperConfig, createArmMapper } from './arm-mapper.ts';
-import { IK_METHODS, methodFor, type PoseSolver, type SolveStatus, solverFor } from './solver.ts';
+import {
+  type ArmMapper,
+  type ArmMapperConfig,
+  armMapperConfig,
+  createArmMapper,
+  methodFor,
+} from './arm-mapper.ts';
+import { createSolver, METHODS, type Method, type Solver, type SolveStatus } from './ik/solver.ts';
 
 const load = (file: string): RobotModel => robotModelSchema.parse(parse(readFileSync(file, 'utf8')));
 const ur3 = load('robots/ur3.yaml');
@@ -28,7 +34,7 @@ const farthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
 /** The least that follows a pose with any number of joints: a few steps of Jᵀ. */
-function transposeSolver(model: RobotModel): PoseSolver {
+function transposeSolver(model: RobotModel): Solver {
   const chain = createChain(model);
   const n = chain.joints;
   const jacobian = new Float64Array(6 * n);
@@ -96,7 +102,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
 }
 
 for (const model of [ur3, seven])
-  for (const ik of IK_METHODS)
+  for (const ik of METHODS)
     test(`${model.name}, ${ik}: releasing and engaging again never moves`, {
       skip: whyMissing(model, ik),
     }, () => {
@@ -104,9 +110,9 @@ for (const model of [ur3, seven])
         clutchLaw(model, createArmMapper(model, armMapperConfig.parse({ ik, filter })));
     });
 
-function whyMissing(model: RobotModel, ik: (typeof IK_METHODS)[number]): string | false {
+function whyMissing(model: RobotModel, ik: Method): string | false {
   try {
-    solverFor(model, ik);
+    createSolver(model, ik);
     return false;
   } catch (error) {
     return (error as Error).message;
@@ -143,7 +149,7 @@ test('the method follows the family unless the rig says otherwise', () => {
 test('what cannot be reached holds the arm, and coming back is no jump', () => {
   let answer: SolveStatus = 'ok';
   const wanted = Float64Array.from(ur3.homeRad);
-  const solver: PoseSolver = {
+  const solver: Solver = {
     solve(_positionM, _quatXyzw, _seedRad, outRad) {
       outRad.set(answer === 'ok' ? wanted : wanted.map(() => 42));
       return answer;
@@ -183,7 +189,7 @@ test('where the flange leads, the model’s own workspace bounds the rig’s', (
     workspace: { minM: [...workspace.minM], maxM: [...workspace.maxM] },
   } as RobotModel;
   const asked: number[][] = [];
-  const solver: PoseSolver = {
+  const solver: Solver = {
     solve: (positionM, _quat, seedRad, outRad) => {
       asked.push([...positionM]);
       outRad.set(seedRad);

@@ -7,6 +7,7 @@ import type { HandSample } from '../core/messages.ts';
 import { type Box, boxSchema, type RobotModel } from '../core/robot-model.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
+import { createSolver, METHODS, type Method, methodsOf, type Solver, type SolveStatus } from './ik/solver.ts';
 import {
   type Clamp,
   createAbsolutePlacement,
@@ -16,7 +17,6 @@ import {
   type Placement,
 } from './placement.ts';
 import { quatFromRpyDeg, rigFrame } from './rig-frame.ts';
-import { IK_METHODS, leadFrame, methodFor, type PoseSolver, type SolveStatus, solverFor } from './solver.ts';
 import { createAbsoluteTurn, createRelativeTurn, type Turn } from './turn.ts';
 
 const vector = z.tuple([z.number(), z.number(), z.number()]);
@@ -26,9 +26,16 @@ const angles = z.tuple([
   z.number().min(-360).max(360),
 ]);
 
+/** Near a singularity, 3 rad/s at 100 Hz. */
+const SINGULAR_STEP_RAD = 0.03;
+
+/** The method a rig asks for, or the best one that the model has. */
+export const methodFor = (model: RobotModel, wanted: Method | undefined): Method =>
+  wanted ?? methodsOf(model)[0]!;
+
 export const armMapperConfig = z.strictObject({
   ik: z
-    .enum(IK_METHODS)
+    .enum(METHODS)
     .optional()
     .describe('how joint angles are found; unset: decoupled for family ur, analytic for piper, numeric else'),
   position: z
@@ -89,7 +96,7 @@ const REJOIN_RAD_S = 0.5;
 export function createArmMapper(
   model: RobotModel,
   options: ArmMapperConfig = armMapperConfig.parse({}),
-  solver: PoseSolver = solverFor(model, methodFor(model, options.ik)),
+  solver: Solver = createSolver(model, methodFor(model, options.ik), { singularStepRad: SINGULAR_STEP_RAD }),
 ): ArmMapper {
   return new PoseMapper(model, options, solver);
 }
@@ -101,7 +108,7 @@ class PoseMapper implements ArmMapper {
   readonly #place: Placement;
   readonly #turn: Turn;
   readonly #clamp: Clamp;
-  readonly #solver: PoseSolver;
+  readonly #solver: Solver;
   readonly #pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
   readonly #positionM = new Float64Array(3);
   readonly #quatXyzw = new Float64Array(4);
@@ -112,10 +119,10 @@ class PoseMapper implements ArmMapper {
   #rejoining = false;
   #mappedNs = 0;
 
-  constructor(model: RobotModel, options: ArmMapperConfig, solver: PoseSolver) {
+  constructor(model: RobotModel, options: ArmMapperConfig, solver: Solver) {
     const { place, turn } = shapingOf(options);
     this.#chain = createChain(model);
-    this.#lead = leadFrame(model, methodFor(model, options.ik));
+    this.#lead = methodFor(model, options.ik) === 'decoupled' ? 3 : model.joints.length;
     this.#filter = chooseFilter(options.filter)!;
     this.#place = place;
     this.#turn = turn;

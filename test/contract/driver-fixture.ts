@@ -3,7 +3,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/app/paths.ts';
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { type RobotModel, robotModelSchema } from '../../src/core/robot-model.ts';
 
 /**

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { root, startFarhand } from './farhand.ts';

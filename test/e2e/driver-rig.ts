@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { TickStatus } from '../../src/core/messages.ts';
 import { type Driver, emptyReading } from '../../src/robot/driver.ts';

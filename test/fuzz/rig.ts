@@ -1,5 +1,6 @@
 import { joinLocally, type LocalPair } from '../../src/app/local-pair.ts';
-import { loadModel, loadRig } from '../../src/app/rig.ts';
+import { loadRig } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 

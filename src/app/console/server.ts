@@ -9,7 +9,8 @@ import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
 import { packageRoot } from '../paths.ts';
-import { loadModel, type Rig } from '../rig.ts';
+import type { Rig } from '../rig.ts';
+import { loadModel } from '../robot-models.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Counters } from '../../core/counters.ts';
 import { emptyHandSample } from '../../core/messages.ts';
 import type { ArmMapper } from '../../mapping/arm-mapper.ts';
-import { loadModel } from '../rig.ts';
+import { loadModel } from '../robot-models.ts';
 import { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';
 import { type IssuedCommand, Orchestrator } from './orchestrator.ts';

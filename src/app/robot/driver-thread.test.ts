@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ManualClock, monotonicClock } from '../../core/clock.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
-import { loadModel } from '../rig.ts';
+import { loadModel } from '../robot-models.ts';
 import { createDriverMemory } from './driver-boards.ts';
 import { DriverLoop } from './driver-loop.ts';
 import { openThreaded } from './open-driver.ts';

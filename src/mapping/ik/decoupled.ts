@@ -1,10 +1,11 @@
-import { TeleopError } from '../../core/errors.ts';
-import { matrixFromQuat, quatNormalise, wrapRad } from '../../core/frames.ts';
-import type { JointModel, RobotModel } from '../../core/robot-model.ts';
+import { wrapRad } from '../../core/frames.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
-
-/** `clamped`: the nearest the arm can do (reach, a joint limit, a singularity being crossed), not the target itself. */
-export type SolveStatus = 'ok' | 'clamped' | 'bad-input';
+import { urRows } from './geometry.ts';
+import { type BoundedTurn, createBoundedTurn, HOLD, SINGULAR } from './singular.ts';
+import type { SolverOptions } from './solver.ts';
+import { createTarget, FAR_M, isFiniteSeed } from './target.ts';
+import { createWrist, type Wrist } from './wrist.ts';
 
 export interface DecoupledSolver {
   /**
@@ -17,38 +18,23 @@ export interface DecoupledSolver {
     quatXyzw: Float64Array,
     seedRad: Float64Array,
     outRad: Float64Array,
-  ): SolveStatus;
-}
-
-export interface DecoupledOptions {
-  /**
-   * Most that joint 1 (link 3 over the base axis) or joint 4 (wrist straight) may turn per solve at its singularity,
-   * where an arbitrarily small motion of the target asks for a quarter turn. The bound widens away from it.
-   */
-  singularStepRad?: number;
+  ): 'ok' | 'clamped' | 'bad-input';
 }
 
 /** Distance kept from full stretch and from the fold, so that the sign of the elbow survives there. */
 export const SHELL_MARGIN_M = 1e-6;
-/** A joint stays at its seed when moving it would bring the arm less than this closer (m or rad): rounding noise. */
-const HOLD = 1e-12;
-/** Link 3 on the base axis (m), or a straight wrist (sin θ5): joint 1 or 4 stays at its seed. */
-const SINGULAR = 1e-7;
-/** Link 3 closer to the base axis than this, or sin θ5 below this, counts as near the singularity. */
+/** Link 3 closer to the base axis than this counts as near the singularity of joint 1. */
 const NEAR_AXIS_M = 0.03;
-const NEAR_WRIST = 0.15;
 /** sin θ3 below this: rounding in the target starts to show in the elbow. */
 const NEAR_ELBOW = 1e-3;
-/** Farther targets are drawn in along their ray first, so that squares stay finite. */
-const FAR_M = 1e3;
-
 interface Arm {
   d1M: number;
   a2M: number;
   a3M: number;
   innerSqM2: number;
   outerSqM2: number;
-  singularStepRad: number;
+  pan: BoundedTurn;
+  turn: Wrist;
   shoulder: BranchChooser;
   wrist: BranchChooser;
   /** Scratch: the target in the arm's plane, and the tool's rotation. */
@@ -57,28 +43,28 @@ interface Arm {
 }
 
 /** Closed form after "decoupled mapping": joints 1–3 carry the position of link 3, joints 4–6 the orientation. */
-export function createDecoupledSolver(model: RobotModel, options: DecoupledOptions = {}): DecoupledSolver {
+export function createDecoupledSolver(model: RobotModel, options: SolverOptions = {}): DecoupledSolver {
   const dh = urRows(model);
   const a2M = dh[1]!.aM;
   const a3M = dh[2]!.aM;
+  const stepRad = options.singularStepRad ?? Infinity;
   const arm: Arm = {
     d1M: dh[0]!.dM,
     a2M,
     a3M,
     innerSqM2: (Math.abs(Math.abs(a2M) - Math.abs(a3M)) + SHELL_MARGIN_M) ** 2,
     outerSqM2: (Math.abs(a2M) + Math.abs(a3M) - SHELL_MARGIN_M) ** 2,
-    singularStepRad: options.singularStepRad ?? Infinity,
-    shoulder: createBranchChooser(model, 0, 4),
-    wrist: createBranchChooser(model, 3, 2),
+    pan: createBoundedTurn(NEAR_AXIS_M, stepRad),
+    turn: createWrist(-1, stepRad),
+    shoulder: createBranchChooser(model, 0, 4, options),
+    wrist: createBranchChooser(model, 3, 2, options),
     planeM: new Float64Array(2),
     matrix: new Float64Array(9),
   };
-  const unitQuat = new Float64Array(4);
+  const target = createTarget(model, arm.matrix);
   return {
     solve(positionM, quatXyzw, seedRad, outRad) {
-      if (!isFinite3(positionM, 0) || !isFinite3(seedRad, 0) || !isFinite3(seedRad, 3)) return 'bad-input';
-      if (!quatNormalise(quatXyzw, unitQuat)) return 'bad-input';
-      matrixFromQuat(unitQuat, arm.matrix);
+      if (!isFiniteSeed(seedRad, 6) || !target.turn(positionM, quatXyzw)) return 'bad-input';
       const reached = solvePosition(arm, positionM, seedRad, outRad);
       const aligned = solveWrist(arm, seedRad, outRad);
       return reached && aligned ? 'ok' : 'clamped';
@@ -103,7 +89,8 @@ function solvePosition(
   const c = arm.shoulder.candidates;
   c[0] = Math.atan2(yM, xM);
   if (axisM < NEAR_AXIS_M) {
-    c[0] = boundedTurn(seedRad[0]!, c[0], axisM, NEAR_AXIS_M, arm.singularStepRad);
+    arm.pan.lever[0] = axisM;
+    arm.pan.apply(c, 0, seedRad, 0);
     outM = Math.cos(c[0]) * xM + Math.sin(c[0]) * yM;
     offPlaneM = Math.cos(c[0]) * yM - Math.sin(c[0]) * xM;
   }
@@ -113,7 +100,7 @@ function solvePosition(
   arm.planeM[0] = outM;
   arm.planeM[1] = positionM[2]! * scale - arm.d1M;
   const reached = offerPlane(arm, seedRad);
-  const within = arm.shoulder.choose(seedRad, outRad);
+  const within = arm.shoulder.choose(seedRad, outRad) === 'ok';
   return reached && within && scale === 1 && Math.abs(offPlaneM) <= SINGULAR;
 }
 
@@ -159,7 +146,7 @@ function seedRay({ a2M, a3M }: Arm, seedRad: Float64Array): number {
   return seedRad[1]! + Math.atan2(a3M * Math.sin(elbow), a2M + a3M * Math.cos(elbow));
 }
 
-/** With R3 of the joints already in `outRad`: M = R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
+/** The orientation seen from link 3 of the joints already in `outRad`: R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
 function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): boolean {
   const k = arm.matrix;
   const cosPan = Math.cos(outRad[0]!);
@@ -169,65 +156,22 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   const flat0 = cosPan * k[0]! + sinPan * k[3]!;
   const flat1 = cosPan * k[1]! + sinPan * k[4]!;
   const flat2 = cosPan * k[2]! + sinPan * k[5]!;
-  const m00 = cosArm * flat0 + sinArm * k[6]!;
-  const m01 = cosArm * flat1 + sinArm * k[7]!;
-  const m02 = cosArm * flat2 + sinArm * k[8]!;
-  const m10 = cosArm * k[6]! - sinArm * flat0;
-  const m11 = cosArm * k[7]! - sinArm * flat1;
-  const m12 = cosArm * k[8]! - sinArm * flat2;
-  const m22 = sinPan * k[2]! - cosPan * k[5]!;
-
-  const sinWrist = Math.sqrt(m02 * m02 + m12 * m12);
-  let cosRoll = m02 / sinWrist;
-  let sinRoll = m12 / sinWrist;
+  const n = arm.turn.matrix;
+  n[0] = cosArm * flat0 + sinArm * k[6]!;
+  n[1] = cosArm * flat1 + sinArm * k[7]!;
+  n[2] = cosArm * flat2 + sinArm * k[8]!;
+  n[3] = cosArm * k[6]! - sinArm * flat0;
+  n[4] = cosArm * k[7]! - sinArm * flat1;
+  n[5] = cosArm * k[8]! - sinArm * flat2;
+  n[8] = sinPan * k[2]! - cosPan * k[5]!;
+  const aligned = arm.turn.solve(seedRad, 3);
+  const { anglesRad } = arm.turn;
   const c = arm.wrist.candidates;
-  c[0] = Math.atan2(m12, m02);
-  if (sinWrist < NEAR_WRIST) {
-    c[0] = boundedTurn(seedRad[3]!, c[0], sinWrist, NEAR_WRIST, arm.singularStepRad);
-    cosRoll = Math.cos(c[0]);
-    sinRoll = Math.sin(c[0]);
-  }
-  c[1] = Math.atan2(-cosRoll * m02 - sinRoll * m12, m22);
-  c[2] = Math.atan2(cosRoll * m10 - sinRoll * m00, cosRoll * m11 - sinRoll * m01);
-  c[3] = c[0]! + Math.PI;
-  c[4] = -c[1]!;
-  c[5] = c[2]! + Math.PI;
-  const within = arm.wrist.choose(seedRad, outRad);
-  return within && Math.abs(cosRoll * m12 - sinRoll * m02) <= SINGULAR;
-}
-
-/**
- * Joint 1 or 4 near its singularity (`lever` → 0): at the seed where turning has no effect, else a bounded step toward
- * `wanted` or its opposite, whichever is nearer: the other is another branch.
- */
-function boundedTurn(seed: number, wanted: number, lever: number, near: number, stepRad: number): number {
-  const turn = wanted - seed - Math.PI * Math.round((wanted - seed) / Math.PI);
-  const size = Math.abs(turn);
-  if (lever < SINGULAR || lever * size < HOLD) return seed;
-  return seed + Math.sign(turn) * Math.min(size, stepRad / (1 - lever / near));
-}
-
-function isFinite3(values: Float64Array, from: number): boolean {
-  return (
-    Number.isFinite(values[from]) && Number.isFinite(values[from + 1]) && Number.isFinite(values[from + 2])
-  );
-}
-
-type DhRow = NonNullable<JointModel['dh']>;
-
-/** The DH rows of an arm with the geometry of the UR family. */
-function urRows(model: RobotModel): DhRow[] {
-  const quarter = Math.PI / 2;
-  const twists = [quarter, 0, 0, quarter, -quarter, 0];
-  const dh = model.joints.flatMap((joint) => joint.dh ?? []);
-  const fits =
-    dh.length === 6 &&
-    dh.every((row, i) => Math.abs(row.alphaRad - twists[i]!) < 1e-9 && row.thetaRad === 0) &&
-    dh[0]!.aM === 0 &&
-    dh[1]!.dM + dh[2]!.dM === 0 &&
-    dh[1]!.aM * dh[2]!.aM !== 0;
-  if (fits) return dh;
-  throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "ur"`, {
-    hint: 'Give six joints with twists π/2, 0, 0, π/2, −π/2, 0, no offset in link 1 and none along joints 2 and 3.',
-  });
+  c[0] = anglesRad[0]!;
+  c[1] = anglesRad[1]!;
+  c[2] = anglesRad[2]!;
+  c[3] = anglesRad[0]! + Math.PI;
+  c[4] = -anglesRad[1]!;
+  c[5] = anglesRad[2]! + Math.PI;
+  return arm.wrist.choose(seedRad, outRad) === 'ok' && aligned;
 }

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { parse } from 'yaml';
-import { robotModelSchema } from '../../core/robot-model.ts';
 import { sixJoints } from './arm.test.bench.ts';
 import { createClearanceField, type Surroundings, spreadPose } from './collision.ts';
 
@@ -93,18 +90,4 @@ describe('clearances of an arm', () => {
         assert.ok(rad >= sixJoints.joints[i]!.minRad && rad <= sixJoints.joints[i]!.maxRad);
       });
   });
-});
-
-describe('robot models', () => {
-  for (const file of readdirSync('robots').filter((name) => name.endsWith('.yaml')))
-    it(`${file} rests clear of itself`, (context) => {
-      const model = robotModelSchema.parse(parse(readFileSync(`robots/${file}`, 'utf8')));
-      if (model.capsules.length === 0) return context.skip('has no capsules');
-      const field = createClearanceField(model, { ...EMPTY, workspace: model.workspace ?? null });
-      const outM = new Float64Array(field.size);
-      field.measure(model.homeRad, outM);
-      outM.forEach((clearanceM, k) => {
-        assert.ok(clearanceM > 0.002, `${field.names[k]}: ${clearanceM} m`);
-      });
-    });
 });

@@ -1,7 +1,7 @@
 import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
+import { segmentBoxDistance, segmentDistance, segmentHeight } from '../../core/distance.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
-import { segmentBoxDistance, segmentDistance, segmentHeight } from './distance.ts';
 
 /** A box that does not move, in the base frame. */
 export interface Obstacle {

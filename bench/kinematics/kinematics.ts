@@ -1,0 +1,98 @@
+import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
+import { print } from '../bench.ts';
+import { type Environment, environment, environmentText, loadText, meterLoad } from '../environment.ts';
+import { type Check, checkText, percentileTable } from '../text-table.ts';
+import { type KdlResult, runKdl } from './kdl.ts';
+import { everythingTimed, type Timing, timeAll } from './timed.ts';
+
+export const kinematicsBench: Verb = {
+  name: 'kinematics',
+  usage: '[--json]',
+  about: 'Solves per second of the inverse kinematics on one thread, beside Orocos KDL.',
+  details: `Targets are poses of random joints within the limits; seeds lie within 0.3 rad of them. KDL gets the same ones
+where g++ and liborocos-kdl-dev are installed. Requirements and ratios are by processor time, which other load does
+not take away; on a quiet machine it is the wall clock's.`,
+  options: { json: JSON_OPTION },
+  async run(given: Given) {
+    expectWords(kinematicsBench, given, 0, 0);
+    const env = environment();
+    const { timed, ur3, openarm } = everythingTimed();
+    const load = meterLoad();
+    const timings = timeAll(timed);
+    const kdl = await runKdl([
+      { label: 'UR3', targets: ur3 },
+      { label: 'OpenArm', targets: openarm },
+    ]);
+    const seen = load();
+    const checks = timings.flatMap(checkOf);
+    const json = { bench: 'kinematics', environment: env, load: seen, timings, kdl, checks };
+    print(given, json, [text(env, timings, kdl, checks), '', loadText(seen)].join('\n'));
+    return checks.every(({ ok }) => ok) ? 0 : 1;
+  },
+};
+
+function checkOf({ name, leastPerS, perCpuS }: Timing): Check[] {
+  if (leastPerS === null) return [];
+  const found = `${rateText(perCpuS)} of processor time, ${(perCpuS / leastPerS).toFixed(2)} × the ${rateText(leastPerS)} asked for`;
+  return [{ what: name, ok: perCpuS >= leastPerS, found }];
+}
+
+const rateText = (perS: number): string => `${Math.round(perS).toLocaleString('en')}/s`;
+
+interface Row {
+  name: string;
+  perS: number;
+  perCpuS: number;
+  rightPercent: number | null;
+}
+
+function text(
+  env: Environment,
+  timings: readonly Timing[],
+  kdl: KdlResult,
+  checks: readonly Check[],
+): string {
+  const peers = kdl.ok ? kdl.timings.map((each) => ({ ...each, name: `KDL ${each.name}` })) : [];
+  const all = [...timings, ...peers];
+  const width = Math.max(...all.map(({ name }) => name.length)) + 2;
+  const line = ({ name, perS, perCpuS, rightPercent }: Row) =>
+    `${name.padEnd(width)}${rateText(perS).padStart(13)}${rateText(perCpuS).padStart(15)}${
+      rightPercent === null ? '' : `   ${rightPercent.toFixed(2)} % right`
+    }`;
+  const told = kdl.ok ? `Orocos KDL ${kdl.version}` : `Orocos KDL left out: ${kdl.why}`;
+  return [
+    environmentText(env),
+    `Peer      ${told}`,
+    '',
+    `${''.padEnd(width)}${'wall clock'.padStart(13)}${'processor'.padStart(15)}`,
+    ...all.map(line),
+    '',
+    percentileTable(
+      'µs per call',
+      all.map(({ name, callUs }) => ({ label: name, percentiles: callUs })),
+    ),
+    '',
+    ...ratioLines(timings, kdl),
+    ...checks.map(checkText),
+  ].join('\n');
+}
+
+const RIVALS: readonly [ours: string, theirs: string][] = [
+  ['UR3 numeric', 'UR3 LMA (no limits)'],
+  ['UR3 numeric', 'UR3 NR_JL (limits)'],
+  ['UR3 analytic, nearest of all', 'UR3 LMA (no limits)'],
+  ['OpenArm numeric, 7 joints', 'OpenArm LMA (no limits)'],
+  ['OpenArm numeric, 7 joints', 'OpenArm NR_JL (limits)'],
+  ['UR3 forward', 'UR3 forward'],
+  ['OpenArm forward', 'OpenArm forward'],
+];
+
+function ratioLines(timings: readonly Timing[], kdl: KdlResult): string[] {
+  if (!kdl.ok) return [];
+  const lines = RIVALS.map(([ours, theirs]) => {
+    const own = timings.find(({ name }) => name === ours)!;
+    const other = kdl.timings.find(({ name }) => name === theirs)!;
+    return `${ours}: ${(own.perCpuS / other.perCpuS).toFixed(2)} × KDL ${theirs}`;
+  });
+  return [...lines, ''];
+}

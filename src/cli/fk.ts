@@ -1,0 +1,36 @@
+import { createChain } from '../core/chain.ts';
+import { TeleopError } from '../core/errors.ts';
+import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
+import { answerLines, numbersInto } from './json-lines.ts';
+import { ROBOT_OPTION, robotOption } from './robot-option.ts';
+
+export const fkVerb: Verb = {
+  name: 'fk',
+  usage: '--robot NAME|FILE [--link K]',
+  about: 'Forward kinematics: joint angles on stdin, poses on stdout, one JSON object per line.',
+  details: `In:  {"q":[0,-1.57,1.57,-1.57,-1.57,0]}          radians, one per joint
+Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame
+A line that is none of this gets {"status":"bad-input","reason":…} and the next one follows.`,
+  options: {
+    robot: ROBOT_OPTION,
+    link: { type: 'string', value: 'K', about: 'frame of joint K, 0 is the base (default: the flange)' },
+  },
+  async run(given: Given) {
+    expectWords(fkVerb, given, 0, 0);
+    const chain = createChain(robotOption(fkVerb, given));
+    const link = numberOption(given, 'link', 0, chain.joints) ?? chain.joints;
+    if (!Number.isInteger(link))
+      throw new TeleopError('bad-option', `--link ${link} is not a whole number`, {
+        hint: `Frames are counted from 0, the base, to ${chain.joints}, the flange.`,
+      });
+    const qRad = new Float64Array(chain.joints);
+    const positionM = new Float64Array(3);
+    const quatXyzw = new Float64Array(4);
+    await answerLines((line) => {
+      numbersInto(line, 'q', qRad);
+      chain.frame(qRad, link, positionM, quatXyzw);
+      return { positionM: Array.from(positionM), quatXyzw: Array.from(quatXyzw) };
+    });
+    return 0;
+  },
+};

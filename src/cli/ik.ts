@@ -1,0 +1,97 @@
+import { TeleopError } from '../core/errors.ts';
+import type { RobotModel } from '../core/robot-model.ts';
+import { closest } from '../core/suggest.ts';
+import { createSolver, METHODS, type Method, methodsOf } from '../mapping/ik/solver.ts';
+import { expectWords, type Given, type Verb } from './arguments.ts';
+import { answerLines, BadLine, numbersInto } from './json-lines.ts';
+import { ROBOT_OPTION, robotOption } from './robot-option.ts';
+
+/** Seeds to try when a line names none. */
+const RESTARTS = 40;
+
+export const ikVerb: Verb = {
+  name: 'ik',
+  usage: '--robot NAME|FILE [--method M] [--all]',
+  about: 'Inverse kinematics: poses on stdin, joint angles on stdout, one JSON object per line.',
+  details: `In:  {"positionM":[x,y,z],"quatXyzw":[x,y,z,w],"seed":[…]}   in the base frame; seed: default the resting pose
+Out: {"q":[…],"status":"ok"}   nearest to the seed; numeric also tells what is left: residualM, residualRad
+     {"solutions":[[…],…],"status":"ok"}   with --all
+Status: ok; clamped (the nearest the arm can do); unreachable (the same, and no pose of the arm gets there); bad-input,
+with a reason: the next line follows.
+
+Methods: decoupled (UR: positionM is that of joint 3, the orientation that of the flange), analytic (UR, Piper: closed
+form), numeric (any arm).`,
+  options: {
+    robot: ROBOT_OPTION,
+    method: { type: 'string', value: 'M', about: `${METHODS.join(', ')} (default: analytic, else numeric)` },
+    all: { type: 'boolean', about: 'every solution within the limits (analytic)' },
+  },
+  async run(given: Given) {
+    expectWords(ikVerb, given, 0, 0);
+    const model = robotOption(ikVerb, given);
+    const method = methodOption(model, given);
+    const isAll = given.values['all'] === true;
+    if (isAll && method !== 'analytic')
+      throw new TeleopError('bad-option', `--all needs the analytic method, not ${method}`, {
+        hint: 'Use --method analytic, with a robot of family ur or piper (`farhand robots`).',
+      });
+    await answerLines(isAll ? allOf(model) : nearestOf(model, method));
+    return 0;
+  },
+};
+
+function methodOption(model: RobotModel, given: Given): Method {
+  const name = given.values['method'];
+  if (name === undefined) return methodsOf(model).includes('analytic') ? 'analytic' : 'numeric';
+  const method = METHODS.find((each) => each === name);
+  if (method !== undefined) return method;
+  const near = closest(String(name), METHODS);
+  throw new TeleopError('bad-option', `there is no method "${String(name)}"`, {
+    hint: near ? `Did you mean --method ${near}?` : `There are ${METHODS.join(', ')}.`,
+  });
+}
+
+type Answer = (line: Record<string, unknown>) => unknown;
+
+function nearestOf(model: RobotModel, method: Method): Answer {
+  const joints = model.joints.length;
+  const options = { switchAtLimit: true };
+  const solver = createSolver(model, method, options);
+  const searching = createSolver(model, method, { ...options, restarts: RESTARTS });
+  const positionM = new Float64Array(3);
+  const quatXyzw = new Float64Array(4);
+  const seedRad = new Float64Array(joints);
+  const outRad = new Float64Array(joints);
+  return (line) => {
+    const isSeeded = line['seed'] !== undefined;
+    numbersInto(line, 'positionM', positionM);
+    numbersInto(line, 'quatXyzw', quatXyzw);
+    if (isSeeded) numbersInto(line, 'seed', seedRad);
+    else seedRad.set(model.homeRad);
+    const used = isSeeded ? solver : searching;
+    const status = used.solve(positionM, quatXyzw, seedRad, outRad);
+    if (status === 'bad-input') throw new BadLine('quatXyzw: has no direction');
+    const q = Array.from(outRad);
+    if (!('residual' in used)) return { q, status };
+    const [residualM, residualRad] = used.residual as Float64Array;
+    return { q, status, residualM, residualRad };
+  };
+}
+
+function allOf(model: RobotModel): Answer {
+  const joints = model.joints.length;
+  const solver = createSolver(model, 'analytic');
+  const positionM = new Float64Array(3);
+  const quatXyzw = new Float64Array(4);
+  const out = new Float64Array(solver.allSize);
+  return (line) => {
+    numbersInto(line, 'positionM', positionM);
+    numbersInto(line, 'quatXyzw', quatXyzw);
+    const count = solver.all(positionM, quatXyzw, out);
+    if (count < 0) throw new BadLine('quatXyzw: has no direction');
+    const solutions = Array.from({ length: count }, (_, i) => [
+      ...out.subarray(i * joints, (i + 1) * joints),
+    ]);
+    return { solutions, status: count > 0 ? 'ok' : 'unreachable' };
+  };
+}

@@ -1,0 +1,48 @@
+import type { RobotModel } from '../../core/robot-model.ts';
+import { type BranchChooser, createBranchChooser } from './branch.ts';
+import { createPiperBranches } from './piper-branches.ts';
+import type { AnalyticSolver, SolverOptions } from './solver.ts';
+import { createTarget, isFiniteSeed } from './target.ts';
+import { createUrBranches } from './ur-branches.ts';
+
+/** Solutions of a six-joint arm: two shoulders, two wrists, two elbows. */
+export const BRANCHES = 8;
+
+/**
+ * Fills the chooser with all solutions for the last joint's frame at `placeM` and `matrix` (3×3 row-major). Where a
+ * branch has none, it gets the nearest that keeps the orientation, marked as not exact. Hot path: nothing allocates.
+ */
+export type Fill = (seedRad: Float64Array) => void;
+
+export interface FillContext {
+  model: RobotModel;
+  chooser: BranchChooser;
+  placeM: Float64Array;
+  matrix: Float64Array;
+  singularStepRad: number;
+}
+
+/** Closed form for the flange's whole pose. */
+export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): AnalyticSolver {
+  const joints = model.joints.length;
+  const placeM = new Float64Array(3);
+  const matrix = new Float64Array(9);
+  const chooser = createBranchChooser(model, 0, BRANCHES, { ...options, width: joints });
+  const context = { model, chooser, placeM, matrix, singularStepRad: options.singularStepRad ?? Infinity };
+  const fill = model.family === 'piper' ? createPiperBranches(context) : createUrBranches(context);
+  const target = createTarget(model, matrix, placeM);
+  const homeRad = Float64Array.from(model.homeRad);
+  return {
+    allSize: BRANCHES * joints,
+    solve(positionM, quatXyzw, seedRad, outRad) {
+      if (!isFiniteSeed(seedRad, joints) || !target.place(positionM, quatXyzw)) return 'bad-input';
+      fill(seedRad);
+      return chooser.choose(seedRad, outRad);
+    },
+    all(positionM, quatXyzw, out) {
+      if (!target.place(positionM, quatXyzw)) return -1;
+      fill(homeRad);
+      return chooser.list(out);
+    },
+  };
+}

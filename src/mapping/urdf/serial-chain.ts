@@ -1,0 +1,76 @@
+import { closest } from '../../core/suggest.ts';
+import { isTurning, pathTo, type UrdfJoint, type UrdfTree } from './tree.ts';
+import { badUrdf, type XmlElement } from './xml.ts';
+
+export interface SerialChain {
+  tip: string;
+  /** Turning and fixed, root first. */
+  path: UrdfJoint[];
+}
+
+/** To the link named, or to the end of the longest chain of turning joints where only one can be meant. */
+export function serialChain(robot: XmlElement, tree: UrdfTree, file: string, tip?: string): SerialChain {
+  return tip === undefined ? longestChain(robot, tree, file) : chainTo(robot, tree, file, tip);
+}
+
+function chainTo(robot: XmlElement, tree: UrdfTree, file: string, tip: string): SerialChain {
+  if (!tree.links.has(tip)) {
+    const near = closest(tip, [...tree.links.keys()]);
+    throw badUrdf(
+      file,
+      robot.line,
+      `there is no link "${tip}"`,
+      `${near ? `Did you mean "#${near}"? ` : ''}Name a <link> of the file.`,
+    );
+  }
+  const path = pathTo(tree, tip, file);
+  const odd = path.find((joint) => !isUsable(joint));
+  if (odd !== undefined) throw unusable(file, odd);
+  if (!path.some(isTurning)) throw badUrdf(file, robot.line, `no joint turns on the way to "${tip}"`);
+  return { tip, path };
+}
+
+/** A joint named on purpose may lead a gripper; one that follows another may not be in a chain. */
+const isUsable = (joint: UrdfJoint): boolean =>
+  (isTurning(joint) || joint.type === 'fixed') &&
+  !joint.element.children.some((child) => child.name === 'mimic');
+
+function unusable(file: string, joint: UrdfJoint): Error {
+  const why = isTurning(joint) ? 'follows another joint (<mimic>)' : `is ${joint.type}`;
+  return badUrdf(
+    file,
+    joint.element.line,
+    `joint "${joint.name}" ${why}; a chain has revolute, continuous and fixed joints`,
+    'Name a tip link before it: path/to/arm.urdf#link.',
+  );
+}
+
+function longestChain(robot: XmlElement, tree: UrdfTree, file: string): SerialChain {
+  let best: SerialChain = { tip: '', path: [] };
+  const turning = (path: readonly UrdfJoint[]) => path.filter(isTurning).length;
+  for (const tip of tree.links.keys()) {
+    const path = pathTo(tree, tip, file);
+    if (!path.every((joint) => isUsable(joint) && !joint.isCoupled)) continue;
+    const more = turning(path) - turning(best.path) || path.length - best.path.length;
+    if (more > 0) best = { tip, path };
+  }
+  if (turning(best.path) === 0) {
+    const odd = tree.joints.find((joint) => !isUsable(joint));
+    if (odd !== undefined) throw unusable(file, odd);
+    throw badUrdf(file, robot.line, 'no joint turns');
+  }
+  const stray = tree.joints.find(
+    (joint) =>
+      isTurning(joint) &&
+      !joint.isCoupled &&
+      !best.path.includes(joint) &&
+      pathTo(tree, joint.parent, file).every((before) => isUsable(before) && !before.isCoupled),
+  );
+  if (stray === undefined) return best;
+  throw badUrdf(
+    file,
+    stray.element.line,
+    `the robot branches: joint "${stray.name}" is not on the longest chain, which ends in "${best.tip}"`,
+    `Say which link is the tip: path/to/arm.urdf#${best.tip}.`,
+  );
+}

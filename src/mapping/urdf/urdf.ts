@@ -1,0 +1,140 @@
+import { TeleopError } from '../../core/errors.ts';
+import { type JointModel, type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { touchingPairs } from '../../core/touching.ts';
+import { linkCapsules } from './capsules.ts';
+import { inverse, placementOf, type Rigid, rigid, times } from './rigid.ts';
+import { type SerialChain, serialChain } from './serial-chain.ts';
+import { isTurning, readTree, type UrdfJoint, type UrdfTree } from './tree.ts';
+import { badUrdf, childOf, createXmlReader, readXml, type XmlReader } from './xml.ts';
+
+export interface UrdfModel {
+  model: RobotModel;
+  /** What was left out or assumed, for people. */
+  notes: string[];
+}
+
+/** A joint without end may turn this far either way. */
+const CONTINUOUS_RAD = 2 * Math.PI;
+/** URDF knows neither: full speed is reached in a quarter of a second, full acceleration in a twentieth. */
+const ACCELERATION_PER_S = 4;
+const JERK_PER_S = 20;
+const UNKNOWN_VELOCITY_RAD_S = 1;
+
+/** A robot model from the text of a URDF file: the chain from its root to `tip`, or to the one end it can have. */
+export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
+  const reader = createXmlReader(file);
+  const robot = readXml(text, file);
+  if (robot.name !== 'robot') throw badUrdf(file, robot.line, `the root is <${robot.name}>, not <robot>`);
+  const odd = robot.children.find(({ name }) => name.startsWith('xacro:'));
+  if (odd !== undefined)
+    throw badUrdf(
+      file,
+      odd.line,
+      `<${odd.name}> is xacro`,
+      'Expand it first: xacro arm.urdf.xacro > arm.urdf.',
+    );
+  const tree = readTree(robot, reader);
+  const chain = serialChain(robot, tree, file, tip);
+  const notes = [`chain to link "${chain.tip}"`];
+  const { joints, tool } = chainJoints(chain, reader, notes);
+  const name = robot.attributes['name'] ?? 'urdf';
+  const draft = {
+    name,
+    title: `${name} (${file})`,
+    family: 'serial' as const,
+    joints,
+    tool: placementOf(tool),
+    homeRad: joints.map(({ minRad, maxRad }) => (minRad <= 0 && maxRad >= 0 ? 0 : (minRad + maxRad) / 2)),
+    gripper: tree.joints.some((joint) => !chain.path.includes(joint) && joint.type !== 'fixed'),
+    ...chainCapsules(tree, chain, tool, reader, notes),
+  };
+  // Shapes that overlap at home touch by construction; else the arm could never move.
+  const mayTouch = touchingPairs(draft, draft.homeRad);
+  for (const [a, b] of mayTouch) notes.push(`"${a}" and "${b}" overlap at home and may always touch`);
+  return { model: checked({ ...draft, mayTouch }, file), notes };
+}
+
+function chainJoints(chain: SerialChain, reader: XmlReader, notes: string[]) {
+  const joints: JointModel[] = [];
+  let pending = rigid([0, 0, 0], [0, 0, 0]);
+  for (const joint of chain.path) {
+    pending = times(pending, rigid(joint.xyzM, joint.rpyRad));
+    if (!isTurning(joint)) continue;
+    joints.push({ ...turningJoint(joint, reader, notes), origin: placementOf(pending) });
+    pending = rigid([0, 0, 0], [0, 0, 0]);
+  }
+  return { joints, tool: pending };
+}
+
+function turningJoint(joint: UrdfJoint, reader: XmlReader, notes: string[]): JointModel {
+  const { name, element } = joint;
+  const limit = childOf(element, 'limit');
+  const isRevolute = joint.type === 'revolute';
+  if (isRevolute && limit === undefined)
+    throw badUrdf(reader.file, element.line, `joint "${name}" is revolute and has no <limit>`);
+  const soft = childOf(element, 'safety_controller') ?? element;
+  const range = (which: 'lower' | 'upper', end: number) =>
+    isRevolute ? reader.number(limit!, which, 0) : end;
+  const minRad = Math.max(
+    range('lower', -CONTINUOUS_RAD),
+    reader.number(soft, 'soft_lower_limit', -Infinity),
+  );
+  const maxRad = Math.min(range('upper', CONTINUOUS_RAD), reader.number(soft, 'soft_upper_limit', Infinity));
+  if (minRad >= maxRad)
+    throw badUrdf(
+      reader.file,
+      (limit ?? element).line,
+      `<limit> of joint "${name}": lower is not below upper`,
+    );
+  const given = limit && (isRevolute || limit.attributes['velocity'] !== undefined);
+  const maxVelocityRadS = given ? reader.number(limit, 'velocity') : UNKNOWN_VELOCITY_RAD_S;
+  if (!given) notes.push(`joint "${name}" has no velocity limit: ${UNKNOWN_VELOCITY_RAD_S} rad/s assumed`);
+  if (maxVelocityRadS <= 0)
+    throw badUrdf(reader.file, limit!.line, `<limit> of joint "${name}": velocity is not positive`);
+  const axis = childOf(element, 'axis');
+  const direction = axis ? reader.vector(axis, 'xyz') : ([1, 0, 0] as [number, number, number]);
+  if (Math.hypot(...direction) === 0)
+    throw badUrdf(reader.file, axis!.line, `<axis> of joint "${name}" is zero`);
+  const maxAccelerationRadS2 = ACCELERATION_PER_S * maxVelocityRadS;
+  const maxJerkRadS3 = JERK_PER_S * maxAccelerationRadS2;
+  return { name, minRad, maxRad, maxVelocityRadS, maxAccelerationRadS2, maxJerkRadS3, axis: direction };
+}
+
+/** Capsules of every link that moves with the chain, also of those beside it. */
+function chainCapsules(
+  tree: UrdfTree,
+  chain: SerialChain,
+  tool: Rigid,
+  reader: XmlReader,
+  notes: string[],
+): Pick<RobotModel, 'capsules' | 'mayTouch'> {
+  const last = chain.path.filter(isTurning).length;
+  const places = new Map<string, { frame: number; pose: Rigid }>();
+  const loose: string[] = [];
+  const place = (link: string, frame: number, pose: Rigid): void => {
+    places.set(link, { frame, pose: frame === last ? times(inverse(tool), pose) : pose });
+    for (const joint of tree.joints.filter(({ parent }) => parent === link)) {
+      const onward = times(pose, rigid(joint.xyzM, joint.rpyRad));
+      if (joint.type === 'fixed') place(joint.child, frame, onward);
+      else if (chain.path.includes(joint)) place(joint.child, frame + 1, rigid([0, 0, 0], [0, 0, 0]));
+      else loose.push(joint.child);
+    }
+  };
+  place(chain.path[0]!.parent, 0, rigid([0, 0, 0], [0, 0, 0]));
+  const meshes: string[] = [];
+  const capsules = [...places].flatMap(([link, { frame, pose }]) =>
+    linkCapsules(tree.links.get(link)!, frame, pose, reader, meshes),
+  );
+  if (meshes.length > 0) notes.push(`meshes are not read, no collision shape of: ${meshes.join(', ')}`);
+  if (loose.length > 0) notes.push(`move on their own, left out of collisions: ${loose.join(', ')}`);
+  return { capsules, mayTouch: [] };
+}
+
+function checked(draft: RobotModel, file: string): RobotModel {
+  const parsed = robotModelSchema.safeParse(draft);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new TeleopError('bad-model', `${file}: ${issue.path.join('.')}: ${issue.message}`, {
+    hint: 'Mend the file; docs/kinematics.md tells what of URDF is understood.',
+  });
+}

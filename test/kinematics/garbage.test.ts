@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { loadModel } from '../../src/app/robot-models.ts';
+import { createSolver, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { armOf, randoms } from './poses.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+const SOLVES = 20_000;
+/** A boxed number per solve would be 16; what remains is code that still warms up. */
+const MOST_BYTES = 8;
+
+describe('a solve leaves no garbage', () => {
+  for (const [name, method] of ['ur3', 'piper', 'openarm'].flatMap((name) =>
+    methodsOf(loadModel(name)).map((method) => [name, method] as [string, Method]),
+  ))
+    it(`${name} ${method}`, () => {
+      const arm = armOf(name, method);
+      const solver = createSolver(arm.model, method);
+      const random = randoms(8);
+      const targets = Array.from({ length: 500 }, () => {
+        const qRad = new Float64Array(arm.joints);
+        arm.randomInto(random, qRad);
+        const seedRad = new Float64Array(arm.joints);
+        arm.nearInto(random, qRad, 0.05, seedRad);
+        return { ...arm.poseOf(qRad), seedRad };
+      });
+      const outRad = new Float64Array(arm.joints);
+      const go = (count: number) => {
+        for (let i = 0; i < count; i++) {
+          const { positionM, quatXyzw, seedRad } = targets[i % targets.length]!;
+          solver.solve(positionM, quatXyzw, seedRad, outRad);
+        }
+      };
+      go(5 * SOLVES);
+      let least = Infinity;
+      for (let round = 0; round < 5; round++) {
+        collectGarbage();
+        const before = process.memoryUsage().heapUsed;
+        go(SOLVES);
+        least = Math.min(least, (process.memoryUsage().heapUsed - before) / SOLVES);
+      }
+      assert.ok(least < MOST_BYTES, `${least} bytes per solve`);
+    });
+});
