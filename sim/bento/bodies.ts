@@ -1,38 +1,5 @@
+import type { Body, Shape, Vector } from '../../src/core/bento-view.ts';
 import { JOINT_NAMES } from '../../src/robot/bento/arm-facts.ts';
-
-export type Vector = readonly [number, number, number];
-
-/**
- * A shape in its body's frame, turned by `eulerRad` about x, then y, then z. Sizes: box half edges; cylinder and
- * capsule radius and half length along z; sphere radius. A cup is drawn only: radius, height, wall; boxes collide in
- * its place.
- */
-export interface Shape {
-  readonly kind: 'box' | 'cylinder' | 'capsule' | 'sphere' | 'cup';
-  readonly sizeM: readonly number[];
-  readonly atM: Vector;
-  readonly eulerRad?: Vector;
-  readonly colour: string;
-  /** Drawn, felt, or (default) both. */
-  readonly only?: 'drawn' | 'felt';
-  /** Kilograms of a felt shape; those of the arm weigh nothing, its drives carry it. */
-  readonly massKg?: number;
-  readonly label?: string;
-}
-
-/**
- * A body in its parent's frame; without a parent, in the world: origin on the table under the arm's stand, X the way
- * the arm points, Y left, Z up. With an axis it turns about it as the joint of its name; `free` ones fall.
- */
-export interface Body {
-  readonly name: string;
-  readonly parent?: string;
-  readonly atM: Vector;
-  readonly axis?: Vector;
-  readonly free?: true;
-  readonly turnRad?: number;
-  readonly shapes: readonly Shape[];
-}
 
 const DARK = '#2b313a';
 const SERVO = '#171b21';

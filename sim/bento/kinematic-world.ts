@@ -1,5 +1,6 @@
-import { ARM_JOINTS, type Body, type Vector } from './bodies.ts';
-import { POSE_SIZE, type World } from './world.ts';
+import { type Body, POSE_SIZE, type Vector } from '../../src/core/bento-view.ts';
+import { ARM_JOINTS } from './bodies.ts';
+import type { World } from './world.ts';
 
 const STEP_S = 0.002;
 

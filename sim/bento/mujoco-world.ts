@@ -1,6 +1,7 @@
-import { ARM_JOINTS, type Body } from './bodies.ts';
+import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
+import { ARM_JOINTS } from './bodies.ts';
 import { sceneXml } from './mjcf.ts';
-import { POSE_SIZE, type World } from './world.ts';
+import type { MakeWorld, World } from './world.ts';
 
 /** What we use of MuJoCo's own WebAssembly build. */
 interface Mujoco {
@@ -20,8 +21,6 @@ interface MjData {
   readonly xquat: Float64Array;
   delete(): void;
 }
-
-export type MakeWorld = (bodies: readonly Body[]) => World;
 
 /** Loads MuJoCo, an optional package; rejects where it is not installed. */
 export async function loadMujoco(): Promise<MakeWorld> {

@@ -1,4 +1,5 @@
-import { ARM, type Body, type Shape, type Vector } from './bodies.ts';
+import type { Body, Shape, Vector } from '../../src/core/bento-view.ts';
+import { ARM } from './bodies.ts';
 
 const BALL_RADIUS_M = 0.0225;
 const BALL_KG = 0.02;
@@ -148,9 +149,9 @@ const OBJECTS: readonly (() => readonly Body[])[] = [
     cup('cup_up', around(-26, GRIP_M, UP_Z), BLUE, 'up'),
   ],
   () => [
-    cup('cup_full', around(24, 0.35, UP_Z), RED, 'up'),
-    ball(around(24, 0.35, FOOT_HEIGHT_M + CUP_WALL_M + BALL_RADIUS_M + 0.0005), ORANGE),
-    cup('cup_empty', around(-24, 0.35, UP_Z), BLUE, 'up'),
+    cup('cup_full', around(24, 0.37, UP_Z), RED, 'up'),
+    ball(around(24, 0.37, FOOT_HEIGHT_M + CUP_WALL_M + BALL_RADIUS_M + 0.0005), ORANGE),
+    cup('cup_empty', around(-24, 0.37, UP_Z), BLUE, 'up'),
   ],
   () => [
     mat,
@@ -161,9 +162,9 @@ const OBJECTS: readonly (() => readonly Body[])[] = [
   () => blocks(),
   () => [
     mat,
-    cup('cup_left', around(34, 0.36, DOWN_Z), RED, 'down'),
-    cup('cup_middle', around(0, 0.35, DOWN_Z), YELLOW, 'down'),
-    cup('cup_right', around(-34, 0.36, DOWN_Z), BLUE, 'down'),
+    cup('cup_left', around(34, 0.37, DOWN_Z), RED, 'down'),
+    cup('cup_middle', around(0, 0.37, DOWN_Z), YELLOW, 'down'),
+    cup('cup_right', around(-34, 0.37, DOWN_Z), BLUE, 'down'),
   ],
 ];
 

@@ -1,8 +1,8 @@
+import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { DEFAULT_FRAME_RATE, MAX_SPEEDS, radSPerUnit } from '../../src/robot/bento/arm-facts.ts';
 import { emptyBrachioplexus, MOTOR } from '../../src/robot/buses/brachioplexus-codec.ts';
-import type { Body } from './bodies.ts';
 import { Motors } from './motors.ts';
-import { POSE_SIZE, type World } from './world.ts';
+import type { World } from './world.ts';
 
 /** One joint at a time, at the speeds of brachIOplexus: a scene played as a person would, in simulated time. */
 export class TaskPlay {

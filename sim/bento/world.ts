@@ -1,3 +1,5 @@
+import type { Body } from '../../src/core/bento-view.ts';
+
 /**
  * A scene that runs. Poses are seven numbers per body, in the order of the scene's bodies: position and quaternion
  * w, x, y, z in the world.
@@ -14,4 +16,4 @@ export interface World {
   dispose(): void;
 }
 
-export const POSE_SIZE = 7;
+export type MakeWorld = (bodies: readonly Body[]) => World;

@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'not-loopback'
   | 'pairing-failed'
   | 'port-in-use'
+  | 'robot-unreachable'
   | 'socket-failed'
   | 'unknown-plugin';
 

@@ -20,6 +20,9 @@ export const radOfCounts = (counts: number): number => (counts - ZERO_COUNTS) * 
 /** Cut off below the next count, as the original does. */
 export const countsOfRad = (rad: number): number => Math.trunc(rad / RAD_PER_COUNT + ZERO_COUNTS);
 
+/** For a limit that was counts before it was radians. */
+export const nearestCounts = (rad: number): number => Math.round(rad / RAD_PER_COUNT + ZERO_COUNTS);
+
 /**
  * Joint speed of one wire unit. Unity turns a joint by 1.2 · 0.02 degrees per unit and rendered frame, so the frame
  * rate is part of it.
