@@ -5,6 +5,7 @@ import {
   DEFAULT_LIMITS,
   HAND,
   JOINT_NAMES,
+  MAX_SPEEDS,
   SCENES,
 } from '../../src/robot/bento/arm-facts.ts';
 import {
@@ -101,7 +102,8 @@ export class BentoSimulation {
   sceneMessage(): BentoSceneMessage {
     const tasks = SCENES.map(({ task }) => task);
     const [index, noPhysics] = [this.#scene, this.#noPhysics];
-    return { kind: 'scene', index, task: tasks[index]!, tasks, noPhysics, bodies: this.#bodies };
+    const joints = JOINT_NAMES.map((name, i) => ({ name, maxSpeed: MAX_SPEEDS[i]! }));
+    return { kind: 'scene', index, task: tasks[index]!, tasks, noPhysics, bodies: this.#bodies, joints };
   }
 
   status(nowNs: number): BentoStatusMessage {

@@ -44,6 +44,8 @@ export interface BentoSceneMessage {
   /** Null: MuJoCo runs. Otherwise why there is no physics. */
   noPhysics: string | null;
   bodies: readonly Body[];
+  /** In the order of the wire; the fastest that brachIOplexus asks for, in wire units. */
+  joints: readonly { name: string; maxSpeed: number }[];
 }
 
 export interface BentoStatusMessage {
