@@ -116,7 +116,7 @@ const block = (letter: string, atM: Vector, turnRad: number, colour: string): Bo
 
 const mat: Body = {
   name: 'mat',
-  atM: [SHOULDER_X_M + 0.35, 0, 0],
+  atM: [SHOULDER_X_M + 0.37, 0, 0],
   shapes: [
     { kind: 'cylinder', sizeM: [0.06, 0.0004], atM: [0, 0, 0.0012], colour: '#2f6f9f', only: 'drawn' },
     { kind: 'cylinder', sizeM: [0.045, 0.0004], atM: [0, 0, 0.0016], colour: '#e9e4d8', only: 'drawn' },
@@ -135,7 +135,8 @@ function blocks(): Body[] {
   return [...'BENTO'].map((letter, i) => {
     const directionDeg = 36 - 18 * i;
     const at = around(directionDeg, 0.352, BLOCK_M / 2);
-    return block(letter, at, (directionDeg * Math.PI) / 180, colours[i]!);
+    // Letters upright for who looks along the arm.
+    return block(letter, at, (directionDeg * Math.PI) / 180 - Math.PI / 2, colours[i]!);
   });
 }
 

@@ -13,6 +13,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   console: async () => (await import('./console.ts')).consoleVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
+  decode: async () => (await import('./decode.ts')).decodeVerb,
+  encode: async () => (await import('./encode.ts')).encodeVerb,
   trace: async () => (await import('./trace.ts')).traceVerb,
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,

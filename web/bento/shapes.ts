@@ -81,7 +81,8 @@ function cupGeometry(radiusM: number, heightM: number, wallM: number): BufferGeo
     [0.013, low],
     [0, low],
   ];
-  const profile = points.map(([x, y]) => new Vector2(x, y));
+  // Outside first: the faces then look outwards.
+  const profile = points.reverse().map(([x, y]) => new Vector2(x, y));
   return new LatheGeometry(profile, AROUND).rotateX(Math.PI / 2);
 }
 

@@ -1,0 +1,35 @@
+import { TeleopError } from '../../core/errors.ts';
+import { closest } from '../../core/suggest.ts';
+import { rctp } from './rctp.ts';
+
+/** A foreign protocol as text: what `farhand decode`, `encode` and `send` know of it. */
+export interface Protocol {
+  readonly about: string;
+  /** `{ ok: true, … }`, or `{ ok: false, reason }`. Never throws. */
+  decode(bytes: Uint8Array): { ok: boolean } & Record<string, unknown>;
+  /** The bytes of what `decode` prints, or why there are none. */
+  encode(value: unknown): Uint8Array | { ok: false; reason: string };
+  /** For `farhand send`. */
+  readonly sender?: {
+    readonly port: number;
+    readonly hz: number;
+    /** Someone drawing a figure eight, as they are after so many seconds. */
+    figure8(atS: number): Record<string, unknown>;
+  };
+}
+
+/** One line per protocol. */
+export const PROTOCOLS: Readonly<Record<string, Protocol>> = { rctp };
+
+export function protocolNamed(name: string | undefined): Protocol {
+  const names = Object.keys(PROTOCOLS);
+  if (name !== undefined && Object.hasOwn(PROTOCOLS, name)) return PROTOCOLS[name]!;
+  const near = name === undefined ? null : closest(name, names);
+  throw new TeleopError(
+    'bad-option',
+    name === undefined ? 'which protocol?' : `there is no protocol "${name}"`,
+    {
+      hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
+    },
+  );
+}
