@@ -5,6 +5,13 @@ const DRIVE = {
   arm: { stiffness: 120, damping: 5, most: 12 },
   hand: { stiffness: 6, damping: 0.25, most: 1.2 },
 } as const;
+
+/** How long a drive lags behind a moving target, by its damping. */
+export const lagS = (joint: string): number => {
+  const { stiffness, damping } = DRIVE[joint === 'hand' ? 'hand' : 'arm'];
+  return damping / stiffness;
+};
+
 const numbers = (values: readonly number[]): string => values.map((value) => value.toFixed(6)).join(' ');
 
 /**

@@ -1,6 +1,6 @@
 import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { ARM_JOINTS } from './bodies.ts';
-import { sceneXml } from './mjcf.ts';
+import { lagS, sceneXml } from './mjcf.ts';
 import type { MakeWorld, World } from './world.ts';
 
 /** What we use of MuJoCo's own WebAssembly build. */
@@ -39,14 +39,22 @@ function createMujocoWorld(mujoco: Mujoco, bodies: readonly Body[]): World {
   // MuJoCo numbers bodies depth first, the world being 0; the arm's joints come before all free ones.
   const order = depthFirst(bodies);
   const ids = bodies.map((body) => order.indexOf(body) + 1);
+  const stepS = model.opt.timestep;
+  const leadS = ARM_JOINTS.map(lagS);
+  const lastRad = new Float64Array(ARM_JOINTS.length);
   mujoco.mj_forward(model, data);
   return {
     physics: true,
-    stepS: model.opt.timestep,
+    stepS,
     jointsRad,
     poses,
     step(targetRad) {
-      data.ctrl.set(targetRad);
+      const { ctrl } = data;
+      // Told of the target's speed, a drive does not lag behind it, and a stop is one at once.
+      for (let i = 0; i < lastRad.length; i++) {
+        ctrl[i] = targetRad[i]! + (leadS[i]! / stepS) * (targetRad[i]! - lastRad[i]!);
+        lastRad[i] = targetRad[i]!;
+      }
       mujoco.mj_step(model, data);
       const { qpos } = data;
       for (let i = 0; i < jointsRad.length; i++) jointsRad[i] = qpos[i]!;
