@@ -7,6 +7,7 @@ import {
   Group,
   LatheGeometry,
   Mesh,
+  MeshLambertMaterial,
   MeshStandardMaterial,
   SphereGeometry,
   SRGBColorSpace,
@@ -17,19 +18,18 @@ import type { Body, Shape } from '../../src/core/bento-view.ts';
 const AROUND = 40;
 
 /** The shapes of a body that are drawn, in its frame. */
-export function drawBody(body: Body): Group {
+export function drawBody(body: Body, fine: boolean): Group {
   const group = new Group();
-  for (const shape of body.shapes) if (shape.only !== 'felt') group.add(meshOf(shape));
+  for (const shape of body.shapes) if (shape.only !== 'felt') group.add(meshOf(shape, fine));
   return group;
 }
 
-function meshOf(shape: Shape): Mesh {
-  const isCup = shape.kind === 'cup';
-  const material = new MeshStandardMaterial({
-    color: shape.colour,
-    roughness: isCup ? 0.45 : 0.65,
-    metalness: 0.05,
-  });
+function meshOf(shape: Shape, fine: boolean): Mesh {
+  const roughness = shape.kind === 'cup' ? 0.45 : 0.65;
+  // A software renderer takes several times as long for the first.
+  const material = fine
+    ? new MeshStandardMaterial({ color: shape.colour, roughness, metalness: 0.05 })
+    : new MeshLambertMaterial({ color: shape.colour });
   if (shape.label !== undefined) {
     material.map = letter(shape.label, shape.colour);
     material.color.set('#ffffff');

@@ -6,7 +6,7 @@ import {
   HemisphereLight,
   type Material,
   Mesh,
-  MeshStandardMaterial,
+  MeshLambertMaterial,
   PCFShadowMap,
   PerspectiveCamera,
   PlaneGeometry,
@@ -33,7 +33,9 @@ export class Stage {
   readonly #camera = new PerspectiveCamera(UNITY_FOV_DEG, 1, 0.01, 20);
   readonly #controls: OrbitControls;
   readonly #onFree: (free: boolean) => void;
+  readonly #fine: boolean;
   #groups: Group[] = [];
+  #shown = new Float32Array(0);
   #view: readonly number[] = [-185, 500, 0, 66, 270, 0];
   #free = false;
   #dirty = true;
@@ -41,7 +43,11 @@ export class Stage {
   constructor(canvas: HTMLCanvasElement, quality: Quality, onFree: (free: boolean) => void) {
     this.#canvas = canvas;
     this.#onFree = onFree;
-    this.#renderer = new WebGLRenderer({ canvas, antialias: true, powerPreference: 'low-power' });
+    this.#renderer = new WebGLRenderer({
+      canvas,
+      antialias: quality.antialias,
+      powerPreference: 'low-power',
+    });
     this.#renderer.setPixelRatio(quality.pixelRatio);
     this.#renderer.shadowMap.enabled = true;
     this.#renderer.shadowMap.type = PCFShadowMap;
@@ -52,7 +58,8 @@ export class Stage {
     this.#controls.addEventListener('change', () => {
       this.#dirty = true;
     });
-    this.#light(quality.detail.around > 16 ? 2048 : 1024);
+    this.#fine = quality.antialias;
+    this.#light();
     new ResizeObserver(() => this.#resize()).observe(canvas);
     const periodMs = quality.maxFps === 0 ? 0 : 1000 / quality.maxFps;
     let nextMs = 0;
@@ -71,13 +78,17 @@ export class Stage {
       group.traverse(letGo);
       this.#scene.remove(group);
     }
-    this.#groups = bodies.map(drawBody);
+    this.#groups = bodies.map((body) => drawBody(body, this.#fine));
+    this.#shown = new Float32Array(bodies.length * POSE_SIZE);
     this.#scene.add(...this.#groups);
     this.protocolView();
   }
 
+  /** Draws only what has moved by more than a hundredth of a millimetre. */
   setPoses(poses: Float32Array): void {
-    if (poses.length !== this.#groups.length * POSE_SIZE) return;
+    if (poses.length !== this.#shown.length) return;
+    if (poses.every((value, i) => Math.abs(value - this.#shown[i]!) < 1e-5)) return;
+    this.#shown.set(poses);
     this.#groups.forEach((group, i) => {
       const [x = 0, y = 0, z = 0, qw = 1, qx = 0, qy = 0, qz = 0] = poses.subarray(i * POSE_SIZE);
       group.position.set(x, y, z);
@@ -109,13 +120,14 @@ export class Stage {
     this.#controls.update();
   }
 
-  #light(shadowPx: number): void {
+  #light(): void {
+    const shadowPx = this.#fine ? 2048 : 512;
     const light = matchMedia(LIGHT_SCHEME).matches;
     const ground = new Color(light ? '#dfe6ee' : '#141a22');
     this.#scene.background = ground;
     const floor = new Mesh(
       new PlaneGeometry(8, 8),
-      new MeshStandardMaterial({ color: light ? '#c9d3de' : '#1b222c', roughness: 1 }),
+      new MeshLambertMaterial({ color: light ? '#c9d3de' : '#1b222c' }),
     );
     floor.position.z = FLOOR_Z_M;
     floor.receiveShadow = true;
