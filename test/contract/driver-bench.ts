@@ -57,15 +57,20 @@ export class Arm {
     return 'stale';
   }
 
-  /** Control cycles of 5 ms; `targetRad` is written in each and spoilt afterwards. Ends with a good reading if `whole`. */
+  /**
+   * Control cycles of 5 ms; a target on its way to `targetRad`, as fast as the joints may go, is written in each and
+   * spoilt afterwards. Ends with a good reading if `whole`.
+   */
   async run(ms: number, targetRad: readonly number[] | null = null, whole = true): Promise<number[]> {
     const target = new Float64Array(this.#model.joints.length);
+    const ramp = this.reading.positionsRad.slice();
     this.answers.clear();
     for (let t = 0; t < ms; t += CYCLE_MS) {
       await this.#tick();
       this.answers.add(this.driver.read(this.nowNs, this.reading));
       if (targetRad === null) continue;
-      target.set(targetRad);
+      this.#approach(ramp, targetRad);
+      target.set(ramp);
       this.answers.add(this.driver.write(this.nowNs, target, 0.5));
       target.fill(Number.NaN);
     }
@@ -84,6 +89,14 @@ export class Arm {
       if (rad + byRad <= maxRad) return rad + byRad;
       return Math.max(minRad, rad - byRad);
     });
+  }
+
+  /** By what a cycle allows, however long it took. */
+  #approach(ramp: Float64Array, goalRad: readonly number[]): void {
+    for (let i = 0; i < ramp.length; i++) {
+      const room = (this.#model.joints[i]!.maxVelocityRadS * CYCLE_MS) / 1000;
+      ramp[i] = ramp[i]! + Math.max(-room, Math.min(room, goalRad[i]! - ramp[i]!));
+    }
   }
 
   async #tick(): Promise<void> {
