@@ -1,7 +1,6 @@
 import {
   DEFAULT_FRAME_RATE,
   DEFAULT_LIMITS,
-  HAND,
   JOINT_NAMES,
   radOfCounts,
   radSPerUnit,
@@ -89,10 +88,3 @@ export class Motors {
     return Math.max(this.#limitsRad[2 * joint]!, Math.min(this.#limitsRad[2 * joint + 1]!, rad));
   }
 }
-
-/** 0 open … 1 closed, by the limits that brachIOplexus starts with. */
-export const handClosed = (rad: number): number => {
-  const open = radOfCounts(DEFAULT_LIMITS[2 * HAND + 1]!);
-  const closed = radOfCounts(DEFAULT_LIMITS[2 * HAND]!);
-  return Math.max(0, Math.min(1, (open - rad) / (open - closed)));
-};

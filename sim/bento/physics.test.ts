@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
+import fc from 'fast-check';
+import { loadModel } from '../../src/app/rig.ts';
+import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
+import { createChain } from '../../src/core/chain.ts';
+import { JOINT_NAMES } from '../../src/robot/bento/arm-facts.ts';
+import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { sceneBodies } from './task-objects.ts';
 import { TaskPlay } from './task-play.ts';
-import type { MakeWorld } from './world.ts';
+import type { MakeWorld, World } from './world.ts';
 
 const SHOULDER = 0;
 const ELBOW = 1;
@@ -16,6 +22,33 @@ const missing = await loadMujoco().then(
   () => false as const,
   (error: Error) => `MuJoCo does not load: ${error.message}`,
 );
+
+/** Largest distance between a joint's place by the model in robots/ and the same body's in a world. */
+function largestGapM(world: World, bodies: readonly Body[], jointsRad: Float64Array): number {
+  const origins = new Float64Array(18);
+  const chain = createChain({ ...loadModel('bento'), tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } });
+  chain.linkOrigins(jointsRad, origins);
+  world.look();
+  const gaps = JOINT_NAMES.map((name, joint) => {
+    const at = bodies.findIndex((body) => body.name === name) * POSE_SIZE;
+    const placeM = world.poses.subarray(at, at + 3);
+    return Math.hypot(...placeM.map((value, i) => value - origins[3 * (joint + 1) + i]!));
+  });
+  return Math.max(...gaps);
+}
+
+it('the arm without physics is the model in robots/, in any pose', () => {
+  const bodies = sceneBodies(1);
+  const world = createKinematicWorld(bodies);
+  const angle = fc.double({ min: -2, max: 2, noNaN: true });
+  fc.assert(
+    fc.property(fc.array(angle, { minLength: 5, maxLength: 5 }), (angles) => {
+      const jointsRad = Float64Array.from(angles);
+      world.step(jointsRad);
+      assert.ok(largestGapM(world, bodies, jointsRad) < 1e-6);
+    }),
+  );
+});
 
 describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
   let make: MakeWorld;
@@ -41,6 +74,16 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
       assert.ok(world.jointsRad.every((rad) => Math.abs(rad) < 1e-3));
       world.dispose();
     });
+
+  it('the arm is the model in robots/, where no table is in the way', () => {
+    const bodies = sceneBodies(1);
+    const world = make(bodies);
+    const target = Float64Array.of(0.7, 0.5, -0.8, 0.4, 0.9);
+    for (let i = 0; i < 2000; i++) world.step(target);
+    assert.ok(world.jointsRad.every((rad, i) => Math.abs(rad - target[i]!) < 2e-3));
+    assert.ok(largestGapM(world, bodies, world.jointsRad) < 1e-4);
+    world.dispose();
+  });
 
   it('Slam Dunk: the hand closes on the ball, lifts it, carries it and lets it fall into the cup', () => {
     const task = play(2);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import fc from 'fast-check';
 import { DEFAULT_LIMITS, HAND, radOfCounts, radSPerUnit, SCENES } from '../../src/robot/bento/arm-facts.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
@@ -241,6 +242,41 @@ describe('the virtual Bento arm', () => {
     });
     assert.deepEqual(Object.fromEntries(bench.arm.refused), { 'unknown-scene': 1, 'not-for-the-arm': 2 });
     assert.equal(bench.arm.sceneMessage().index, 1);
+  });
+
+  it('survives any bytes, and its joints stay where they can be', () => {
+    const bench = new Bench(0);
+    bench.scene();
+    const reply = new Uint8Array(BRACHIOPLEXUS_MAX_BYTES);
+    const start = fc.constantFrom([], [255, 255], ...[0, 1, 2, 3, 4, 5].map((type) => [255, 255, type]));
+    fc.assert(
+      fc.property(start, fc.uint8Array({ maxLength: 60 }), fc.boolean(), (first, rest, mended) => {
+        const bytes = Uint8Array.from([...first, ...rest]);
+        if (mended && bytes.length > 3)
+          bytes[bytes.length - 1] = 255 - (bytes.slice(2, -1).reduce((sum, byte) => sum + byte, 0) % 256);
+        bench.arm.receive(bytes, bytes.length, bench.nowNs, reply);
+        bench.run(5);
+      }),
+      { numRuns: 2000 },
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.nat(65_535), { minLength: 20, maxLength: 20 }),
+        fc.nat(2),
+        ([...words], type) => {
+          bench.send((packet) => {
+            Object.assign(packet, { type, sceneIndex: words[0]! % 9, frameRate: words[1]! % 256 });
+            packet.limits.set(words.slice(0, 10));
+            packet.speeds.set(words.slice(10, 15));
+            packet.states.set(words.slice(15, 20).map((word) => word % 256));
+          });
+          bench.run(20);
+          const positions = bench.feedback()?.positions ?? [];
+          for (const counts of positions) assert.ok(counts >= 0 && counts <= 65_535);
+        },
+      ),
+      { numRuns: 500 },
+    );
   });
 
   it('begins anew with each scene', () => {

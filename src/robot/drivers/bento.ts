@@ -1,85 +1,21 @@
 // UNVERIFIED ON HARDWARE
-import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import {
-  DEFAULT_FRAME_RATE,
   DEFAULT_LIMITS,
   HAND,
   JOINT_NAMES,
-  MAX_SPEEDS,
   nearestCounts,
   radOfCounts,
   radSPerUnit,
 } from '../bento/arm-facts.ts';
+import { type BentoConfig, bentoConfig } from '../bento/config.ts';
 import { VelocityLaw } from '../bento/velocity-law.ts';
 import { emptyBrachioplexus, MOTOR, PACKET } from '../buses/brachioplexus-codec.ts';
 import { BrachioplexusLink } from '../buses/brachioplexus-link.ts';
 import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
-
-const port = z.int().min(1).max(65535);
-const speed = (joint: number) => z.int().min(1).max(MAX_SPEEDS[joint]!).default(MAX_SPEEDS[joint]!);
-
-const config = z.strictObject({
-  host: z.string().min(1).default('127.0.0.1').describe('where the Virtual Bento runs'),
-  port: port.default(30004).describe('UDP: its port for control'),
-  listenHost: z.string().min(1).default('127.0.0.1').describe('address on which feedback is awaited'),
-  feedbackPort: port.default(30005).describe('UDP: where it sends its feedback'),
-  scene: z
-    .int()
-    .min(0)
-    .max(6)
-    .default(1)
-    .describe('scene to load when opening, which puts the arm at its start; 0: leave the one that runs'),
-  frameRate: z
-    .int()
-    .min(1)
-    .max(120)
-    .default(DEFAULT_FRAME_RATE)
-    .describe('frames per second asked of Unity; joint speed grows with it'),
-  camera: z
-    .array(z.int().min(-65535).max(65535))
-    .length(6)
-    .default([0, 0, 0, 0, 0, 0])
-    .describe('view: x, y, z in mm, Euler angles in degrees, Unity’s frame; y = 0: the scene’s own'),
-  control: z
-    .enum(['simultaneous', 'sequential'])
-    .default('simultaneous')
-    .describe('all joints at once, or one at a time: the farthest off until it has arrived'),
-  gainPerS: z.number().min(0.5).max(20).default(8).describe('joint speed per radian of error'),
-  deadBandRad: z
-    .number()
-    .min(0.002)
-    .max(0.1)
-    .default(0.004)
-    .describe('a joint moves beyond this error and rests within half of it'),
-  maxSpeeds: z
-    .strictObject({
-      shoulder: speed(0),
-      elbow: speed(1),
-      wristRotate: speed(2),
-      wristFlex: speed(3),
-      hand: speed(4),
-    })
-    .prefault({})
-    .describe('fastest per joint, in brachIOplexus’ units'),
-  feedbackTimeoutMs: z
-    .int()
-    .min(50)
-    .max(2000)
-    .default(200)
-    .describe('feedback silent for this long: a fault'),
-  watchdogMs: z
-    .int()
-    .min(50)
-    .max(1000)
-    .default(200)
-    .describe('control loop silent for this long: the driver stops the arm'),
-  openTimeoutMs: z.int().min(500).max(60_000).default(6000).describe('how long to wait for a first feedback'),
-});
-type Config = z.infer<typeof config>;
 
 const JOINTS = JOINT_NAMES.length;
 /** Unity needs a moment to load a scene; feedback of the one before may still be on its way. */
@@ -91,7 +27,7 @@ const SCENE_REPEAT_MS = 2000;
  * happens. A model of four joints drives the hand by the gripper, one of five as its last joint.
  */
 class BentoDriver implements Driver {
-  readonly #config: Config;
+  readonly #config: BentoConfig;
   readonly #clock: Clock;
   readonly #link: BrachioplexusLink;
   readonly #law: VelocityLaw;
@@ -107,7 +43,7 @@ class BentoDriver implements Driver {
   #calledNs = 0;
   #disposed = false;
 
-  constructor(config: Config, model: RobotModel, clock: Clock) {
+  constructor(config: BentoConfig, model: RobotModel, clock: Clock) {
     this.#config = config;
     this.#clock = clock;
     this.#joints = model.joints.length;
@@ -272,9 +208,9 @@ class BentoDriver implements Driver {
 const CLOSED_RAD = radOfCounts(DEFAULT_LIMITS[2 * HAND]!);
 const OPEN_RAD = radOfCounts(DEFAULT_LIMITS[2 * HAND + 1]!);
 
-const plugin: DriverPlugin<Config> = {
+const plugin: DriverPlugin<BentoConfig> = {
   about: 'Virtual Bento arm (Unity) over UDP, in the place of brachIOplexus',
-  config,
+  config: bentoConfig,
   joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (options, model, clock) => {
     const { length } = model.joints;
