@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
+import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -25,6 +26,7 @@ const BENCHES: readonly Verb[] = [
   rctpBench,
   supervisorBench,
   kinematicsBench,
+  brachioplexusBench,
 ];
 const RUN = 'npm run bench --';
 
@@ -51,7 +53,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(12)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(15)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}

@@ -1,6 +1,9 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
-/** The console: static files under dist/web, served by the operator process on any path. */
+const page = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** The console and the page of the virtual Bento arm: static files under dist/web, served on any path. */
 export default defineConfig({
   base: './',
   build: {
@@ -9,6 +12,7 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
+    rollupOptions: { input: [page('./index.html'), page('./bento.html')] },
   },
   server: { proxy: { '/ws': { target: 'ws://127.0.0.1:4747', ws: true } } },
 });

@@ -321,3 +321,24 @@ describe('unwrapping', () => {
     }
   });
 });
+
+describe('an arm of fewer than six joints', () => {
+  it('goes to the place and turns as well as it can', () => {
+    const { model, poseOf } = armOf('bento-arm', 'numeric');
+    const solver = createSolver(model, 'numeric');
+    const outRad = new Float64Array(4);
+    const home = Float64Array.from(model.homeRad);
+    const quatXyzw = poseOf(home).quatXyzw.slice();
+    for (const byRad of [
+      [0.2, 0.1, 0, 0],
+      [-0.15, -0.1, 0, 0.2],
+      [0.1, 0.1, 0, -0.2],
+    ]) {
+      const target = poseOf(home.map((rad, i) => rad + byRad[i]!)).positionM.slice();
+      assert.equal(solver.solve(target, quatXyzw, home, outRad), 'clamped');
+      const reached = poseOf(outRad).positionM;
+      const awayM = Math.hypot(...reached.map((value, i) => value - target[i]!));
+      assert.ok(awayM < 0.003, `${awayM * 1000} mm off after moving ${byRad}`);
+    }
+  });
+});

@@ -92,13 +92,13 @@ function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> 
 }
 
 /** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
-function isLocalHost(request: IncomingMessage): boolean {
+export function isLocalHost(request: IncomingMessage): boolean {
   const name = (request.headers.host ?? '').replace(/:\d+$/, '');
   const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
   return name === 'localhost' || name === '127.0.0.1' || name === '[::1]' || name === bound;
 }
 
-function isSameOrigin(request: IncomingMessage): boolean {
+export function isSameOrigin(request: IncomingMessage): boolean {
   const { origin } = request.headers;
   return origin !== undefined && origin.replace(/^https?:\/\//, '') === request.headers.host;
 }

@@ -1,5 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import { closest } from '../../core/suggest.ts';
+import { brachioplexus } from './brachioplexus.ts';
 import { rctp } from './rctp.ts';
 
 /** A foreign protocol as text: what `farhand decode`, `encode` and `send` know of it. */
@@ -19,7 +20,7 @@ export interface Protocol {
 }
 
 /** One line per protocol. */
-export const PROTOCOLS: Readonly<Record<string, Protocol>> = { rctp };
+export const PROTOCOLS: Readonly<Record<string, Protocol>> = { brachioplexus, rctp };
 
 export function protocolNamed(name: string | undefined): Protocol {
   const names = Object.keys(PROTOCOLS);

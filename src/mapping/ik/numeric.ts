@@ -10,8 +10,12 @@ const MAX_ITERATIONS = 60;
 const DONE = 1e-9;
 /** Counts as the target itself below this, in metres and in radians. */
 const ARRIVED = 1e-5;
-/** Metres that a radian is worth when both cannot be had. */
+/**
+ * Metres that a radian is worth when both cannot be had. An arm of fewer than six joints seldom has both: it goes to
+ * the place and turns as well as it can there.
+ */
 const RADIAN_M = 0.3;
+const FEW_JOINTS_RADIAN_M = 0.02;
 /** A joint turns no more than this per iteration. */
 const MAX_STEP_RAD = 0.6;
 /** A redundant arm leaves the last part before a limit by this share of the depth per solve, while it moves. */
@@ -39,6 +43,7 @@ interface Search {
   /** Best pose so far with its weighted error, and the pose being tried. */
   bestRad: Float64Array;
   triedRad: Float64Array;
+  radianM: number;
   /** Linear over angular, radians weighted. */
   error: Float64Array;
   residual: Float64Array;
@@ -72,7 +77,8 @@ export function createNumericSolver(model: RobotModel, options: SolverOptions = 
       descend(search);
       keep(search);
       const isBeyond = isOutside(positionM, reachM);
-      if (!isThere(search.foundResidual) && !isBeyond) retry(search, options.restarts ?? 0);
+      // With fewer joints than a pose has freedoms, not arriving is the rule.
+      if (joints >= 6 && !isThere(search.foundResidual) && !isBeyond) retry(search, options.restarts ?? 0);
       for (let j = 0; j < joints; j++) outRad[j] = search.foundRad[j]!;
       if (isThere(search.foundResidual)) return 'ok';
       return isBeyond ? 'unreachable' : 'clamped';
@@ -94,6 +100,7 @@ function createSearch(model: RobotModel): Search {
     matrix: new Float64Array(9),
     bestRad: new Float64Array(joints),
     triedRad: new Float64Array(joints),
+    radianM: joints < 6 ? FEW_JOINTS_RADIAN_M : RADIAN_M,
     error: new Float64Array(6),
     residual: new Float64Array(2),
     cost: new Float64Array(2),
@@ -181,14 +188,14 @@ function wish({ squares, bestRad, minRad, maxRad }: Search, iteration: number): 
 
 /** Jacobian, error, residual and cost at `triedRad`. */
 function evaluate(search: Search): void {
-  const { chain, triedRad, jacobian, flange, error, residual } = search;
+  const { chain, triedRad, jacobian, flange, error, residual, radianM } = search;
   chain.jacobian(triedRad, jacobian, flange);
   poseError(flange, search.placeM, search.matrix, error);
   residual[0] = Math.sqrt(error[0]! ** 2 + error[1]! ** 2 + error[2]! ** 2);
   residual[1] = Math.sqrt(error[3]! ** 2 + error[4]! ** 2 + error[5]! ** 2);
-  for (let i = 3; i < 6; i++) error[i]! *= RADIAN_M;
-  for (let i = 3 * triedRad.length; i < jacobian.length; i++) jacobian[i]! *= RADIAN_M;
-  const turned = RADIAN_M * residual[1]!;
+  for (let i = 3; i < 6; i++) error[i]! *= radianM;
+  for (let i = 3 * triedRad.length; i < jacobian.length; i++) jacobian[i]! *= radianM;
+  const turned = radianM * residual[1]!;
   search.cost[0] = (residual[0]! * residual[0]! + turned * turned) / 2;
 }
 

@@ -1,0 +1,126 @@
+import { existsSync } from 'node:fs';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { isLocalHost, isSameOrigin } from '../../src/app/console/server.ts';
+import { serveStatic } from '../../src/app/console/static-files.ts';
+import { packageRoot } from '../../src/app/paths.ts';
+import type { BentoPageRequest } from '../../src/core/bento-view.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import type { BentoSimulation } from './simulation.ts';
+
+const POSES_MS = 20;
+const STATUS_EVERY = 10;
+const MAX_REQUEST_BYTES = 512;
+/** A page that cannot keep up gets fewer pictures, never a backlog. */
+const MAX_BACKLOG_BYTES = 64 * 1024;
+const PAGE = '/bento.html';
+
+const request: z.ZodType<BentoPageRequest> = z.union([
+  z.strictObject({ kind: z.literal('scene'), index: z.int().min(0).max(255) }),
+  z.strictObject({
+    kind: z.literal('control'),
+    states: z.array(z.int().min(0).max(2)).length(5),
+    speeds: z.array(z.int().min(0).max(1023)).length(5),
+  }),
+]);
+
+export interface PageServer {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** The page of the virtual arm, on loopback only: what it shows and, from its keys, what a controller would send. */
+export async function servePage(
+  port: number,
+  simulation: BentoSimulation,
+  nowNs: () => number,
+  ask: (request: BentoPageRequest) => void,
+): Promise<PageServer> {
+  const root = path.join(packageRoot, 'dist', 'web');
+  if (!existsSync(path.join(root, PAGE)))
+    throw new TeleopError('build-missing', 'the page of the arm has not been built', {
+      hint: 'Run `npm run build`.',
+    });
+  const http = createServer((asked, response) => {
+    if (!isLocalHost(asked)) response.writeHead(403).end('Forbidden\n');
+    else if (asked.url === '/') response.writeHead(302, { location: PAGE }).end();
+    else serveStatic(root, asked, response);
+  });
+  await listen(http, port);
+  const sockets = new WebSocketServer({
+    server: http,
+    path: '/bento-ws',
+    maxPayload: MAX_REQUEST_BYTES,
+    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isSameOrigin(req),
+  });
+  const tell = (message: unknown) => {
+    const text = JSON.stringify(message);
+    for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
+  };
+  sockets.on('connection', (socket) => welcome(socket, simulation, ask));
+  simulation.onScene = () => tell(simulation.sceneMessage());
+  let sent = 0;
+  const timer = setInterval(() => {
+    if (sockets.clients.size === 0) return;
+    const poses = Buffer.from(simulation.poses().slice().buffer);
+    for (const client of sockets.clients)
+      if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
+        client.send(poses);
+    if (sent++ % STATUS_EVERY === 0) tell(simulation.status(nowNs()));
+  }, POSES_MS);
+  return {
+    url: `http://localhost:${(http.address() as AddressInfo).port}${PAGE}`,
+    close: () =>
+      new Promise((resolve) => {
+        clearInterval(timer);
+        for (const client of sockets.clients) client.terminate();
+        http.close(() => resolve());
+        http.closeAllConnections();
+      }),
+  };
+}
+
+function welcome(
+  socket: WebSocket,
+  simulation: BentoSimulation,
+  ask: (request: BentoPageRequest) => void,
+): void {
+  let drives = false;
+  socket.on('error', () => {});
+  socket.send(JSON.stringify(simulation.sceneMessage()));
+  socket.on('message', (data) => {
+    const wish = parsed(data);
+    if (wish === null) return;
+    drives ||= wish.kind === 'control';
+    ask(wish);
+  });
+  // A page that goes while a key is down has let go of it.
+  socket.on('close', () => {
+    if (drives) ask({ kind: 'control', states: [0, 0, 0, 0, 0], speeds: [0, 0, 0, 0, 0] });
+  });
+}
+
+function parsed(data: RawData): BentoPageRequest | null {
+  try {
+    const { success, data: wish } = request.safeParse(JSON.parse(String(data)));
+    return success ? wish : null;
+  } catch {
+    return null;
+  }
+}
+
+function listen(http: ReturnType<typeof createServer>, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const what = taken ? 'the port is in use' : error.message;
+      const options = { hint: `Choose another: --page ${port + 1}`, cause: error };
+      const message = `the page cannot be served on port ${port}: ${what}`;
+      reject(new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, options));
+    });
+    http.listen(port, '127.0.0.1', resolve);
+  });
+}

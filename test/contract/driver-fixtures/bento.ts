@@ -1,0 +1,17 @@
+import { freeUdpPorts } from '../../../src/app/free-ports.ts';
+import type { DriverFixture } from '../driver-fixture.ts';
+import { startSimProcess } from '../sim-process.ts';
+
+const fixture: DriverFixture = {
+  model: 'bento',
+  start: async () => {
+    const [port, feedbackPort] = await freeUdpPorts(2);
+    const ports = ['--port', String(port), '--feedback-port', String(feedbackPort)];
+    const sim = await startSimProcess(['bento', ...ports]);
+    // This machine may be busy with other tests: patience where a real set-up has none.
+    const patience = { watchdogMs: 1000, feedbackTimeoutMs: 500, openTimeoutMs: 4000 };
+    return { options: { port, feedbackPort, ...patience }, kill: sim.kill, stop: sim.stop };
+  },
+};
+
+export default fixture;
