@@ -4,11 +4,12 @@ import { closest } from '../src/core/suggest.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { loopBench } from './loop/loop.ts';
+import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
 
-const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench];
+const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, piperBench];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */
