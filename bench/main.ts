@@ -10,6 +10,7 @@ import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
+import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
 import { soakBench } from './soak/soak.ts';
@@ -27,6 +28,7 @@ const BENCHES: readonly Verb[] = [
   supervisorBench,
   kinematicsBench,
   brachioplexusBench,
+  piperBench,
 ];
 const RUN = 'npm run bench --';
 
