@@ -1,0 +1,181 @@
+import type { Clock } from '../../core/clock.ts';
+import { type CanFrame, frameBits } from './can-frame.ts';
+
+/** What a link tells of; all on the event loop of the thread that opened it. */
+export interface CanEvents {
+  /** The frame is reused after the call. */
+  onFrame(frame: CanFrame): void;
+  /** The bus or the adapter complained; the link stays. */
+  onError(what: string): void;
+  /** The link is gone. Told once; nothing follows. */
+  onLost(why: string): void;
+}
+
+/** One connection to a bus. */
+export interface CanLink {
+  /** Hands frames to the operating system before it returns. How many it took; the rest is lost. Never throws. */
+  send(frames: readonly CanFrame[], count: number): number;
+  close(): void;
+}
+
+/** A way to reach a bus: SocketCAN, a serial adapter, a loopback. */
+export interface CanBackend {
+  /** For messages: `slcan /dev/ttyACM0`. */
+  readonly name: string;
+  /** Rejects with a `TeleopError` where it cannot be opened. */
+  open(events: CanEvents): Promise<CanLink>;
+}
+
+export interface CanStats {
+  received: number;
+  sent: number;
+  /** Frames that the operating system or the adapter did not take. */
+  dropped: number;
+  /** Error frames and refusals of the adapter. */
+  errors: number;
+  /** What the last of them was. */
+  lastError: string;
+  /** Times the link was lost. */
+  lost: number;
+}
+
+export interface CanBusOptions {
+  bitrate: number;
+  /** Of FD data with bit rate switch; default: the same. */
+  dataBitrate?: number;
+  onFrame(frame: CanFrame): void;
+  onLost?(why: string): void;
+  /** After a loss, when the bus can be reached again. Nothing that was sent meanwhile is repeated. */
+  onBack?(): void;
+}
+
+const FIRST_RETRY_MS = 100;
+const LAST_RETRY_MS = 3000;
+const LOAD_WINDOW_NS = 1e9;
+
+/**
+ * A CAN bus that comes back by itself when its adapter does. It restores the connection, nothing more: what may be
+ * sent after a loss is for its user to decide.
+ */
+export class CanBus {
+  readonly stats: CanStats = { received: 0, sent: 0, dropped: 0, errors: 0, lastError: '', lost: 0 };
+  readonly name: string;
+  readonly #backend: CanBackend;
+  readonly #options: CanBusOptions;
+  readonly #clock: Clock;
+  #link: CanLink | null = null;
+  #trouble = 'not open';
+  #closed = false;
+  #retry: NodeJS.Timeout | undefined;
+  #bits = 0;
+  #windowBits = 0;
+  #windowNs: number;
+  #load = 0;
+
+  private constructor(backend: CanBackend, options: CanBusOptions, clock: Clock) {
+    this.#backend = backend;
+    this.#options = options;
+    this.#clock = clock;
+    this.name = backend.name;
+    this.#windowNs = clock.nowNs();
+  }
+
+  /** Rejects where the backend does; only a bus that was open once is opened again by itself. */
+  static async open(backend: CanBackend, options: CanBusOptions, clock: Clock): Promise<CanBus> {
+    const bus = new CanBus(backend, options, clock);
+    await bus.#connect();
+    return bus;
+  }
+
+  get isUp(): boolean {
+    return this.#link !== null;
+  }
+
+  /** Why the bus is down; empty while it is up. */
+  get trouble(): string {
+    return this.#trouble;
+  }
+
+  /** Share of the bit rate in use over the last whole second, an upper bound: own frames and those of others. */
+  load(): number {
+    const nowNs = this.#clock.nowNs();
+    const passedNs = nowNs - this.#windowNs;
+    if (passedNs >= LOAD_WINDOW_NS) {
+      this.#load = (this.#bits - this.#windowBits) / (this.#options.bitrate * (passedNs / 1e9));
+      this.#windowBits = this.#bits;
+      this.#windowNs = nowNs;
+    }
+    return this.#load;
+  }
+
+  /** Hot path. Whether all of them were taken; what was not is counted and lost. */
+  send(frames: readonly CanFrame[], count = frames.length): boolean {
+    const taken = this.#link === null ? 0 : this.#link.send(frames, count);
+    for (let i = 0; i < taken; i++) this.#bits += this.#bitsOf(frames[i]!);
+    this.stats.sent += taken;
+    this.stats.dropped += count - taken;
+    return taken === count;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#link?.close();
+    this.#link = null;
+    this.#trouble = 'closed';
+  }
+
+  #bitsOf(frame: CanFrame): number {
+    const { bitrate, dataBitrate = bitrate } = this.#options;
+    return frameBits(frame, dataBitrate / bitrate);
+  }
+
+  async #connect(): Promise<void> {
+    let lostWhy: string | null = null;
+    const link = await this.#backend.open({
+      onFrame: (frame) => {
+        if (this.#closed) return;
+        this.stats.received++;
+        this.#bits += this.#bitsOf(frame);
+        this.#options.onFrame(frame);
+      },
+      onError: (what) => {
+        this.stats.errors++;
+        this.stats.lastError = what;
+      },
+      onLost: (why) => {
+        lostWhy = why;
+        if (this.#link !== null) this.#lose(why);
+      },
+    });
+    if (this.#closed) link.close();
+    else if (lostWhy !== null) throw new Error(lostWhy);
+    else {
+      this.#link = link;
+      this.#trouble = '';
+    }
+  }
+
+  #lose(why: string): void {
+    this.#link?.close();
+    this.#link = null;
+    if (this.#closed) return;
+    this.stats.lost++;
+    this.#trouble = why;
+    this.#options.onLost?.(why);
+    this.#retryIn(FIRST_RETRY_MS);
+  }
+
+  #retryIn(ms: number): void {
+    this.#retry = setTimeout(() => {
+      this.#connect().then(
+        () => {
+          if (!this.#closed) this.#options.onBack?.();
+        },
+        () => {
+          if (!this.#closed) this.#retryIn(Math.min(LAST_RETRY_MS, ms * 2));
+        },
+      );
+    }, ms);
+  }
+}

@@ -1,0 +1,96 @@
+import { TeleopError } from '../../core/errors.ts';
+
+type Pointer = Uint8Array | null;
+
+interface PollCall {
+  (fds: Pointer, count: number, timeoutMs: number): number;
+  /** On a pool thread; the memory must stay until the answer. */
+  async(
+    fds: Pointer,
+    count: number,
+    timeoutMs: number,
+    done: (error: Error | null, ready: number) => void,
+  ): void;
+}
+
+/** The calls of CAN sockets and pseudo-terminals. 64-bit Linux. */
+export interface BusLibc {
+  socket(domain: number, type: number, protocol: number): number;
+  bind(fd: number, address: Pointer, length: number): number;
+  setsockopt(fd: number, level: number, name: number, value: Pointer, length: number): number;
+  if_nametoindex(name: string): number;
+  poll: PollCall;
+  recv(fd: number, bytes: Pointer, length: number, flags: number): number;
+  send(fd: number, bytes: Pointer, length: number, flags: number): number;
+  close(fd: number): number;
+  posix_openpt(flags: number): number;
+  grantpt(fd: number): number;
+  unlockpt(fd: number): number;
+  ptsname_r(fd: number, name: Pointer, length: number): number;
+  tcgetattr(fd: number, settings: Pointer): number;
+  tcsetattr(fd: number, when: number, settings: Pointer): number;
+  cfmakeraw(settings: Pointer): void;
+  tcflush(fd: number, queue: number): number;
+  errno(): number;
+}
+
+const SIGNATURES = {
+  socket: 'int socket(int, int, int)',
+  bind: 'int bind(int, void *, uint32_t)',
+  setsockopt: 'int setsockopt(int, int, int, void *, uint32_t)',
+  if_nametoindex: 'uint32_t if_nametoindex(const char *)',
+  poll: 'int poll(void *, uint64_t, int)',
+  recv: 'int64_t recv(int, void *, uint64_t, int)',
+  send: 'int64_t send(int, void *, uint64_t, int)',
+  close: 'int close(int)',
+  posix_openpt: 'int posix_openpt(int)',
+  grantpt: 'int grantpt(int)',
+  unlockpt: 'int unlockpt(int)',
+  ptsname_r: 'int ptsname_r(int, void *, uint64_t)',
+  tcgetattr: 'int tcgetattr(int, void *)',
+  tcsetattr: 'int tcsetattr(int, int, void *)',
+  cfmakeraw: 'void cfmakeraw(void *)',
+  tcflush: 'int tcflush(int, int)',
+} as const;
+
+export const EAGAIN = 11;
+export const ENOBUFS = 105;
+
+const ERRNO: Readonly<Record<number, string>> = {
+  1: 'EPERM (not permitted)',
+  13: 'EACCES (no permission)',
+  19: 'ENODEV (no such interface)',
+  22: 'EINVAL (not for this interface)',
+  97: 'EAFNOSUPPORT (this kernel has no CAN)',
+  100: 'ENETDOWN (the interface is down)',
+  105: 'ENOBUFS (its queue is full)',
+};
+
+export const errnoText = (errno: number): string => ERRNO[errno] ?? `errno ${errno}`;
+
+let loaded: Promise<BusLibc> | undefined;
+
+export function loadBusLibc(): Promise<BusLibc> {
+  loaded ??= bindAll();
+  return loaded;
+}
+
+async function bindAll(): Promise<BusLibc> {
+  if (process.platform !== 'linux' || !['x64', 'arm64', 'riscv64', 'loong64'].includes(process.arch))
+    throw unavailable(`${process.platform}-${process.arch} is not 64-bit little-endian Linux`);
+  try {
+    const { default: koffi } = await import('koffi');
+    const library = koffi.load('libc.so.6');
+    const calls = Object.entries(SIGNATURES).map(([name, signature]) => [name, library.func(signature)]);
+    return { ...(Object.fromEntries(calls) as Omit<BusLibc, 'errno'>), errno: () => koffi.errno() };
+  } catch (cause) {
+    throw unavailable(cause instanceof Error ? cause.message : String(cause), cause);
+  }
+}
+
+function unavailable(why: string, cause?: unknown): TeleopError {
+  return new TeleopError('native-unavailable', `native calls are not available: ${why}`, {
+    hint: 'SocketCAN and pseudo-terminals need 64-bit Linux and the optional package koffi (`npm install koffi`); an SLCAN adapter works without.',
+    cause,
+  });
+}

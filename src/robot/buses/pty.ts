@@ -1,0 +1,65 @@
+import { closeSync, readSync, writeSync } from 'node:fs';
+import { TeleopError } from '../../core/errors.ts';
+import { type BusLibc, errnoText, loadBusLibc } from './libc.ts';
+
+const O_RDWR = 0o2;
+const O_NOCTTY = 0o400;
+const O_NONBLOCK = 0o4000;
+const TCSANOW = 0;
+const TCIOFLUSH = 2;
+/** Larger than struct termios of any libc. */
+const TERMIOS_BYTES = 128;
+
+/** The device's end of a pseudo-terminal: a serial line without hardware. The other end is opened by its path. */
+export interface Pty {
+  readonly path: string;
+  readonly fd: number;
+  /** Bytes read into `into`; 0 while there are none, also while nobody has the other end open. Never waits. */
+  read(into: Uint8Array): number;
+  /** Bytes taken; fewer when nobody reads. Never waits. */
+  write(bytes: Uint8Array, length: number): number;
+  /** Throws away what neither side has read. */
+  flush(): void;
+  /** The other end sees its device vanish. */
+  close(): void;
+}
+
+/** `blocking`: reads wait, for a thread that does nothing else. */
+export async function openPty({ blocking = false } = {}): Promise<Pty> {
+  const libc = await loadBusLibc();
+  const fd = libc.posix_openpt(O_RDWR | O_NOCTTY | (blocking ? 0 : O_NONBLOCK));
+  if (fd < 0 || libc.grantpt(fd) !== 0 || libc.unlockpt(fd) !== 0)
+    throw new TeleopError('bus-failed', `no pseudo-terminal: ${errnoText(libc.errno())}`, {
+      hint: 'Check that /dev/ptmx and /dev/pts exist and can be opened by this user.',
+    });
+  makeRaw(libc, fd);
+  const name = new Uint8Array(128);
+  libc.ptsname_r(fd, name, name.length);
+  return {
+    path: Buffer.from(name.subarray(0, name.indexOf(0))).toString('latin1'),
+    fd,
+    read: (into) => unlessBusy(() => readSync(fd, into)),
+    write: (bytes, length) => unlessBusy(() => writeSync(fd, bytes, 0, length)),
+    flush: () => libc.tcflush(fd, TCIOFLUSH),
+    close: () => closeSync(fd),
+  };
+}
+
+/** Without this the line would echo and translate what passes before the other end is configured. */
+function makeRaw(libc: BusLibc, fd: number): void {
+  const settings = new Uint8Array(TERMIOS_BYTES);
+  libc.tcgetattr(fd, settings);
+  libc.cfmakeraw(settings);
+  libc.tcsetattr(fd, TCSANOW, settings);
+}
+
+/** EAGAIN: nothing there, or no room. EIO: nobody has the other end open. */
+function unlessBusy(work: () => number): number {
+  try {
+    return work();
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EAGAIN' || code === 'EIO') return 0;
+    throw error;
+  }
+}

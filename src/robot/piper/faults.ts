@@ -1,0 +1,72 @@
+import { DRIVER_FLAG, type PiperFeedback } from './feedback.ts';
+import { CAN_CONTROL, PIPER_JOINTS } from './frames.ts';
+
+/** Byte 1 of the status frame; 0 is well. */
+const ARM_STATUS: readonly string[] = [
+  '',
+  'the arm is in emergency stop',
+  'the arm finds no joint angles for its target pose',
+  'the arm is at a singularity',
+  'the target is beyond the arm’s own angle limits',
+  'the arm lost contact with a joint',
+  'a joint brake is not released',
+  'the arm detected a collision',
+  'the arm was dragged too fast in teaching',
+  'a joint is in an abnormal state',
+  'the arm reports an abnormal state',
+  'the arm is recording a teach trajectory',
+  'the arm is replaying a teach trajectory',
+  'the arm has paused a teach trajectory',
+  'the main controller is too hot',
+  'the arm reports over-temperature',
+];
+
+const CONTROL_MODES = [
+  'standby',
+  'CAN',
+  'teach',
+  'Ethernet',
+  'Wi-Fi',
+  'remote',
+  'linked teach',
+  'offline trajectory',
+];
+
+const DRIVER_FAULTS: readonly (readonly [bit: number, text: string])[] = [
+  [DRIVER_FLAG.driverError, 'reports a driver error'],
+  [DRIVER_FLAG.collision, 'hit something'],
+  [DRIVER_FLAG.stalled, 'is stalled'],
+  [DRIVER_FLAG.overcurrent, 'draws too much current'],
+  [DRIVER_FLAG.undervoltage, 'has too little voltage'],
+  [DRIVER_FLAG.motorHot, 'has a motor that is too hot'],
+  [DRIVER_FLAG.driverHot, 'has a driver that is too hot'],
+];
+
+/** What the status frame complains of; empty when nothing. */
+export function statusFault({ armStatus, limitBits, commBits }: PiperFeedback): string {
+  if (armStatus === 0 && commBits === 0) return '';
+  const text = ARM_STATUS[armStatus] || (commBits ? ARM_STATUS[5]! : `the arm reports status ${armStatus}`);
+  const joints = armStatus === 4 ? limitBits : commBits;
+  return joints === 0 ? text : `${text} (joint ${jointList(joints)})`;
+}
+
+/** What a joint driver complains of. `powered`: they should all be enabled. */
+export function driverFault({ driverFlags }: PiperFeedback, powered: boolean): string {
+  for (let i = 0; i < PIPER_JOINTS; i++) {
+    const flags = driverFlags[i]!;
+    for (const [bit, text] of DRIVER_FAULTS) if ((flags & bit) !== 0) return `joint ${i + 1} ${text}`;
+    if (powered && (flags & DRIVER_FLAG.enabled) === 0) return `joint ${i + 1} lost its power`;
+  }
+  return '';
+}
+
+export function controlFault({ controlMode }: PiperFeedback): string {
+  if (controlMode === CAN_CONTROL) return '';
+  return `the arm left CAN control for ${CONTROL_MODES[controlMode] ?? `mode ${controlMode}`}`;
+}
+
+function jointList(bits: number): string {
+  const joints: number[] = [];
+  for (let i = 0; i < PIPER_JOINTS; i++) if ((bits & (1 << i)) !== 0) joints.push(i + 1);
+  return joints.join(', ');
+}
