@@ -18,6 +18,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
+  calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   config: async () => (await import('./config.ts')).configVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
 };

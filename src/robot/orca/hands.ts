@@ -26,9 +26,8 @@ export interface Hand {
   readonly baudRate: number;
   readonly maxCurrentMa: number;
   readonly calibrationCurrentMa: number;
-  /** Motor angle of one calibration step, and how long it lasts. */
+  /** How far ahead of its measured place a motor is told to go when it looks for a stop. */
   readonly calibrationStepRad: number;
-  readonly calibrationPauseMs: number;
   readonly joints: readonly HandJoint[];
   readonly calibration: readonly CalibrationStep[];
 }
@@ -112,7 +111,6 @@ const VERSIONS = {
     maxCurrentMa: 400,
     calibrationCurrentMa: 350,
     calibrationStepRad: 0.1,
-    calibrationPauseMs: 1,
   },
   v2: {
     rows: V2,
@@ -121,8 +119,6 @@ const VERSIONS = {
     maxCurrentMa: 300,
     calibrationCurrentMa: 300,
     calibrationStepRad: 0.15,
-    // The maker's 0.1 ms is no pause at all beside the time of one exchange.
-    calibrationPauseMs: 1,
   },
 } as const;
 
