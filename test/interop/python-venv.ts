@@ -22,10 +22,23 @@ export function venvWith(name: string, requirement: string, module: string, vari
   if (existsSync(python) && canImport(python, module)) return { python, why: '' };
   try {
     execFileSync(PYTHON, ['-m', 'venv', folder], { stdio: 'pipe', timeout: INSTALL_MS });
-    execFileSync(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries=1', '--timeout=10', requirement], {
-      stdio: 'pipe',
-      timeout: INSTALL_MS,
-    });
+    execFileSync(
+      python,
+      [
+        '-m',
+        'pip',
+        'install',
+        '--quiet',
+        '--disable-pip-version-check',
+        '--retries=1',
+        '--timeout=10',
+        requirement,
+      ],
+      {
+        stdio: 'pipe',
+        timeout: INSTALL_MS,
+      },
+    );
   } catch (error) {
     const { message } = error as Error;
     return none(`${PYTHON} or the package index cannot be reached (${message.split('\n')[0]})`);

@@ -46,6 +46,8 @@ export class HandCycle {
   readonly #exchange: Exchange;
   readonly #canBeFast: boolean;
   #fast: boolean;
+  #partial: Uint8Array | null = null;
+  #asked: number;
   #busy = false;
   #beganNs = 0;
   /** When the motors were asked for what `ticks` holds. */
@@ -72,6 +74,7 @@ export class HandCycle {
     this.#events = events;
     this.#canBeFast = canBeFast;
     this.#fast = canBeFast;
+    this.#asked = count;
     this.#index = new Int8Array(256).fill(-1);
     ids.forEach((id, i) => {
       this.#index[id] = i;
@@ -93,11 +96,19 @@ export class HandCycle {
     this.#exchange = {
       bytes: new Uint8Array(this.#goalWrite.bytes.length + this.#plainRequest.length),
       byteCount: 0,
-      answers: count,
+      answers: 0,
       answerBytes: 0,
       onStatus: (packet) => this.#onStatus(packet),
       onDone: (complete) => this.#onDone(complete),
     };
+  }
+
+  /** Motors that are not asked: they cannot answer just now. Their last values stay. */
+  excuse(ids: readonly number[]): void {
+    const asked = this.#ids.filter((id) => !ids.includes(id));
+    this.#partial = ids.length === 0 ? null : syncReadPacket(PRESENT.address, PRESENT.size, asked);
+    this.#asked = asked.length;
+    this.missed = 0;
   }
 
   /** Whether it began: not while the one before is under way. */
@@ -108,10 +119,12 @@ export class HandCycle {
     }
     const { bytes } = this.#exchange;
     let end = lead === 'none' ? 0 : this.#putLead(bytes, lead);
-    const request = this.#fast ? this.#fastRequest : this.#plainRequest;
+    this.#fast &&= this.#partial === null;
+    const request = this.#partial ?? (this.#fast ? this.#fastRequest : this.#plainRequest);
     for (let i = 0; i < request.length; i++) bytes[end + i] = request[i]!;
     end += request.length;
     this.#exchange.byteCount = end;
+    this.#exchange.answers = this.#asked;
     this.#exchange.answerBytes = this.answerBytes();
     this.#answered.fill(0);
     this.#busy = true;
@@ -124,7 +137,7 @@ export class HandCycle {
   answerBytes(): number {
     return this.#fast
       ? FAST_HEAD_BYTES + this.#ids.length * (PRESENT.size + FAST_FRAME_BYTES)
-      : this.#ids.length * (PRESENT.size + STATUS_BYTES);
+      : this.#asked * (PRESENT.size + STATUS_BYTES);
   }
 
   get isFast(): boolean {

@@ -1,7 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import type { DynamixelBus } from '../buses/dynamixel/bus.ts';
-import { hardwareErrorText, REGISTER, WATCHDOG_EXPIRED } from '../buses/dynamixel/control-table.ts';
+import {
+  hardwareErrorText,
+  REGISTER,
+  TICKS_PER_TURN,
+  WATCHDOG_EXPIRED,
+} from '../buses/dynamixel/control-table.ts';
 import { read, readBytes } from '../buses/dynamixel/operations.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import type { OrcaConfig } from './config.ts';
@@ -34,6 +39,7 @@ export class OrcaDriver implements Driver {
   readonly #map: JointMap;
   readonly #config: OrcaConfig;
   readonly #ids: readonly number[];
+  readonly #lastTicks: Int32Array;
   #phase: Phase = 'off';
   #attempt = 0;
   /** Why the last attempt to enable came to nothing, until told. */
@@ -46,6 +52,7 @@ export class OrcaDriver implements Driver {
   #hasTorque = false;
   #alerted = false;
   #healthAt = 0;
+  #mustRewrap = false;
   #disposed = false;
 
   constructor(
@@ -61,6 +68,7 @@ export class OrcaDriver implements Driver {
     this.#map = map;
     this.#config = config;
     this.#ids = hand.joints.map(({ motorId }) => motorId);
+    this.#lastTicks = new Int32Array(this.#ids.length);
     this.cycle = new HandCycle(bus, this.#ids, canBeFast, clock, {
       onFeedback: () => this.#onFeedback(),
       onOver: (nowNs) => this.#stopAtOnce(nowNs),
@@ -182,7 +190,7 @@ export class OrcaDriver implements Driver {
     const currentMa = Math.min(maxCurrentMa, this.#hand.maxCurrentMa);
     const preparation = new HandPreparation(this.#bus, this.#hand, check);
     try {
-      await preparation.clearErrors();
+      await preparation.clearErrors((ids) => this.#excuse(ids));
       await preparation.configure({ currentMa, maxMotorSpeedRadS, busWatchdogMs });
       const ticks = await preparation.positions();
       const lost = this.#map.rewrap(ticks);
@@ -197,6 +205,12 @@ export class OrcaDriver implements Driver {
       this.#phase = 'off';
       this.#refused = error.message;
     }
+  }
+
+  /** A motor that starts anew counts its turns anew. */
+  #excuse(ids: readonly number[]): void {
+    this.cycle.excuse(ids);
+    this.#mustRewrap = true;
   }
 
   #succeed(): void {
@@ -239,6 +253,7 @@ export class OrcaDriver implements Driver {
   }
 
   #onFeedback(): void {
+    this.#lookForJumps();
     if (this.#alerted || this.#disposed || this.#phase === 'preparing') return;
     for (let i = 0; i < this.#ids.length; i++)
       if (this.cycle.isAlert(i)) {
@@ -248,6 +263,22 @@ export class OrcaDriver implements Driver {
         void this.#diagnose(this.#ids[i]!, name);
         return;
       }
+  }
+
+  /** Nothing turns half a turn in a cycle: a motor that seems to has lost its count of turns. */
+  #lookForJumps(): void {
+    const { ticks } = this.cycle;
+    let jumped = -1;
+    for (let i = 0; i < ticks.length; i++) {
+      if (Math.abs(ticks[i]! - this.#lastTicks[i]!) > TICKS_PER_TURN / 2) jumped = i;
+      this.#lastTicks[i] = ticks[i]!;
+    }
+    if (jumped >= 0) {
+      this.#mustRewrap = true;
+      if (this.#phase === 'on')
+        this.#raise(`${this.#namesOf([this.#ids[jumped]!])} has started anew: look at its power`);
+    }
+    if (this.#mustRewrap) this.#mustRewrap = this.#map.rewrap(ticks) !== '';
   }
 
   async #diagnose(id: number, name: string): Promise<void> {

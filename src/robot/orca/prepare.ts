@@ -77,14 +77,19 @@ export class HandPreparation {
     return named.join(', ');
   }
 
-  /** Overload and the like switch a motor off until it is started anew. */
-  async clearErrors(): Promise<void> {
+  /** Overload and the like switch a motor off until it is started anew; `onAway` is told who does not answer meanwhile. */
+  async clearErrors(onAway: (ids: readonly number[]) => void = () => {}): Promise<void> {
     const flags = await this.readAll(REGISTER.hardwareError);
     const failed = this.#ids.filter((_, i) => flags[i] !== 0);
     if (failed.length === 0) return;
-    for (const id of failed) await reboot(this.#bus, id);
-    await this.#bus.pause(REBOOT_MS);
-    for (const id of failed) await this.#awaitBack(id);
+    onAway(failed);
+    try {
+      for (const id of failed) await reboot(this.#bus, id);
+      await this.#bus.pause(REBOOT_MS);
+      for (const id of failed) await this.#awaitBack(id);
+    } finally {
+      onAway([]);
+    }
     const still = await this.readAll(REGISTER.hardwareError);
     const at = still.findIndex((left) => left !== 0);
     if (at >= 0) throw new Refused(`${this.names([this.#ids[at]!])}: ${hardwareErrorText(still[at]!)}`);
