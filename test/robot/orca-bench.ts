@@ -39,6 +39,8 @@ export class OrcaBench {
     this.sim = new SimHand(hand, undefined, options.firmware);
     saveRanges(this.calibrationFile, hand, this.sim.calibration());
     this.#ticker = setInterval(() => this.#tick(), 1);
+    // A test that fails must not keep the process.
+    this.#ticker.unref();
   }
 
   static async start(options: BenchOptions = {}): Promise<OrcaBench> {

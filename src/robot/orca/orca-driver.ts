@@ -16,8 +16,8 @@ import type { JointMap } from './mapping.ts';
 import { HandPreparation, Refused, watchdogUnits } from './prepare.ts';
 
 const MS = 1e6;
-/** Reads that find old positions before it counts: a busy thread first has to take what has arrived. */
-const OLD_READS = 3;
+/** Old positions are the hand's fault if it was asked in vain, and anyone's if they are older than this many timeouts. */
+const TOO_OLD = 4;
 /** Cycles without an answer after which goals are not sent any more. */
 const BLIND_CYCLES = 2;
 /** A stop is repeated: nobody acknowledges it. */
@@ -47,7 +47,6 @@ export class OrcaDriver implements Driver {
   #fault = '';
   #untold = false;
   #blind = false;
-  #oldReads = 0;
   #stopCycles = 0;
   #hasTorque = false;
   #alerted = false;
@@ -224,12 +223,11 @@ export class OrcaDriver implements Driver {
   /** Looks for whatever ends our control of the hand. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#config;
-    const isOld =
-      this.cycle.feedbackNs > Number.NEGATIVE_INFINITY &&
-      nowNs - this.cycle.feedbackNs > feedbackTimeoutMs * MS;
-    this.#oldReads = isOld ? this.#oldReads + 1 : 0;
+    const { feedbackNs, missed } = this.cycle;
+    const ageMs = feedbackNs > Number.NEGATIVE_INFINITY ? (nowNs - feedbackNs) / MS : 0;
+    const isSilent = ageMs > feedbackTimeoutMs && missed >= BLIND_CYCLES;
     const was = this.#blind;
-    this.#blind = !this.#bus.isUp || this.#oldReads >= OLD_READS;
+    this.#blind = !this.#bus.isUp || isSilent || ageMs > TOO_OLD * feedbackTimeoutMs;
     if (this.#blind && !was) this.#raise(this.#silenceText());
   }
 
