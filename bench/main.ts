@@ -4,6 +4,7 @@ import path from 'node:path';
 import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
+import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { liveBench } from './live/live.ts';
@@ -12,7 +13,15 @@ import { playoutBench } from './playout/playout.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
 
-const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, liveBench];
+const BENCHES: readonly Verb[] = [
+  loopBench,
+  wireBench,
+  soakBench,
+  floodBench,
+  playoutBench,
+  liveBench,
+  dynamixelBench,
+];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */
@@ -38,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(8)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(10)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}
