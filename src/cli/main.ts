@@ -19,6 +19,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
+  can: async () => (await import('./can.ts')).canVerb,
   config: async () => (await import('./config.ts')).configVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
 };

@@ -1,0 +1,180 @@
+import { type Chain, createChain } from '../../src/core/chain.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
+import { int32 } from '../../src/robot/piper/feedback.ts';
+import { CAN_CONTROL, ID, MILLIDEG_PER_RAD, MOVE, UM_PER_M } from '../../src/robot/piper/frames.ts';
+import { JointMotion } from './joint-motion.ts';
+import { solvePose } from './kinematics.ts';
+
+export const ARM_STATUS = { ok: 0, stopped: 1, noSolution: 2, overLimit: 4, commLost: 5 } as const;
+const STROKE_M = 0.07;
+const GRIPPER_M_S = 0.15;
+const LEADER = 0xfa;
+const FOLLOWER = 0xfc;
+
+export interface PiperArmOptions {
+  model: RobotModel;
+  /** `S-V1.8-2` and the like. */
+  firmware: string;
+  startRad: readonly number[];
+  /** Starts in the role that sends no feedback. */
+  leader?: boolean;
+  /** Told of what a bystander would see: stopped, dropped, enabled. */
+  onEvent?(what: string): void;
+}
+
+/** The arm itself: what it does with commands, and how it moves. Time and bus are handed in. */
+export class PiperArm {
+  readonly motion: JointMotion;
+  readonly chain: Chain;
+  readonly firmware: string;
+  readonly #model: RobotModel;
+  readonly #onEvent: (what: string) => void;
+  readonly #pose = new Float64Array(6);
+  readonly #poseSeen = [false, false, false];
+  controlMode = 0;
+  moveMode = 0;
+  status: number = ARM_STATUS.ok;
+  limitBits = 0;
+  commBits = 0;
+  leader: boolean;
+  gripperM = 0;
+  gripperEnabled = false;
+  gripperTargetM = 0;
+  gripperNm = 0;
+  /** Commands that were ignored because the arm was not in the state for them. */
+  ignored = 0;
+
+  constructor({ model, firmware, startRad, leader = false, onEvent = () => {} }: PiperArmOptions) {
+    this.#model = model;
+    this.firmware = firmware;
+    this.leader = leader;
+    this.#onEvent = onEvent;
+    this.chain = createChain(model);
+    this.motion = new JointMotion(model, this.chain, startRad, () =>
+      onEvent('dropped: joints sag without power'),
+    );
+  }
+
+  step(dtS: number): void {
+    this.motion.step(dtS);
+    if (!this.gripperEnabled || this.motion.stopped) return;
+    const most = GRIPPER_M_S * dtS;
+    this.gripperM += Math.max(-most, Math.min(most, this.gripperTargetM - this.gripperM));
+  }
+
+  /** A command from the bus. Queries are answered by the caller. */
+  take({ id, data }: CanFrame): void {
+    if (id === ID.stop) this.#takeStop(data[0]!);
+    else if (id === ID.enable) this.#takeEnable(data[0]!, data[1]!);
+    else if (id === ID.role) this.#takeRole(data[0]!);
+    else if (id === ID.mode) this.#takeMode(data);
+    else if (id >= ID.joints && id < ID.joints + 3) this.#takeJoints(id - ID.joints, data);
+    else if (id >= ID.pose && id < ID.pose + 3) this.#takePose(id - ID.pose, data);
+    else if (id === ID.gripper) this.#takeGripper(data);
+    else if (id >= ID.mit && id < ID.mit + 6) this.ignored++;
+  }
+
+  limits(joint: number): RobotModel['joints'][number] | null {
+    return this.#model.joints[joint] ?? null;
+  }
+
+  /** Cuts one joint off, as a broken cable would. */
+  loseJoint(joint: number): void {
+    this.commBits |= 1 << joint;
+    this.status = ARM_STATUS.commLost;
+    this.motion.halt();
+  }
+
+  #takeStop(action: number): void {
+    if (action === 1) {
+      if (!this.motion.stopped) this.#onEvent('stopped');
+      this.motion.halt();
+      this.status = ARM_STATUS.stopped;
+    } else if (action === 2) {
+      this.motion.cutPower();
+      this.motion.stopped = false;
+      this.gripperEnabled = false;
+      this.status = this.commBits === 0 ? ARM_STATUS.ok : ARM_STATUS.commLost;
+      this.limitBits = 0;
+      this.controlMode = 0;
+      this.#onEvent('resumed: power cut, flags cleared');
+    }
+  }
+
+  #takeEnable(motor: number, action: number): void {
+    if (this.status === ARM_STATUS.stopped) {
+      this.ignored++;
+      return;
+    }
+    const all = motor === 7 || motor === 0xff;
+    if (!all && (motor < 1 || motor > 6)) return;
+    const was = this.motion.allPowered;
+    for (let i = all ? 0 : motor - 1; i < (all ? 6 : motor); i++) this.motion.power(i, action === 2);
+    if (!was && this.motion.allPowered) this.#onEvent('enabled');
+  }
+
+  #takeRole(role: number): void {
+    if (role === LEADER) this.leader = true;
+    else if (role === FOLLOWER) this.leader = false;
+  }
+
+  #takeMode(data: Uint8Array): void {
+    this.controlMode = data[0]!;
+    this.moveMode = data[1]!;
+    // Speed 0 in the "high-follow" way means: as fast as it goes.
+    this.motion.speedShare = data[3] === 0xad ? 1 : Math.min(100, data[2]!) / 100;
+  }
+
+  #mayMove(move: number): boolean {
+    const may =
+      this.controlMode === CAN_CONTROL &&
+      this.moveMode === move &&
+      this.motion.allPowered &&
+      !this.motion.stopped;
+    if (!may) this.ignored++;
+    return may && this.commBits === 0;
+  }
+
+  #takeJoints(pair: number, data: Uint8Array): void {
+    if (!this.#mayMove(MOVE.joint)) return;
+    this.#aim(2 * pair, [int32(data, 0) / MILLIDEG_PER_RAD, int32(data, 4) / MILLIDEG_PER_RAD]);
+  }
+
+  /** Targets beyond the limits are not taken; the status says which joints they were for. */
+  #aim(first: number, targetsRad: ArrayLike<number>): void {
+    for (let i = 0; i < targetsRad.length; i++) {
+      const joint = first + i;
+      const { minRad, maxRad } = this.#model.joints[joint]!;
+      const inside = targetsRad[i]! >= minRad - 1e-4 && targetsRad[i]! <= maxRad + 1e-4;
+      if (inside) {
+        this.motion.targetsRad[joint] = targetsRad[i]!;
+        this.limitBits &= ~(1 << joint);
+      } else this.limitBits |= 1 << joint;
+    }
+    this.status = this.limitBits === 0 ? ARM_STATUS.ok : ARM_STATUS.overLimit;
+  }
+
+  #takePose(third: number, data: Uint8Array): void {
+    if (!this.#mayMove(MOVE.pose) && !(this.moveMode === MOVE.line && this.#mayMove(MOVE.line))) return;
+    for (let i = 0; i < 2; i++) {
+      const axis = 2 * third + i;
+      this.#pose[axis] = int32(data, 4 * i) / (axis < 3 ? UM_PER_M : MILLIDEG_PER_RAD);
+    }
+    this.#poseSeen[third] = true;
+    if (!this.#poseSeen.every(Boolean)) return;
+    this.#poseSeen.fill(false);
+    const [positionM, rpyRad] = [[...this.#pose.subarray(0, 3)], [...this.#pose.subarray(3)]];
+    const found = solvePose(this.chain, this.motion.targetsRad, positionM, rpyRad);
+    if (found === null) this.status = ARM_STATUS.noSolution;
+    else this.#aim(0, found);
+  }
+
+  #takeGripper(data: Uint8Array): void {
+    if (data[7] === 0xae) return;
+    const action = data[6]!;
+    this.gripperEnabled = action === 1 || action === 3;
+    this.gripperNm = ((data[4]! << 8) | data[5]!) / 1000;
+    if (this.gripperEnabled) this.gripperTargetM = Math.max(0, Math.min(STROKE_M, int32(data, 0) / UM_PER_M));
+  }
+}

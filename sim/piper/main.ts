@@ -1,0 +1,85 @@
+import { lstatSync, symlinkSync, unlinkSync } from 'node:fs';
+import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import { openPty } from '../../src/robot/buses/pty.ts';
+import { PiperSimulation } from './simulation.ts';
+
+export const about = 'AgileX Piper behind a serial CAN adapter (SLCAN on a pseudo-terminal)';
+
+export const details = `Creates a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
+  farhand sim piper --slcan /tmp/piper
+  farhand can dump --slcan /tmp/piper --seconds 2
+
+3,040 feedback frames a second; stop, resume, enabling, roles, joint and pose commands, gripper, limits, firmware reply.
+Without power the heavy joints sag, which is printed.`;
+
+export const options: Record<string, OptionSpec> = {
+  slcan: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
+  firmware: { type: 'string', value: 'new|old', about: '1.8-2 (default), or 1.5-2 with the older zero' },
+  start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: all 0)' },
+  leader: { type: 'boolean', about: 'start in the leader role: no feedback until told to follow' },
+  canable2: { type: 'boolean', about: 'an adapter that acknowledges nothing' },
+  seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+};
+
+export async function run(given: Given, stop: AbortSignal): Promise<number> {
+  const link = given.values['slcan'];
+  if (typeof link !== 'string')
+    throw new TeleopError('bad-option', 'sim piper needs --slcan PATH', {
+      hint: 'Give a path for the link, for example --slcan /tmp/piper.',
+    });
+  const seconds = numberOption(given, 'seconds', 0.1, 86_400);
+  const pty = await openPty();
+  const simulation = new PiperSimulation(pty, {
+    firmware: firmwareOf(given),
+    startRad: startOf(given),
+    leader: given.values['leader'] === true,
+    acknowledges: given.values['canable2'] !== true,
+    onEvent: (what) => console.error(`sim piper: ${what}`),
+  });
+  replaceLink(pty.path, link);
+  console.log(`sim piper ready: ${link} → ${pty.path}`);
+  await new Promise<void>((resolve) => {
+    const ticker = setInterval(() => simulation.tick(performance.now()), 1);
+    const end = () => {
+      clearInterval(ticker);
+      clearTimeout(timer);
+      resolve();
+    };
+    const timer = seconds === null ? undefined : setTimeout(end, seconds * 1000);
+    stop.addEventListener('abort', end);
+    if (stop.aborted) end();
+  });
+  unlinkSync(link);
+  pty.close();
+  return 0;
+}
+
+/** An old link, of a simulator that was killed, is replaced; anything else is left alone. */
+function replaceLink(target: string, link: string): void {
+  const there = lstatSync(link, { throwIfNoEntry: false });
+  if (there !== undefined && !there.isSymbolicLink())
+    throw new TeleopError('file-unwritable', `${link} exists already and is not a link`, {
+      hint: 'Choose another path for --slcan.',
+    });
+  if (there !== undefined) unlinkSync(link);
+  symlinkSync(target, link);
+}
+
+function firmwareOf(given: Given): 'new' | 'old' {
+  const text = given.values['firmware'] ?? 'new';
+  if (text === 'new' || text === 'old') return text;
+  throw new TeleopError('bad-option', `--firmware ${String(text)} is not known`, {
+    hint: 'Choose new or old.',
+  });
+}
+
+function startOf(given: Given): number[] {
+  const text = given.values['start'];
+  if (typeof text !== 'string') return [0, 0, 0, 0, 0, 0];
+  const angles = text.split(',').map((part) => (Number(part) * Math.PI) / 180);
+  if (angles.length === 6 && angles.every(Number.isFinite)) return angles;
+  throw new TeleopError('bad-option', `--start ${text} is not six angles`, {
+    hint: 'Give six degrees with commas, for example --start 0,90,-90,0,0,0.',
+  });
+}

@@ -1,0 +1,67 @@
+import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
+import type { Pty } from '../../src/robot/buses/pty.ts';
+import { SlcanAdapter } from './adapter.ts';
+import { PiperArm } from './arm.ts';
+import { answersTo, FEEDBACK_HZ, FeedbackRound } from './feedback.ts';
+import { piperModel } from './model.ts';
+
+export interface SimulationOptions {
+  firmware: 'new' | 'old';
+  startRad?: readonly number[];
+  leader?: boolean;
+  acknowledges?: boolean;
+  onEvent?(what: string): void;
+}
+
+const VERSIONS = { new: 'S-V1.8-2', old: 'S-V1.5-2' } as const;
+/** After a stall the arm does not make up for more than this; its bus could not either. */
+const MAX_CATCH_UP_MS = 20;
+const STEP_S = 1e-3;
+
+/** An arm behind a serial adapter. `tick` does what is due: commands in, motion, feedback out in one batch. */
+export class PiperSimulation {
+  readonly arm: PiperArm;
+  readonly adapter: SlcanAdapter;
+  readonly #round: FeedbackRound;
+  readonly #answers: CanFrame[] = [];
+  #atMs: number | null = null;
+  #owedFrames = 0;
+  /** Every command as it came, for whoever wants to know. */
+  onCommand: (frame: CanFrame) => void = () => {};
+
+  constructor(pty: Pty, options: SimulationOptions) {
+    const { firmware, startRad = [0, 0, 0, 0, 0, 0], leader = false, onEvent = () => {} } = options;
+    this.arm = new PiperArm({
+      model: piperModel(firmware),
+      firmware: VERSIONS[firmware],
+      startRad,
+      leader,
+      onEvent,
+    });
+    this.#round = new FeedbackRound(this.arm);
+    this.adapter = new SlcanAdapter(pty, {
+      acknowledges: options.acknowledges ?? true,
+      onFrame: (frame) => {
+        this.onCommand(frame);
+        this.arm.take(frame);
+        this.#answers.push(...answersTo(frame, this.arm));
+      },
+    });
+  }
+
+  tick(nowMs: number): void {
+    this.adapter.poll();
+    const passedMs = Math.min(MAX_CATCH_UP_MS, nowMs - (this.#atMs ?? nowMs));
+    const steps = Math.floor(passedMs);
+    for (let i = 0; i < steps; i++) this.arm.step(STEP_S);
+    this.#atMs = nowMs - (passedMs - steps);
+    this.#owedFrames += (steps * FEEDBACK_HZ) / 1000;
+    for (; this.#owedFrames >= 1; this.#owedFrames--) {
+      const frame = this.#round.next();
+      if (frame !== null) this.adapter.receive(frame, nowMs);
+    }
+    for (const frame of this.#answers) this.adapter.receive(frame, nowMs);
+    this.#answers.length = 0;
+    this.adapter.flush();
+  }
+}
