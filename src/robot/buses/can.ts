@@ -52,6 +52,7 @@ export interface CanBusOptions {
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 3000;
 const LOAD_WINDOW_NS = 1e9;
+const LOOK_MS = 5;
 
 /**
  * A CAN bus that comes back by itself when its adapter does. It restores the connection, nothing more: what may be
@@ -115,6 +116,16 @@ export class CanBus {
     this.stats.sent += taken;
     this.stats.dropped += count - taken;
     return taken === count;
+  }
+
+  /** Waits until `isDone`, looking every few milliseconds; false when it took too long or the bus is down. */
+  async until(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
+    const endNs = this.#clock.nowNs() + timeoutMs * 1e6;
+    while (!isDone()) {
+      if (!this.isUp || this.#clock.nowNs() > endNs) return false;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    return true;
   }
 
   close(): void {

@@ -1,0 +1,27 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { DriverFixture } from '../driver-fixture.ts';
+import { startSimProcess } from '../sim-process.ts';
+
+const fixture: DriverFixture = {
+  model: 'test/data/piper-model.yaml',
+  skip: process.platform === 'linux' ? '' : 'the simulator needs a Linux pseudo-terminal',
+  // Ending a stop cuts the power for a moment: the simulated arm sags meanwhile.
+  recoverySagRad: 0.1,
+  async start() {
+    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-piper-'));
+    const slcan = path.join(folder, 'slcan');
+    const sim = await startSimProcess(['piper', '--slcan', slcan, '--start', '0,60,-60,0,20,0']);
+    return {
+      options: { bus: `slcan:${slcan}` },
+      kill: () => sim.kill(),
+      stop: async () => {
+        await sim.stop();
+        rmSync(folder, { recursive: true, force: true });
+      },
+    };
+  },
+};
+
+export default fixture;
