@@ -1,8 +1,7 @@
-import { writeSync } from 'node:fs';
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import type { CanFrame } from './can-frame.ts';
-import { openSerial, type SerialPort } from './serial.ts';
+import { openSerial, type SerialLine } from './serial.ts';
 import { BITRATE_CODES, encodeSlcan, MAX_LINE_BYTES, SlcanDecoder } from './slcan-codec.ts';
 
 export interface SlcanOptions {
@@ -25,47 +24,55 @@ export function slcanBackend({ path, bitrate, baudRate = 115_200 }: SlcanOptions
     throw new TeleopError('bad-config', `an SLCAN adapter has no bit rate ${bitrate}`, {
       hint: `Choose one of ${Object.keys(BITRATE_CODES).join(', ')}.`,
     });
-  const name = `slcan ${path}`;
   return {
-    name,
+    name: `slcan ${path}`,
     async open(events) {
-      const port = await openSerial(path, baudRate);
-      return new SlcanLink(port, code, events);
+      const link = new SlcanLink(events);
+      // The empty line ends whatever stood half-written in the adapter.
+      link.begin(await openSerial(path, baudRate, link), `\rC\rS${code}\rO\r`);
+      return link;
     },
   };
 }
 
 class SlcanLink implements CanLink {
-  readonly #port: SerialPort;
   readonly #events: CanEvents;
-  readonly #pending = Buffer.alloc(MAX_PENDING_BYTES + 16 * MAX_LINE_BYTES);
+  readonly #decoder: SlcanDecoder;
+  readonly #pending = new Uint8Array(MAX_PENDING_BYTES + MAX_LINE_BYTES);
+  #line: SerialLine | null = null;
   #pendingBytes = 0;
   #flushing: NodeJS.Timeout | undefined;
   #settled = false;
-  #closed = false;
 
-  constructor(port: SerialPort, bitrateCode: number, events: CanEvents) {
-    this.#port = port;
+  constructor(events: CanEvents) {
     this.#events = events;
-    const decoder = new SlcanDecoder({
+    this.#decoder = new SlcanDecoder({
       onFrame: (frame) => events.onFrame(frame),
       onLine: () => {},
       onRefused: () => this.#complain('the adapter refused a frame or a command'),
       onGarbage: () => this.#complain('the adapter sent what is not SLCAN'),
     });
-    port.on('data', (bytes) => decoder.push(bytes));
-    port.on('error', (error) => this.#lose(error.message));
-    port.on('close', () => this.#lose('the device is gone'));
-    // The empty line ends whatever stood half-written in the adapter.
-    this.#put(Buffer.from(`\rC\rS${bitrateCode}\rO\r`, 'latin1'));
-    this.#flush();
+  }
+
+  begin(line: SerialLine, greeting: string): void {
+    this.#line = line;
+    this.#say(greeting);
     setTimeout(() => {
       this.#settled = true;
     }, SETTLED_MS).unref();
   }
 
+  onBytes(bytes: Uint8Array, length: number): void {
+    this.#decoder.push(bytes, length);
+  }
+
+  onLost(why: string): void {
+    this.#end();
+    this.#events.onLost(why);
+  }
+
   send(frames: readonly CanFrame[], count: number): number {
-    if (this.#closed) return 0;
+    if (this.#line === null) return 0;
     let taken = 0;
     while (taken < count && this.#pendingBytes < MAX_PENDING_BYTES) {
       const end = encodeSlcan(frames[taken]!, this.#pending, this.#pendingBytes);
@@ -74,41 +81,27 @@ class SlcanLink implements CanLink {
       taken++;
     }
     this.#flush();
-    return this.#closed ? 0 : taken;
+    return this.#line === null ? 0 : taken;
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#put(Buffer.from('C\r', 'latin1'));
-    this.#flush();
+    if (this.#line === null) return;
+    this.#say('C\r');
+    this.#line?.close();
     this.#end();
   }
 
-  #put(bytes: Uint8Array): void {
-    this.#pending.set(bytes, this.#pendingBytes);
-    this.#pendingBytes += bytes.length;
+  #say(text: string): void {
+    for (let i = 0; i < text.length && this.#pendingBytes < this.#pending.length; i++)
+      this.#pending[this.#pendingBytes++] = text.charCodeAt(i);
+    this.#flush();
   }
 
-  /** Straight to the descriptor: the stream would write from a pool thread, one write after the other. */
   #flush(): void {
-    if (this.#pendingBytes === 0 || this.#closed) return;
-    const fd = this.#port.port?.fd;
-    if (typeof fd !== 'number') {
-      this.#port.write(Buffer.from(this.#pending.subarray(0, this.#pendingBytes)));
-      this.#pendingBytes = 0;
-      return;
-    }
-    try {
-      const written = writeSync(fd, this.#pending, 0, this.#pendingBytes);
-      this.#pending.copyWithin(0, written, this.#pendingBytes);
-      this.#pendingBytes -= written;
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'EAGAIN') {
-        this.#lose(message);
-        return;
-      }
-    }
+    if (this.#pendingBytes === 0 || this.#line === null) return;
+    const written = this.#line.write(this.#pending, this.#pendingBytes);
+    this.#pending.copyWithin(0, written, this.#pendingBytes);
+    this.#pendingBytes -= written;
     if (this.#pendingBytes > 0) this.#flushing ??= setTimeout(this.#flushLater, FLUSH_MS);
   }
 
@@ -121,15 +114,8 @@ class SlcanLink implements CanLink {
     if (this.#settled) this.#events.onError(what);
   }
 
-  #lose(why: string): void {
-    if (this.#closed) return;
-    this.#end();
-    this.#events.onLost(why);
-  }
-
   #end(): void {
-    this.#closed = true;
+    this.#line = null;
     clearTimeout(this.#flushing);
-    if (this.#port.isOpen) this.#port.close(() => {});
   }
 }
