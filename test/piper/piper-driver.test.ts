@@ -141,6 +141,7 @@ describe('Piper driver and its arm', { skip, timeout: 60_000 }, () => {
       const arm = await rig.open();
       await used(arm, async () => {
         assert.equal(await arm.enable(), 'ok');
+        await arm.run(50);
         rig.sim.arm.motion.power(4, false);
         await arm.run(150);
         assert.equal(arm.driver.fault, 'joint 5 lost its power');

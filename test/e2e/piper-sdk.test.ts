@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { SlcanAdapter } from '../../sim/piper/adapter.ts';
+import { packageRoot } from '../../src/app/paths.ts';
+import { frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
+import { openPty } from '../../src/robot/buses/pty.ts';
+import {
+  enableFrame,
+  firmwareQueryFrame,
+  followerFrame,
+  MOVE,
+  modeFrame,
+  resumeFrame,
+  stopFrame,
+} from '../../src/robot/piper/frames.ts';
+import { flangeChain } from '../../src/robot/piper/geometry.ts';
+import { model, PiperRig, withRig } from '../piper/piper-rig.ts';
+
+const PEER = path.join(packageRoot, 'test', 'e2e', 'piper-sdk-peer.py');
+const VENV = path.join(packageRoot, 'artifacts', 'venv-piper');
+const PACKAGES = ['piper_sdk==0.6.2', 'python-can==4.6.1', 'pyserial==3.5'];
+
+/** An interpreter that has the vendor's SDK, or why there is none. `FARHAND_PIPER_PYTHON` names one. */
+function findPython(): { python: string } | { why: string } {
+  const named = process.env['FARHAND_PIPER_PYTHON'];
+  if (named !== undefined) return { python: named };
+  if (process.platform !== 'linux') return { why: 'the simulator needs a Linux pseudo-terminal' };
+  const python = path.join(VENV, 'bin', 'python3');
+  const works = () =>
+    existsSync(python) && spawnSync(python, ['-c', 'import piper_sdk, can, serial']).status === 0;
+  if (works()) return { python };
+  mkdirSync(path.dirname(VENV), { recursive: true });
+  const made = spawnSync('python3', ['-m', 'venv', VENV]);
+  if (made.status !== 0) return { why: 'python3 with its venv module is not here' };
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES];
+  spawnSync(python, pip, { timeout: 120_000 });
+  return works() ? { python } : { why: `${PACKAGES.join(', ')} cannot be installed (no package index?)` };
+}
+
+/** Runs a task of the peer; resolves with what it found. `onLine` sees everything else it says. */
+async function peer(
+  python: string,
+  args: readonly string[],
+  onLine: (line: string) => void = () => {},
+): Promise<Record<string, unknown>> {
+  const child: ChildProcess = spawn(python, [PEER, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let result: Record<string, unknown> | null = null;
+  let said = '';
+  createInterface({ input: child.stdout! }).on('line', (line) => {
+    if (line.startsWith('result ')) result = JSON.parse(line.slice(7)) as Record<string, unknown>;
+    else onLine(line);
+    said += `${line}\n`;
+  });
+  child.stderr!.on('data', (bytes) => {
+    said += String(bytes);
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), 40_000);
+  await new Promise((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  assert.ok(result !== null, said);
+  return result;
+}
+
+const nearAll = (actual: unknown, expected: readonly number[], by: number) => {
+  for (const [i, value] of expected.entries())
+    assert.ok(
+      Math.abs((actual as number[])[i]! - value) <= by,
+      `${String(actual)} is not ${expected.join()}`,
+    );
+};
+
+describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 200_000 }, () => {
+  let found: { python: string } | { why: string } = { why: 'not looked for' };
+  const pythonOr = (t: TestContext): string | null => {
+    if ('python' in found) return found.python;
+    t.skip(found.why);
+    console.log(`piper_sdk interop is skipped: ${found.why}`);
+    return null;
+  };
+  before(() => {
+    found = findPython();
+  });
+  let rig: PiperRig | undefined;
+  after(() => rig?.end());
+
+  it('enables, moves, reads and stops our simulated arm', async (t) => {
+    const python = pythonOr(t);
+    if (python === null) return;
+    await withRig({}, async ({ link, sim }) => {
+      const goal = [11459, 34377, -22918, 5730, -11459, 28648];
+      const out = await peer(python, ['drive', link, JSON.stringify(goal), '50000']);
+      assert.equal(out['firmware'], 'S-V1.8-2');
+      assert.equal(out['enabled'], true);
+      nearAll(out['joints'], goal, 20);
+      nearAll([out['stroke']], [50_000], 50);
+      assert.deepEqual(out['mode'], [1, 1, 0]);
+      assert.deepEqual(out['limits'], [1200, -1200, 3000]);
+      const positionM = new Float64Array(3);
+      const goalRad = goal.map((millideg) => (millideg * Math.PI) / 180_000);
+      flangeChain(model).frame(goalRad, 6, positionM, new Float64Array(4));
+      nearAll(
+        (out['pose'] as number[]).slice(0, 3),
+        [...positionM].map((m) => m * 1e6),
+        300,
+      );
+      assert.ok((out['fps'] as number) > 2000, `${String(out['fps'])} frames a second`);
+      assert.equal(out['stopped'], true);
+      assert.equal(out['dropped'], true);
+      assert.equal(sim.arm.motion.allPowered, false);
+    });
+  });
+
+  it('sends byte for byte what we send for the same commands', async (t) => {
+    const python = pythonOr(t);
+    if (python === null) return;
+    await withRig({}, async ({ link, commands }) => {
+      await peer(python, ['speak', link]);
+      const ours = [
+        followerFrame(),
+        firmwareQueryFrame(),
+        enableFrame(true),
+        modeFrame(MOVE.joint, 25),
+        modeFrame(MOVE.pose, 25),
+        stopFrame(),
+        resumeFrame(),
+      ].map(frameText);
+      const theirs = commands.filter((text) => !/^(15[2-79])#/.test(text));
+      assert.deepEqual(theirs, ours);
+      for (const text of ['155#00002CC300002CC3', '154#00014C0800000000', '159#000088B803E80100'])
+        assert.ok(commands.includes(text), text);
+    });
+  });
+
+  it('decodes the frames of our driver to what was written', async (t) => {
+    const python = pythonOr(t);
+    if (python === null) return;
+    rig = await PiperRig.start({ startRad: [0.1, 1, -1, 0, 0.3, 0] });
+    const arm = await rig.open();
+    assert.equal(await arm.enable(), 'ok');
+    await arm.run(50);
+    rig.commands.length = 0;
+    const target = [0.123456, 1.05, -1.1, 0.07, 0.25, -0.33];
+    await arm.run(100, target);
+    arm.driver.dispose();
+    const sent = rig.commands.filter((text) => /^15[15679]#/.test(text)).slice(0, 40);
+    assert.ok(sent.length >= 20);
+    const pty = await openPty();
+    const adapter = new SlcanAdapter(pty, { acknowledges: false, onFrame: () => {} });
+    let listening = false;
+    const ticker = setInterval(() => {
+      adapter.poll();
+      if (listening && adapter.open) for (const text of sent) adapter.receive(parseFrameText(text)!, 0);
+      adapter.flush();
+    }, 20);
+    const out = await peer(python, ['listen', pty.path], (line) => {
+      listening ||= line === 'listening';
+    });
+    clearInterval(ticker);
+    pty.close();
+    assert.deepEqual(
+      out['joints'],
+      target.map((rad) => Math.round((rad * 180_000) / Math.PI)),
+    );
+    assert.equal(out['stroke'], 35_000);
+    assert.equal(out['effort'], 1000);
+    assert.deepEqual(out['mode'], [1, 1, 25]);
+  });
+});
