@@ -2,7 +2,8 @@ import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { Pty } from '../../src/robot/buses/pty.ts';
 import { encodeSlcan, MAX_LINE_BYTES, SlcanDecoder } from '../../src/robot/buses/slcan-codec.ts';
 
-const BUFFER_BYTES = 64 * 1024;
+/** Small, like that of an adapter: a host that is too slow loses frames instead of reading ever older ones. */
+const BUFFER_BYTES = 4096;
 const CR = 0x0d;
 const BEL = 0x07;
 

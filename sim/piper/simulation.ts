@@ -10,6 +10,8 @@ export interface SimulationOptions {
   startRad?: readonly number[];
   leader?: boolean;
   acknowledges?: boolean;
+  /** Of the 3,040 feedback frames a second; default 1. */
+  feedbackShare?: number;
   onEvent?(what: string): void;
 }
 
@@ -25,6 +27,7 @@ export class PiperSimulation {
   readonly #round: FeedbackRound;
   readonly #answers: CanFrame[] = [];
   #atMs: number | null = null;
+  readonly #framesPerMs: number;
   #owedFrames = 0;
   /** Every command as it came, for whoever wants to know. */
   onCommand: (frame: CanFrame) => void = () => {};
@@ -38,6 +41,7 @@ export class PiperSimulation {
       leader,
       onEvent,
     });
+    this.#framesPerMs = ((options.feedbackShare ?? 1) * FEEDBACK_HZ) / 1000;
     this.#round = new FeedbackRound(this.arm);
     this.adapter = new SlcanAdapter(pty, {
       acknowledges: options.acknowledges ?? true,
@@ -55,7 +59,7 @@ export class PiperSimulation {
     const steps = Math.floor(passedMs);
     for (let i = 0; i < steps; i++) this.arm.step(STEP_S);
     this.#atMs = nowMs - (passedMs - steps);
-    this.#owedFrames += (steps * FEEDBACK_HZ) / 1000;
+    this.#owedFrames += steps * this.#framesPerMs;
     for (; this.#owedFrames >= 1; this.#owedFrames--) {
       const frame = this.#round.next();
       if (frame !== null) this.adapter.receive(frame, nowMs);

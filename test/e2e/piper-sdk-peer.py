@@ -16,7 +16,7 @@ def joints(message):
     return [getattr(message, f"joint_{i}") for i in range(1, 7)]
 
 
-def wait(condition, seconds=5.0):
+def wait(condition, seconds=15.0):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end:
         time.sleep(0.01)
@@ -31,8 +31,10 @@ def drive(goal, stroke):
     out["enabled"] = wait(piper.EnablePiper)
     piper.GripperCtrl(0, 1000, 0x02, 0)
     piper.GripperCtrl(0, 1000, 0x01, 0)
-    end = time.monotonic() + 3
-    while time.monotonic() < end:
+    arrived = lambda: max(abs(a - b) for a, b in zip(joints(piper.GetArmJointMsgs().joint_state), goal)) < 20
+    gripped = lambda: abs(piper.GetArmGripperMsgs().gripper_state.grippers_angle - stroke) < 50
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not (arrived() and gripped()):
         piper.MotionCtrl_2(0x01, 0x01, 100, 0x00)
         piper.JointCtrl(*goal)
         piper.GripperCtrl(stroke, 1000, 0x01, 0)
@@ -41,7 +43,6 @@ def drive(goal, stroke):
     out["stroke"] = piper.GetArmGripperMsgs().gripper_state.grippers_angle
     pose = piper.GetArmEndPoseMsgs().end_pose
     out["pose"] = [pose.X_axis, pose.Y_axis, pose.Z_axis, pose.RX_axis, pose.RY_axis, pose.RZ_axis]
-    out["fps"] = piper.GetCanFps()
     status = piper.GetArmStatus().arm_status
     out["mode"] = [int(status.ctrl_mode), int(status.mode_feed), int(status.arm_status)]
     # The SDK's list of six holds the last reply six times.
