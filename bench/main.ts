@@ -9,6 +9,7 @@ import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
+import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
@@ -22,6 +23,7 @@ const BENCHES: readonly Verb[] = [
   liveBench,
   dynamixelBench,
 ];
+const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, piperBench];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */

@@ -11,6 +11,7 @@ import { emptyFrame, frameText, parseFrameText } from '../../src/robot/buses/can
 import { LoopbackCan } from '../../src/robot/buses/loopback-can.ts';
 import { canBackend } from '../../src/robot/buses/open-can.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
+import { openPackagedSerial } from '../../src/robot/buses/serial.ts';
 
 const skip = process.platform === 'linux' ? false : 'pseudo-terminals are Linux here';
 const frames = (...texts: string[]) => texts.map((text) => parseFrameText(text)!);
@@ -140,6 +141,27 @@ describe('a CAN bus over a serial adapter', { skip, timeout: 30_000 }, () => {
     await assert.rejects(() => open('socketcan:nocan7'), code('bus-failed'));
     assert.throws(() => canBackend('slcan:/dev/ttyACM0', 800_000), code('bad-config'));
     assert.throws(() => canBackend('can0', 1_000_000), code('bad-config'));
+  });
+});
+
+describe('the serialport package', { skip, timeout: 30_000 }, () => {
+  it('opens our pseudo-terminals too, both ways', async () => {
+    await withLine(async (line) => {
+      let got = '';
+      const port = await openPackagedSerial(line.link, 115_200, {
+        onBytes: (bytes, length) => {
+          got += Buffer.from(bytes.subarray(0, length)).toString('latin1');
+        },
+        onLost: () => {},
+      });
+      assert.equal(port.write(Buffer.from('V\r'), 2), 2);
+      await eventually(() => line.heard() === 'V\r');
+      line.say('V1013\r');
+      await eventually(() => got === 'V1013\r');
+      port.close();
+      await sleep(50);
+      line.unplug();
+    });
   });
 });
 

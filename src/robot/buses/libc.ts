@@ -13,7 +13,7 @@ interface PollCall {
   ): void;
 }
 
-/** The calls of CAN sockets and pseudo-terminals. 64-bit Linux. */
+/** The calls of CAN sockets, serial lines and pseudo-terminals. 64-bit Linux. */
 export interface BusLibc {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Pointer, length: number): number;
@@ -22,6 +22,7 @@ export interface BusLibc {
   poll: PollCall;
   recv(fd: number, bytes: Pointer, length: number, flags: number): number;
   send(fd: number, bytes: Pointer, length: number, flags: number): number;
+  open(path: string, flags: number): number;
   close(fd: number): number;
   posix_openpt(flags: number): number;
   grantpt(fd: number): number;
@@ -31,6 +32,8 @@ export interface BusLibc {
   tcsetattr(fd: number, when: number, settings: Pointer): number;
   cfmakeraw(settings: Pointer): void;
   tcflush(fd: number, queue: number): number;
+  cfsetspeed(settings: Pointer, baudRate: number): number;
+  ioctl(fd: number, request: number): number;
   errno(): number;
 }
 
@@ -42,6 +45,7 @@ const SIGNATURES = {
   poll: 'int poll(void *, uint64_t, int)',
   recv: 'int64_t recv(int, void *, uint64_t, int)',
   send: 'int64_t send(int, void *, uint64_t, int)',
+  open: 'int open(const char *, int)',
   close: 'int close(int)',
   posix_openpt: 'int posix_openpt(int)',
   grantpt: 'int grantpt(int)',
@@ -51,6 +55,8 @@ const SIGNATURES = {
   tcsetattr: 'int tcsetattr(int, int, void *)',
   cfmakeraw: 'void cfmakeraw(void *)',
   tcflush: 'int tcflush(int, int)',
+  cfsetspeed: 'int cfsetspeed(void *, uint32_t)',
+  ioctl: 'int ioctl(int, uint64_t)',
 } as const;
 
 export const EAGAIN = 11;
@@ -58,7 +64,10 @@ export const ENOBUFS = 105;
 
 const ERRNO: Readonly<Record<number, string>> = {
   1: 'EPERM (not permitted)',
+  2: 'ENOENT (no such file)',
+  6: 'ENXIO (no such device)',
   13: 'EACCES (no permission)',
+  16: 'EBUSY (another program has it)',
   19: 'ENODEV (no such interface)',
   22: 'EINVAL (not for this interface)',
   97: 'EAFNOSUPPORT (this kernel has no CAN)',
@@ -90,7 +99,7 @@ async function bindAll(): Promise<BusLibc> {
 
 function unavailable(why: string, cause?: unknown): TeleopError {
   return new TeleopError('native-unavailable', `native calls are not available: ${why}`, {
-    hint: 'SocketCAN and pseudo-terminals need 64-bit Linux and the optional package koffi (`npm install koffi`); an SLCAN adapter works without.',
+    hint: 'SocketCAN and pseudo-terminals need 64-bit Linux and the optional package koffi (`npm install koffi`).',
     cause,
   });
 }

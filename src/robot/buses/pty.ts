@@ -1,4 +1,4 @@
-import { closeSync, readSync, writeSync } from 'node:fs';
+import { readSync, writeSync } from 'node:fs';
 import { TeleopError } from '../../core/errors.ts';
 import { type BusLibc, errnoText, loadBusLibc } from './libc.ts';
 
@@ -41,7 +41,7 @@ export async function openPty({ blocking = false } = {}): Promise<Pty> {
     read: (into) => unlessBusy(() => readSync(fd, into)),
     write: (bytes, length) => unlessBusy(() => writeSync(fd, bytes, 0, length)),
     flush: () => libc.tcflush(fd, TCIOFLUSH),
-    close: () => closeSync(fd),
+    close: () => libc.close(fd),
   };
 }
 

@@ -1,5 +1,8 @@
-import { readSync, writeSync } from 'node:fs';
+import { constants, readSync, writeSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
+import { FdWatcher } from './fd-watcher.ts';
+import { type BusLibc, errnoText, loadBusLibc } from './libc.ts';
 
 export interface SerialEvents {
   /** The first `length` bytes of `bytes`, which is reused. */
@@ -14,51 +17,58 @@ export interface SerialLine {
   close(): void;
 }
 
-/** What we use of an open port of the optional package `serialport`; descriptor and poller where the system has them. */
-interface Port {
-  readonly isOpen: boolean;
-  readonly fd?: number | null;
-  readonly poller?: { once(event: 'readable', done: (error: Error | null) => void): unknown };
-  read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }>;
-  write(buffer: Buffer): Promise<void>;
-  close(): Promise<void>;
-}
-
 const READ_BYTES = 16 * 1024;
 
 /** Opens a serial device raw, 8N1, for this process alone. Rejects with a `TeleopError`. */
 export async function openSerial(path: string, baudRate: number, events: SerialEvents): Promise<SerialLine> {
-  const { SerialPort } = await load();
-  let port: Port;
-  try {
-    port = (await SerialPort.binding.open({ path, baudRate })) as Port;
-  } catch (cause) {
-    throw cannotOpen(path, cause as Error);
+  if (process.platform !== 'linux') return openPackagedSerial(path, baudRate, events);
+  const libc = await loadBusLibc();
+  // Not by fs: a worker closes what it opened so when it ends, and knows nothing of our own close.
+  const fd = libc.open(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
+  if (fd < 0) throw cannotOpen(path, new Error(errnoText(libc.errno())));
+  const settings = new Uint8Array(TERMIOS_BYTES);
+  const flags = new DataView(settings.buffer);
+  if (libc.tcgetattr(fd, settings) !== 0) {
+    libc.close(fd);
+    throw cannotOpen(path, new Error('it is not a serial device'));
   }
-  const { fd, poller } = port;
-  return typeof fd === 'number' && poller !== undefined
-    ? new PolledLine(port, fd, poller, events)
-    : new PortLine(port, events);
+  libc.cfmakeraw(settings);
+  libc.cfsetspeed(settings, baudRate);
+  flags.setUint32(CFLAG_AT, ((flags.getUint32(CFLAG_AT, true) | CREAD_CLOCAL) & ~CRTSCTS) >>> 0, true);
+  libc.tcsetattr(fd, TCSANOW, settings);
+  libc.ioctl(fd, TIOCEXCL);
+  libc.tcflush(fd, TCIOFLUSH);
+  return new NativeLine(libc, fd, events);
 }
 
+const TERMIOS_BYTES = 128;
+/** Offset and bits of c_cflag in struct termios. */
+const CFLAG_AT = 8;
+const CREAD_CLOCAL = 0o200 | 0o4000;
+const CRTSCTS = 0x80000000;
+const TCSANOW = 0;
+const TCIOFLUSH = 2;
+const TIOCEXCL = 0x540c;
+const TIOCNXCL = 0x540d;
+
 /**
- * Reads and writes the descriptor itself, which does not block. The package's own stream writes from a pool thread,
- * one write after the other, and reads a device that was unplugged for ever (zero bytes, again and again).
+ * A descriptor of our own. The package `serialport` is not for Linux here: its poller runs on the main thread's loop
+ * whatever thread opened it, which ends the process when a driver lives in a worker; and its stream reads a device
+ * that was unplugged for ever.
  */
-class PolledLine implements SerialLine {
-  readonly #port: Port;
+class NativeLine implements SerialLine {
+  readonly #libc: BusLibc;
   readonly #fd: number;
-  readonly #poller: NonNullable<Port['poller']>;
   readonly #events: SerialEvents;
+  readonly #watcher: FdWatcher;
   readonly #in = new Uint8Array(READ_BYTES);
   #closed = false;
 
-  constructor(port: Port, fd: number, poller: NonNullable<Port['poller']>, events: SerialEvents) {
-    this.#port = port;
+  constructor(libc: BusLibc, fd: number, events: SerialEvents) {
+    this.#libc = libc;
     this.#fd = fd;
-    this.#poller = poller;
     this.#events = events;
-    poller.once('readable', this.#onReadable);
+    this.#watcher = new FdWatcher(libc, fd, () => this.#read());
   }
 
   write(bytes: Uint8Array, length: number): number {
@@ -74,15 +84,11 @@ class PolledLine implements SerialLine {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#port.close().catch(() => {});
+    this.#libc.ioctl(this.#fd, TIOCNXCL);
+    this.#watcher.end();
   }
 
-  readonly #onReadable = (error: Error | null): void => {
-    if (this.#closed) return;
-    if (error !== null) {
-      this.#lose(error.message);
-      return;
-    }
+  #read(): void {
     try {
       const bytes = readSync(this.#fd, this.#in);
       if (bytes === 0) this.#lose('the device is gone');
@@ -90,8 +96,7 @@ class PolledLine implements SerialLine {
     } catch (cause) {
       if (!isBusy(cause)) this.#lose((cause as Error).message);
     }
-    if (!this.#closed) this.#poller.once('readable', this.#onReadable);
-  };
+  }
 
   #lose(why: string): void {
     this.close();
@@ -101,8 +106,34 @@ class PolledLine implements SerialLine {
 
 const isBusy = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EAGAIN';
 
-/** Where there is no descriptor (Windows). UNVERIFIED ON HARDWARE. */
-class PortLine implements SerialLine {
+/** What we use of an open port of the optional package `serialport`. */
+interface Port {
+  readonly isOpen: boolean;
+  read(buffer: Buffer, offset: number, length: number): Promise<{ bytesRead: number }>;
+  write(buffer: Buffer): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Through the package `serialport`, for systems other than Linux; exported for its test. */
+export async function openPackagedSerial(
+  path: string,
+  baudRate: number,
+  events: SerialEvents,
+): Promise<SerialLine> {
+  if (!isMainThread && process.platform !== 'win32')
+    throw new TeleopError('native-unavailable', 'serial ports cannot be opened in a worker on this system', {
+      hint: 'Run the robot on Linux, or use another CAN interface.',
+    });
+  const { SerialPort } = await load();
+  try {
+    return new PackagedLine((await SerialPort.binding.open({ path, baudRate })) as Port, events);
+  } catch (cause) {
+    throw cannotOpen(path, cause as Error);
+  }
+}
+
+// UNVERIFIED ON HARDWARE: macOS and Windows.
+class PackagedLine implements SerialLine {
   readonly #port: Port;
   readonly #events: SerialEvents;
   #writing = false;

@@ -1,6 +1,7 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import { type CanFrame, emptyFrame, isValidFrame } from './can-frame.ts';
+import { FdWatcher } from './fd-watcher.ts';
 import { type BusLibc, EAGAIN, ENOBUFS, errnoText, loadBusLibc } from './libc.ts';
 
 const PF_CAN = 29;
@@ -17,9 +18,6 @@ const EXTENDED_FLAG = 0x80000000;
 const REMOTE_FLAG = 0x40000000;
 const ERROR_FLAG = 0x20000000;
 const FD_BRS = 1;
-const POLLIN = 1;
-/** So that a closed link lets its pool thread go. */
-const POLL_MS = 100;
 /** Frames taken in one go before other work of the thread gets its turn. */
 const MAX_BATCH = 256;
 
@@ -74,7 +72,6 @@ function failed(name: string, why: string): TeleopError {
   });
 }
 
-/** Waits for frames in a pool thread (`poll`), reads them on the event loop. */
 class SocketCanLink implements CanLink {
   readonly #libc: BusLibc;
   readonly #fd: number;
@@ -84,17 +81,14 @@ class SocketCanLink implements CanLink {
   readonly #inBytes = new Uint8Array(this.#in.buffer);
   readonly #out = new DataView(new ArrayBuffer(FD_BYTES));
   readonly #outBytes = new Uint8Array(this.#out.buffer);
-  readonly #pollFd = new Uint8Array(8);
+  readonly #watcher: FdWatcher;
   #closed = false;
 
   constructor(libc: BusLibc, fd: number, events: CanEvents) {
     this.#libc = libc;
     this.#fd = fd;
     this.#events = events;
-    const view = new DataView(this.#pollFd.buffer);
-    view.setInt32(0, fd, true);
-    view.setInt16(4, POLLIN, true);
-    this.#wait();
+    this.#watcher = new FdWatcher(libc, fd, () => this.#drain());
   }
 
   send(frames: readonly CanFrame[], count: number): number {
@@ -111,8 +105,8 @@ class SocketCanLink implements CanLink {
   }
 
   close(): void {
-    // The descriptor is closed when the pool thread is out of its wait.
     this.#closed = true;
+    this.#watcher.end();
   }
 
   #pack({ id, extended, remote, fd, bitRateSwitch, length, data }: CanFrame): number {
@@ -123,14 +117,6 @@ class SocketCanLink implements CanLink {
     if (fd && bitRateSwitch) this.#out.setUint8(5, FD_BRS);
     for (let i = 0; i < (fd ? 64 : 8); i++) this.#outBytes[8 + i] = i < length && !remote ? data[i]! : 0;
     return fd ? FD_BYTES : CLASSIC_BYTES;
-  }
-
-  #wait(): void {
-    this.#libc.poll.async(this.#pollFd, 1, POLL_MS, (_error, ready) => {
-      if (!this.#closed && ready > 0) this.#drain();
-      if (this.#closed) this.#libc.close(this.#fd);
-      else this.#wait();
-    });
   }
 
   #drain(): void {
@@ -165,7 +151,7 @@ class SocketCanLink implements CanLink {
 
   #lose(why: string): void {
     if (this.#closed) return;
-    this.#closed = true;
+    this.close();
     this.#events.onLost(why);
   }
 }
