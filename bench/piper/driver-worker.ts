@@ -3,7 +3,17 @@ import { piperModel } from '../../sim/piper/model.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
-import { CALLED, END, flagsOf, NUMBERS, type PiperBenchData, STAMPS, stampsOf, TICK } from './shared.ts';
+import {
+  CALLED,
+  END,
+  flagsOf,
+  HANDED,
+  NUMBERS,
+  type PiperBenchData,
+  STAMPS,
+  stampsOf,
+  TICK,
+} from './shared.ts';
 
 /** ES2024, in V8 for long. */
 type WaitAsync = (
@@ -50,6 +60,7 @@ while (Atomics.load(flags, END) === 0 && seen < data.cycles) {
   stamps[cycle * STAMPS + CALLED] = nowNs;
   target[5] = ((cycle % NUMBERS) / 1000) * (Math.PI / 180);
   const answers = [driver.read(nowNs, reading), driver.write(nowNs, target, 0.5)];
+  stamps[cycle * STAMPS + HANDED] = monotonicClock.nowNs();
   if (answers.some((answer) => answer !== 'ok') && wrong.length < 5)
     wrong.push(`${answers.join()} ${driver.fault}`);
   if (cycle >= data.warmUpCycles) oldestFeedbackNs = Math.max(oldestFeedbackNs, nowNs - reading.robotNs);

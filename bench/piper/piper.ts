@@ -6,10 +6,10 @@ import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/a
 import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
-import { environment, environmentText, meterLoad } from '../environment.ts';
+import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 import { interruption } from '../interrupt.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
-import { AWAKE, CALLED, DUE, END, ON_BUS, PERIOD_NS, type PiperBenchData, STAMPS } from './shared.ts';
+import { AWAKE, CALLED, DUE, END, HANDED, ON_BUS, PERIOD_NS, type PiperBenchData, STAMPS } from './shared.ts';
 
 const MOST_LATE_MS = 1;
 const WARM_UP_S = 1;
@@ -46,11 +46,12 @@ Asked for: 99 of 100 cycles on the bus within ${MOST_LATE_MS} ms of their instan
       percentileTable('ms', [
         { label: 'due → control thread awake', percentiles: rows.awake },
         { label: 'awake → driver called', percentiles: rows.called },
-        { label: 'driver called → on the bus', percentiles: rows.write },
+        { label: 'driver called → handed to the kernel', percentiles: rows.handed },
+        { label: 'handed → on the bus', percentiles: rows.delivered },
         { label: 'due → on the bus', percentiles: rows.late, count: rows.cycles },
         { label: 'period on the bus − 5 ms', percentiles: rows.period },
       ]),
-      `feedback: ${done.received} frames, oldest at a read ${(done.oldestFeedbackNs / 1e6).toFixed(1)} ms; bus load up to ${(100 * done.load).toFixed(0)} %; others used ${load.otherPercent ?? '?'} % of a core`,
+      `feedback: ${done.received} frames, oldest at a read ${(done.oldestFeedbackNs / 1e6).toFixed(1)} ms; bus load up to ${(100 * done.load).toFixed(0)} %; ${loadText(load)}`,
       ...checks.map(checkText),
     ].join('\n');
     print(given, { environment: env, seconds, machine: load, ...rows, ...done, checks }, text);
@@ -108,7 +109,8 @@ function rowsOf(stamps: Float64Array) {
     missing,
     awake: between(DUE, AWAKE),
     called: between(AWAKE, CALLED),
-    write: between(CALLED, ON_BUS),
+    handed: between(CALLED, HANDED),
+    delivered: between(HANDED, ON_BUS),
     late: between(DUE, ON_BUS),
     period: percentilesMs(percentiles(periods)),
   };

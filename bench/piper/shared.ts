@@ -1,4 +1,4 @@
-/** What the three threads of the bench share: the tick, and four stamps per cycle. */
+/** What the three threads of the bench share: the tick, and the stamps of each cycle. */
 export interface PiperBenchData {
   link: string;
   cycles: number;
@@ -11,9 +11,12 @@ export const PERIOD_NS = 5e6;
 /** Of the flags. */
 export const TICK = 0;
 export const END = 1;
-/** Of a cycle's stamps: when it was due, when the ticker was awake, when the driver was called, when its frames were on the bus. */
-export const STAMPS = 4;
-export const [DUE, AWAKE, CALLED, ON_BUS] = [0, 1, 2, 3] as const;
+/**
+ * Of a cycle's stamps: when it was due, when the ticker was awake, when the driver was called, when it had handed its
+ * frames to the kernel, when they were on the bus.
+ */
+export const STAMPS = 5;
+export const [DUE, AWAKE, CALLED, HANDED, ON_BUS] = [0, 1, 2, 3, 4] as const;
 /** A cycle's number travels in joint 6 as millidegrees. */
 export const NUMBERS = 1000;
 

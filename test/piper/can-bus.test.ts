@@ -132,6 +132,22 @@ describe('a CAN bus over a serial adapter', { skip, timeout: 30_000 }, () => {
     });
   });
 
+  it('puts a stop ahead of what waits, and still cuts no frame in half', async () => {
+    await withLine(async (line) => {
+      const options = { bitrate: 1_000_000, onFrame: () => {} };
+      const bus = await CanBus.open(canBackend(`slcan:${line.link}`, 1_000_000), options, monotonicClock);
+      const one = frames('155#0123456789ABCDEF');
+      while (bus.send(one));
+      assert.ok(bus.sendUrgent(frames('150#0100000000000000')));
+      await eventually(() => line.heard().endsWith('t15080100000000000000\r'));
+      const lines = line.written.split('\r').slice(4, -2);
+      assert.ok(lines.every((text) => text === 't15580123456789ABCDEF'));
+      assert.ok(lines.length < bus.stats.sent - 1, 'some never went out');
+      bus.close();
+      line.unplug();
+    });
+  });
+
   it('refuses what is not there and bit rates an adapter does not have', async () => {
     const options = { bitrate: 1_000_000, onFrame: () => {} };
     const code = (wanted: string) => (error: unknown) =>

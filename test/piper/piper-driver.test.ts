@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { shortFrame } from '../../src/robot/piper/frames.ts';
@@ -212,6 +214,22 @@ describe('Piper driver and its arm', { skip, timeout: 60_000 }, () => {
         (error) =>
           error instanceof TeleopError && error.code === 'robot-silent' && /no frame/.test(error.message),
       );
+    });
+  });
+});
+
+describe('Piper driver in a worker', { skip, timeout: 60_000 }, () => {
+  it('lives there as well, and the worker ends by itself', async () => {
+    await withRig(START, async (rig) => {
+      const worker = new Worker(new URL('./driver-in-worker.js', import.meta.url), {
+        workerData: `slcan:${rig.link}`,
+      });
+      const [done, code] = await Promise.all([once(worker, 'message'), once(worker, 'exit')]);
+      const { enabled, positionsRad, answers } = done[0] as Record<string, unknown>;
+      assert.equal(enabled, 'ok');
+      assert.deepEqual(answers, ['ok']);
+      near(positionsRad as number[], START.startRad, 2e-3);
+      assert.equal(code[0], 0);
     });
   });
 });

@@ -15,6 +15,8 @@ export interface CanEvents {
 export interface CanLink {
   /** Hands frames to the operating system before it returns. How many it took; the rest is lost. Never throws. */
   send(frames: readonly CanFrame[], count: number): number;
+  /** Gives up frames that were taken and still wait for room further on. */
+  discard(): void;
   close(): void;
 }
 
@@ -116,6 +118,12 @@ export class CanBus {
     this.stats.sent += taken;
     this.stats.dropped += count - taken;
     return taken === count;
+  }
+
+  /** Ahead of everything that still waits: for a stop. */
+  sendUrgent(frames: readonly CanFrame[]): boolean {
+    this.#link?.discard();
+    return this.send(frames);
   }
 
   /** Waits until `isDone`, looking every few milliseconds; false when it took too long or the bus is down. */

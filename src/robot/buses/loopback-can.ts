@@ -38,6 +38,7 @@ export class LoopbackCan {
         for (let i = 0; i < count; i++) this.#spread(frames[i]!, link);
         return count;
       },
+      discard: () => {},
       close: () => this.#members.delete(link),
     };
     this.#members.set(link, events);

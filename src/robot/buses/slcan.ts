@@ -16,6 +16,7 @@ const MAX_PENDING_BYTES = 4096;
 /** The adapter may refuse what was meant to clear its head. */
 const SETTLED_MS = 200;
 const FLUSH_MS = 1;
+const CR = 0x0d;
 
 /** A serial CAN adapter (CANable, CANtact, LAWICEL). Replies are optional: CANable 2 sends none. */
 export function slcanBackend({ path, bitrate, baudRate = 115_200 }: SlcanOptions): CanBackend {
@@ -82,6 +83,12 @@ class SlcanLink implements CanLink {
     }
     this.#flush();
     return this.#line === null ? 0 : taken;
+  }
+
+  /** All but the rest of a line whose beginning has gone out. */
+  discard(): void {
+    const end = this.#pending.subarray(0, this.#pendingBytes).indexOf(CR);
+    if (end >= 0) this.#pendingBytes = end + 1;
   }
 
   close(): void {

@@ -104,6 +104,9 @@ class SocketCanLink implements CanLink {
     return count;
   }
 
+  /** What the kernel took is the interface's. */
+  discard(): void {}
+
   close(): void {
     this.#closed = true;
     this.#watcher.end();

@@ -33,7 +33,7 @@ export const piperConfig = z.strictObject({
     .number()
     .min(20)
     .max(1000)
-    .default(100)
+    .default(200)
     .describe('no joint angles for this long: fault'),
 });
 export type PiperConfig = z.infer<typeof piperConfig>;

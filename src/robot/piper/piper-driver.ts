@@ -115,6 +115,7 @@ export class PiperDriver implements Driver {
       out.velocitiesRadS.set(feedback.velocitiesRadS);
       out.gripper = Math.max(0, Math.min(1, 1 - feedback.gripperM / this.#config.gripperStrokeM));
     } else if (!this.#blind) return 'stale';
+    if (this.#stopOwed && this.#bus.isUp) this.stop(nowNs);
     if (this.#blind || this.#untold) {
       this.#untold = false;
       return 'fault';
@@ -137,7 +138,7 @@ export class PiperDriver implements Driver {
     if (this.#disposed) return;
     this.#phase = 'off';
     this.#mustResume = true;
-    this.#stopOwed = !this.#bus.send(this.#stop);
+    this.#stopOwed = !this.#bus.sendUrgent(this.#stop);
   }
 
   dispose(): void {
@@ -161,6 +162,7 @@ export class PiperDriver implements Driver {
   #begin(nowNs: number): void {
     this.#beganNs = nowNs;
     this.#phaseNs = nowNs;
+    this.#stopOwed = false;
     const { armStatus, moveMode, controlMode } = this.feedback;
     const inTeach = controlMode === 2 || controlMode === 6;
     if (this.#mustResume || armStatus !== 0 || moveMode === MOVE.mit || inTeach) {
