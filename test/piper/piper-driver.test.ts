@@ -138,6 +138,26 @@ describe('Piper driver and its arm', { skip, timeout: 60_000 }, () => {
     });
   });
 
+  it('does not drop the arm for a target that it could not take', async () => {
+    await withRig(START, async (rig) => {
+      const arm = await rig.open();
+      await used(arm, async () => {
+        assert.equal(await arm.enable(), 'ok');
+        await arm.run(400);
+        const { take } = rig.sim.arm;
+        rig.sim.arm.take = () => {};
+        rig.sim.arm.status = 2;
+        await arm.run(50);
+        assert.equal(arm.driver.fault, 'the arm finds no joint angles for its target pose');
+        rig.sim.arm.take = take;
+        assert.equal(await arm.enable(), 'ok');
+        assert.equal((await arm.run(400)).length, 6);
+        assert.equal(arm.driver.fault, '');
+        assert.ok(!rig.commands.includes('150#0200000000000000'));
+      });
+    });
+  });
+
   it('notices a joint without power and an arm that someone takes into teaching', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();

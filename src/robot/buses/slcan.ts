@@ -1,3 +1,4 @@
+// UNVERIFIED ON HARDWARE: tried on pseudo-terminals only.
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import type { CanFrame } from './can-frame.ts';

@@ -1,3 +1,4 @@
+// UNVERIFIED ON HARDWARE: tried on vcan only, see scripts/socketcan-uml.mjs.
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import { type CanFrame, emptyFrame, isValidFrame } from './can-frame.ts';

@@ -42,6 +42,11 @@ const DRIVER_FAULTS: readonly (readonly [bit: number, text: string])[] = [
   [DRIVER_FLAG.driverHot, 'has a driver that is too hot'],
 ];
 
+const ANY_DRIVER_FAULT = DRIVER_FAULTS.reduce((bits, [bit]) => bits | bit, 0);
+
+/** No solution, singularity, over the limit: about a target, and gone with the next good one. */
+export const isTargetStatus = (armStatus: number): boolean => armStatus >= 2 && armStatus <= 4;
+
 /** What the status frame complains of; empty when nothing. */
 export function statusFault({ armStatus, limitBits, commBits }: PiperFeedback): string {
   if (armStatus === 0 && commBits === 0) return '';
@@ -54,7 +59,10 @@ export function statusFault({ armStatus, limitBits, commBits }: PiperFeedback): 
 export function driverFault({ driverFlags }: PiperFeedback, powered: boolean): string {
   for (let i = 0; i < PIPER_JOINTS; i++) {
     const flags = driverFlags[i]!;
-    for (const [bit, text] of DRIVER_FAULTS) if ((flags & bit) !== 0) return `joint ${i + 1} ${text}`;
+    if ((flags & ANY_DRIVER_FAULT) !== 0) {
+      const [, text] = DRIVER_FAULTS.find(([bit]) => (flags & bit) !== 0)!;
+      return `joint ${i + 1} ${text}`;
+    }
     if (powered && (flags & DRIVER_FLAG.enabled) === 0) return `joint ${i + 1} lost its power`;
   }
   return '';

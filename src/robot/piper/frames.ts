@@ -100,7 +100,10 @@ export function setGripper(frame: CanFrame, strokeM: number, torqueNm: number, a
 
 /** x, y, z, w to roll, pitch, yaw with R = Rz Ry Rx. Hot path. */
 export function rpyFromQuat(q: Float64Array, out: Float64Array): void {
-  const [x, y, z, w] = [q[0]!, q[1]!, q[2]!, q[3]!];
+  const x = q[0]!;
+  const y = q[1]!;
+  const z = q[2]!;
+  const w = q[3]!;
   const sinPitch = Math.max(-1, Math.min(1, 2 * (w * y - z * x)));
   out[0] = Math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y));
   out[1] = Math.asin(sinPitch);

@@ -5,7 +5,7 @@ import { type CanBackend, CanBus } from '../buses/can.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { PiperCommands } from './commands.ts';
 import type { PiperConfig } from './config.ts';
-import { controlFault, driverFault, statusFault } from './faults.ts';
+import { controlFault, driverFault, isTargetStatus, statusFault } from './faults.ts';
 import { PiperFeedback } from './feedback.ts';
 import {
   enableFrame,
@@ -26,8 +26,8 @@ const ENABLE_TIMEOUT_NS = 3000 * MS;
 const OLD_REPORT_NS = 30 * MS;
 /** The arm cuts its power and clears its flags first. */
 const RESUME_NS = 100 * MS;
-/** Until the mode we sent shows in the status. */
-const MODE_GRACE_NS = 300 * MS;
+/** Until mode and target that we sent show in the status. */
+const SETTLE_NS = 300 * MS;
 /** A target lost on its way would be lost for good if nobody moves: it is repeated this often. */
 const REPEAT_NS = 20 * MS;
 /** Reads that find old angles before it counts: a busy thread first has to take what has arrived. */
@@ -165,7 +165,8 @@ export class PiperDriver implements Driver {
     this.#stopOwed = false;
     const { armStatus, moveMode, controlMode } = this.feedback;
     const inTeach = controlMode === 2 || controlMode === 6;
-    if (this.#mustResume || armStatus !== 0 || moveMode === MOVE.mit || inTeach) {
+    const isLatched = armStatus !== 0 && !isTargetStatus(armStatus);
+    if (this.#mustResume || isLatched || moveMode === MOVE.mit || inTeach) {
       // The one place where the arm may drop: the operator reset and armed it.
       this.#bus.send(this.#resume);
       this.#phase = 'resuming';
@@ -221,16 +222,22 @@ export class PiperDriver implements Driver {
     if (this.#blind && !was)
       this.#raise(
         this.#bus.isUp
-          ? `no joint angles from the arm for ${feedbackTimeoutMs} ms`
+          ? `no joint angles from the arm for ${feedbackTimeoutMs} ms${this.#lastBusError()}`
           : `${this.#bus.name} is lost: ${this.#bus.trouble}`,
       );
     if (this.#phase !== 'on') return;
-    const settled = nowNs - this.#phaseNs > MODE_GRACE_NS;
+    const settled = nowNs - this.#phaseNs > SETTLE_NS;
+    const old = !settled && isTargetStatus(this.feedback.armStatus);
     const fault =
-      statusFault(this.feedback) ||
+      (old ? '' : statusFault(this.feedback)) ||
       driverFault(this.feedback, true) ||
       (settled ? controlFault(this.feedback) : '');
     if (fault !== '') this.#raise(fault);
+  }
+
+  #lastBusError(): string {
+    const { lastError } = this.#bus.stats;
+    return lastError === '' ? '' : `; last trouble of the bus: ${lastError}`;
   }
 
   #raise(text: string): void {
