@@ -30,7 +30,8 @@ export const piperBench: Verb = {
   about: 'The Piper driver’s 200 Hz loop on the simulated arm: how late its frames are on the bus.',
   details: `Three threads: a control thread that ticks at 200 Hz, the driver's thread that it wakes, and the arm on a
 pseudo-terminal, which sends 3,040 feedback frames a second and stamps every command as it arrives.
-Asked for: 99 of 100 cycles on the bus within ${MOST_LATE_MS} ms of their instant, none missing.`,
+Asked for: 99 of 100 cycles on the bus within ${MOST_LATE_MS} ms of their instant. A cycle whose thread wakes so late that the
+next is due is overtaken by it and counts as late.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(piperBench, given, 0, 0);
@@ -103,10 +104,15 @@ function rowsOf(stamps: Float64Array) {
     Math.abs(at(i + 1, ON_BUS) - at(i, ON_BUS) - PERIOD_NS),
   );
   let missing = 0;
-  for (let i = 0; i < cycles; i++) if (Number.isNaN(at(i, ON_BUS))) missing++;
+  let late = 0;
+  for (let i = 0; i < cycles; i++) {
+    if (Number.isNaN(at(i, ON_BUS))) missing++;
+    else if (at(i, ON_BUS) - at(i, DUE) > MOST_LATE_MS * 1e6) late++;
+  }
   return {
     cycles,
     missing,
+    lateCycles: late,
     awake: between(DUE, AWAKE),
     called: between(AWAKE, CALLED),
     handed: between(CALLED, HANDED),
@@ -117,14 +123,14 @@ function rowsOf(stamps: Float64Array) {
 }
 
 function checksOf(rows: ReturnType<typeof rowsOf>, done: DriverDone, seconds: number): Check[] {
-  const p99 = rows.late?.p99 ?? Number.POSITIVE_INFINITY;
+  const { cycles, lateCycles, missing, late } = rows;
+  const share = (lateCycles + missing) / cycles;
   const perS = done.received / (seconds + WARM_UP_S);
   return [
-    { what: `p99 on the bus within ${MOST_LATE_MS} ms`, ok: p99 <= MOST_LATE_MS, found: `${p99} ms` },
     {
-      what: 'every cycle on the bus',
-      ok: rows.missing === 0,
-      found: `${rows.missing} of ${rows.cycles} missing`,
+      what: `99 of 100 cycles on the bus within ${MOST_LATE_MS} ms`,
+      ok: share <= 0.01,
+      found: `${(100 * (1 - share)).toFixed(2)} of 100, p99 ${late?.p99 ?? '–'} ms (${lateCycles} late, ${missing} overtaken by the next)`,
     },
     { what: 'feedback flood', ok: perS > 2900, found: `${Math.round(perS)} frames/s` },
     {
