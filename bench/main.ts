@@ -21,9 +21,9 @@ const BENCHES: readonly Verb[] = [
   floodBench,
   playoutBench,
   liveBench,
+  piperBench,
   dynamixelBench,
 ];
-const BENCHES: readonly Verb[] = [loopBench, wireBench, soakBench, floodBench, playoutBench, piperBench];
 const RUN = 'npm run bench --';
 
 /** Exit codes: 0 measured, 1 a requirement was broken or the run failed, 2 it was asked wrongly. */

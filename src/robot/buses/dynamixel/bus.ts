@@ -203,8 +203,8 @@ export class DynamixelBus {
   async #connect(): Promise<void> {
     let lostWhy: string | null = null;
     const line = await this.#backend.open({
-      onBytes: (bytes) => {
-        if (!this.#closed && !this.#deaf) this.#parser.push(bytes);
+      onBytes: (bytes, length) => {
+        if (!this.#closed && !this.#deaf) this.#parser.push(bytes, length);
       },
       onLost: (why) => {
         lostWhy = why;

@@ -1,10 +1,9 @@
-import { writeSync } from 'node:fs';
-import { openSerial, type SerialPort } from '../serial.ts';
+import { openSerial, type SerialLine } from '../serial.ts';
 
 /** What a line tells of; all on the event loop of the thread that opened it. */
 export interface LineEvents {
-  /** The memory is the line's again after the call. */
-  onBytes(bytes: Uint8Array): void;
+  /** The first `length` bytes of `bytes`, which is reused. */
+  onBytes(bytes: Uint8Array, length: number): void;
   /** Told once; nothing follows. */
   onLost(why: string): void;
 }
@@ -31,62 +30,57 @@ export function serialLine(path: string, baudRate: number): LineBackend {
   return {
     name: path,
     baudRate,
-    open: async (events) => new PortLine(await openSerial(path, baudRate), events),
+    async open(events) {
+      const line = new PortLine(events);
+      line.begin(await openSerial(path, baudRate, line));
+      return line;
+    },
   };
 }
 
 class PortLine implements Line {
-  readonly #port: SerialPort;
   readonly #events: LineEvents;
-  readonly #pending = Buffer.alloc(PENDING_BYTES);
+  readonly #pending = new Uint8Array(PENDING_BYTES);
+  #port: SerialLine | null = null;
   #pendingBytes = 0;
   #flushing: NodeJS.Timeout | undefined;
-  #closed = false;
 
-  constructor(port: SerialPort, events: LineEvents) {
-    this.#port = port;
+  constructor(events: LineEvents) {
     this.#events = events;
-    port.on('data', (bytes) => {
-      if (!this.#closed) events.onBytes(bytes);
-    });
-    port.on('error', (error) => this.#lose(error.message));
-    port.on('close', () => this.#lose('the device is gone'));
+  }
+
+  begin(port: SerialLine): void {
+    this.#port = port;
+  }
+
+  onBytes(bytes: Uint8Array, length: number): void {
+    if (this.#port !== null) this.#events.onBytes(bytes, length);
+  }
+
+  onLost(why: string): void {
+    this.#end();
+    this.#events.onLost(why);
   }
 
   write(bytes: Uint8Array, length: number): boolean {
-    if (this.#closed || this.#pendingBytes + length > PENDING_BYTES) return false;
+    if (this.#port === null || this.#pendingBytes + length > PENDING_BYTES) return false;
     for (let i = 0; i < length; i++) this.#pending[this.#pendingBytes + i] = bytes[i]!;
     this.#pendingBytes += length;
     this.#flush();
-    return !this.#closed;
+    return this.#port !== null;
   }
 
   close(): void {
-    if (this.#closed) return;
     this.#flush();
+    this.#port?.close();
     this.#end();
   }
 
-  /** Straight to the descriptor: the stream would write from a pool thread. */
   #flush(): void {
-    if (this.#pendingBytes === 0 || this.#closed) return;
-    const fd = this.#port.port?.fd;
-    if (typeof fd !== 'number') {
-      this.#port.write(Buffer.from(this.#pending.subarray(0, this.#pendingBytes)));
-      this.#pendingBytes = 0;
-      return;
-    }
-    try {
-      const written = writeSync(fd, this.#pending, 0, this.#pendingBytes);
-      this.#pending.copyWithin(0, written, this.#pendingBytes);
-      this.#pendingBytes -= written;
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      if (code !== 'EAGAIN') {
-        this.#lose(message);
-        return;
-      }
-    }
+    if (this.#pendingBytes === 0 || this.#port === null) return;
+    const written = this.#port.write(this.#pending, this.#pendingBytes);
+    this.#pending.copyWithin(0, written, this.#pendingBytes);
+    this.#pendingBytes -= written;
     if (this.#pendingBytes > 0) this.#flushing ??= setTimeout(this.#flushLater, FLUSH_MS);
   }
 
@@ -95,15 +89,8 @@ class PortLine implements Line {
     this.#flush();
   };
 
-  #lose(why: string): void {
-    if (this.#closed) return;
-    this.#end();
-    this.#events.onLost(why);
-  }
-
   #end(): void {
-    this.#closed = true;
+    this.#port = null;
     clearTimeout(this.#flushing);
-    if (this.#port.isOpen) this.#port.close(() => {});
   }
 }
