@@ -1,6 +1,6 @@
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
-import { environment, environmentText, meterLoad } from '../environment.ts';
+import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
 import { type CycleRun, HZ, runCycles } from './cycles.ts';
 import { type CodecSpeed, measureCodec } from './speed.ts';
@@ -24,10 +24,11 @@ The simulator looks at its line every millisecond.`,
     const wire = wireTimes();
     const cycles = await runCycles(secondsOf(given, 10));
     const checks = checksOf(speed, wire, cycles);
+    const seen = load();
     print(
       given,
-      { bench: 'dynamixel', environment: env, load: load(), speed, wire, cycles, checks },
-      [environmentText(env), '', text(speed, wire, cycles, checks)].join('\n'),
+      { bench: 'dynamixel', environment: env, load: seen, speed, wire, cycles, checks },
+      [environmentText(env), loadText(seen), '', text(speed, wire, cycles, checks)].join('\n'),
     );
     return checks.every(({ ok }) => ok) ? 0 : 1;
   },

@@ -20,7 +20,7 @@ import { OrcaBench, OrcaCycles } from '../robot/orca-bench.ts';
 import { venvWith } from './python-venv.ts';
 
 const REQUIREMENT = 'dynamixel-sdk==4.1.0';
-const SCRIPT = path.join(packageRoot, 'test', 'interop', 'dynamixel_sdk_peer.py');
+const SCRIPT = path.join(packageRoot, 'test', 'e2e', 'dynamixel_sdk_peer.py');
 const linux = process.platform === 'linux';
 const venv = linux
   ? venvWith('dynamixel', REQUIREMENT, 'dynamixel_sdk', 'FARHAND_DYNAMIXEL_PYTHON')
