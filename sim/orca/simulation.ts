@@ -13,6 +13,8 @@ export interface SimulationOptions {
   echo?: boolean;
   /** Noise around every n-th answer, and answers in pieces; 0 or absent: none. */
   noiseEvery?: number;
+  /** Every n-th packet from the host is lost. */
+  lossEvery?: number;
 }
 
 /** Motors on a pseudo-terminal. `tick` does what is due: packets in, motion, answers out. */
@@ -27,6 +29,7 @@ export class OrcaSimulation {
   #atMs: number | null = null;
   #nowMs = 0;
   #answers = 0;
+  #packets = 0;
   /** Nobody on the bus answers any more. */
   silent = false;
   /** Every byte from the host as it came, for whoever wants to know. */
@@ -38,6 +41,7 @@ export class OrcaSimulation {
     this.#options = options;
     const responder = new Responder(hand.motors);
     this.parser = new PacketParser((packet) => {
+      if (options.lossEvery && ++this.#packets % options.lossEvery === 0) return;
       for (const answer of responder.answersTo(packet, this.#nowMs)) if (!this.silent) this.#answer(answer);
     });
   }

@@ -93,10 +93,12 @@ export class OrcaCycles {
     return monotonicClock.nowNs();
   }
 
-  async enable(): Promise<TickStatus> {
+  /** `ok`, or the fault in words. */
+  async enable(): Promise<string> {
     for (let i = 0; i < 1000; i++) {
       const status = this.driver.enable(this.nowNs);
-      if (status !== 'stale') return status;
+      if (status === 'fault') return `fault: ${this.driver.fault}`;
+      if (status === 'ok') return status;
       await sleep(5);
       this.driver.read(this.nowNs, this.reading);
     }

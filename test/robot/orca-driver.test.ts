@@ -91,14 +91,43 @@ describe('ORCA driver and its motors', { skip, timeout: 60_000 }, () => {
         2,
       );
       assert.ok(cycles.answers.includes('fault'));
-      assert.equal(await cycles.enable(), 'fault');
+      assert.match(await cycles.enable(), /^fault: ./);
       bench.simulation.silent = false;
-      await cycles.run(200);
+      await cycles.run(1200);
       assert.notEqual(cycles.driver.fault, '', 'kept until enabled');
       assert.equal(await cycles.enable(), 'ok');
       assert.equal(cycles.driver.fault, '');
       near(await cycles.run(200), rest, 0.003);
     });
+  });
+
+  it('lets the motors stop themselves on their way when it cannot see them', async () => {
+    await withHand(
+      {},
+      async (bench, cycles) => {
+        assert.equal(await cycles.enable(), 'ok');
+        const from = await cycles.run(50);
+        const away = from.map((value, i) => value + (i === 0 ? 1 : 0));
+        await cycles.run(80, away);
+        bench.simulation.silent = true;
+        const silentDeg = bench.sim.jointDeg('thumb_mcp');
+        await cycles.until(() => cycles.driver.fault !== '', 1000);
+        cycles.driver.stop(cycles.nowNs);
+        await cycles.run(400, away);
+        assert.ok(bench.sim.motors.every((motor) => motor.get(REGISTER.busWatchdog) === 0xff));
+        const stoppedDeg = bench.sim.jointDeg('thumb_mcp');
+        assert.ok(stoppedDeg >= silentDeg, 'never back to where it was last seen');
+        assert.ok(stoppedDeg < silentDeg + 35, `${stoppedDeg}° after ${silentDeg}°`);
+        await cycles.run(400, away);
+        assert.ok(Math.abs(bench.sim.jointDeg('thumb_mcp') - stoppedDeg) < 0.1);
+        bench.simulation.silent = false;
+        await cycles.run(200, away);
+        assert.equal(await cycles.enable(), 'ok');
+        await cycles.run(100);
+        assert.ok(Math.abs(bench.sim.jointDeg('thumb_mcp') - stoppedDeg) < 0.2);
+      },
+      { maxMotorSpeedRadS: 0.8 },
+    );
   });
 
   it('names the motor that does not answer', async () => {
@@ -214,7 +243,7 @@ describe('ORCA driver and its motors', { skip, timeout: 60_000 }, () => {
       bench.unplug();
       await cycles.until(() => cycles.driver.fault !== '', 1000);
       assert.match(cycles.driver.fault, /is lost/);
-      assert.equal(await cycles.enable(), 'fault');
+      assert.match(await cycles.enable(), /^fault: ./);
       await bench.plug();
       const pluggedNs = cycles.nowNs;
       const fresh = () => cycles.driver.cycle.feedbackNs > pluggedNs;
@@ -233,6 +262,18 @@ describe('ORCA driver and its motors', { skip, timeout: 60_000 }, () => {
       near(await cycles.run(1000, rest), rest, 0.003);
       assert.ok(bench.sim.motors.every((motor) => motor.hasTorque));
     });
+  });
+
+  it('makes sure of currents, modes and goals where packets are lost', async () => {
+    for (const lossEvery of [3, 4, 5])
+      await withHand({ lossEvery }, async (bench, cycles) => {
+        assert.equal(await cycles.enable(), 'ok');
+        const fingers = bench.sim.motors.filter(({ type }) => type.hasCurrentControl);
+        assert.ok(fingers.every((motor) => motor.get(REGISTER.goalCurrent) === 400));
+        assert.ok(
+          bench.sim.motors.every((motor) => motor.hasTorque && motor.get(REGISTER.busWatchdog) === 50),
+        );
+      });
   });
 
   it('reads motors with older firmware one after the other', async () => {

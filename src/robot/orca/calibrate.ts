@@ -128,12 +128,12 @@ class HandCalibration {
   /** These have torque where they are, all others none. */
   async #power(joints: readonly HandJoint[]): Promise<void> {
     const ids = joints.map(({ motorId }) => motorId);
-    await this.#preparation.writeAll(REGISTER.torqueEnable, 0);
-    await this.#preparation.writeAll(REGISTER.busWatchdog, 0);
+    await this.#preparation.set('torque off', REGISTER.torqueEnable, 0);
+    await this.#preparation.set('the end of its watchdog', REGISTER.busWatchdog, 0);
     const ticks = await this.#ticks(ids);
-    await this.#preparation.writeAll(REGISTER.goalPosition, ticks, ids);
-    await this.#preparation.writeAll(REGISTER.busWatchdog, watchdogUnits(WATCHDOG_MS), ids);
-    await this.#preparation.writeAll(REGISTER.torqueEnable, 1, ids);
+    await this.#preparation.set('the place where it is', REGISTER.goalPosition, ticks, ids);
+    await this.#preparation.set('the bus watchdog', REGISTER.busWatchdog, watchdogUnits(WATCHDOG_MS), ids);
+    await this.#preparation.set('torque', REGISTER.torqueEnable, 1, ids);
   }
 
   /** Motor angles at the stops. */
@@ -170,7 +170,7 @@ class HandCalibration {
   ): Promise<number[]> {
     if (joints.some(({ motor }) => !motor.hasCurrentControl))
       return history.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
-    await this.#preparation.writeAll(REGISTER.torqueEnable, 0, ids);
+    await this.#preparation.set('torque off', REGISTER.torqueEnable, 0, ids);
     await this.#bus.pause(RELEASE_MS);
     return this.#measuredRad(ids);
   }
@@ -207,12 +207,6 @@ class HandCalibration {
   }
 
   async #ticks(ids: readonly number[]): Promise<number[]> {
-    if (ids.length === this.#ids.length) return Array.from(await this.#preparation.positions());
-    for (let i = 0; i < 4; i++) {
-      const found = await syncRead(this.#bus, ids, REGISTER.presentPosition);
-      if (this.#options.isAborted()) throw new Refused('it was ended from outside');
-      if (found.size === ids.length) return ids.map((id) => found.get(id)! | 0);
-    }
-    throw new Refused(`no answer from ${this.#preparation.names(ids)}`);
+    return (await this.#preparation.readAll(REGISTER.presentPosition, ids)).map((value) => value | 0);
   }
 }

@@ -75,10 +75,7 @@ export class HandCycle {
     this.#canBeFast = canBeFast;
     this.#fast = canBeFast;
     this.#asked = count;
-    this.#index = new Int8Array(256).fill(-1);
-    ids.forEach((id, i) => {
-      this.#index[id] = i;
-    });
+    this.#index = Int8Array.from({ length: 256 }, (_, id) => ids.indexOf(id));
     this.ticks = new Int32Array(count);
     this.velocityUnits = new Int32Array(count);
     this.goals = new Int32Array(count);

@@ -26,6 +26,7 @@ const STOP_CYCLES = 10;
 const HEALTH_CYCLES = 10;
 const HEALTH_FROM = REGISTER.torqueEnable.address;
 const HEALTH_BYTES = REGISTER.busWatchdog.address + 1 - HEALTH_FROM;
+const QUIET_MARGIN_MS = 60;
 const FAREWELL_MS = 3;
 const FAREWELLS = 2;
 
@@ -52,6 +53,10 @@ export class OrcaDriver implements Driver {
   #alerted = false;
   #healthAt = 0;
   #mustRewrap = false;
+  /** A stop came while nobody knew where the joints are: they hold where they turn out to be. */
+  #holdLater = false;
+  /** Nothing is sent before this. */
+  #quietUntilNs = 0;
   #disposed = false;
 
   constructor(
@@ -143,13 +148,16 @@ export class OrcaDriver implements Driver {
     this.#phase = 'off';
     this.#attempt++;
     this.#refused = '';
-    this.cycle.goals.set(this.cycle.ticks);
     this.#stopCycles = STOP_CYCLES;
+    this.#holdLater = this.cycle.missed >= BLIND_CYCLES;
+    if (!this.#holdLater) this.cycle.goals.set(this.cycle.ticks);
   }
 
   #stopAtOnce(nowNs: number): void {
     const isNew = this.#phase === 'off' && this.#stopCycles === STOP_CYCLES && this.#hasTorque;
-    if (isNew && !this.cycle.isBusy && !this.#disposed) this.cycle.begin(nowNs, this.#lead());
+    const mayBegin = !this.cycle.isBusy && !this.#disposed && nowNs >= this.#quietUntilNs;
+    const lead = isNew && mayBegin ? this.#lead() : 'none';
+    if (lead !== 'none') this.cycle.begin(nowNs, lead);
   }
 
   /** Goes limp. Not while motors answer: packets would collide. */
@@ -164,7 +172,7 @@ export class OrcaDriver implements Driver {
   }
 
   #turn(nowNs: number): void {
-    if (this.#disposed || !this.#bus.isUp) return;
+    if (this.#disposed || !this.#bus.isUp || nowNs < this.#quietUntilNs) return;
     const { busWatchdogMs } = this.#config;
     const silentMs = (nowNs - this.#bus.sentNs) / MS;
     if (this.#phase === 'on' && silentMs > watchdogUnits(busWatchdogMs) * 20)
@@ -177,8 +185,10 @@ export class OrcaDriver implements Driver {
     // Whoever cannot see what the hand does must not move it.
     if (this.#phase === 'on') return this.cycle.missed < BLIND_CYCLES ? 'goals' : 'none';
     if (this.#phase === 'preparing' || !this.#hasTorque || this.#stopCycles === 0) return 'none';
+    const holds = this.#config.onStop === 'hold';
+    if (holds && this.#holdLater) return 'none';
     this.#stopCycles--;
-    return this.#config.onStop === 'hold' ? 'goals' : 'release';
+    return holds ? 'goals' : 'release';
   }
 
   async #prepare(attempt: number): Promise<void> {
@@ -228,7 +238,11 @@ export class OrcaDriver implements Driver {
     const isSilent = ageMs > feedbackTimeoutMs && missed >= BLIND_CYCLES;
     const was = this.#blind;
     this.#blind = !this.#bus.isUp || isSilent || ageMs > TOO_OLD * feedbackTimeoutMs;
-    if (this.#blind && !was) this.#raise(this.#silenceText());
+    if (!this.#blind || was) return;
+    this.#raise(this.#silenceText());
+    // What we do not see we cannot stop, but the motors can: they do when the bus is quiet.
+    if (this.#hasTorque && this.#config.onStop === 'hold')
+      this.#quietUntilNs = nowNs + (this.#config.busWatchdogMs + QUIET_MARGIN_MS) * MS;
   }
 
   #silenceText(): string {
@@ -252,6 +266,10 @@ export class OrcaDriver implements Driver {
 
   #onFeedback(): void {
     this.#lookForJumps();
+    if (this.#holdLater) {
+      this.#holdLater = false;
+      if (this.#phase === 'off') this.cycle.goals.set(this.cycle.ticks);
+    }
     if (this.#alerted || this.#disposed || this.#phase === 'preparing') return;
     for (let i = 0; i < this.#ids.length; i++)
       if (this.cycle.isAlert(i)) {

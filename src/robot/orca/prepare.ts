@@ -1,5 +1,6 @@
 import type { DynamixelBus } from '../buses/dynamixel/bus.ts';
 import {
+  EEPROM_BYTES,
   hardwareErrorText,
   MODE,
   RAD_S_PER_VELOCITY_UNIT,
@@ -11,7 +12,7 @@ import {
 import { ping, reboot, syncRead, syncWrite } from '../buses/dynamixel/operations.ts';
 import type { Hand } from './hands.ts';
 
-const TRIES = 4;
+const TRIES = 6;
 /** A motor answers nothing while it starts. */
 const REBOOT_MS = 400;
 const REBOOT_TRIES = 12;
@@ -30,6 +31,9 @@ export class Refused extends Error {}
 
 const modeOf = (hand: Hand, i: number): number =>
   hand.joints[i]!.motor.hasCurrentControl ? MODE.currentBasedPosition : MODE.extended;
+
+const unsigned = (value: number, size: number): number =>
+  size === 4 ? value >>> 0 : value & ((1 << (8 * size)) - 1);
 
 export const watchdogUnits = (ms: number): number =>
   Math.max(1, Math.min(127, Math.floor(ms / WATCHDOG_UNIT_MS)));
@@ -51,17 +55,38 @@ export class HandPreparation {
     this.#check = check;
   }
 
-  /** One register of all motors, in the order of the joints. */
-  async readAll(register: Register): Promise<number[]> {
+  /** One register of all motors, or of these, in their order; not negative. */
+  async readAll(register: Register, ids = this.#ids): Promise<number[]> {
     const found = new Map<number, number>();
-    for (let i = 0; i < TRIES && found.size < this.#ids.length; i++) {
-      const missing = this.#ids.filter((id) => !found.has(id));
+    for (let i = 0; i < TRIES && found.size < ids.length; i++) {
+      const missing = ids.filter((id) => !found.has(id));
       for (const [id, value] of await syncRead(this.#bus, missing, register)) found.set(id, value);
       this.#check();
     }
-    const silent = this.#ids.filter((id) => !found.has(id));
+    const silent = ids.filter((id) => !found.has(id));
     if (silent.length > 0) throw new Refused(`no answer from ${this.names(silent)}`);
-    return this.#ids.map((id) => found.get(id)!);
+    return ids.map((id) => found.get(id)!);
+  }
+
+  /** Nobody acknowledges a sync write, so it is read back and repeated where it was lost. */
+  async set(
+    what: string,
+    register: Register,
+    values: number | readonly number[],
+    ids: readonly number[] = this.#ids,
+  ): Promise<void> {
+    if (ids.length === 0) return;
+    const wanted = ids.map((_, i) =>
+      unsigned(typeof values === 'number' ? values : values[i]!, register.size),
+    );
+    let wrong: readonly number[] = ids;
+    for (let i = 0; i < TRIES && wrong.length > 0; i++) {
+      await this.writeAll(register, wanted, ids);
+      if (register.address < EEPROM_BYTES) await this.#bus.pause(EEPROM_MS);
+      const taken = await this.readAll(register, ids);
+      wrong = ids.filter((_, j) => taken[j] !== wanted[j]);
+    }
+    if (wrong.length > 0) throw new Refused(`${this.names(wrong)} did not take ${what}`);
   }
 
   async writeAll(register: Register, values: number | readonly number[], ids = this.#ids): Promise<void> {
@@ -114,22 +139,16 @@ export class HandPreparation {
     // Without torque they cannot go on to where they once were told when their watchdog is cleared.
     const expired = this.#ids.filter((_, i) => watchdogs[i] === WATCHDOG_EXPIRED);
     const limp = [...new Set([...otherMode, ...otherDelay, ...expired])];
-    await this.writeAll(REGISTER.torqueEnable, 0, limp);
+    await this.set('torque off', REGISTER.torqueEnable, 0, limp);
     const wanted = otherMode.map((id) => modeOf(this.#hand, this.#ids.indexOf(id)));
-    await this.writeAll(REGISTER.operatingMode, wanted, otherMode);
-    await this.writeAll(REGISTER.returnDelay, 0, otherDelay);
-    if (limp.length > 0) await this.#bus.pause(EEPROM_MS);
-    await this.writeAll(REGISTER.busWatchdog, 0);
+    await this.set('its operating mode', REGISTER.operatingMode, wanted, otherMode);
+    await this.set('its delay of answer', REGISTER.returnDelay, 0, otherDelay);
+    await this.set('the end of its watchdog', REGISTER.busWatchdog, 0);
     const fingers = this.#ids.filter((_, i) => this.#hand.joints[i]!.motor.hasCurrentControl);
-    await this.writeAll(REGISTER.goalCurrent, currentMa, fingers);
-    await this.writeAll(REGISTER.profileAcceleration, 0);
-    await this.writeAll(
-      REGISTER.profileVelocity,
-      Math.max(1, Math.round(maxMotorSpeedRadS / RAD_S_PER_VELOCITY_UNIT)),
-    );
-    const now = await this.readAll(REGISTER.operatingMode);
-    const wrong = this.#ids.filter((_, i) => now[i] !== modeOf(this.#hand, i));
-    if (wrong.length > 0) throw new Refused(`${this.names(wrong)} did not take the operating mode`);
+    await this.set('its current', REGISTER.goalCurrent, currentMa, fingers);
+    await this.set('its acceleration', REGISTER.profileAcceleration, 0);
+    const speed = Math.max(1, Math.round(maxMotorSpeedRadS / RAD_S_PER_VELOCITY_UNIT));
+    await this.set('its speed', REGISTER.profileVelocity, speed);
   }
 
   /** Signed ticks of all motors. */
@@ -140,16 +159,9 @@ export class HandPreparation {
   /** Each motor is told to be where it is, before it has torque and after. */
   async power(ticks: ArrayLike<number>, busWatchdogMs: number): Promise<void> {
     const goals = Array.from(ticks);
-    const units = watchdogUnits(busWatchdogMs);
+    await this.set('the place where it is', REGISTER.goalPosition, goals);
+    await this.set('the bus watchdog', REGISTER.busWatchdog, watchdogUnits(busWatchdogMs));
+    await this.set('torque', REGISTER.torqueEnable, 1);
     await this.writeAll(REGISTER.goalPosition, goals);
-    await this.writeAll(REGISTER.busWatchdog, units);
-    await this.writeAll(REGISTER.torqueEnable, 1);
-    await this.writeAll(REGISTER.goalPosition, goals);
-    const torque = await this.readAll(REGISTER.torqueEnable);
-    const watchdog = await this.readAll(REGISTER.busWatchdog);
-    const limp = this.#ids.filter((_, i) => torque[i] !== 1);
-    if (limp.length > 0) throw new Refused(`${this.names(limp)} did not take torque`);
-    const unguarded = this.#ids.filter((_, i) => watchdog[i] !== units);
-    if (unguarded.length > 0) throw new Refused(`${this.names(unguarded)} did not take the bus watchdog`);
   }
 }

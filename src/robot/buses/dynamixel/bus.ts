@@ -30,7 +30,9 @@ export interface BusStats extends ParserStats {
 
 const MS = 1e6;
 /** Beside the time on the wire: two times the 16 ms that a USB adapter may keep bytes back. */
-const DEFAULT_SLACK_MS = 34;
+const DEFAULT_SLACK_MS = 32;
+/** A thread that stood still finds its timers due before it has read what came meanwhile: so much longer, once. */
+const GRACE_MS = 4;
 /** After a timeout: what still arrives belongs to the past. */
 const DEAF_MS = 3;
 const MAX_QUEUE = 256;
@@ -165,8 +167,12 @@ export class DynamixelBus {
     this.#awaited = exchange.answers;
     const { slackMs = DEFAULT_SLACK_MS } = this.#options;
     const ms = wireMs(exchange.byteCount + exchange.answerBytes, this.baudRate) + slackMs;
-    this.#timer = setTimeout(this.#onTimeout, ms);
+    this.#timer = setTimeout(this.#onDue, ms);
   }
+
+  readonly #onDue = (): void => {
+    this.#timer = setTimeout(this.#onTimeout, GRACE_MS);
+  };
 
   readonly #onTimeout = (): void => {
     this.#own.timeouts++;
