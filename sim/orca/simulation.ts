@@ -13,7 +13,7 @@ export interface SimulationOptions {
   echo?: boolean;
   /** Noise around every n-th answer, and answers in pieces; 0 or absent: none. */
   noiseEvery?: number;
-  /** Every n-th packet from the host is lost. */
+  /** One in n packets from the host is lost, by chance; the same ones in every run. */
   lossEvery?: number;
 }
 
@@ -29,7 +29,7 @@ export class OrcaSimulation {
   #atMs: number | null = null;
   #nowMs = 0;
   #answers = 0;
-  #packets = 0;
+  #seed = 1;
   /** Nobody on the bus answers any more. */
   silent = false;
   /** Every byte from the host as it came, for whoever wants to know. */
@@ -41,7 +41,7 @@ export class OrcaSimulation {
     this.#options = options;
     const responder = new Responder(hand.motors);
     this.parser = new PacketParser((packet) => {
-      if (options.lossEvery && ++this.#packets % options.lossEvery === 0) return;
+      if (options.lossEvery && this.#chance() < 1 / options.lossEvery) return;
       for (const answer of responder.answersTo(packet, this.#nowMs)) if (!this.silent) this.#answer(answer);
     });
   }
@@ -60,6 +60,11 @@ export class OrcaSimulation {
       this.parser.push(came);
     }
     this.#flush();
+  }
+
+  #chance(): number {
+    this.#seed = (Math.imul(this.#seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return this.#seed / 2 ** 32;
   }
 
   #answer(bytes: Uint8Array): void {

@@ -22,7 +22,11 @@ const fixture: DriverFixture = {
     ]);
     return {
       options: { port, calibrationFile },
-      kill: () => sim.kill(),
+      // Its node goes with a device; a dangling link would soon lead to somebody else's terminal.
+      kill: () => {
+        sim.kill();
+        rmSync(port, { force: true });
+      },
       stop: async () => {
         await sim.stop();
         rmSync(folder, { recursive: true, force: true });
