@@ -74,8 +74,6 @@ export class SlcanAdapter {
 
   #command(line: string): void {
     if (line === 'C') {
-      // What an earlier host left unread is not for this one.
-      if (this.open) this.#pty.flush();
       this.open = false;
       this.#outBytes = 0;
     } else if (line === 'O' || line === 'L') this.open = true;

@@ -6,7 +6,6 @@ const O_RDWR = 0o2;
 const O_NOCTTY = 0o400;
 const O_NONBLOCK = 0o4000;
 const TCSANOW = 0;
-const TCIOFLUSH = 2;
 /** Larger than struct termios of any libc. */
 const TERMIOS_BYTES = 128;
 
@@ -18,8 +17,6 @@ export interface Pty {
   read(into: Uint8Array): number;
   /** Bytes taken; fewer when nobody reads. Never waits. */
   write(bytes: Uint8Array, length: number): number;
-  /** Throws away what neither side has read. */
-  flush(): void;
   /** The other end sees its device vanish. */
   close(): void;
 }
@@ -40,7 +37,6 @@ export async function openPty({ blocking = false } = {}): Promise<Pty> {
     fd,
     read: (into) => unlessBusy(() => readSync(fd, into)),
     write: (bytes, length) => unlessBusy(() => writeSync(fd, bytes, 0, length)),
-    flush: () => libc.tcflush(fd, TCIOFLUSH),
     close: () => libc.close(fd),
   };
 }

@@ -15,7 +15,11 @@ const fixture: DriverFixture = {
     const sim = await startSimProcess(['piper', '--slcan', slcan, '--start', '0,60,-60,0,20,0']);
     return {
       options: { bus: `slcan:${slcan}` },
-      kill: () => sim.kill(),
+      kill: () => {
+        sim.kill();
+        // Its number is free now: the next pseudo-terminal of any test may have it.
+        rmSync(slcan, { force: true });
+      },
       stop: async () => {
         await sim.stop();
         rmSync(folder, { recursive: true, force: true });
