@@ -25,6 +25,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
+  calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,
   config: async () => (await import('./config.ts')).configVerb,
   robots: async () => (await import('./robots.ts')).robotsVerb,

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'name-unresolved'
   | 'native-unavailable'
   | 'no-trace'
+  | 'not-calibrated'
   | 'not-confirmed'
   | 'not-loopback'
   | 'pairing-failed'

@@ -63,7 +63,9 @@ export const robotModelSchema = z
   .strictObject({
     name: z.string(),
     title: z.string(),
-    family: z.enum(['ur', 'piper', 'serial']).describe('selects the closed-form solver; serial has none'),
+    family: z
+      .enum(['ur', 'piper', 'serial', 'hand'])
+      .describe('selects the closed-form solver; serial has none, a hand is no chain'),
     joints: z.array(joint).min(1),
     tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
     homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),

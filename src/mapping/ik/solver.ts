@@ -60,6 +60,7 @@ export type Method = (typeof METHODS)[number];
 /** What a model can be solved by, best first. */
 export function methodsOf(model: RobotModel): readonly Method[] {
   if (model.family === 'ur') return METHODS;
+  if (model.family === 'hand') return [];
   return model.family === 'piper' ? ['analytic', 'numeric'] : ['numeric'];
 }
 
@@ -70,7 +71,10 @@ export function createSolver(model: RobotModel, method: Method, options: SolverO
   const known = methodsOf(model);
   if (!known.includes(method))
     throw new TeleopError('bad-model', `${model.name} has no ${method} solver`, {
-      hint: `Use ${known.join(' or ')}; a closed form needs family ur or piper.`,
+      hint:
+        known.length === 0
+          ? 'A hand is retargeted joint by joint, not solved.'
+          : `Use ${known.join(' or ')}; a closed form needs family ur or piper.`,
     });
   if (method === 'decoupled') return createDecoupledSolver(model, options);
   return method === 'analytic' ? createAnalyticSolver(model, options) : createNumericSolver(model, options);

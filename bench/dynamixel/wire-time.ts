@@ -1,0 +1,43 @@
+import { wireMs } from '../../src/robot/buses/dynamixel/bus.ts';
+import { PRESENT } from '../../src/robot/buses/dynamixel/control-table.ts';
+import {
+  fastStatusPacket,
+  statusPacket,
+  syncReadPacket,
+  syncWritePacket,
+} from '../../src/robot/buses/dynamixel/packets.ts';
+import { HANDS } from '../../src/robot/orca/hands.ts';
+
+export interface WireTime {
+  name: string;
+  sentBytes: number;
+  answerBytes: number;
+  /** All bytes of one cycle; delays of answer, of the adapter and of the host come on top. */
+  cycleMs: number;
+}
+
+/** Of a cycle of goals and positions, for both hands and both kinds of read. */
+export function wireTimes(): WireTime[] {
+  const ids = HANDS[0]!.joints.map(({ motorId }) => motorId);
+  const data = new Uint8Array(PRESENT.size);
+  const goals = syncWritePacket(
+    116,
+    4,
+    ids,
+    ids.map(() => 2048),
+  ).length;
+  const plain = ids.reduce((sum, id) => sum + statusPacket(id, 0, data).length, 0);
+  const fast = fastStatusPacket(ids.map((id) => ({ id, error: 0, data }))).length;
+  const sentBytes = goals + syncReadPacket(PRESENT.address, PRESENT.size, ids).length;
+  return [3_000_000, 1_000_000].flatMap((baudRate) =>
+    [
+      { kind: 'fast', answerBytes: fast },
+      { kind: 'plain', answerBytes: plain },
+    ].map(({ kind, answerBytes }) => ({
+      name: `${baudRate / 1e6} Mbaud, ${kind} sync read`,
+      sentBytes,
+      answerBytes,
+      cycleMs: wireMs(sentBytes + answerBytes, baudRate),
+    })),
+  );
+}

@@ -1,0 +1,79 @@
+import { createInterface } from 'node:readline/promises';
+import { monotonicClock } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
+import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
+import { serialLine } from '../robot/buses/dynamixel/line.ts';
+import { calibrateHand } from '../robot/orca/calibrate.ts';
+import { defaultCalibrationFile, readRanges, saveRanges } from '../robot/orca/calibration-file.ts';
+import { HANDS, type Hand } from '../robot/orca/hands.ts';
+import { identify } from '../robot/orca/open.ts';
+import { type Given, numberOption, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
+
+export const calibrateOrca: Verb = {
+  name: 'calibrate orca',
+  usage: '--port PATH --hand VERSION-SIDE [options]',
+  about: 'Drives every joint of an ORCA hand against its stops and notes where they are.',
+  details: `The hand moves: nothing may be in it or near it. Every step is saved; Ctrl-C leaves the hand limp.`,
+  options: {
+    port: { type: 'string', value: 'PATH', about: 'serial port of the hand' },
+    hand: { type: 'string', value: 'VERSION-SIDE', about: 'v1-right, v1-left, v2-right or v2-left' },
+    file: { type: 'string', value: 'FILE', about: 'where to write (default: <model>.calibration.json)' },
+    baud: { type: 'string', value: 'N', about: 'default: 3000000 for v1, 1000000 for v2' },
+    resume: { type: 'boolean', about: 'leave out joints that the file has already' },
+    yes: { type: 'boolean', about: 'do not ask' },
+  },
+  async run(given: Given) {
+    const hand = handOf(given);
+    const port = given.values['port'];
+    if (typeof port !== 'string')
+      throw new TeleopError('bad-option', 'calibrate orca needs --port PATH', {
+        hint: 'Look for it with `ls /dev/serial/by-id`.',
+      });
+    const file = String(given.values['file'] ?? defaultCalibrationFile(hand));
+    const before = readRanges(file, hand);
+    if (given.values['yes'] !== true && !(await agreed(hand))) return 1;
+    let aborted = false;
+    onEndRequest(() => {
+      aborted = true;
+    });
+    const baudRate = numberOption(given, 'baud', 9600, 4_500_000) ?? hand.baudRate;
+    const bus = await DynamixelBus.open(serialLine(port, baudRate), monotonicClock);
+    try {
+      await identify(bus, hand);
+      await calibrateHand(bus, hand, {
+        known: given.values['resume'] === true ? before : {},
+        save: (ranges) => saveRanges(file, hand, { ...before, ...ranges }),
+        onStep: (i, count, { joints, direction }) =>
+          console.log(`${i + 1}/${count} ${direction} ${joints.join(', ')}`),
+        isAborted: () => aborted,
+      });
+      console.log(`calibrated: ${file}`);
+      return 0;
+    } finally {
+      bus.close();
+    }
+  },
+};
+
+function handOf(given: Given): Hand {
+  const name = String(given.values['hand'] ?? '');
+  const hand = HANDS.find((candidate) => candidate.name === `orca-${name}`);
+  if (hand !== undefined) return hand;
+  throw new TeleopError('bad-option', `calibrate orca does not know the hand "${name}"`, {
+    hint: `Give --hand with one of ${HANDS.map((candidate) => candidate.name.slice('orca-'.length)).join(', ')}.`,
+  });
+}
+
+async function agreed(hand: Hand): Promise<boolean> {
+  if (!process.stdin.isTTY)
+    throw new TeleopError('bad-option', 'calibrate orca moves the hand and nobody can be asked', {
+      hint: 'Take everything out of the hand and give --yes.',
+    });
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(
+    `${hand.name} will move every joint to its stops. Is it empty and free? [yes/no] `,
+  );
+  terminal.close();
+  return /^y(es)?$/i.test(answer.trim());
+}

@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+export const orcaConfig = z.strictObject({
+  port: z.string().min(1).default('/dev/ttyUSB0').describe('serial port of the hand'),
+  calibrationFile: z
+    .string()
+    .default('')
+    .describe('made by `farhand calibrate orca`; empty: <model>.calibration.json in the working folder'),
+  baudRate: z
+    .union([
+      z.literal(57_600),
+      z.literal(1_000_000),
+      z.literal(2_000_000),
+      z.literal(3_000_000),
+      z.literal(4_000_000),
+    ])
+    .nullable()
+    .default(null)
+    .describe('null: 3 Mbaud for v1, 1 Mbaud for v2'),
+  maxCurrentMa: z
+    .int()
+    .min(20)
+    .max(400)
+    .default(400)
+    .describe('most current of a finger motor; the hand’s own ceiling (v1 400, v2 300) stays'),
+  maxMotorSpeedRadS: z
+    .number()
+    .min(0.2)
+    .max(10)
+    .default(4)
+    .describe('profile velocity of the motors, a ceiling below the supervisor’s'),
+  cycleHz: z.number().min(20).max(200).default(90).describe('targets out and positions in per second'),
+  busWatchdogMs: z
+    .int()
+    .min(60)
+    .max(2540)
+    .default(200)
+    .describe('the motors stop by themselves when the bus is silent for this long; steps of 20 ms'),
+  feedbackTimeoutMs: z.number().min(50).max(1000).default(100).describe('no positions for this long: fault'),
+  onStop: z
+    .enum(['hold', 'release'])
+    .default('hold')
+    .describe('hold: keep the pose with limited current; release: go limp'),
+});
+export type OrcaConfig = z.infer<typeof orcaConfig>;

@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { packageRoot } from '../../src/app/paths.ts';
+import {
+  bulkReadPacket,
+  fastStatusPacket,
+  packet,
+  pingPacket,
+  readPacket,
+  rebootPacket,
+  statusPacket,
+  syncReadPacket,
+  syncWritePacket,
+  writePacket,
+} from '../../src/robot/buses/dynamixel/packets.ts';
+import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import { OrcaBench, OrcaCycles } from '../robot/orca-bench.ts';
+import { venvWith } from './python-venv.ts';
+
+const REQUIREMENT = 'dynamixel-sdk==4.1.0';
+const SCRIPT = path.join(packageRoot, 'test', 'e2e', 'dynamixel_sdk_peer.py');
+const linux = process.platform === 'linux';
+const venv = linux
+  ? venvWith('dynamixel', REQUIREMENT, 'dynamixel_sdk', 'FARHAND_DYNAMIXEL_PYTHON')
+  : { python: null, why: 'needs a Linux pseudo-terminal' };
+if (venv.python === null) console.log(`SKIPPED, nothing was compared with ${REQUIREMENT}: ${venv.why}`);
+const skip = venv.python === null ? venv.why : false;
+
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
+const ids = Array.from({ length: 17 }, (_, i) => i + 1);
+const NASTY = [0xff, 0xff, 0xfd, 0xff, 0xff, 0xfd, 0xfd, 0, 0xff, 0xff];
+
+/** The answer of the SDK to one request. */
+function ask<T>(request: Record<string, unknown>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(venv.python!, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
+    let text = '';
+    child.stdout.on('data', (part) => {
+      text += String(part);
+    });
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) resolve(JSON.parse(text) as T);
+      else reject(new Error(`the SDK's side ended with ${code}`));
+    });
+    child.stdin.end(JSON.stringify(request));
+  });
+}
+
+describe(`ROBOTIS ${REQUIREMENT}`, { skip, timeout: 60_000 }, () => {
+  it('builds the same instruction packets', async () => {
+    const positions = ids.map((id) => id * 4001 - 30_000);
+    const pairs: [Record<string, unknown>, Uint8Array][] = [
+      [{ kind: 'ping', id: 5 }, pingPacket(5)],
+      [{ kind: 'reboot', id: 5 }, rebootPacket(5)],
+      [{ kind: 'read', id: 7, address: 132, size: 4 }, readPacket(7, 132, 4)],
+      [
+        { kind: 'write', id: 9, address: 116, data: [1, 2, 3, 4] },
+        writePacket(9, 116, Uint8Array.of(1, 2, 3, 4)),
+      ],
+      [{ kind: 'syncRead', address: 126, size: 10, ids }, syncReadPacket(126, 10, ids)],
+      [{ kind: 'fastSyncRead', address: 126, size: 10, ids }, syncReadPacket(126, 10, ids, true)],
+      [
+        { kind: 'syncWrite', address: 116, size: 4, ids, values: positions },
+        syncWritePacket(116, 4, ids, positions),
+      ],
+      [
+        {
+          kind: 'bulkRead',
+          items: [
+            [1, 144, 2],
+            [2, 146, 1],
+          ],
+        },
+        bulkReadPacket([
+          { id: 1, address: 144, size: 2 },
+          { id: 2, address: 146, size: 1 },
+        ]),
+      ],
+    ];
+    const { build } = await ask<{ build: string[] }>({ build: pairs.map(([item]) => item) });
+    assert.deepEqual(
+      build,
+      pairs.map(([, bytes]) => hex(bytes)),
+    );
+  });
+
+  it('reads our status packets, stuffed and fast ones too', async () => {
+    const answers = [3, 7, 4].map((id) => ({ id, error: 0, data: Uint8Array.from(NASTY) }));
+    const { status, fast } = await ask<Record<'status' | 'fast', { ok: boolean; hex: string }[]>>({
+      status: [
+        hex(statusPacket(3, 0, [1, 2, 3])),
+        hex(statusPacket(3, 0x80)),
+        hex(statusPacket(3, 0, NASTY)),
+      ],
+      fast: [hex(fastStatusPacket(answers))],
+    });
+    assert.deepEqual(
+      [...status, ...fast].map(({ ok }) => ok),
+      [true, true, true, true],
+    );
+    // Behind the error byte, without its CRC; nothing is left of the stuffing.
+    assert.equal(status[2]!.hex.slice(18, 18 + 2 * NASTY.length), hex(Uint8Array.from(NASTY)));
+    assert.equal(fast[0]!.hex, hex(fastStatusPacket(answers)));
+  });
+
+  it('finds nothing wrong with the packets of a driver at work, nor with stuffed ones', async () => {
+    const bench = await OrcaBench.start();
+    const sent: string[] = [];
+    let left = Buffer.alloc(0);
+    bench.simulation.onBytes = (bytes) => {
+      left = Buffer.concat([left, bytes]);
+    };
+    const cycles = new OrcaCycles(await bench.open());
+    assert.equal(await cycles.enable(), 'ok');
+    const here = await cycles.run(50);
+    await cycles.run(
+      500,
+      here.map((rad) => rad * 0.9),
+    );
+    cycles.driver.dispose();
+    bench.close();
+    // Cut where the next header stands: in stuffed packets it can stand nowhere else.
+    sent.push(...left.toString('hex').split(/(?=fffffd00)/));
+    assert.ok(sent.length > 100, `${sent.length} packets`);
+    const stuffed = packet(1, 0x83, [116, 0, 4, 0, 9, ...NASTY.slice(0, 4)]);
+    const { instructions } = await ask<{ instructions: { ok: boolean; hex: string }[] }>({
+      instructions: [...sent, hex(stuffed)],
+    });
+    assert.equal(instructions.filter(({ ok }) => !ok).length, 0);
+    const ours: string[] = [];
+    const parser = new PacketParser(({ instruction, params, paramBytes }) => {
+      ours.push(hex(Uint8Array.of(instruction, ...params.subarray(0, paramBytes))));
+    });
+    for (const text of [...sent, hex(stuffed)]) parser.push(Buffer.from(text, 'hex'));
+    assert.deepEqual(
+      instructions.map((each) => each.hex),
+      ours,
+    );
+  });
+
+  it('pings, reads, writes, sync-writes, bulk-reads and restarts the simulated motors', async () => {
+    interface Device {
+      ping: Record<string, [number, number, number]>;
+      pingAll: [Record<string, [number, number]>, number];
+      absent: number;
+      torque: [number, number][];
+      eepromWhileOn: [number, number];
+      outOfRange: [number, number];
+      syncWrite: number;
+      syncRead: number;
+      fastSyncRead: number;
+      bulkRead: number;
+      before: Record<string, number>;
+      after: Record<string, number>;
+      afterFast: Record<string, number>;
+      voltage: number;
+      temperature: number;
+      reboot: [number, number];
+      torqueAfterReboot: [number, number, number];
+    }
+    const bench = await OrcaBench.start();
+    const { device } = await ask<{ device: Device }>({ device: bench.port, baud: 3_000_000 });
+    bench.close();
+    const models = ids.map((id) => (id === 17 ? 1080 : 1220));
+    assert.deepEqual(
+      ids.map((id) => device.ping[id]),
+      models.map((model) => [model, 0, 0]),
+    );
+    assert.equal(device.pingAll[1], 0);
+    assert.deepEqual(
+      ids.map((id) => device.pingAll[0][id]),
+      models.map((model) => [model, 46]),
+    );
+    assert.notEqual(device.absent, 0, 'a motor that is not there does not answer');
+    assert.ok(device.torque.every(([result, error]) => result === 0 && error === 0));
+    assert.deepEqual(
+      [device.eepromWhileOn, device.outOfRange],
+      [
+        [0, 7],
+        [0, 4],
+      ],
+    );
+    assert.deepEqual([device.syncWrite, device.syncRead, device.fastSyncRead, device.bulkRead], [0, 0, 0, 0]);
+    const within = (id: number) => Math.abs(device.after[id]! - device.before[id]! - 20) <= 20;
+    assert.ok(ids.every(within));
+    const arrived = ids.filter((id) => Math.abs(device.after[id]! - device.before[id]! - 20) <= 1);
+    assert.ok(arrived.length >= 15, 'all but those at a stop are where they were sent');
+    assert.deepEqual(device.afterFast, device.after);
+    assert.deepEqual([device.voltage, device.temperature], [120, 32]);
+    assert.deepEqual(
+      [device.reboot, device.torqueAfterReboot],
+      [
+        [0, 0],
+        [0, 0, 0],
+      ],
+    );
+  });
+});

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { monotonicClock } from '../../src/core/clock.ts';
+import { DynamixelBus, type Exchange } from '../../src/robot/buses/dynamixel/bus.ts';
+import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
+import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
+import {
+  bulkRead,
+  fastSyncReadBytes,
+  ping,
+  pingAll,
+  read,
+  reboot,
+  syncRead,
+  syncWrite,
+  write,
+} from '../../src/robot/buses/dynamixel/operations.ts';
+import { pingPacket, statusPacket } from '../../src/robot/buses/dynamixel/packets.ts';
+import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
+import { OrcaBench } from './orca-bench.ts';
+
+const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const ids = Array.from({ length: 17 }, (_, i) => i + 1);
+
+async function withMotors(work: (bus: DynamixelBus, bench: OrcaBench) => Promise<void>): Promise<void> {
+  const bench = await OrcaBench.start();
+  const bus = await DynamixelBus.open(serialLine(bench.port, 3_000_000), monotonicClock);
+  try {
+    await work(bus, bench);
+  } finally {
+    bus.close();
+    bench.close();
+  }
+}
+
+/** A peer whose answers the test writes itself. */
+async function withPeer(
+  slackMs: number,
+  work: (bus: DynamixelBus, peer: Pty) => Promise<void>,
+): Promise<void> {
+  const peer = await openPty();
+  const bus = await DynamixelBus.open(serialLine(peer.path, 1_000_000), monotonicClock, { slackMs });
+  try {
+    await work(bus, peer);
+  } finally {
+    bus.close();
+    peer.close();
+  }
+}
+const put = (peer: Pty, bytes: Uint8Array) => peer.write(bytes, bytes.length);
+const PONG = [0xc4, 0x04, 46];
+
+describe('Dynamixel bus with motors', { skip, timeout: 30_000 }, () => {
+  it('pings, reads, writes, and reads several in every way', async () => {
+    await withMotors(async (bus, bench) => {
+      assert.deepEqual(await ping(bus, 3), { modelNumber: 1220, firmware: 46 });
+      assert.equal((await pingAll(bus)).size, 17);
+      assert.equal(await write(bus, 3, REGISTER.torqueEnable, 1), 0);
+      assert.equal(await read(bus, 3, REGISTER.torqueEnable), 1);
+      assert.equal(await write(bus, 3, REGISTER.operatingMode, 4), 7, 'access refused while torque is on');
+      assert.ok(
+        await syncWrite(
+          bus,
+          ids,
+          REGISTER.profileVelocity,
+          ids.map((id) => id * 10),
+        ),
+      );
+      const back = await syncRead(bus, ids, REGISTER.profileVelocity);
+      assert.deepEqual(
+        [...back],
+        ids.map((id) => [id, id * 10]),
+      );
+      const fast = await fastSyncReadBytes(bus, ids, 112, 4);
+      assert.deepEqual([...fast.keys()], ids);
+      assert.equal(fast.get(9)!.data[0], 90);
+      const bulk = await bulkRead(bus, [
+        { id: 1, address: 144, size: 2 },
+        { id: 2, address: 146, size: 1 },
+      ]);
+      assert.deepEqual([bulk.get(1)!.data[0], bulk.get(2)!.data[0]], [120, 32]);
+      assert.ok(await reboot(bus, 3));
+      assert.equal(await ping(bus, 3), null, 'deaf while it starts');
+      await bus.pause(350);
+      assert.equal(await read(bus, 3, REGISTER.torqueEnable), 0);
+      assert.ok(bench.sim.motors.length === 17);
+    });
+  });
+
+  it('gives up on who is not there, in time, and goes on', async () => {
+    await withMotors(async (bus, bench) => {
+      const startNs = monotonicClock.nowNs();
+      assert.equal(await ping(bus, 99), null);
+      assert.ok(monotonicClock.nowNs() - startNs < 500e6);
+      assert.equal(bus.stats.timeouts, 1);
+      bench.sim.motors[4]!.unplugged = true;
+      const some = await syncRead(bus, ids, REGISTER.id);
+      assert.equal(some.size, 16);
+      assert.equal((await fastSyncReadBytes(bus, ids, 7, 1)).size, 0, 'all or none');
+      assert.notEqual(await ping(bus, 1), null);
+    });
+  });
+});
+
+describe('Dynamixel bus with a hostile peer', { skip, timeout: 30_000 }, () => {
+  it('takes only the answer of the motor and of the length it asked for', async () => {
+    await withPeer(20, async (bus, peer) => {
+      const first = ping(bus, 1);
+      await sleep(40);
+      assert.equal(await first, null);
+      const second = ping(bus, 1);
+      put(peer, statusPacket(2, 0, PONG));
+      put(peer, statusPacket(1, 0, [1]));
+      put(peer, statusPacket(1, 0, PONG));
+      assert.deepEqual(await second, { modelNumber: 1220, firmware: 46 });
+      assert.equal(bus.stats.unexpected, 2, 'another motor, another length');
+    });
+  });
+
+  it('takes answers byte by byte, between noise and behind the echo', async () => {
+    await withPeer(500, async (bus, peer) => {
+      const answer = ping(bus, 7);
+      for (const byte of [...pingPacket(7), 0xff, 0xff, 1, ...statusPacket(7, 0, PONG)]) {
+        put(peer, Uint8Array.of(byte));
+        await sleep(1);
+      }
+      assert.deepEqual(await answer, { modelNumber: 1220, firmware: 46 });
+      assert.equal(bus.stats.echoes, 1);
+      assert.ok(bus.stats.garbageBytes > 0);
+    });
+  });
+
+  it('is not impressed by what nobody asked for', async () => {
+    await withPeer(500, async (bus, peer) => {
+      for (let i = 0; i < 200; i++) put(peer, statusPacket(i, 0, [1, 2, 3]));
+      put(peer, new Uint8Array(2000).fill(0xff));
+      await sleep(50);
+      const answer = ping(bus, 7);
+      await sleep(5);
+      put(peer, statusPacket(7, 0, PONG));
+      assert.notEqual(await answer, null);
+    });
+  });
+
+  it('tells everyone who waits when the line is gone, and refuses more', async () => {
+    const peer = await openPty();
+    const bus = await DynamixelBus.open(serialLine(peer.path, 1_000_000), monotonicClock, { slackMs: 1000 });
+    const waiting = Promise.all([ping(bus, 1), ping(bus, 2), syncRead(bus, [1, 2], REGISTER.id)]);
+    peer.close();
+    assert.deepEqual(await waiting, [null, null, new Map()]);
+    assert.ok(!bus.isUp);
+    assert.notEqual(bus.trouble, '');
+    assert.equal(await ping(bus, 1), null);
+    bus.close();
+  });
+
+  it('bounds its queue', async () => {
+    await withPeer(5000, async (bus) => {
+      let refused = 0;
+      const bytes = pingPacket(1);
+      const exchange = (): Exchange => ({
+        bytes,
+        byteCount: bytes.length,
+        answers: 1,
+        answerBytes: 14,
+        onStatus: () => 0,
+        onDone: (complete) => {
+          assert.ok(!complete);
+          refused++;
+        },
+      });
+      for (let i = 0; i < 400; i++) bus.submit(exchange());
+      assert.equal(refused, 400 - 257);
+    });
+  });
+});
+
+describe('a process that is killed with a hand on its way', { skip, timeout: 30_000 }, () => {
+  it('leaves a hand that stops by itself', async () => {
+    const bench = await OrcaBench.start();
+    const script = fileURLToPath(new URL('./orca-host.js', import.meta.url));
+    const child = spawn(process.execPath, [script, bench.port, bench.calibrationFile], { stdio: 'inherit' });
+    try {
+      const from = bench.sim.jointDeg('thumb_mcp');
+      for (let i = 0; i < 500 && bench.sim.jointDeg('thumb_mcp') < from + 3; i++) await sleep(10);
+      assert.ok(bench.sim.jointDeg('thumb_mcp') >= from + 3, 'on its way');
+      child.kill('SIGKILL');
+      await sleep(500);
+      const stopped = bench.sim.jointDeg('thumb_mcp');
+      assert.ok(stopped < 40, 'not where it was told to go');
+      assert.ok(bench.sim.motors.every((motor) => motor.get(REGISTER.busWatchdog) === 0xff));
+      assert.ok(
+        bench.sim.motors.every((motor) => motor.hasTorque),
+        'and holds',
+      );
+      await sleep(300);
+      assert.ok(Math.abs(bench.sim.jointDeg('thumb_mcp') - stopped) < 0.1);
+    } finally {
+      child.kill('SIGKILL');
+      bench.close();
+    }
+  });
+});
