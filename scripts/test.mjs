@@ -14,8 +14,9 @@ if (files.length === 0) {
   console.error(`No test file matches ${wanted.join(', ')}.`);
   process.exit(2);
 }
-// Timing-sensitive suites (real sockets, processes, browser) run alone, after the rest.
-const alone = files.filter((name) => /[\\/]e2e[\\/]/.test(name));
+// Timing-sensitive suites (real sockets, buses, processes, browser) run alone, after the rest.
+const REAL_TIME = /[\\/](e2e|piper|robot|drivers|uml)[\\/]|contract[\\/]driver|driver-thread/;
+const alone = files.filter((name) => name.startsWith(path.join('dist', 'test')) && REAL_TIME.test(name));
 const together = files.filter((name) => !alone.includes(name));
 const flags = ['--enable-source-maps', '--test', '--test-reporter=spec'];
 // What playout learns in a test is not for the user's own robots.
