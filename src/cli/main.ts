@@ -21,6 +21,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  sim: async () => (await import('./sim.ts')).simVerb,
   config: async () => (await import('./config.ts')).configVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
 };

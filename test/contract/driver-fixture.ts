@@ -1,0 +1,48 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parse } from 'yaml';
+import { packageRoot } from '../../src/app/paths.ts';
+import { loadModel } from '../../src/app/rig.ts';
+import { type RobotModel, robotModelSchema } from '../../src/core/robot-model.ts';
+
+/**
+ * How the contract suite gets at a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a driver
+ * is tried in real time, against a device that is started anew for each test.
+ */
+export interface DriverFixture {
+  /** A model in robots/, or the path of a YAML file below the package root. */
+  readonly model: string;
+  /** Settings for tests that open nothing. */
+  readonly options?: Record<string, unknown>;
+  /** Why it cannot run here; absent or empty when it can. */
+  readonly skip?: string;
+  /** How far a joint may give way when the robot recovers from a stop, where the hardware cuts its power for that. */
+  readonly recoverySagRad?: number;
+  /** How close to a still target the controller comes; default 0.01. */
+  readonly toleranceRad?: number;
+  start(): Promise<RunningDevice>;
+}
+
+export interface RunningDevice {
+  /** Settings that open the driver against it. */
+  readonly options: Record<string, unknown>;
+  /** The peer dies abruptly: no farewell, no clean end. */
+  kill(): void;
+  stop(): Promise<void>;
+}
+
+const folder = path.join(path.dirname(fileURLToPath(import.meta.url)), 'driver-fixtures');
+
+/** The fixture of a driver; null for one that needs no hardware. */
+export async function loadFixture(driver: string): Promise<DriverFixture | null> {
+  const file = path.join(folder, `${driver}.js`);
+  if (!existsSync(file)) return null;
+  const module = (await import(pathToFileURL(file).href)) as { default: DriverFixture };
+  return module.default;
+}
+
+export function fixtureModel(model: string): RobotModel {
+  if (!model.includes('/')) return loadModel(model);
+  return robotModelSchema.parse(parse(readFileSync(path.join(packageRoot, model), 'utf8')));
+}
