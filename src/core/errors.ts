@@ -16,6 +16,7 @@ export type ErrorCode =
   | 'not-loopback'
   | 'pairing-failed'
   | 'port-in-use'
+  | 'robot-silent'
   | 'socket-failed'
   | 'unknown-plugin';
 

@@ -60,7 +60,9 @@ export class LocalTopics {
   }
 
   rivals(topic: string): number {
-    return [...this.#rivals.values()].filter((rival) => rival.topic === topic).length;
+    let count = 0;
+    for (const rival of this.#rivals.values()) if (rival.topic === topic) count++;
+    return count;
   }
 
   onRemoteWriter(data: EndpointData, locator: Locator, nowNs: number): void {

@@ -87,7 +87,7 @@ export const isTopicName = (name: string): boolean => NAME.test(name) && !name.i
 /** A ROS 2 topic as DDS knows it. Services would be `rq/…Request` and `rr/…Reply` beside `rt/…`. */
 export const ros2Topic = (
   name: string,
-  type: MessageType<never>,
+  type: { ddsName: string; hash: string },
   qos: { reliable: boolean; depth?: number },
 ): Topic => ({
   topic: `rt/${name.replace(/^\//, '')}`,
