@@ -2,7 +2,7 @@ import type { Guid, Locator } from './ids.ts';
 import type { FragmentMessage } from './message-reader.ts';
 
 /** Largest sample that is put together from fragments. */
-export const MAX_SAMPLE_BYTES = 256 * 1024;
+export const MAX_SAMPLE_BYTES = 64 * 1024;
 
 /** One sample of a topic, as it was written. */
 export interface Sample {

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { buildCyclonePeer } from './dds-peer/build.ts';
+import { Peer, type PeerReport, type PeerSettings } from './dds-peer/process.ts';
+
+const DOMAIN = 60 + (process.pid % 40);
+const SECONDS = 10;
+const HZ = 90;
+const RELIABILITIES = ['reliable', 'best-effort'] as const;
+
+const built = buildCyclonePeer();
+const missing = 'missing' in built ? built.missing : false;
+if (missing !== false) console.log(`CycloneDDS peer skipped: ${missing}`);
+
+let topics = 0;
+const settings = (more: Partial<PeerSettings> = {}): PeerSettings => ({
+  domainId: DOMAIN,
+  prefix: `e2e_${process.pid}_${++topics}`,
+  reliability: 'reliable',
+  seconds: 60,
+  ...more,
+});
+
+function assertWhole(side: string, { received, gaps, repeats, wrong }: PeerReport, sent: number): void {
+  assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 }, side);
+  assert.ok(received > SECONDS * HZ * 0.9 && received <= sent, `${side}: ${received} of ${sent}`);
+}
+
+/** Both directions at 90 Hz for ten seconds. */
+async function converse(start: (of: PeerSettings) => Peer, of: PeerSettings): Promise<void> {
+  const [robot, operator] = [start(of), Peer.ours('operator', of)];
+  await Promise.all([robot.hears(1, 5000), operator.hears(1, 5000)]);
+  await Promise.all([robot.ended, operator.ended]);
+  console.log(
+    `${of.reliability}, ${of.joints ?? 17} joints: operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`,
+  );
+  assertWhole('operator', operator.report, robot.report.written);
+  assertWhole('robot', robot.report, operator.report.written);
+}
+
+async function outlive(start: (of: PeerSettings) => Peer): Promise<void> {
+  const of = settings();
+  let [robot, operator] = [start(of), Peer.ours('operator', of)];
+  await Promise.all([robot.hears(20, 5000), operator.hears(20, 5000)]);
+  robot.kill();
+  await robot.ended;
+  robot = start(of);
+  const robotMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  operator.kill();
+  await operator.ended;
+  operator = Peer.ours('operator', of);
+  const operatorMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  console.log(
+    `20 samples both ways after a kill: robot ${robotMs.join(' and ')} ms, ours ${operatorMs.join(' and ')} ms`,
+  );
+  // The killed ones are forgotten when their leases end; both sides go on meanwhile.
+  await Promise.all([robot.hears(1000, 30_000), operator.hears(1000, 30_000)]);
+  assert.deepEqual(operator.report.matched, [1, 1]);
+  const [, { gaps, repeats }] = await Promise.all([robot.end(), operator.end()]);
+  assert.deepEqual([gaps, repeats], [0, 0], 'since it was started last');
+}
+
+describe('topics between two processes of ours', { timeout: 120_000 }, () => {
+  it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
+    const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
+    await Promise.all(runs.map((run) => converse((of) => Peer.ours('robot', of), run)));
+  });
+
+  it('find each other again after a kill of either', () => outlive((of) => Peer.ours('robot', of)));
+});
+
+describe('topics between CycloneDDS and us', { skip: missing, timeout: 120_000 }, () => {
+  const cyclone = (of: PeerSettings) => Peer.cyclone('file' in built ? built.file : '', of);
+
+  it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
+    const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
+    await Promise.all(runs.map((run) => converse(cyclone, run)));
+  });
+
+  it('joint states so large that they come in fragments', async () => {
+    await converse(cyclone, settings({ seconds: SECONDS + 1, joints: 150 }));
+  });
+
+  it('find each other again after a kill of either', () => outlive(cyclone));
+});
