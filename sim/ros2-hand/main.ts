@@ -30,6 +30,7 @@ export const options: Record<string, OptionSpec> = {
   interface: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to use (default: 127.0.0.1)' },
   prefix: { type: 'string', value: 'NAME', about: 'of both topics (default: /orca_hand)' },
   joints: { type: 'string', value: 'A,B,…', about: 'joint names (default: the 17 of an ORCA hand v1)' },
+  start: { type: 'string', value: 'RAD,…', about: 'joint angles at the start (default: all 0)' },
   hz: { type: 'string', value: 'HZ', about: 'joint states per second (default: 90)' },
   speed: { type: 'string', value: 'RAD/S', about: 'fastest a joint turns (default: 1.5)' },
   'best-effort': { type: 'boolean', about: 'publish and subscribe without delivery guarantees' },
@@ -46,10 +47,17 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   const names = text('joints', ORCA_V1.join(',')).split(',');
   if (names.some((name) => name === ''))
     throw new TeleopError('bad-option', '--joints has an empty name', { hint: 'Give names with commas.' });
+  const startRad = text('start', names.map(() => '0').join())
+    .split(',')
+    .map(Number);
+  if (startRad.length !== names.length || !startRad.every(Number.isFinite))
+    throw new TeleopError('bad-option', `--start is not ${names.length} angles`, {
+      hint: 'Give radians with commas.',
+    });
   const interfaceAddress = text('interface', '127.0.0.1');
   const settings = { domainId, interfaceAddress, peers: [], allow: [], name: 'ros2-hand' };
   const node = await DdsNode.open(settings, monotonicClock);
-  const hand = new SimulatedHand(new Array<number>(names.length).fill(0), speedRadS);
+  const hand = new SimulatedHand(startRad, speedRadS);
   const reliable = given.values['best-effort'] !== true;
   const publish = declare(node, hand, names, prefix, reliable);
   node.start();

@@ -12,6 +12,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   robot: async () => (await import('./robot.ts')).robotVerb,
   console: async () => (await import('./console.ts')).consoleVerb,
   link: async () => (await import('./link.ts')).linkVerb,
+  bridge: async () => (await import('./bridge.ts')).bridgeVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   send: async () => (await import('./send.ts')).sendVerb,
   listen: async () => (await import('./listen.ts')).listenVerb,
