@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { buildCyclonePeer } from './dds-peer/build.ts';
+import { buildPeer, PEERS } from './dds-peer/build.ts';
 import { Peer, type PeerReport, type PeerSettings } from './dds-peer/process.ts';
 
 const DOMAIN = 60 + (process.pid % 40);
 const SECONDS = 10;
 const HZ = 90;
 const RELIABILITIES = ['reliable', 'best-effort'] as const;
-
-const built = buildCyclonePeer();
-const missing = 'missing' in built ? built.missing : false;
-if (missing !== false) console.log(`CycloneDDS peer skipped: ${missing}`);
 
 let topics = 0;
 const settings = (more: Partial<PeerSettings> = {}): PeerSettings => ({
@@ -54,8 +50,7 @@ async function outlive(start: (of: PeerSettings) => Peer): Promise<void> {
     `20 samples both ways after a kill: robot ${robotMs.join(' and ')} ms, ours ${operatorMs.join(' and ')} ms`,
   );
   // The killed ones are forgotten when their leases end; both sides go on meanwhile.
-  await Promise.all([robot.hears(1000, 30_000), operator.hears(1000, 30_000)]);
-  assert.deepEqual(operator.report.matched, [1, 1]);
+  await Promise.all([robot.hears(200, 5000), operator.hears(200, 5000), operator.isPaired(30_000)]);
   const [, { gaps, repeats }] = await Promise.all([robot.end(), operator.end()]);
   assert.deepEqual([gaps, repeats], [0, 0], 'since it was started last');
 }
@@ -69,17 +64,22 @@ describe('topics between two processes of ours', { timeout: 120_000 }, () => {
   it('find each other again after a kill of either', () => outlive((of) => Peer.ours('robot', of)));
 });
 
-describe('topics between CycloneDDS and us', { skip: missing, timeout: 120_000 }, () => {
-  const cyclone = (of: PeerSettings) => Peer.cyclone('file' in built ? built.file : '', of);
+for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
+  const { file, missing } = buildPeer(name);
+  if (missing !== false) console.log(`${name} peer skipped: ${missing}`);
 
-  it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
-    const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
-    await Promise.all(runs.map((run) => converse(cyclone, run)));
+  describe(`topics between ${name} and us`, { skip: missing, timeout: 120_000 }, () => {
+    const foreign = (of: PeerSettings) => Peer.foreign(file, of);
+
+    it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
+      const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
+      await Promise.all(runs.map((run) => converse(foreign, run)));
+    });
+
+    it('joint states larger than a packet', async () => {
+      await converse(foreign, settings({ seconds: SECONDS + 1, joints: 150 }));
+    });
+
+    it('find each other again after a kill of either', () => outlive(foreign));
   });
-
-  it('joint states so large that they come in fragments', async () => {
-    await converse(cyclone, settings({ seconds: SECONDS + 1, joints: 150 }));
-  });
-
-  it('find each other again after a kill of either', () => outlive(cyclone));
-});
+}

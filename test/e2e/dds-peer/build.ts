@@ -6,23 +6,40 @@ import { packageRoot } from '../../../src/app/paths.ts';
 const SOURCE = path.join(packageRoot, 'test', 'e2e', 'dds-peer');
 const TARGET = path.join(packageRoot, 'artifacts', 'dds-peer');
 
-export type BuiltPeer = { file: string } | { missing: string };
+export type BuiltPeer = { file: string; missing: false } | { file: ''; missing: string };
 
-/** Builds the CycloneDDS peer where its compiler, library and headers are; otherwise says what is missing. */
-export function buildCyclonePeer(): BuiltPeer {
-  const file = path.join(TARGET, 'peer');
-  const sources = ['peer.c', 'messages.idl'].map((name) => path.join(SOURCE, name));
-  if (existsSync(file) && sources.every((source) => statSync(source).mtimeMs < statSync(file).mtimeMs))
-    return { file };
+const source = (name: string): string => path.join(SOURCE, name);
+
+export const PEERS = {
+  CycloneDDS: {
+    file: 'peer',
+    sources: ['peer.c', 'messages.idl'],
+    steps: [
+      ['idlc', '-l', 'c', source('messages.idl')],
+      ['gcc', '-O1', '-I.', '-o', 'peer', source('peer.c'), 'messages.c', '-lddsc'],
+    ],
+    packages: 'cyclonedds-dev cyclonedds-tools gcc',
+  },
+  'Fast DDS': {
+    file: 'fast-peer',
+    sources: ['fast-peer.cpp'],
+    steps: [['g++', '-O1', '-o', 'fast-peer', source('fast-peer.cpp'), '-lfastrtps', '-lfastcdr']],
+    packages: 'libfastrtps-dev libfastcdr-dev g++',
+  },
+} as const;
+
+/** Builds a peer where its compiler, library and headers are; otherwise says what is missing. */
+export function buildPeer(name: keyof typeof PEERS): BuiltPeer {
+  const peer = PEERS[name];
+  const file = path.join(TARGET, peer.file);
+  const isOld = (of: string) => statSync(source(of)).mtimeMs >= statSync(file).mtimeMs;
+  if (existsSync(file) && !peer.sources.some(isOld)) return { file, missing: false };
   mkdirSync(TARGET, { recursive: true });
-  const hint = 'Debian: apt-get install cyclonedds-dev cyclonedds-tools gcc';
-  for (const [command, ...args] of [
-    ['idlc', '-l', 'c', path.join(SOURCE, 'messages.idl')],
-    ['gcc', '-O1', '-I.', '-o', 'peer', path.join(SOURCE, 'peer.c'), 'messages.c', '-lddsc'],
-  ] as const) {
+  const hint = `Debian: apt-get install ${peer.packages}`;
+  for (const [command, ...args] of peer.steps) {
     const { status, error, stderr } = spawnSync(command, args, { cwd: TARGET, encoding: 'utf8' });
-    if (error !== undefined) return { missing: `${command} is not installed. ${hint}` };
-    if (status !== 0) return { missing: `${command} failed: ${stderr.split('\n')[0]}. ${hint}` };
+    if (error !== undefined) return { file: '', missing: `${command} is not installed. ${hint}` };
+    if (status !== 0) return { file: '', missing: `${command} failed: ${stderr.split('\n')[0]}. ${hint}` };
   }
-  return { file };
+  return { file, missing: false };
 }

@@ -29,7 +29,7 @@ const HZ = 90;
 const CYCLONEDDS_URI =
   '<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces></General></Domain></CycloneDDS>';
 
-/** One side of the conversation as a process: CycloneDDS or ours. */
+/** One side of the conversation as a process: a foreign one or ours. */
 export class Peer {
   report = EMPTY;
   readonly ended: Promise<void>;
@@ -46,7 +46,7 @@ export class Peer {
     });
   }
 
-  static cyclone(file: string, settings: PeerSettings): Peer {
+  static foreign(file: string, settings: PeerSettings): Peer {
     return new Peer(file, words(settings));
   }
 
@@ -63,6 +63,15 @@ export class Peer {
     this.#child.kill('SIGTERM');
     await this.ended;
     return this.report;
+  }
+
+  /** Until it has one partner in each direction. */
+  async isPaired(withinMs: number): Promise<void> {
+    const start = performance.now();
+    while (this.report.matched?.join() !== '1,1') {
+      if (performance.now() - start > withinMs) throw new Error(JSON.stringify(this.report));
+      await sleep(50);
+    }
   }
 
   /** Until that many more have been received; how many milliseconds it took. */

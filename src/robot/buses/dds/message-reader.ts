@@ -5,6 +5,8 @@ import { readEntity, walkParameters } from './parameter-list.ts';
 import type { DdsReason } from './tally.ts';
 
 const HEADER_BYTES = 20;
+/** From here on vendors put what they like, for themselves. */
+const FIRST_VENDOR_KIND = 0x80;
 const NS_PER_FRACTION = 1e9 / 2 ** 32;
 
 export interface DataMessage {
@@ -149,7 +151,7 @@ class MessageContext {
       case SUBMESSAGE.gap:
         return this.#gap(body);
     }
-    this.#visitor.refuse('unknown-submessage');
+    if (kind < FIRST_VENDOR_KIND) this.#visitor.refuse('unknown-submessage');
     return true;
   }
 
