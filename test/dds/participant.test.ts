@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { CdrWriter, ENCAPSULATION } from '../../src/robot/buses/dds/cdr.ts';
 import { SUBMESSAGE } from '../../src/robot/buses/dds/ids.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
+import { DDS_REASONS } from '../../src/robot/buses/dds/tally.ts';
 import type { TopicReader } from '../../src/robot/buses/dds/topic-reader.ts';
 import type { TopicWriter } from '../../src/robot/buses/dds/topic-writer.ts';
 import { type Flight, type Host, Network } from './network.ts';
@@ -299,5 +301,12 @@ describe('samples', () => {
   it('may not be declared when it is too late', () => {
     const { sender } = joined({ reliable: true });
     assert.throws(() => sender.participant.addWriter(ros2Topic('/late', jointState, { reliable: true })));
+  });
+});
+
+describe('reasons', () => {
+  it('are all told in the documentation', () => {
+    const page = readFileSync('docs/drivers/ros2.md', 'utf8');
+    for (const reason of DDS_REASONS) assert.ok(page.includes(`\`${reason}\``), reason);
   });
 });

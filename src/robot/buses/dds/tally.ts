@@ -1,6 +1,5 @@
 /** Why something that arrived had no effect, or only part of one. */
 export const DDS_REASONS = [
-  'bad-encapsulation',
   'bad-magic',
   'bad-sequence',
   'budget',
