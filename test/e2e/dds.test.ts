@@ -82,6 +82,18 @@ for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
       await converse(foreign, settings({ seconds: 4, joints: 150 }));
     });
 
+    it('lose nothing, reliable, while every tenth datagram is lost', async () => {
+      const of = settings({ seconds: 6, loss: 0.1 });
+      const [robot, operator] = [foreign(of), Peer.ours('operator', of)];
+      await Promise.all([robot.ended, operator.ended]);
+      console.log(`operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`);
+      for (const { received, gaps, repeats, wrong } of [robot.report, operator.report]) {
+        assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 });
+        assert.ok(received > 4 * HZ, `${received}`);
+      }
+      assert.ok(operator.report.resent! > 10, 'something was lost');
+    });
+
     it('find each other again after a kill of either', () => outlive(foreign, 20_000));
   });
 }

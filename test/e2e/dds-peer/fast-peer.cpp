@@ -124,10 +124,10 @@ int main(int argc, char **argv) {
   const auto kind = reliable ? RELIABLE_RELIABILITY_QOS : BEST_EFFORT_RELIABILITY_QOS;
   DataReaderQos reader_qos;
   reader_qos.reliability().kind = kind;
-  reader_qos.history().depth = 10;
+  reader_qos.history().depth = 100;
   DataWriterQos writer_qos;
   writer_qos.reliability().kind = kind;
-  writer_qos.history().depth = 10;
+  writer_qos.history().depth = 100;
   writer_qos.durability().kind = VOLATILE_DURABILITY_QOS;
   writer_qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
   reader_qos.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;

@@ -10,15 +10,16 @@ import {
 } from '../../../src/robot/buses/dds/ros2.ts';
 
 // The twin of peer.c on our own module, as either side. Run as a process:
-// peer.js DOMAIN TOPIC_PREFIX reliable|best-effort HZ SECONDS JOINTS robot|operator
-const [domain, prefix, reliability, hz, seconds, joints, role] = process.argv.slice(2);
+// peer.js DOMAIN TOPIC_PREFIX reliable|best-effort HZ SECONDS JOINTS robot|operator [LOSS]
+const [domain, prefix, reliability, hz, seconds, joints, role, loss = '0'] = process.argv.slice(2);
 const count = Number(joints);
-const qos = { reliable: reliability === 'reliable' };
+const qos = { reliable: reliability === 'reliable', depth: Number(loss) > 0 ? 32 : 1 };
 const commandTopic = ros2Topic(`${prefix}/command`, float64MultiArray, qos);
 const stateTopic = ros2Topic(`${prefix}/joint_states`, jointState, qos);
 const settings = { domainId: Number(domain), interfaceAddress: '127.0.0.1', peers: [], allow: [] };
 const node = await DdsNode.open({ ...settings, name: `peer ${role}` }, monotonicClock);
 const { participant } = node;
+if (Number(loss) > 0) loseDatagrams(Number(loss));
 const heard = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
 const numbers = new Float64Array(count);
 const names = Array.from(numbers, (_, i) => `joint_${i}`);
@@ -82,3 +83,16 @@ const timer = setInterval(() => {
   if (nowNs - startNs > Number(seconds) * 1e9) void end();
 }, 1);
 process.on('SIGTERM', () => void end());
+
+/** Of those that come and of those that go, in the same order every time. */
+function loseDatagrams(share: number): void {
+  let state = 1;
+  const isLost = () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32 < share;
+  };
+  const receive = participant.receive.bind(participant);
+  participant.receive = (bytes, nowNs) => (isLost() ? undefined : receive(bytes, nowNs));
+  const send = participant.send.bind(participant);
+  participant.send = (to) => (isLost() ? undefined : send(to));
+}

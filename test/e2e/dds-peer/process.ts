@@ -21,6 +21,8 @@ export interface PeerSettings {
   reliability: 'reliable' | 'best-effort';
   seconds: number;
   joints?: number;
+  /** Share of the datagrams that our side loses, coming and going. */
+  loss?: number;
 }
 
 const EMPTY: PeerReport = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
@@ -52,7 +54,7 @@ export class Peer {
 
   static ours(role: 'robot' | 'operator', settings: PeerSettings): Peer {
     const file = path.join(path.dirname(fileURLToPath(import.meta.url)), 'peer.js');
-    return new Peer(process.execPath, [file, ...words(settings), role]);
+    return new Peer(process.execPath, [file, ...words(settings), role, String(settings.loss ?? 0)]);
   }
 
   kill(): void {

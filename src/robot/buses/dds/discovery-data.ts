@@ -13,6 +13,7 @@ import {
 } from './parameter-list.ts';
 
 const MAX_LOCATORS = 16;
+const MAX_NAME = 256;
 const MAX_USER_DATA = 1024;
 const BEST_EFFORT = 1;
 const RELIABLE = 2;
@@ -91,7 +92,7 @@ export function decodeParticipant(payload: Uint8Array): ParticipantData | null {
     else if (id === PID.builtinEndpointSet) data.builtins = value.u32();
     else if (id === PID.metatrafficUnicastLocator) pushLocator(data.metatraffic, value);
     else if (id === PID.defaultUnicastLocator) pushLocator(data.user, value);
-    else if (id === PID.entityName) data.name = value.string();
+    else if (id === PID.entityName) data.name = value.string().slice(0, MAX_NAME);
   });
   if (!whole || guid === null) return null;
   data.leaseS = Math.max(0, Math.min(MAX_LEASE_S, data.leaseS));
@@ -157,6 +158,7 @@ export function decodeEndpoint(payload: Uint8Array, kind: 'writer' | 'reader'): 
     else if (id === PID.dataRepresentation) data.plainCdr = readsPlainCdr(value);
   });
   if (!whole || guid === null || data.topic === '') return null;
+  if (data.topic.length > MAX_NAME || data.type.length > MAX_NAME) return null;
   return { guid, ...data };
 }
 
