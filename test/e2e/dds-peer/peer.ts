@@ -13,7 +13,7 @@ import {
 // peer.js DOMAIN TOPIC_PREFIX reliable|best-effort HZ SECONDS JOINTS robot|operator [LOSS]
 const [domain, prefix, reliability, hz, seconds, joints, role, loss = '0'] = process.argv.slice(2);
 const count = Number(joints);
-const qos = { reliable: reliability === 'reliable', depth: Number(loss) > 0 ? 32 : 1 };
+const qos = { reliable: reliability === 'reliable', depth: Number(loss) > 0 ? 256 : 1 };
 const commandTopic = ros2Topic(`${prefix}/command`, float64MultiArray, qos);
 const stateTopic = ros2Topic(`${prefix}/joint_states`, jointState, qos);
 const settings = { domainId: Number(domain), interfaceAddress: '127.0.0.1', peers: [], allow: [] };

@@ -17,7 +17,9 @@ const MAX_HELD = 64;
 const ASK_AGAIN_NS = 20e6;
 const GREET_AGAIN_NS = 500e6;
 /** What is missing for longer has lost its worth: newer samples wait behind it. */
-const GIVE_UP_NS = 200e6;
+const GIVE_UP_NS = 500e6;
+/** After a pause of our own thread, what is on its way to us comes first. */
+const GIVE_UP_TICKS = 5;
 
 /** Memory for what arrived early, of all readers together. */
 export interface HeldBudget {
@@ -156,8 +158,11 @@ export class TopicReader {
       if (!writer.reliable) continue;
       if (!writer.heardHeartbeat && nowNs - writer.askedNs > GREET_AGAIN_NS)
         this.#answer(writer, [], nowNs, false);
-      const isOverdue = nowNs - writer.gapNs > GIVE_UP_NS && writer.held.size > 0;
-      if (isOverdue && !this.data.transientLocal)
+      writer.gapTicks = Number.isNaN(writer.gapNs) ? 0 : writer.gapTicks + 1;
+      if (writer.held.size > 0 && nowNs - writer.askedNs > ASK_AGAIN_NS)
+        this.#answer(writer, this.#missing(writer, Math.max(...writer.held.keys())), nowNs, true);
+      const isOverdue = nowNs - writer.gapNs > GIVE_UP_NS && writer.gapTicks > GIVE_UP_TICKS;
+      if (isOverdue && writer.held.size > 0 && !this.data.transientLocal)
         this.#skipTo(writer, Math.min(...writer.held.keys()), nowNs);
     }
   }

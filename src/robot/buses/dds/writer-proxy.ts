@@ -29,6 +29,8 @@ export interface WriterProxy extends RemoteWriter {
   held: Map<number, Sample | null>;
   /** Since when something is missing; NaN while nothing is. */
   gapNs: number;
+  /** Ticks since then. */
+  gapTicks: number;
   askedNs: number;
   heardHeartbeat: boolean;
   heartbeats: number;
@@ -41,6 +43,7 @@ export const newWriterProxy = (remote: RemoteWriter, next: number): WriterProxy 
   next,
   held: new Map(),
   gapNs: Number.NaN,
+  gapTicks: 0,
   askedNs: Number.NEGATIVE_INFINITY,
   heardHeartbeat: false,
   heartbeats: Number.NaN,
