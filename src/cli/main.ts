@@ -15,6 +15,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   estop: async () => (await import('./estop.ts')).estopVerb,
   reset: async () => (await import('./reset.ts')).resetVerb,
   link: async () => (await import('./link.ts')).linkVerb,
+  bridge: async () => (await import('./bridge.ts')).bridgeVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
   send: async () => (await import('./send.ts')).sendVerb,
   listen: async () => (await import('./listen.ts')).listenVerb,

@@ -16,17 +16,18 @@ import {
   writePacket,
 } from '../../src/robot/buses/dynamixel/packets.ts';
 import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import { pythonWith } from '../interop/python-venv.ts';
 import { OrcaBench, OrcaCycles } from '../robot/orca-bench.ts';
-import { venvWith } from './python-venv.ts';
 
 const REQUIREMENT = 'dynamixel-sdk==4.1.0';
 const SCRIPT = path.join(packageRoot, 'test', 'e2e', 'dynamixel_sdk_peer.py');
 const linux = process.platform === 'linux';
 const venv = linux
-  ? venvWith('dynamixel', REQUIREMENT, 'dynamixel_sdk', 'FARHAND_DYNAMIXEL_PYTHON')
-  : { python: null, why: 'needs a Linux pseudo-terminal' };
-if (venv.python === null) console.log(`SKIPPED, nothing was compared with ${REQUIREMENT}: ${venv.why}`);
-const skip = venv.python === null ? venv.why : false;
+  ? await pythonWith('dynamixel_sdk', REQUIREMENT)
+  : ({ ok: false, why: 'needs a Linux pseudo-terminal' } as const);
+if (!venv.ok) console.log(`SKIPPED, nothing was compared with ${REQUIREMENT}: ${venv.why}`);
+const skip = venv.ok ? false : venv.why;
+const python = venv.ok ? venv.python : '';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const ids = Array.from({ length: 17 }, (_, i) => i + 1);
@@ -35,7 +36,7 @@ const NASTY = [0xff, 0xff, 0xfd, 0xff, 0xff, 0xfd, 0xfd, 0, 0xff, 0xff];
 /** The answer of the SDK to one request. */
 function ask<T>(request: Record<string, unknown>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const child = spawn(venv.python!, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(python, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
     let text = '';
     child.stdout.on('data', (part) => {
       text += String(part);

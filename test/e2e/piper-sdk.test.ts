@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync } from 'node:fs';
+import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -18,27 +17,17 @@ import {
   stopFrame,
 } from '../../src/robot/piper/frames.ts';
 import { flangeChain } from '../../src/robot/piper/geometry.ts';
+import { pythonWith } from '../interop/python-venv.ts';
 import { model, PiperRig, withRig } from '../piper/piper-rig.ts';
 
 const PEER = path.join(packageRoot, 'test', 'e2e', 'piper-sdk-peer.py');
-const VENV = path.join(packageRoot, 'artifacts', 'venv-piper');
 const PACKAGES = ['piper_sdk==0.6.2', 'python-can==4.6.1', 'pyserial==3.5'];
 
-/** An interpreter that has the vendor's SDK, or why there is none. `FARHAND_PIPER_PYTHON` names one. */
-function findPython(): { python: string } | { why: string } {
-  const named = process.env['FARHAND_PIPER_PYTHON'];
-  if (named !== undefined) return { python: named };
+/** An interpreter that has the vendor's SDK, or why there is none. */
+async function findPython(): Promise<{ python: string } | { why: string }> {
   if (process.platform !== 'linux') return { why: 'the simulator needs a Linux pseudo-terminal' };
-  const python = path.join(VENV, 'bin', 'python3');
-  const works = () =>
-    existsSync(python) && spawnSync(python, ['-c', 'import piper_sdk, can, serial']).status === 0;
-  if (works()) return { python };
-  mkdirSync(path.dirname(VENV), { recursive: true });
-  const made = spawnSync('python3', ['-m', 'venv', VENV]);
-  if (made.status !== 0) return { why: 'python3 with its venv module is not here' };
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES];
-  spawnSync(python, pip, { timeout: 120_000 });
-  return works() ? { python } : { why: `${PACKAGES.join(', ')} cannot be installed (no package index?)` };
+  const found = await pythonWith('piper_sdk, can, serial', ...PACKAGES);
+  return found.ok ? { python: found.python } : { why: found.why };
 }
 
 /** Runs a task of the peer; resolves with what it found. `onLine` sees everything else it says. */
@@ -84,8 +73,8 @@ describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 
     console.log(`piper_sdk interop is skipped: ${found.why}`);
     return null;
   };
-  before(() => {
-    found = findPython();
+  before(async () => {
+    found = await findPython();
   });
   let rig: PiperRig | undefined;
   after(() => rig?.end());

@@ -25,22 +25,22 @@ export function runPython(python: string, args: readonly string[], timeoutMs: nu
 
 /**
  * A Python that can import `module`: the one named by PYTHON if it has it, otherwise a virtual environment under
- * artifacts/, made once with `requirement` from the package index.
+ * artifacts/, made once with what is required from the package index.
  */
-export async function pythonWith(module: string, requirement: string): Promise<Python> {
+export async function pythonWith(module: string, ...required: readonly string[]): Promise<Python> {
   const has = async (python: string) =>
     (await runPython(python, ['-c', `import ${module}`], 20_000)).code === 0;
   if (await has(PYTHON)) return { ok: true, python: PYTHON };
-  const folder = path.join(packageRoot, 'artifacts', `venv-${requirement.replace(/[^\w.]+/g, '-')}`);
+  const folder = path.join(packageRoot, 'artifacts', `venv-${required.join('-').replace(/[^\w.]+/g, '-')}`);
   const python = path.join(folder, 'bin', 'python');
   if (existsSync(python) && (await has(python))) return { ok: true, python };
   mkdirSync(path.dirname(folder), { recursive: true });
   const made = await runPython(PYTHON, ['-m', 'venv', folder], INSTALL_TIMEOUT_MS);
   if (made.code !== 0) return { ok: false, why: `${PYTHON} -m venv: ${lastLine(made.stderr)}` };
-  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', requirement];
+  const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...required];
   const installed = await runPython(python, install, INSTALL_TIMEOUT_MS);
   if (installed.code !== 0 || !(await has(python)))
-    return { ok: false, why: `pip install ${requirement}: ${lastLine(installed.stderr)}` };
+    return { ok: false, why: `pip install ${required.join(' ')}: ${lastLine(installed.stderr)}` };
   return { ok: true, python };
 }
 

@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { packageRoot } from '../../../src/app/paths.ts';
+
+const SOURCE = path.join(packageRoot, 'test', 'e2e', 'dds-peer');
+const TARGET = path.join(packageRoot, 'artifacts', 'dds-peer');
+
+export type BuiltPeer = { file: string; missing: false } | { file: ''; missing: string };
+
+const source = (name: string): string => path.join(SOURCE, name);
+
+export const PEERS = {
+  CycloneDDS: {
+    file: 'peer',
+    sources: ['peer.c', 'messages.idl'],
+    steps: [
+      ['idlc', '-l', 'c', source('messages.idl')],
+      ['gcc', '-O1', '-I.', '-o', 'peer', source('peer.c'), 'messages.c', '-lddsc'],
+    ],
+    packages: 'cyclonedds-dev cyclonedds-tools gcc',
+  },
+  'Fast DDS': {
+    file: 'fast-peer',
+    sources: ['fast-peer.cpp'],
+    steps: [['g++', '-O1', '-o', 'fast-peer', source('fast-peer.cpp'), '-lfastrtps', '-lfastcdr']],
+    packages: 'libfastrtps-dev libfastcdr-dev g++',
+  },
+} as const;
+
+/** Builds a peer where its compiler, library and headers are; otherwise says what is missing. */
+export function buildPeer(name: keyof typeof PEERS): BuiltPeer {
+  const peer = PEERS[name];
+  const file = path.join(TARGET, peer.file);
+  const isOld = (of: string) => statSync(source(of)).mtimeMs >= statSync(file).mtimeMs;
+  if (existsSync(file) && !peer.sources.some(isOld)) return { file, missing: false };
+  mkdirSync(TARGET, { recursive: true });
+  const hint = `Debian: apt-get install ${peer.packages}`;
+  for (const [command, ...args] of peer.steps) {
+    const { status, error, stderr } = spawnSync(command, args, { cwd: TARGET, encoding: 'utf8' });
+    if (error !== undefined) return { file: '', missing: `${command} is not installed. ${hint}` };
+    if (status !== 0) return { file: '', missing: `${command} failed: ${stderr.split('\n')[0]}. ${hint}` };
+  }
+  return { file, missing: false };
+}

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { buildPeer, PEERS } from './dds-peer/build.ts';
+import { Peer, type PeerReport, type PeerSettings } from './dds-peer/process.ts';
+
+const DOMAIN = 60 + (process.pid % 40);
+const SECONDS = 10;
+const HZ = 90;
+const RELIABILITIES = ['reliable', 'best-effort'] as const;
+
+let topics = 0;
+const settings = (more: Partial<PeerSettings> = {}): PeerSettings => ({
+  domainId: DOMAIN,
+  prefix: `e2e_${process.pid}_${++topics}`,
+  reliability: 'reliable',
+  seconds: 60,
+  ...more,
+});
+
+function assertWhole(side: string, report: PeerReport, sent: number, seconds: number): void {
+  const { received, gaps, repeats, wrong } = report;
+  assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 }, side);
+  assert.ok(received > seconds * HZ * 0.9 && received <= sent, `${side}: ${received} of ${sent}`);
+}
+
+/** Both directions at 90 Hz. */
+async function converse(start: (of: PeerSettings) => Peer, of: PeerSettings): Promise<void> {
+  const [robot, operator] = [start(of), Peer.ours('operator', of)];
+  await Promise.all([robot.hears(1, 5000), operator.hears(1, 5000)]);
+  await Promise.all([robot.ended, operator.ended]);
+  console.log(
+    `${of.reliability}, ${of.joints ?? 17} joints: operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`,
+  );
+  assertWhole('operator', operator.report, robot.report.written, of.seconds - 1);
+  assertWhole('robot', robot.report, operator.report.written, of.seconds - 1);
+}
+
+async function outlive(start: (of: PeerSettings) => Peer, leaseMs: number): Promise<void> {
+  const of = settings();
+  let [robot, operator] = [start(of), Peer.ours('operator', of)];
+  await Promise.all([robot.hears(20, 5000), operator.hears(20, 5000)]);
+  robot.kill();
+  await robot.ended;
+  robot = start(of);
+  const robotMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  // The killed one is forgotten when its lease ends; both sides go on meanwhile.
+  await operator.isPaired(leaseMs + 5000);
+  operator.kill();
+  await operator.ended;
+  operator = Peer.ours('operator', of);
+  const operatorMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  console.log(
+    `20 samples both ways after a kill: robot ${robotMs.join(' and ')} ms, ours ${operatorMs.join(' and ')} ms`,
+  );
+  await Promise.all([robot.hears(200, 5000), operator.hears(200, 5000), operator.isPaired(1000)]);
+  const [, { gaps, repeats }] = await Promise.all([robot.end(), operator.end()]);
+  assert.deepEqual([gaps, repeats], [0, 0], 'since it was started last');
+}
+
+describe('topics between two processes of ours', { timeout: 120_000 }, () => {
+  it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
+    const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
+    await Promise.all(runs.map((run) => converse((of) => Peer.ours('robot', of), run)));
+  });
+
+  it('find each other again after a kill of either', () => outlive((of) => Peer.ours('robot', of), 10_000));
+});
+
+for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
+  const { file, missing } = buildPeer(name);
+  if (missing !== false) console.log(`${name} peer skipped: ${missing}`);
+
+  describe(`topics between ${name} and us`, { skip: missing, timeout: 120_000 }, () => {
+    const foreign = (of: PeerSettings) => Peer.foreign(file, of);
+
+    it('90 Hz both ways for ten seconds without a gap, reliable and best effort', async () => {
+      const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
+      await Promise.all(runs.map((run) => converse(foreign, run)));
+    });
+
+    it('joint states larger than a packet', async () => {
+      await converse(foreign, settings({ seconds: 4, joints: 150 }));
+    });
+
+    it('lose nothing, reliable, while every tenth datagram is lost', async () => {
+      const of = settings({ seconds: 6, loss: 0.1 });
+      const [robot, operator] = [foreign(of), Peer.ours('operator', of)];
+      await Promise.all([robot.ended, operator.ended]);
+      console.log(`operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`);
+      for (const { received, gaps, repeats, wrong } of [robot.report, operator.report]) {
+        assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 });
+        assert.ok(received > 4 * HZ, `${received}`);
+      }
+      assert.ok(operator.report.resent! > 10, 'something was lost');
+    });
+
+    it('find each other again after a kill of either', () => outlive(foreign, 20_000));
+  });
+}
