@@ -1,8 +1,10 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { CommandQueue } from '../../src/robot/playout/queue.ts';
 import { replay } from '../../src/robot/playout/replay/replay.ts';
 import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
+import { copyCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import type { Variant } from './variants.ts';
 
 export interface Speed {
@@ -11,12 +13,15 @@ export interface Speed {
   replayPerS: number;
   /** One call of `schedule` as the live robot makes it, with the cost of reading the clock. */
   callUs: Percentiles;
+  /** All that playout does for a packet on the live robot: schedule, take a place in the queue, release what is due. */
+  packetUs: Percentiles;
   /** Collections of garbage per million calls. */
   collections: number;
 }
 
 const TURNS = 7;
 const ROUNDS = 3;
+const JOINTS = 6;
 
 /** Policies take turns, so that a drift of the machine meets them all. */
 export async function measureSpeed(variants: readonly Variant[], trace: DelayTrace): Promise<Speed[]> {
@@ -32,8 +37,15 @@ export async function measureSpeed(variants: readonly Variant[], trace: DelayTra
   const speeds: Speed[] = [];
   for (const [i, variant] of variants.entries()) {
     const { callUs, collections } = await measureCalls(variant, trace);
+    const packetUs = measurePackets(variant, trace);
     const sorted = rates[i]!.sort((a, b) => a - b);
-    speeds.push({ name: variant.name, replayPerS: sorted[sorted.length >> 1]!, callUs, collections });
+    speeds.push({
+      name: variant.name,
+      replayPerS: sorted[sorted.length >> 1]!,
+      callUs,
+      packetUs,
+      collections,
+    });
   }
   return speeds;
 }
@@ -58,4 +70,27 @@ async function measureCalls({ make }: Variant, trace: DelayTrace) {
   await new Promise((resolve) => setImmediate(resolve));
   observer.disconnect();
   return { callUs: percentiles(took)!, collections: (collected * 1e6) / trace.count };
+}
+
+function measurePackets({ make }: Variant, trace: DelayTrace): Percentiles {
+  const policy = make();
+  const queue = new CommandQueue(1024, () => emptyCommand(JOINTS));
+  const command = emptyCommand(JOINTS);
+  const took = new Float64Array(trace.count).fill(Number.NaN);
+  for (let i = 0; i < trace.count; i++) {
+    command.seq = i + 1;
+    command.stateRobotNs = trace.sendUs[i]! * 1000;
+    const receivedNs = command.stateRobotNs + trace.delayUs[i]! * 1000;
+    if (Number.isNaN(receivedNs)) continue;
+    const startNs = performance.now();
+    const entry = queue.slot();
+    if (entry !== null && queue.refusal(command.seq) === null) {
+      copyCommand(command, entry.command);
+      entry.dueNs = policy.schedule(command.stateRobotNs, receivedNs);
+      queue.insert();
+    }
+    while (queue.nextDueNs <= receivedNs) queue.shift();
+    took[i] = (performance.now() - startNs) * 1000;
+  }
+  return percentiles(took)!;
 }
