@@ -7,6 +7,7 @@ import { type LiveRun, liveRun } from './run.ts';
 
 const TRACE = 'wifi_tuned';
 const MOST_APART_MS = 2;
+const MOST_LINK_ERROR_MS = 0.3;
 
 export const liveBench: Verb = {
   name: 'live',
@@ -59,6 +60,11 @@ function checksOf(none: LiveRun, adaptive: LiveRun): Check[] {
       what: 'live and replay agree',
       ok: apartMs <= MOST_APART_MS,
       found: `means ${apartMs.toFixed(2)} ms apart (at most ${MOST_APART_MS})`,
+    },
+    {
+      what: 'link emulator, deliveries late by, p99',
+      ok: adaptive.linkErrorP99Ms <= MOST_LINK_ERROR_MS,
+      found: `${adaptive.linkErrorP99Ms.toFixed(2)} ms (at most ${MOST_LINK_ERROR_MS})`,
     },
     {
       what: 'tracking at the flange',

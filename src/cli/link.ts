@@ -50,7 +50,7 @@ Settings of a link (--set) and the file format are in docs/link-emulator.md.`,
     realtime: {
       type: 'string',
       value: 'PRIORITY',
-      about: 'real-time priority 1–99 of the link (default: none)',
+      about: 'real-time priority 1–99 of the link where granted (default 10); 0: none',
     },
     reactor: { type: 'string', value: 'KIND', about: 'auto (default), native or dgram' },
     json: JSON_OPTION,
@@ -105,9 +105,10 @@ function optionsOf(given: Given): LinkEmulatorOptions {
     events: [...file.events, ...faultsOf(given)],
     seed: numberOption(given, 'seed', 0, 2 ** 31) ?? file.seed ?? 1,
     maxQueued: numberOption(given, 'max-queued', 1, 1e6) ?? 8192,
-    realtimePriority: numberOption(given, 'realtime', 0, 99) ?? 0,
     reactor: oneOf(given, 'reactor', ['auto', 'native', 'dgram']),
   };
+  const realtimePriority = numberOption(given, 'realtime', 0, 99);
+  if (realtimePriority !== null) options.realtimePriority = realtimePriority;
   if (profile !== undefined) options.profile = profile;
   if (trace !== undefined) options.trace = loadLinkTrace(trace);
   if (returnProfile !== undefined) options.returnProfile = returnProfile;
