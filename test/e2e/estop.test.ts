@@ -76,10 +76,10 @@ describe('the e-stop from a terminal', () => {
   it('is cleared by a reset, once', async () => {
     const first = await farhand(['reset', ...desk]);
     assert.equal(first.code, 0, first.stderr);
-    assert.match(first.stdout, /^idle after \d+ ms: reset by operator\n$/);
+    assert.match(first.stdout, /^reset after \d+ ms: robot idle \(reset by operator\), operator hold\n$/);
     const second = await farhand(['reset', ...desk]);
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /nothing to reset: the robot is idle \[not-confirmed\]\n {2}→ /);
+    assert.match(second.stderr, /nothing to reset: robot idle \(.*\[not-confirmed\]\n {2}→ /);
   });
 
   it('is not confirmed where nobody answers', async () => {

@@ -106,7 +106,7 @@ describe('home', () => {
     ['disarm', (rig) => ask(rig, 'disarm'), 'idle'],
     ['the e-stop of the hand', (_rig, { hand }) => (hand.estop = true), 'stopped'],
     ['the clutch', (_rig, { hand }) => (hand.clutch = true), 'hold'],
-    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'disconnected'],
+    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'stopped'],
   ];
   for (const [name, abort, state] of aborts)
     it(`is ended by ${name}`, async () => {

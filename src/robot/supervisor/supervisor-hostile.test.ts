@@ -187,7 +187,7 @@ function perform(bench: Bench, step: Hostile): void {
     else if (step.action === 'disarm') supervisor.disarm(bench.nowNs);
     else if (step.action === 'estop') supervisor.estop('test', bench.nowNs);
     else if (step.action === 'reset') supervisor.reset(supervisor.epoch, bench.nowNs);
-    else if (step.action === 'lost') supervisor.operatorLost(bench.nowNs, 'test');
+    else if (step.action === 'lost') supervisor.operatorLost(bench.nowNs);
     else supervisor.operatorJoined(step.action === 'joined', bench.nowNs);
   } else {
     const { engagement = -1, epoch = -1, stateRobotNs = 0, seq = -1, ...rest } = step.values;

@@ -11,8 +11,8 @@ import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
 
 /** Stamps this far ahead of our clock are not clock error any more. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
-/** Transitions for which the last seconds are worth keeping. */
-const KEPT: readonly SupervisorEvent[] = ['estop', 'fault', 'watchdog', 'tracking-lost'];
+/** States whose beginning is worth keeping the last seconds for. */
+const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
 
 export interface Transition {
   robotNs: number;
@@ -120,8 +120,14 @@ export class Supervisor {
     this.#go('operator-joined', 'operator connected', nowNs);
   }
 
-  operatorLost(nowNs: number, cause: string): void {
-    this.#go('operator-lost', cause, nowNs);
+  /** Fell silent without a word: an e-stop where the joints are powered. */
+  operatorLost(nowNs: number): void {
+    this.#go('operator-lost', 'operator silent', nowNs);
+  }
+
+  /** Said goodbye: power off, nothing latched. */
+  operatorLeft(nowNs: number): void {
+    this.#go('operator-left', 'operator left', nowNs);
   }
 
   arm(nowNs: number): void {
@@ -318,7 +324,7 @@ export class Supervisor {
     this.#enablingNs = Number.NaN;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
-    const flight = keep && KEPT.includes(event) ? (this.#scribe?.freeze() ?? -1) : -1;
+    const flight = keep && KEPT.includes(to) ? (this.#scribe?.freeze() ?? -1) : -1;
     this.#onTransition({ robotNs: nowNs, from, to, cause, flight });
     if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
   }
