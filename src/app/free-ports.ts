@@ -23,7 +23,7 @@ export async function reserveUdpPort(first: number): Promise<{ port: number; rel
       socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => resolve(true));
     });
   if (await bind(first))
-    return { port: first, release: () => new Promise((resolve) => socket.close(resolve)) };
+    return { port: socket.address().port, release: () => new Promise((resolve) => socket.close(resolve)) };
   socket.close();
   return reserveUdpPort(0);
 }
