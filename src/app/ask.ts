@@ -45,6 +45,8 @@ export interface Answer {
   tookMs: number;
   state: string;
   cause: string;
+  /** What keeps the arm from doing as told; empty: nothing. */
+  limitedBy: string;
   mode: string;
 }
 
@@ -120,12 +122,13 @@ const answerOf = ({ robot, operator }: Telemetry, tookMs: number): Answer => ({
   tookMs,
   state: robot?.state ?? 'disconnected',
   cause: robot?.cause ?? 'no word from the robot',
+  limitedBy: robot?.limitedBy ?? '',
   mode: operator.mode,
 });
 
 /** One line on how things stand. */
-export const answerText = ({ state, cause, mode }: Answer): string =>
-  `robot ${state} (${cause}), operator ${mode}`;
+export const answerText = ({ state, cause, limitedBy, mode }: Answer): string =>
+  `robot ${state} (${cause})${limitedBy === '' ? '' : `, limited by ${limitedBy}`}, operator ${mode}`;
 
 function notConfirmed(rig: Rig, kind: string, withinMs: number, seen: Telemetry | null): TeleopError {
   const { deskPort, telemetryPort } = rig.console;

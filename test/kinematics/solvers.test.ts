@@ -310,6 +310,54 @@ describe('singularities', () => {
     });
 });
 
+describe('the solution chosen', () => {
+  /** Least largest move of the first `width` joints from the seed to a solution, whole turns within the limits free. */
+  function moveRad(
+    { joints }: ReturnType<typeof loadModel>,
+    solution: ArrayLike<number>,
+    seedRad: ArrayLike<number>,
+    width: number,
+  ) {
+    const moves = joints.slice(0, width).map(({ minRad, maxRad }, j) => {
+      const turned = [-2, -1, 0, 1, 2].map((turns) => solution[j]! + turns * TURN_RAD);
+      const legal = turned.filter((angle) => angle >= minRad - 1e-9 && angle <= maxRad + 1e-9);
+      return Math.min(...legal.map((angle) => Math.abs(angle - seedRad[j]!)));
+    });
+    return Math.max(...moves);
+  }
+
+  for (const [name, method] of closed)
+    it(`is the one nearest to the seed by its largest move: ${name} ${method}`, () => {
+      const arm = armOf(name, method);
+      const solver = createSolver(arm.model, method, { switchAtLimit: true });
+      const random = randoms(31);
+      const [qRad, seedRad, outRad] = [0, 1, 2].map(() => new Float64Array(6)) as [
+        Float64Array,
+        Float64Array,
+        Float64Array,
+      ];
+      const all = new Float64Array(solver.allSize);
+      // The decoupled method chooses joints 1 to 3 first.
+      const width = method === 'decoupled' ? 3 : 6;
+      let several = 0;
+      for (let i = 0; i < 3000; i++) {
+        arm.randomInto(random, qRad);
+        arm.randomInto(random, seedRad);
+        const { positionM, quatXyzw } = arm.poseOf(qRad);
+        if (solver.solve(positionM, quatXyzw, seedRad, outRad) !== 'ok') continue;
+        const count = solver.all(positionM, quatXyzw, all);
+        const moves = Array.from({ length: count }, (_, k) =>
+          moveRad(arm.model, all.subarray(6 * k, 6 * k + 6), seedRad, width),
+        );
+        const chosen = farthest(outRad.subarray(0, width), seedRad.subarray(0, width));
+        // The bound of the tie-break.
+        assert.ok(chosen <= Math.min(...moves) + 4e-5, `${chosen} of ${moves}`);
+        if (Math.max(...moves) > chosen + 0.1) several++;
+      }
+      assert.ok(several > 500, `only ${several} had a choice`);
+    });
+});
+
 describe('unwrapping', () => {
   it('stays on the turn of the seed', () => {
     const arm = armOf('ur3', 'analytic');

@@ -65,6 +65,31 @@ describe('supervisor motion', () => {
     assert.ok(bench.counters.get('clamped-range') >= 200);
   });
 
+  it('slows down towards the end of a range, says so, and leaves it freely', () => {
+    /** Fastest in the last 0.1 rad before the end, on the way there and on the way back. */
+    const fastest = (limitSlowdownRad: number) => {
+      const bench = new Bench(undefined, undefined, { limitSlowdownRad }).bring('engaged');
+      const speeds = { there: 0, back: 0, said: false };
+      let before = 0;
+      for (let i = 0; i < 800; i++) {
+        bench.tick(5);
+        bench.send({}, [i < 500 ? 2.999 : 0, 0]);
+        const now = bench.supervisor.targetRad[0]!;
+        const way = i < 500 ? 'there' : 'back';
+        if (now > 2.9) speeds[way] = Math.max(speeds[way], Math.abs(now - before) / 0.005);
+        if (bench.supervisor.limitedBy === 'joint-limit') speeds.said = true;
+        before = now;
+      }
+      assert.equal(bench.counters.get('slowed-limit') > 0, speeds.said);
+      return speeds;
+    };
+    const [free, slowed] = [fastest(0), fastest(0.4)];
+    // 2 rad/s in proportion to what is left of the 0.4 rad, and what following it costs.
+    assert.ok(slowed.there < 0.55 && free.there > 0.9, `${slowed.there} and ${free.there} rad/s`);
+    assert.deepEqual([slowed.said, free.said], [true, false]);
+    assert.ok(Math.abs(slowed.back - free.back) < 0.05, `${slowed.back} and ${free.back} rad/s`);
+  });
+
   it('holds when no command was applied for the time allowed', () => {
     const bench = new Bench().bring('engaged');
     bench.tick(config.commandTimeoutMs);
