@@ -118,7 +118,7 @@ describe('faults on a sealed link', () => {
     const motionMs = (rig.lastMotionNs(killNs) - killNs) / 1e6;
     assert.ok(motionMs < HOLD_WITHIN_MS + NOISE_MS, `moved until ${motionMs} ms after the kill`);
     rig.restartOperator();
-    await rig.operator.waitFor(/"ready"/);
+    await rig.operator.waitFor(/operator ready/);
     await sleep(1000);
     assert.equal(rig.last.state, 'stopped', 'it waits for a person');
     await resetAndArm();
