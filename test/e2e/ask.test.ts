@@ -14,7 +14,7 @@ describe('farhand ask', () => {
       await new Promise((resolve) => setTimeout(resolve, 2000));
       const home = await ask('home');
       assert.equal(home.code, 0, home.stdout + home.stderr);
-      assert.match(home.stdout, /^home after \d+ ms: robot \w+ \(.+\), operator home$/m);
+      assert.match(home.stdout, /^home after \d+ ms: robot \w+ \(.+\).*, operator home$/m);
       const held = await ask('hold');
       assert.deepEqual([held.code, held.stderr], [0, '']);
       assert.match((await ask('estop')).stdout, /^estop after \d+ ms: robot stopped \(e-stop pressed\)/);

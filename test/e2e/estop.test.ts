@@ -58,8 +58,9 @@ describe('the e-stop from a terminal', () => {
     assert.ok(answer.tookMs < 500, `${answer.tookMs} ms`);
     await robot.waitFor(/"to":"stopped","cause":"e-stop pressed"/);
     await sleep(200);
-    assert.equal(flights().length, 1);
-    const text = readFileSync(path.join(folder, flights()[0]!), 'utf8').trim();
+    const stops = flights().filter((name) => name.endsWith('-stopped.jsonl'));
+    assert.equal(stops.length, 1);
+    const text = readFileSync(path.join(folder, stops[0]!), 'utf8').trim();
     const [about, ...cycles] = text.split('\n').map((line) => JSON.parse(line) as FlightLine);
     assert.deepEqual(
       [about?.format, about?.to, about?.cause],
