@@ -25,8 +25,9 @@ export interface CycleSpeed {
 const POSES = 1024;
 const LEAST_CHECKS_PER_S = 300_000;
 const MOST_CYCLE_US = 20;
-const CYCLES = 200_000;
-const CYCLE_TURNS = 40;
+const CYCLES = 400_000;
+/** Each is 25 s of motion, three figures eight: a quiet turn is no easier than another. */
+const CYCLE_TURNS = 80;
 const WARM_CYCLES = 20_000;
 const CYCLE_NS = 5e6;
 const OBSTACLE = { name: 'shelf', minM: [-0.2, 0.35, 0], maxM: [0.2, 0.5, 0.4] } as const;
