@@ -15,7 +15,7 @@ if (files.length === 0) {
   process.exit(2);
 }
 // Timing-sensitive suites (real sockets, buses, processes, browser) run alone, after the rest.
-const REAL_TIME = /[\\/](e2e|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver|driver-thread/;
+const REAL_TIME = /[\\/](e2e|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver/;
 const alone = files.filter((name) => name.startsWith(path.join('dist', 'test')) && REAL_TIME.test(name));
 const together = files.filter((name) => !alone.includes(name));
 const flags = ['--enable-source-maps', '--test', '--test-reporter=spec'];

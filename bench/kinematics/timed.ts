@@ -2,6 +2,8 @@ import { createChain } from '../../src/core/chain.ts';
 import { quatAngleRad } from '../../src/core/frames.ts';
 import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
 import { createSolver, type Method } from '../../src/mapping/ik/solver.ts';
+import { collisionCheck } from '../supervisor/speed.ts';
+import type { Check } from '../text-table.ts';
 import { createTargets, type Targets } from './targets.ts';
 
 /** Something to time on one thread. */
@@ -52,6 +54,7 @@ export function everythingTimed(): { timed: Timed[]; ur3: Targets; openarm: Targ
     solving('OpenArm numeric, 7 joints', openarm, 'numeric', 15e3),
     forward('UR3 forward', ur3),
     forward('OpenArm forward', openarm),
+    collisionCheck('UR3', ur3.model),
   ];
   return { timed, ur3, openarm };
 }
@@ -156,4 +159,13 @@ function callsOf({ count, run }: Timed): Percentiles {
     took[i] = (performance.now() - startMs) * 1000;
   }
   return percentiles(took)!;
+}
+
+export const rateText = (perS: number): string => `${Math.round(perS).toLocaleString('en')}/s`;
+
+/** By processor time; nothing where nothing is asked for. */
+export function rateChecks({ name, leastPerS, perCpuS }: Timing): Check[] {
+  if (leastPerS === null) return [];
+  const found = `${rateText(perCpuS)} of processor time, ${(perCpuS / leastPerS).toFixed(2)} × the ${rateText(leastPerS)} asked for`;
+  return [{ what: name, ok: perCpuS >= leastPerS, found }];
 }

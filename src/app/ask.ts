@@ -1,71 +1,148 @@
-import { createSocket } from 'node:dgram';
+import { createSocket, type Socket } from 'node:dgram';
+import { TeleopError } from '../core/errors.ts';
 import type { Telemetry } from '../core/telemetry.ts';
 import { encodeHello } from '../wire/codecs/desk.ts';
 import { writeFrame } from '../wire/codecs/frame.ts';
 import type { Rig } from './rig.ts';
 
-/** What can be asked of a running operator, and how one sees that it was done. */
-export const REQUESTS: Record<string, (seen: Telemetry) => boolean> = {
-  arm: ({ robot }) => robot !== null && ['armed', 'engaged', 'hold'].includes(robot.state),
-  disarm: ({ robot }) => robot?.state === 'idle',
-  estop: ({ robot }) => robot?.state === 'stopped',
-  reset: ({ robot }) => robot !== null && robot.state !== 'stopped',
-  home: ({ operator }) => operator.mode === 'home',
-  hold: ({ operator }) => operator.mode === 'hold',
-  teleop: ({ operator }) => operator.mode !== 'home',
+const HOST = '127.0.0.1';
+const REPEAT_MS = 100;
+
+/** A robot out of reach is not known to be anything. */
+const isIn = ({ robot }: Telemetry, ...states: string[]): boolean =>
+  robot !== null && states.includes(robot.state);
+
+interface Request {
+  /** Telemetry shows that it is done. */
+  isDone: (seen: Telemetry) => boolean;
+  /** Said again until it is done; what is not, would begin anew. */
+  repeats: boolean;
+  /** The state it is asked in, and what to say in another. */
+  needs?: { state: string; otherwise: string; hint: string };
+}
+
+/** What can be asked of a running operator. Confirmed by the robot's own state, or by the operator's mode. */
+export const REQUESTS: Record<string, Request> = {
+  arm: { isDone: (seen) => isIn(seen, 'armed', 'engaged', 'hold'), repeats: true },
+  disarm: { isDone: (seen) => isIn(seen, 'idle'), repeats: true },
+  estop: { isDone: (seen) => isIn(seen, 'stopped'), repeats: true },
+  reset: {
+    isDone: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
+    repeats: true,
+    needs: {
+      state: 'stopped',
+      otherwise: 'there is nothing to reset',
+      hint: 'A reset clears a latched stop; arm and engage do the rest.',
+    },
+  },
+  home: { isDone: ({ operator }) => operator.mode === 'home', repeats: false },
+  hold: { isDone: ({ operator }) => operator.mode === 'hold', repeats: false },
+  teleop: { isDone: ({ operator }) => operator.mode !== 'home', repeats: false },
 };
 
 export interface Answer {
-  /** Null: no operator process spoke at all. */
-  last: Telemetry | null;
-  done: boolean;
+  /** From the first datagram to the telemetry that says so. */
+  tookMs: number;
+  state: string;
+  cause: string;
+  /** What keeps the arm from doing as told; empty: nothing. */
+  limitedBy: string;
+  mode: string;
 }
 
-const REPEAT_MS = 200;
-
-/** Asks the operator process on this machine, as the page would, and watches for the effect. */
-export function askOperator(rig: Rig, kind: string, withinMs = 2000): Promise<Answer> {
+/**
+ * Asks the operator process on this machine, as the page would, until its telemetry shows the effect. Throws when it
+ * does not within `withinMs`; what was sent stays in force. An e-stop is sent blindly, everything else once the operator
+ * is heard.
+ */
+export async function askOperator(rig: Rig, kind: string, withinMs: number): Promise<Answer> {
+  const request = REQUESTS[kind]!;
+  const socket = await openSocket();
   const { deskPort, telemetryPort } = rig.console;
-  const socket = createSocket('udp4');
-  const bytes = new Uint8Array(256);
-  const send = (port: number, length: number) =>
-    socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
-  const answer: Answer = { last: null, done: false };
-  let asked = false;
-  return new Promise((resolve) => {
-    const finish = () => {
-      clearInterval(timer);
-      clearTimeout(end);
-      socket.close(() => resolve(answer));
-    };
-    // An e-stop does not wait for an answer, and is worth saying again.
-    const tick = () => {
-      send(telemetryPort, encodeHello(1, bytes));
-      if (kind === 'estop' || (answer.last !== null && !asked)) {
-        asked = true;
-        send(deskPort, writeFrame('request', { kind }, bytes));
-      }
-    };
-    socket.on('error', () => {});
-    socket.on('message', (data, from) => {
-      const seen = from.port === telemetryPort ? telemetryOf(data.toString()) : null;
-      if (seen === null) return;
-      answer.last = seen;
-      answer.done = asked && REQUESTS[kind]!(answer.last);
-      if (answer.done) finish();
-      else if (!asked) tick();
+  let askedMs = Number.NaN;
+  let seen: Telemetry | null = null;
+  const ask = () => {
+    const isFirst = Number.isNaN(askedMs);
+    if (kind === 'estop' || (mayAsk(request, seen) && (isFirst || request.repeats))) {
+      if (isFirst) askedMs = performance.now();
+      send(socket, deskPort, (bytes) => writeFrame('request', { kind }, bytes));
+    }
+    send(socket, telemetryPort, (bytes) => encodeHello(1, bytes));
+  };
+  let timers: NodeJS.Timeout[] = [];
+  try {
+    return await new Promise<Answer>((resolve, reject) => {
+      const giveUp = () => reject(notConfirmed(rig, kind, withinMs, seen));
+      timers = [setInterval(ask, REPEAT_MS), setTimeout(giveUp, withinMs)];
+      socket.on('error', reject);
+      socket.on('message', (data, from) => {
+        const told = from.port === telemetryPort ? telemetryOf(data) : null;
+        if (told === null) return;
+        seen = told;
+        if (!Number.isNaN(askedMs)) {
+          if (request.isDone(told)) resolve(answerOf(told, performance.now() - askedMs));
+        } else if (mayAsk(request, told)) ask();
+        else if (request.isDone(told)) reject(inVain(request, told));
+      });
+      ask();
     });
-    const timer = setInterval(tick, REPEAT_MS);
-    const end = setTimeout(finish, withinMs);
-    socket.bind(0, '127.0.0.1', tick);
-  });
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    socket.close();
+  }
 }
 
-function telemetryOf(text: string): Telemetry | null {
+const mayAsk = ({ needs }: Request, seen: Telemetry | null): boolean =>
+  seen !== null && (needs === undefined || isIn(seen, needs.state));
+
+async function openSocket(): Promise<Socket> {
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve, reject) => {
+    socket.once('error', reject);
+    socket.bind(0, HOST, resolve);
+  });
+  return socket;
+}
+
+function send(socket: Socket, port: number, write: (out: Uint8Array) => number): void {
+  const bytes = new Uint8Array(256);
+  socket.send(bytes, 0, write(bytes), port, HOST, () => {});
+}
+
+function telemetryOf(data: Uint8Array): Telemetry | null {
   try {
-    const seen = JSON.parse(text) as Telemetry | null;
-    return seen?.kind === 'telemetry' ? seen : null;
+    const message = JSON.parse(Buffer.from(data).toString()) as Telemetry | null;
+    return message?.kind === 'telemetry' ? message : null;
   } catch {
     return null;
   }
 }
+
+const answerOf = ({ robot, operator }: Telemetry, tookMs: number): Answer => ({
+  tookMs,
+  state: robot?.state ?? 'disconnected',
+  cause: robot?.cause ?? 'no word from the robot',
+  limitedBy: robot?.limitedBy ?? '',
+  mode: operator.mode,
+});
+
+/** One line on how things stand. */
+export const answerText = ({ state, cause, limitedBy, mode }: Answer): string =>
+  `robot ${state} (${cause})${limitedBy === '' ? '' : `, limited by ${limitedBy}`}, operator ${mode}`;
+
+function notConfirmed(rig: Rig, kind: string, withinMs: number, seen: Telemetry | null): TeleopError {
+  const { deskPort, telemetryPort } = rig.console;
+  const what =
+    seen === null
+      ? `no operator answers on ports ${deskPort} and ${telemetryPort}`
+      : answerText(answerOf(seen, withinMs));
+  const where = 'Run this where the operator runs, with its rig and settings.';
+  return new TeleopError('not-confirmed', `${kind} not confirmed within ${withinMs} ms: ${what}`, {
+    hint: kind === 'estop' ? `Use the emergency stop of the robot itself. ${where}` : where,
+  });
+}
+
+const inVain = ({ needs }: Request, seen: Telemetry): TeleopError =>
+  new TeleopError('not-confirmed', `${needs?.otherwise}: ${answerText(answerOf(seen, 0))}`, {
+    hint: needs?.hint ?? '',
+  });

@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ConfigEntry } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { type Child, type ChildMessage, startChild } from './child.ts';
-import { freeTcpPort, freeUdpPorts } from './free-ports.ts';
+import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 import {
   type LinkEmulator,
   type LinkEmulatorOptions,
@@ -44,11 +45,13 @@ const MAX_RESTARTS = 3;
 /** Both roles and the console as processes, started, watched and ended together. */
 export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   const key = temporaryKey(options);
+  const desk = await deskPorts(options);
   const args = [
     '--rig',
     options.rig,
     ...options.overrides,
     ...(await portOverrides(options)),
+    ...desk.overrides,
     ...key.overrides,
   ];
   const emulated = await emulatedLink(options, args);
@@ -57,7 +60,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
   let linkStats: LinkStats | null = null;
   try {
     await family.start('robot');
+    await desk.release();
     await family.start('operator');
+    if (desk.moved.length > 0) options.say(`farhand estop ${desk.moved.join(' ')}`);
     if (!options.headless) {
       const info = await family.start('console');
       if ('url' in info) options.onUrl(info.url);
@@ -68,6 +73,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoResult> {
     await Promise.race(ends);
   } finally {
     over.abort();
+    await desk.release();
     await family.end();
     linkStats = (await emulated.link?.close()) ?? null;
     key.remove();
@@ -131,20 +137,37 @@ function noTrace(): TeleopError {
 /** Free ports for whatever the user did not choose, so that two demos can run side by side. */
 async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
-  const chosen = new Set(
-    entries.filter((entry) => entry.source === 'command line').map((entry) => entry.key),
-  );
-  const keys = [
-    'link.commandPort',
-    'link.statePort',
-    'link.syncPort',
-    'console.deskPort',
-    'console.telemetryPort',
-  ];
+  const keys = ['link.commandPort', 'link.statePort', 'link.syncPort'];
   const ports = await freeUdpPorts(keys.length);
   const added = keys.map((key, i) => ({ key, port: ports[i]! }));
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
-  return added.filter(({ key }) => !chosen.has(key)).map(({ key, port }) => `${key}=${port}`);
+  return added.filter(({ key }) => !isChosen(entries, key)).map(({ key, port }) => `${key}=${port}`);
+}
+
+const isChosen = (entries: readonly ConfigEntry[], key: string): boolean =>
+  entries.some((entry) => entry.key === key && entry.source === 'command line');
+
+interface DeskPorts {
+  overrides: string[];
+  /** Those overrides that `farhand estop` has to be given as well. */
+  moved: string[];
+  /** Lets the operator have them. */
+  release(): Promise<void>;
+}
+
+/** The rig's own ports where they are free, so that `farhand estop` finds the demo; others beside another demo. */
+async function deskPorts({ rig, overrides }: DemoOptions): Promise<DeskPorts> {
+  const { config, entries } = loadRig(rig, overrides);
+  const free = (['deskPort', 'telemetryPort'] as const).filter(
+    (name) => !isChosen(entries, `console.${name}`),
+  );
+  const held = await Promise.all(free.map((name) => reserveUdpPort(config.console[name])));
+  const texts = free.map((name, i) => `console.${name}=${held[i]!.port}`);
+  return {
+    overrides: texts,
+    moved: texts.filter((_, i) => held[i]!.port !== config.console[free[i]!]),
+    release: async () => void (await Promise.all(held.splice(0).map((each) => each.release()))),
+  };
 }
 
 class Family {

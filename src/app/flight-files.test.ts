@@ -49,21 +49,31 @@ describe('flight files', () => {
     assert.equal((about!['joints'] as string[]).length, 6);
     assert.equal(cycle!['robotNs'], 1);
     assert.equal(more.length, 0);
+    const cyclesOf = (name: string) => linesOf(path.join(dir, name)).slice(1);
+    const stamps = names.map((name) => cyclesOf(name).map(({ robotNs }) => robotNs as number));
+    const byLast = stamps.sort((a, b) => a.at(-1)! - b.at(-1)!);
+    assert.deepEqual(byLast[2], [1, 2, 3], 'what an earlier file took is here as well');
+    assert.deepEqual(byLast[11], [3, 4, 5, 6, 7, 8, 9, 10, 11, 12], 'and no more than two seconds');
   });
 
-  it('are twenty at most, the newest, and nothing else in the folder is touched', () => {
+  it('are twenty of holds and twenty of others at most, the newest, and nothing else in the folder is touched', () => {
     const dir = folder();
     writeFileSync(path.join(dir, 'robot_trace_20260101-000000_00000001.jsonl'), '');
-    writeFileSync(path.join(dir, 'flight-19990101-000000000.jsonl'), '');
+    writeFileSync(path.join(dir, 'flight-19990101-000000000-stopped.jsonl'), '');
     const { recorder, files, fly } = setUp(dir);
     for (let n = 0; n < 25; n++) {
       fly();
       files.onTransition({ ...stop, flight: recorder.freeze() });
     }
+    for (let n = 0; n < 25; n++) {
+      fly();
+      files.onTransition({ ...stop, to: 'hold', flight: recorder.freeze() });
+    }
     const names = readdirSync(dir);
-    assert.equal(names.filter((name) => name.startsWith('flight-')).length, 20);
-    assert.ok(!names.includes('flight-19990101-000000000.jsonl'));
-    assert.equal(names.length, 21);
+    assert.equal(names.filter((name) => name.endsWith('-stopped.jsonl')).length, 20);
+    assert.equal(names.filter((name) => name.endsWith('-hold.jsonl')).length, 20);
+    assert.ok(!names.includes('flight-19990101-000000000-stopped.jsonl'));
+    assert.equal(names.length, 41);
   });
 
   it('tell of a control thread that died, once, from what is left in memory', () => {

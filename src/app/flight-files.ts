@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { RobotModel } from '../core/robot-model.ts';
-import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Rig } from './rig.ts';
 
-/** Older files give way to newer ones. */
+/** Older files give way to newer ones; holds, which a clutch makes many of, to holds only. */
 const MAX_FILES = 20;
-const NAME = /^flight-\d{8}-\d{9}(-\d+)?\.jsonl$/;
+const NAME = /^flight-\d{8}-\d{9}(-\d+)?-(hold|stopped|failed)\.jsonl$/;
 
 interface FlightCause {
   robotNs: number | null;
@@ -17,12 +17,15 @@ interface FlightCause {
 
 /**
  * Writes what the robot did before it stopped or held, one JSON line per control cycle after a line about the cause, to
- * `flight-<stamp>.jsonl` in the trace folder. Main thread; trouble with the disk is said once and changes nothing else.
+ * `flight-<stamp>-<hold, stopped or failed>.jsonl` in the trace folder. Main thread; trouble with the disk is said once
+ * and changes nothing else.
  */
 export class FlightFiles {
   readonly #recorder: FlightRecorder;
   readonly #dir: string;
   readonly #about: object;
+  /** Of the file before: what lies between is too little when two transitions follow each other closely. */
+  #earlier: FlightRecord[] = [];
   #complained = false;
   #failed = false;
 
@@ -53,30 +56,33 @@ export class FlightFiles {
   }
 
   #write(cause: FlightCause, slab: number): void {
-    const records = this.#recorder.read(slab);
+    const records = [...this.#earlier, ...this.#recorder.read(slab)].slice(-this.#recorder.capacity);
+    this.#earlier = records;
     if (this.#dir === '' || records.length === 0) return;
     const lines = [{ ...this.#about, ...cause }, ...records];
     const text = lines.map((line) => JSON.stringify(line)).join('\n');
     try {
       mkdirSync(this.#dir, { recursive: true });
-      writeFileSync(this.#freePath(), `${text}\n`, { flag: 'wx' });
-      this.#dropOldest();
+      const kind = cause.to === '' ? 'failed' : cause.to;
+      writeFileSync(this.#freePath(kind), `${text}\n`, { flag: 'wx' });
+      this.#dropOldest(kind === 'hold');
     } catch (error) {
       if (!this.#complained) console.error(`farhand: no flight record written: ${(error as Error).message}`);
       this.#complained = true;
     }
   }
 
-  #freePath(): string {
+  #freePath(kind: string): string {
     const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[-:.]/g, '').replace('T', '-');
     const taken = new Set(readdirSync(this.#dir));
-    let name = `flight-${stamp}.jsonl`;
-    for (let n = 2; taken.has(name); n++) name = `flight-${stamp}-${n}.jsonl`;
+    let name = `flight-${stamp}-${kind}.jsonl`;
+    for (let n = 2; taken.has(name); n++) name = `flight-${stamp}-${n}-${kind}.jsonl`;
     return path.join(this.#dir, name);
   }
 
-  #dropOldest(): void {
-    const names = readdirSync(this.#dir).filter((name) => NAME.test(name));
+  #dropOldest(holds: boolean): void {
+    const isOurs = (name: string) => NAME.test(name) && name.endsWith('-hold.jsonl') === holds;
+    const names = readdirSync(this.#dir).filter(isOurs);
     for (const name of names.sort().slice(0, -MAX_FILES)) rmSync(path.join(this.#dir, name), { force: true });
   }
 }

@@ -42,7 +42,10 @@ export const rigSchema = z.strictObject({
         .default({ scripted: {} })
         .describe('input devices that can be chosen, with their settings'),
       realtimePriority: realtimePriority,
-      autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
+      autoArm: z
+        .boolean()
+        .default(false)
+        .describe('arm the robot once, at the first contact, if it is idle then'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
       playoutQuality: z

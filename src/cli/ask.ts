@@ -1,34 +1,71 @@
-import { askOperator, REQUESTS } from '../app/ask.ts';
+import { answerText, askOperator, REQUESTS } from '../app/ask.ts';
 import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
-import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
 const KINDS = Object.keys(REQUESTS);
+const WITHIN_MS = 2000;
+
+const options = {
+  rig: RIG_OPTION,
+  within: { type: 'string', value: 'MS', about: `how long to wait for it (default: ${WITHIN_MS})` },
+  json: JSON_OPTION,
+} as const;
 
 export const askVerb: Verb = {
   name: 'ask',
   usage: `${KINDS.join('|')} [--rig NAME|FILE] [key=value …]`,
-  about: 'Asks the operator process on this machine for what the page’s buttons ask for.',
-  details: 'Ends with 0 when the effect was seen, with 1 when it was not within two seconds.',
-  options: { rig: RIG_OPTION },
-  async run(given: Given) {
+  about: 'Asks the operator on this machine for what the page’s buttons ask for, and waits until it is so.',
+  details: `arm, disarm, estop and reset are confirmed by the robot's own state; home, hold and teleop by the operator's mode.
+The time is until telemetry told, which comes about every 33 ms. Exit code 1: not confirmed. \`farhand estop\` and
+\`farhand reset\` are short forms.`,
+  options,
+  run(given: Given) {
     expectWords(askVerb, given, 1, 1);
     const [kind = ''] = given.words;
-    if (!Object.hasOwn(REQUESTS, kind)) {
-      const near = closest(kind, KINDS);
-      throw new TeleopError('bad-option', `one cannot ask for "${kind}"`, {
-        hint: near ? `Did you mean ${near}?` : `Ask for one of ${KINDS.join(', ')}.`,
-      });
-    }
-    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-    const { last, done } = await askOperator(config, kind);
-    if (last === null)
-      console.error(`no operator process answers on telemetry port ${config.console.telemetryPort}`);
-    else
-      console.log(
-        `${done ? kind : `${kind} had no effect`}: robot ${last.robot?.state ?? 'not seen'}, operator ${last.operator.mode}`,
-      );
-    return done ? 0 : 1;
+    if (Object.hasOwn(REQUESTS, kind)) return ask(given, kind);
+    const near = closest(kind, KINDS);
+    throw new TeleopError('bad-option', `one cannot ask for "${kind}"`, {
+      hint: near ? `Did you mean ${near}?` : `Ask for one of ${KINDS.join(', ')}.`,
+    });
   },
 };
+
+/** `farhand estop` is `farhand ask estop`. */
+function shortForm(kind: string, about: string, details: string): Verb {
+  const verb: Verb = {
+    name: kind,
+    usage: '[--rig NAME|FILE] [key=value …]',
+    about,
+    details,
+    options,
+    run(given: Given) {
+      expectWords(verb, given, 0, 0);
+      return ask(given, kind);
+    },
+  };
+  return verb;
+}
+
+export const estopVerb = shortForm(
+  'estop',
+  'Stops the robot through the operator on this machine, and waits until the robot says so.',
+  `The stop is latched: \`farhand reset\` clears it. The time is until telemetry told, which comes about every 33 ms.
+Exit code 1: not confirmed. It does not replace an emergency stop that cuts the power.`,
+);
+
+export const resetVerb = shortForm(
+  'reset',
+  'Clears a latched stop through the operator on this machine, and waits until the robot says so.',
+  'The robot is idle then; arming and engaging are separate acts. Exit code 1: not confirmed, or not stopped.',
+);
+
+async function ask(given: Given, kind: string): Promise<number> {
+  const withinMs = numberOption(given, 'within', 50, 60_000) ?? WITHIN_MS;
+  const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  const answer = await askOperator(config, kind, withinMs);
+  const text = `${kind} after ${answer.tookMs.toFixed(0)} ms: ${answerText(answer)}`;
+  console.log(given.values['json'] === true ? JSON.stringify({ kind, ...answer }) : text);
+  return 0;
+}

@@ -9,7 +9,8 @@ export const fkVerb: Verb = {
   usage: '--robot NAME|FILE [--link K]',
   about: 'Forward kinematics: joint angles on stdin, poses on stdout, one JSON object per line.',
   details: `In:  {"q":[0,-1.57,1.57,-1.57,-1.57,0]}          radians, one per joint
-Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame
+Out: {"positionM":[x,y,z],"quatXyzw":[x,y,z,w]}   in the base frame; with --link the frame of that joint, and the
+     flange as well: {…,"flange":{"positionM":…,"quatXyzw":…}}
 A line that is none of this gets {"status":"bad-input","reason":…} and the next one follows.`,
   options: {
     robot: ROBOT_OPTION,
@@ -18,7 +19,8 @@ A line that is none of this gets {"status":"bad-input","reason":…} and the nex
   async run(given: Given) {
     expectWords(fkVerb, given, 0, 0);
     const chain = createChain(robotOption(fkVerb, given));
-    const link = numberOption(given, 'link', 0, chain.joints) ?? chain.joints;
+    const asked = numberOption(given, 'link', 0, chain.joints);
+    const link = asked ?? chain.joints;
     if (!Number.isInteger(link))
       throw new TeleopError('bad-option', `--link ${link} is not a whole number`, {
         hint: `Frames are counted from 0, the base, to ${chain.joints}, the flange.`,
@@ -26,10 +28,13 @@ A line that is none of this gets {"status":"bad-input","reason":…} and the nex
     const qRad = new Float64Array(chain.joints);
     const positionM = new Float64Array(3);
     const quatXyzw = new Float64Array(4);
+    const frame = (at: number) => {
+      chain.frame(qRad, at, positionM, quatXyzw);
+      return { positionM: Array.from(positionM), quatXyzw: Array.from(quatXyzw) };
+    };
     await answerLines((line) => {
       numbersInto(line, 'q', qRad);
-      chain.frame(qRad, link, positionM, quatXyzw);
-      return { positionM: Array.from(positionM), quatXyzw: Array.from(quatXyzw) };
+      return asked === null ? frame(link) : { ...frame(link), flange: frame(chain.joints) };
     });
     return 0;
   },

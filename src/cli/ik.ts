@@ -15,7 +15,7 @@ export const ikVerb: Verb = {
   about: 'Inverse kinematics: poses on stdin, joint angles on stdout, one JSON object per line.',
   details: `In:  {"positionM":[x,y,z],"quatXyzw":[x,y,z,w],"seed":[…]}   in the base frame; seed: default the resting pose
 Out: {"q":[…],"status":"ok"}   nearest to the seed; numeric also tells what is left: residualM, residualRad
-     {"solutions":[[…],…],"status":"ok"}   with --all
+     {"q":[…],"status":"ok","solutions":[[…],…]}   with --all
 Status: ok; clamped (the nearest the arm can do); unreachable (the same, and no pose of the arm gets there); bad-input,
 with a reason: the next line follows.
 
@@ -24,18 +24,19 @@ form), numeric (any arm).`,
   options: {
     robot: ROBOT_OPTION,
     method: { type: 'string', value: 'M', about: `${METHODS.join(', ')} (default: analytic, else numeric)` },
-    all: { type: 'boolean', about: 'every solution within the limits (analytic)' },
+    all: { type: 'boolean', about: 'also every solution within the limits (decoupled, analytic)' },
   },
   async run(given: Given) {
     expectWords(ikVerb, given, 0, 0);
     const model = robotOption(ikVerb, given);
     const method = methodOption(model, given);
     const isAll = given.values['all'] === true;
-    if (isAll && method !== 'analytic')
-      throw new TeleopError('bad-option', `--all needs the analytic method, not ${method}`, {
+    if (isAll && method === 'numeric')
+      throw new TeleopError('bad-option', '--all needs a closed form: numeric finds one solution', {
         hint: 'Use --method analytic, with a robot of family ur or piper (`farhand robots`).',
       });
-    await answerLines(isAll ? allOf(model) : nearestOf(model, method));
+    const nearest = nearestOf(model, method);
+    await answerLines(isAll && method !== 'numeric' ? allOf(model, method, nearest) : nearest);
     return 0;
   },
 };
@@ -51,7 +52,7 @@ function methodOption(model: RobotModel, given: Given): Method {
   });
 }
 
-type Answer = (line: Record<string, unknown>) => unknown;
+type Answer = (line: Record<string, unknown>) => { q: number[]; status: string };
 
 function nearestOf(model: RobotModel, method: Method): Answer {
   const joints = model.joints.length;
@@ -78,20 +79,20 @@ function nearestOf(model: RobotModel, method: Method): Answer {
   };
 }
 
-function allOf(model: RobotModel): Answer {
+function allOf(model: RobotModel, method: 'analytic' | 'decoupled', nearest: Answer): Answer {
   const joints = model.joints.length;
-  const solver = createSolver(model, 'analytic');
+  const solver = createSolver(model, method);
   const positionM = new Float64Array(3);
   const quatXyzw = new Float64Array(4);
   const out = new Float64Array(solver.allSize);
   return (line) => {
+    const answer = nearest(line);
     numbersInto(line, 'positionM', positionM);
     numbersInto(line, 'quatXyzw', quatXyzw);
-    const count = solver.all(positionM, quatXyzw, out);
-    if (count < 0) throw new BadLine('quatXyzw: has no direction');
+    const count = Math.max(0, solver.all(positionM, quatXyzw, out));
     const solutions = Array.from({ length: count }, (_, i) => [
       ...out.subarray(i * joints, (i + 1) * joints),
     ]);
-    return { solutions, status: count > 0 ? 'ok' : 'unreachable' };
+    return { ...answer, solutions };
   };
 }

@@ -19,6 +19,7 @@ export const REASONS = [
   'engage-jump',
   'future-stamp',
   'joint-count',
+  'joint-leap',
   'malformed',
   'non-finite',
   'not-armed',

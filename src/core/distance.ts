@@ -1,12 +1,28 @@
-/** Distances between simple shapes. Points lie in one array, x y z, at an offset. Hot path: nothing allocates. */
+/**
+ * Distances between simple shapes. Points lie in one array, x y z, at an offset. Hot path: nothing allocates. Results go
+ * into an array: V8 boxes a float that crosses a call.
+ */
 
 const clamp01 = (value: number): number => Math.max(0, Math.min(1, value));
 const TINY = 1e-18;
 /** Farther than anything that is acted on. */
 export const FAR_M = 0.3;
 
-/** Between segments p0 p1 at `a` and `b` (six numbers each) of `ends`. */
 export function segmentDistance(ends: Float64Array, a: number, b: number): number {
+  segmentDistanceInto(ends, a, b, result, 0);
+  return result[0]!;
+}
+
+const result = new Float64Array(1);
+
+/** Between segments p0 p1 at `a` and `b` (six numbers each) of `ends`, to `out[at]`. */
+export function segmentDistanceInto(
+  ends: Float64Array,
+  a: number,
+  b: number,
+  out: Float64Array,
+  at: number,
+): void {
   const ux = ends[a + 3]! - ends[a]!;
   const uy = ends[a + 4]! - ends[a + 1]!;
   const uz = ends[a + 5]! - ends[a + 2]!;
@@ -29,7 +45,7 @@ export function segmentDistance(ends: Float64Array, a: number, b: number): numbe
   const dx = wx + s * ux - t * vx;
   const dy = wy + s * uy - t * vy;
   const dz = wz + s * uz - t * vz;
-  return Math.sqrt(dx * dx + dy * dy + dz * dz);
+  out[at] = Math.sqrt(dx * dx + dy * dy + dz * dz);
 }
 
 /** From the segment at `a` of `ends` up to the plane z = `zM`; negative below. */
@@ -41,14 +57,43 @@ export function segmentHeight(ends: Float64Array, a: number, zM: number): number
 const beyond = (x: number, low: number, high: number): number =>
   x < low ? x - low : x > high ? x - high : 0;
 
-/**
- * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner); 0 where they meet.
- * The squared distance along the segment is convex and quadratic between the points where it crosses the planes of the
- * faces: these are cut away until one quadratic is left. Beyond `FAR_M` the answer may be too small, never below it.
- */
 export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64Array, b: number): number {
-  const coarse = coarseBoxDistance(ends, a, boxes, b);
-  if (coarse > FAR_M) return coarse;
+  segmentBoxDistanceInto(ends, a, boxes, b, result, 0);
+  return result[0]!;
+}
+
+/** Where on the segment, from 0 to 1, and the slope there. */
+const place = new Float64Array(2);
+
+/**
+ * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner), to `out[at]`; 0 where they
+ * meet. The squared distance along the segment is convex and quadratic between the points where it crosses the planes of
+ * the faces: these are cut away until one quadratic is left. Beyond `FAR_M` the answer may be too small, never below it.
+ */
+export function segmentBoxDistanceInto(
+  ends: Float64Array,
+  a: number,
+  boxes: Float64Array,
+  b: number,
+  out: Float64Array,
+  at: number,
+): void {
+  coarseBoxDistance(ends, a, boxes, b, out, at);
+  if (out[at]! > FAR_M) return;
+  nearestPlace(ends, a, boxes, b);
+  const share = place[0]!;
+  let square = 0;
+  for (let axis = 0; axis < 3; axis++) {
+    const from = ends[a + axis]!;
+    const x = from + share * (ends[a + 3 + axis]! - from);
+    const off = beyond(x, boxes[b + axis]!, boxes[b + 3 + axis]!);
+    square += off * off;
+  }
+  out[at] = Math.sqrt(square);
+}
+
+/** Where the segment is nearest to the box, into `place`. */
+function nearestPlace(ends: Float64Array, a: number, boxes: Float64Array, b: number): void {
   let low = 0;
   let high = 1;
   for (let axis = 0; axis < 3; axis++) {
@@ -56,47 +101,55 @@ export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64
     const span = ends[a + 3 + axis]! - from;
     if (span === 0) continue;
     for (let side = 0; side < 6; side += 3) {
-      const at = (boxes[b + side + axis]! - from) / span;
-      if (at <= low || at >= high) continue;
-      if (slope(ends, a, boxes, b, at) > 0) high = at;
-      else low = at;
+      const share = (boxes[b + side + axis]! - from) / span;
+      if (share <= low || share >= high) continue;
+      place[0] = share;
+      slope(ends, a, boxes, b);
+      if (place[1]! > 0) high = share;
+      else low = share;
     }
   }
-  const atLow = slope(ends, a, boxes, b, low);
-  const atHigh = slope(ends, a, boxes, b, high);
+  place[0] = high;
+  slope(ends, a, boxes, b);
+  const atHigh = place[1]!;
+  place[0] = low;
+  slope(ends, a, boxes, b);
+  const atLow = place[1]!;
   const rise = atHigh - atLow;
-  const at = atLow >= 0 ? low : atHigh <= 0 ? high : rise > 0 ? low - (atLow * (high - low)) / rise : low;
-  let square = 0;
-  for (let axis = 0; axis < 3; axis++) {
-    const from = ends[a + axis]!;
-    const x = from + at * (ends[a + 3 + axis]! - from);
-    const out = beyond(x, boxes[b + axis]!, boxes[b + 3 + axis]!);
-    square += out * out;
-  }
-  return Math.sqrt(square);
+  if (atLow >= 0) return;
+  if (atHigh <= 0) place[0] = high;
+  else if (rise > 0) place[0] = low - (atLow * (high - low)) / rise;
 }
 
 /** From the middle of the segment, less half its length. */
-function coarseBoxDistance(ends: Float64Array, a: number, boxes: Float64Array, b: number): number {
+function coarseBoxDistance(
+  ends: Float64Array,
+  a: number,
+  boxes: Float64Array,
+  b: number,
+  out: Float64Array,
+  at: number,
+): void {
   let square = 0;
   let length = 0;
   for (let axis = 0; axis < 3; axis++) {
     const from = ends[a + axis]!;
     const to = ends[a + 3 + axis]!;
-    const out = beyond((from + to) / 2, boxes[b + axis]!, boxes[b + 3 + axis]!);
-    square += out * out;
+    const off = beyond((from + to) / 2, boxes[b + axis]!, boxes[b + 3 + axis]!);
+    square += off * off;
     length += (to - from) * (to - from);
   }
-  return Math.sqrt(square) - Math.sqrt(length) / 2;
+  out[at] = Math.sqrt(square) - Math.sqrt(length) / 2;
 }
 
-/** Half the derivative of the squared distance along the segment. */
-function slope(ends: Float64Array, a: number, boxes: Float64Array, b: number, at: number): number {
+/** Half the derivative of the squared distance along the segment at `place[0]`, to `place[1]`. */
+function slope(ends: Float64Array, a: number, boxes: Float64Array, b: number): void {
+  const share = place[0]!;
   let sum = 0;
   for (let axis = 0; axis < 3; axis++) {
     const from = ends[a + axis]!;
     const span = ends[a + 3 + axis]! - from;
-    sum += span * beyond(from + at * span, boxes[b + axis]!, boxes[b + 3 + axis]!);
+    sum += span * beyond(from + share * span, boxes[b + axis]!, boxes[b + 3 + axis]!);
   }
-  return sum;
+  place[1] = sum;
 }

@@ -14,13 +14,16 @@ describe('farhand ask', () => {
       await new Promise((resolve) => setTimeout(resolve, 2000));
       const home = await ask('home');
       assert.equal(home.code, 0, home.stdout + home.stderr);
-      assert.match(home.stdout, /^home: robot \w+, operator home$/m);
+      assert.match(home.stdout, /^home after \d+ ms: robot \w+ \(.+\).*, operator home$/m);
       const held = await ask('hold');
       assert.deepEqual([held.code, held.stderr], [0, '']);
-      assert.match((await ask('estop')).stdout, /^estop: robot stopped/);
+      assert.match((await ask('estop')).stdout, /^estop after \d+ ms: robot stopped \(e-stop pressed\)/);
       const refused = await ask('home');
       assert.equal(refused.code, 1);
-      assert.match(refused.stdout, /home had no effect: robot stopped, operator hold/);
+      assert.match(
+        refused.stderr,
+        /home not confirmed within 2000 ms: robot stopped .*, operator hold \[not-conf/,
+      );
       assert.equal((await ask('reset')).code, 0);
       assert.equal((await ask('arm')).code, 0);
       await demo.waitFor(/idle → armed[\s\S]*idle → armed[\s\S]*armed → engaged/);
@@ -38,7 +41,7 @@ describe('farhand ask', () => {
       `console.telemetryPort=${telemetry}`,
     ]);
     assert.equal(asked.code, 1);
-    assert.match(asked.stderr, /no operator process answers/);
+    assert.match(asked.stderr, /home not confirmed within 2000 ms: no operator answers/);
     const wrong = await farhand(['ask', 'hom']);
     assert.equal(wrong.code, 2);
     assert.match(wrong.stderr, /Did you mean home/);

@@ -17,6 +17,8 @@ class PoseTeller {
   measuredRad: number[];
   readonly #socket: Socket;
 
+  limitedBy: NonNullable<Telemetry['robot']>['limitedBy'] = '';
+
   constructor(port: number, measuredRad: number[]) {
     this.measuredRad = measuredRad;
     this.#socket = createSocket('udp4');
@@ -64,9 +66,9 @@ class PoseTeller {
         measuredRad,
         targetRad: measuredRad,
         gripper: (performance.now() / 1000) % 1,
-        limitedBy: '',
-        clearanceM: null,
-        nearest: '',
+        limitedBy: this.limitedBy,
+        clearanceM: 0.0123,
+        nearest: 'forearm ↔ table',
       },
       commandedRad: measuredRad.map((rad) => rad + 0.05),
       closed: [],
@@ -120,6 +122,12 @@ describe('the page draws any arm', { skip: noChromium }, () => {
         teller.measuredRad = homeRad.map((rad, i) => rad + (i % 2 === 0 ? 0.5 : -0.3));
         await seen(page, teller.measuredRad[0]!);
         await page.screenshot({ path: path.join(artifacts, `console-${name}-moved.png`) });
+        assert.equal(await page.locator('#limit').textContent(), '');
+        teller.limitedBy = 'collision';
+        await page.getByText('Limited by collision: forearm ↔ table, 12 mm').waitFor({ timeout: 5000 });
+        await page.screenshot({ path: path.join(artifacts, `console-${name}-limited.png`) });
+        teller.limitedBy = 'joint-limit';
+        await page.getByText('Limited by joint limit').waitFor({ timeout: 5000 });
         assert.notDeepEqual(await view.screenshot(), still, 'the arm moves on the screen');
         assert.deepEqual(complaints, []);
       } finally {

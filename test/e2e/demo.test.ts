@@ -118,10 +118,11 @@ describe('demo, headless', () => {
     assert.equal(await demo.exited, 0, demo.stderr());
     assert.match(demo.stdout(), /engaged → hold \(clutch released\)[\s\S]*operator left/, 'in order');
     assert.match(demo.stdout(), /\d+ commands, \d+ applied, 0 late, \d+ dropped, 0 lost/);
-    const files = readdirSync(dir);
-    assert.equal(files.length, 1);
+    const files = readdirSync(dir).sort();
+    assert.equal(files.length, 2, 'the trace, and the seconds before the release');
+    assert.match(files[0]!, /^flight-.*-hold\.jsonl$/);
     assert.match(
-      readFileSync(path.join(dir, files[0]!), 'utf8').trim().split('\n').pop()!,
+      readFileSync(path.join(dir, files[1]!), 'utf8').trim().split('\n').pop()!,
       /"kind":"footer"/,
     );
   });

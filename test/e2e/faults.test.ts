@@ -36,6 +36,14 @@ describe('faults on a sealed link', () => {
     assert.equal(rig.last.state, 'engaged');
   };
 
+  const resetAndArm = async () => {
+    await rig.ask('reset');
+    await rig.waitFor('idle');
+    // The operator must have heard of the new epoch, as a person at the console has when it shows "idle".
+    await sleep(100);
+    await rig.ask('arm');
+  };
+
   for (const [name, impairment] of [
     ['loses 30 %', { loss: { share: 0.3 } }],
     ['duplicates 30 %', { duplicate: { share: 0.3, afterMs: 5 } }],
@@ -63,16 +71,15 @@ describe('faults on a sealed link', () => {
     await followsAgain();
   });
 
-  it('lets go in a hole of 2 s, stays at rest, and comes back armed by hand only', async () => {
+  it('lets go in a hole of 2 s, stays at rest, and comes back reset and armed by hand only', async () => {
     await rig.link.set({ events: [{ kind: 'hole', atMs: 100, forMs: 2000 }] });
     const holeNs = rig.nowNs() + 100e6;
-    await rig.waitFor('disconnected', 3000);
-    await rig.waitFor('idle', 6000);
-    await sleep(500);
-    assert.equal(rig.last.state, 'idle', 'nobody armed it');
+    await rig.waitFor('stopped', 3000);
+    await sleep(2000);
+    assert.equal(rig.last.state, 'stopped', 'nobody reset it');
     const motionMs = (rig.lastMotionNs(holeNs) - holeNs) / 1e6;
     assert.ok(motionMs < HOLD_WITHIN_MS + NOISE_MS, `moved until ${motionMs} ms after the hole began`);
-    await rig.ask('arm');
+    await resetAndArm();
     await followsAgain();
   });
 
@@ -107,10 +114,14 @@ describe('faults on a sealed link', () => {
     rig.operator.process.kill('SIGKILL');
     const killNs = rig.nowNs();
     await rig.waitFor('hold', 1000);
-    await rig.waitFor('disconnected', 2000);
+    await rig.waitFor('stopped', 2000);
     const motionMs = (rig.lastMotionNs(killNs) - killNs) / 1e6;
     assert.ok(motionMs < HOLD_WITHIN_MS + NOISE_MS, `moved until ${motionMs} ms after the kill`);
     rig.restartOperator();
+    await rig.operator.waitFor(/operator ready/);
+    await sleep(1000);
+    assert.equal(rig.last.state, 'stopped', 'it waits for a person');
+    await resetAndArm();
     await followsAgain();
   });
 
@@ -124,11 +135,7 @@ describe('faults on a sealed link', () => {
     await rig.ask('arm');
     await sleep(200);
     assert.equal(rig.last.state, 'stopped', 'arming does not clear it');
-    await rig.ask('reset');
-    await rig.waitFor('idle');
-    // The operator must have heard of the new epoch, as a person at the console has when it shows "idle".
-    await sleep(100);
-    await rig.ask('arm');
+    await resetAndArm();
     await followsAgain();
   });
 });

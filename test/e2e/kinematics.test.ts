@@ -58,6 +58,11 @@ describe('farhand fk', () => {
     const third = await answered(['fk', '--robot', 'ur3', '--link', '3'], '{"q":[0,0,0,0,0,0]}');
     near(third.lines[0]!['positionM'], [-0.4569, 0, 0.1519], 1e-9);
     near(third.lines[0]!['quatXyzw'], [Math.SQRT1_2, 0, 0, Math.SQRT1_2], 1e-9);
+    near(
+      (third.lines[0]!['flange'] as { positionM: number[] }).positionM,
+      [-0.4569, -0.19425, 0.06655],
+      1e-9,
+    );
   });
 
   it('answers a malformed line with a reason and goes on', async () => {
@@ -186,7 +191,8 @@ describe('farhand ik', () => {
     assert.ok(solutions.some((each) => each.every((angle, i) => Math.abs(angle - bent[i]!) < 1e-6)));
     const back = await answered(['fk', '--robot', 'ur3'], jsonLines(solutions.map((q) => ({ q }))));
     for (const line of back.lines) near(line['positionM'], posed.lines[0]!['positionM'] as number[], 1e-9);
-    assert.deepEqual(lines[1], { solutions: [], status: 'unreachable' });
+    assert.deepEqual([lines[1]!['solutions'], lines[1]!['status']], [[], 'unreachable']);
+    assert.equal((lines[1]!['q'] as number[]).length, 6, 'the nearest is there all the same');
   });
 
   it('tells what is out of reach from what is no pose', async () => {
@@ -222,7 +228,7 @@ describe('farhand ik', () => {
     [
       '--all without a closed form',
       ['ik', '--robot', 'openarm', '--all'],
-      /--all needs the analytic/,
+      /--all needs a closed form/,
       /--method analytic/,
     ],
     ['a link too far', ['fk', '--robot', 'ur3', '--link', '7'], /--link 7/, /--link/],

@@ -227,6 +227,17 @@ describe('a URDF file that cannot be used', () => {
       /bad\.urdf:3: joint "lift" is prismatic/,
     ],
     [
+      'slides in the middle',
+      robot(
+        links('a', 'b', 'c', 'd'),
+        JOINT('j', 'a', 'b'),
+        '<joint name="slide" type="prismatic"><parent link="b"/><child link="c"/></joint>',
+        JOINT('k', 'c', 'd'),
+      ),
+      undefined,
+      /bad\.urdf:4: joint "slide" is prismatic/,
+    ],
+    [
       'branches',
       robot(links('a', 'b', 'c'), JOINT('left', 'a', 'b'), JOINT('right', 'a', 'c')),
       undefined,

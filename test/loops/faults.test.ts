@@ -70,16 +70,24 @@ describe('a hole in the link', () => {
     assertNoJump(rig);
   });
 
-  it('of 2 s takes the power off and needs arming again', async () => {
+  it('of 2 s is a lost operator: a latched stop, which needs a reset and arming', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     const startNs = rig.nowNs;
     hole(rig, 2000);
-    assert.deepEqual(rig.path, ['hold', 'disconnected']);
+    assert.deepEqual(rig.path, ['hold', 'stopped']);
     const lostNs = rig.robot.transitions[1]!.robotNs;
     assert.ok(lostNs - startNs > 900 * MS && lostNs - startNs < 1100 * MS);
     rig.runFor(2000);
-    assert.deepEqual(rig.path, ['hold', 'disconnected', 'idle']);
+    rig.ask('arm');
+    rig.runFor(500);
+    assert.deepEqual(rig.path, ['hold', 'stopped'], 'arming does not clear it');
+    const { supervisor } = rig.robot.loop;
+    const { epoch } = supervisor;
+    rig.ask('reset');
+    rig.runUntil(() => rig.state === 'idle', 500);
+    assert.equal(supervisor.epoch, epoch + 1, 'what was made before is void');
+    rig.runFor(500);
     assert.equal(writesSince(rig, lostNs).length, 0, 'no motion since');
     rig.ask('arm');
     rig.runUntil(() => rig.state === 'engaged', 500);
@@ -168,7 +176,7 @@ describe('an e-stop', () => {
 });
 
 describe('a restart', () => {
-  it('of the operator claims the robot after a second and engages without a jump', async () => {
+  it('of the operator finds the robot stopped after a second; reset and armed it engages without a jump', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     const goneNs = rig.nowNs;
@@ -176,10 +184,15 @@ describe('a restart', () => {
     rig.runFor(900);
     assert.deepEqual(rig.path, ['hold']);
     assert.ok(rig.robot.counters.get('not-operator') > 0, 'it asked and was refused');
+    rig.runFor(1000);
+    assert.deepEqual(rig.path, ['hold', 'stopped'], 'it arms nothing by itself');
+    const lostNs = rig.robot.transitions[1]!.robotNs;
+    assert.ok(lostNs - goneNs >= 990 * MS && lostNs - goneNs < 1100 * MS);
+    rig.ask('reset');
+    rig.runFor(500);
+    assert.equal(rig.state, 'idle', 'resetting is not arming');
+    rig.ask('arm');
     rig.runUntil(() => rig.state === 'engaged', 1000);
-    assert.deepEqual(rig.path, ['hold', 'disconnected', 'idle', 'armed', 'engaged']);
-    const claimedNs = rig.robot.transitions[2]!.robotNs;
-    assert.ok(claimedNs - goneNs >= 990 * MS && claimedNs - goneNs < 1300 * MS);
     rig.runFor(2000);
     assert.equal(rig.state, 'engaged');
     assertNoJump(rig);

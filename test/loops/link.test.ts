@@ -70,9 +70,11 @@ describe('clock synchronization', () => {
       rig.robot.driver.writes.length = 0;
       rig.stepClock(role, 1e9);
       rig.runFor(4000);
-      // To the robot its own step looks like a second of silence: it lets go and wants to be armed.
+      // To the robot its own step looks like a second of silence: it stops and wants to be reset and armed.
       if (role === 'robot') {
-        assert.equal(rig.state, 'idle');
+        assert.equal(rig.state, 'stopped');
+        rig.operator.loop.ask('reset', rig.nowNs);
+        rig.runUntil(() => rig.state === 'idle' && rig.operator.loop.robot.state.state === 'idle', 500);
         rig.operator.loop.ask('arm', rig.nowNs);
       }
       rig.runFor(1000);

@@ -89,6 +89,46 @@ describe('home', () => {
     assert.ok(awayRad(rig) < 3e-3);
   });
 
+  it('stops before what stands in its way, and says what that is', async () => {
+    const wall = '{name: wall, minM: [0.27, -0.03, 0], maxM: [0.5, -0.01, 0.22]}';
+    const hand = new TestHand();
+    const rig = await SimulatedRig.create({ hand, overrides: [`robot.obstacles=[${wall}]`] });
+    const { supervisor } = rig.robot.loop;
+    hand.hand.clutch = true;
+    rig.runUntil(() => rig.state === 'engaged', 1000);
+    // Over the wall and down on its other side.
+    const move = (axis: number, byM: number) => {
+      for (let i = 0; i < 300; i++) {
+        hand.hand.positionM[axis]! += byM / 300;
+        rig.runFor(10);
+      }
+    };
+    move(1, 0.12);
+    move(0, 0.26);
+    move(1, -0.12);
+    rig.runFor(1000);
+    assert.equal(rig.operator.loop.robot.state.limitedBy, '', 'the hand knows the way');
+    const behindRad = measured(rig);
+    ask(rig, 'home');
+    rig.runUntil(() => mode(rig) === 'home', 100);
+    let leastM = Number.POSITIVE_INFINITY;
+    const seen = new Set<string>();
+    rig.runUntil(() => {
+      leastM = Math.min(leastM, supervisor.clearanceM);
+      const { limitedBy, nearest } = rig.operator.loop.robot.state;
+      if (limitedBy !== '') seen.add(`${limitedBy}: ${nearest}`);
+      return mode(rig) === 'hold';
+    }, 15_000);
+    assert.ok(leastM >= rig.rig.robot.stopM - 1e-6, `${leastM} m from the wall`);
+    assert.ok(
+      [...seen].some((each) => /^collision: .* ↔ wall$/.test(each)),
+      [...seen].join(),
+    );
+    assert.ok(farthest(measured(rig), behindRad) > 0.05, 'it went as far as it may');
+    assert.ok(awayRad(rig) > 0.2, `${awayRad(rig)} rad from home: it gave up`);
+    rig.runUntil(() => rig.state === 'hold', 500);
+  });
+
   it('is refused and counted while the robot is not armed', async () => {
     const rig = await SimulatedRig.create({ hand: new TestHand(), overrides: ['operator.autoArm=false'] });
     rig.runFor(300);
@@ -106,7 +146,7 @@ describe('home', () => {
     ['disarm', (rig) => ask(rig, 'disarm'), 'idle'],
     ['the e-stop of the hand', (_rig, { hand }) => (hand.estop = true), 'stopped'],
     ['the clutch', (_rig, { hand }) => (hand.clutch = true), 'hold'],
-    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'disconnected'],
+    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'stopped'],
   ];
   for (const [name, abort, state] of aborts)
     it(`is ended by ${name}`, async () => {

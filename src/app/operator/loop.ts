@@ -240,9 +240,10 @@ export class OperatorLoop implements DatagramHandler {
       this.#orchestrator.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
-    if (this.#autoArm && this.robot.state.state === 'idle') {
+    if (this.#autoArm) {
+      // A robot found stopped is for a person to reset and to arm.
       this.#autoArm = false;
-      this.ask('arm', receivedNs);
+      if (this.robot.state.state === 'idle') this.ask('arm', receivedNs);
     }
     return null;
   }

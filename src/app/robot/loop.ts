@@ -137,7 +137,7 @@ export class RobotLoop implements DatagramHandler {
       return;
     }
     const isHeld = this.#lease.isHeld(nowNs);
-    if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs, 'operator silent');
+    if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld && nowNs - this.#learntNs > LEARNT_NS) this.#leaveLearnt(nowNs);
     this.#bridge(nowNs);
     this.supervisor.tick(nowNs);
@@ -346,7 +346,7 @@ export class RobotLoop implements DatagramHandler {
 
   #onBye(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     if (!this.#lease.release(decodeHello(bytes, length), from)) return 'not-operator';
-    this.supervisor.operatorLost(nowNs, 'operator left');
+    this.supervisor.operatorLeft(nowNs);
     this.#leaveLearnt(nowNs);
     return null;
   }

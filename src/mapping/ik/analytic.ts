@@ -1,7 +1,7 @@
 import type { RobotModel } from '../../core/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 import { createPiperBranches } from './piper-branches.ts';
-import type { AnalyticSolver, SolverOptions } from './solver.ts';
+import type { ClosedSolver, SolverOptions } from './solver.ts';
 import { createTarget, isFiniteSeed } from './target.ts';
 import { createUrBranches } from './ur-branches.ts';
 
@@ -23,7 +23,7 @@ export interface FillContext {
 }
 
 /** Closed form for the flange's whole pose. */
-export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): AnalyticSolver {
+export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): ClosedSolver {
   const joints = model.joints.length;
   const placeM = new Float64Array(3);
   const matrix = new Float64Array(9);

@@ -19,7 +19,15 @@ export interface DecoupledSolver {
     seedRad: Float64Array,
     outRad: Float64Array,
   ): 'ok' | 'clamped' | 'bad-input';
+  /** Room that `all` needs: solutions times joints. */
+  readonly allSize: number;
+  /** Every distinct solution within the limits, one after the other, into `out`; returns how many, −1 on bad input. */
+  all(positionM: Float64Array, quatXyzw: Float64Array, out: Float64Array): number;
 }
+
+/** Two shoulders, two elbows; two wrists for each. */
+const PLACES = 4;
+const WRISTS = 2;
 
 /** Distance kept from full stretch and from the fold, so that the sign of the elbow survives there. */
 export const SHELL_MARGIN_M = 1e-6;
@@ -56,29 +64,55 @@ export function createDecoupledSolver(model: RobotModel, options: SolverOptions 
     outerSqM2: (Math.abs(a2M) + Math.abs(a3M) - SHELL_MARGIN_M) ** 2,
     pan: createBoundedTurn(NEAR_AXIS_M, stepRad),
     turn: createWrist(-1, stepRad),
-    shoulder: createBranchChooser(model, 0, 4, options),
-    wrist: createBranchChooser(model, 3, 2, options),
+    shoulder: createBranchChooser(model, 0, PLACES, options),
+    wrist: createBranchChooser(model, 3, WRISTS, options),
     planeM: new Float64Array(2),
     matrix: new Float64Array(9),
   };
   const target = createTarget(model, arm.matrix);
+  const homeRad = Float64Array.from(model.homeRad);
+  const places = new Float64Array(PLACES * 3);
+  const wrists = new Float64Array(WRISTS * 3);
   return {
+    allSize: PLACES * WRISTS * 6,
     solve(positionM, quatXyzw, seedRad, outRad) {
       if (!isFiniteSeed(seedRad, 6) || !target.turn(positionM, quatXyzw)) return 'bad-input';
       const reached = solvePosition(arm, positionM, seedRad, outRad);
       const aligned = solveWrist(arm, seedRad, outRad);
       return reached && aligned ? 'ok' : 'clamped';
     },
+    all(positionM, quatXyzw, out) {
+      if (!target.turn(positionM, quatXyzw)) return -1;
+      if (!offerPosition(arm, positionM, homeRad)) return 0;
+      const count = arm.shoulder.list(places);
+      let found = 0;
+      for (let place = 0; place < count; place++) {
+        const placeRad = places.subarray(3 * place, 3 * place + 3);
+        if (!offerWrist(arm, homeRad, placeRad)) continue;
+        const flips = arm.wrist.list(wrists);
+        for (let flip = 0; flip < flips; flip++) {
+          out.set(placeRad, 6 * found);
+          out.set(wrists.subarray(3 * flip, 3 * flip + 3), 6 * found + 3);
+          found += 1;
+        }
+      }
+      return found;
+    },
   };
 }
 
-/** Joint 1 turns the arm's plane to the target; the rest happens in that plane. */
 function solvePosition(
   arm: Arm,
   positionM: Float64Array,
   seedRad: Float64Array,
   outRad: Float64Array,
 ): boolean {
+  const reached = offerPosition(arm, positionM, seedRad);
+  return arm.shoulder.choose(seedRad, outRad) === 'ok' && reached;
+}
+
+/** Joint 1 turns the arm's plane to the target; the rest happens in that plane. */
+function offerPosition(arm: Arm, positionM: Float64Array, seedRad: Float64Array): boolean {
   const farM = Math.max(Math.abs(positionM[0]!), Math.abs(positionM[1]!), Math.abs(positionM[2]!));
   const scale = farM > FAR_M ? FAR_M / farM : 1;
   const xM = positionM[0]! * scale;
@@ -99,9 +133,7 @@ function solvePosition(
   c[9] = c[0]! + Math.PI;
   arm.planeM[0] = outM;
   arm.planeM[1] = positionM[2]! * scale - arm.d1M;
-  const reached = offerPlane(arm, seedRad);
-  const within = arm.shoulder.choose(seedRad, outRad) === 'ok';
-  return reached && within && scale === 1 && Math.abs(offPlaneM) <= SINGULAR;
+  return offerPlane(arm, seedRad) && scale === 1 && Math.abs(offPlaneM) <= SINGULAR;
 }
 
 /** Joints 2 and 3 for `planeM` (outward, up from the shoulder): this shoulder and its back, elbow up and down. */
@@ -146,13 +178,18 @@ function seedRay({ a2M, a3M }: Arm, seedRad: Float64Array): number {
   return seedRad[1]! + Math.atan2(a3M * Math.sin(elbow), a2M + a3M * Math.cos(elbow));
 }
 
-/** The orientation seen from link 3 of the joints already in `outRad`: R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
 function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): boolean {
+  const aligned = offerWrist(arm, seedRad, outRad);
+  return arm.wrist.choose(seedRad, outRad) === 'ok' && aligned;
+}
+
+/** The orientation seen from link 3 of the first joints in `placeRad`: R3ᵀ K = Rz(θ4) Ry(−θ5) Rz(θ6). */
+function offerWrist(arm: Arm, seedRad: Float64Array, placeRad: Float64Array): boolean {
   const k = arm.matrix;
-  const cosPan = Math.cos(outRad[0]!);
-  const sinPan = Math.sin(outRad[0]!);
-  const cosArm = Math.cos(outRad[1]! + outRad[2]!);
-  const sinArm = Math.sin(outRad[1]! + outRad[2]!);
+  const cosPan = Math.cos(placeRad[0]!);
+  const sinPan = Math.sin(placeRad[0]!);
+  const cosArm = Math.cos(placeRad[1]! + placeRad[2]!);
+  const sinArm = Math.sin(placeRad[1]! + placeRad[2]!);
   const flat0 = cosPan * k[0]! + sinPan * k[3]!;
   const flat1 = cosPan * k[1]! + sinPan * k[4]!;
   const flat2 = cosPan * k[2]! + sinPan * k[5]!;
@@ -173,5 +210,5 @@ function solveWrist(arm: Arm, seedRad: Float64Array, outRad: Float64Array): bool
   c[3] = anglesRad[0]! + Math.PI;
   c[4] = -anglesRad[1]!;
   c[5] = anglesRad[2]! + Math.PI;
-  return arm.wrist.choose(seedRad, outRad) === 'ok' && aligned;
+  return aligned;
 }

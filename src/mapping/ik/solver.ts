@@ -27,7 +27,8 @@ export interface Solver {
   ): SolveStatus;
 }
 
-export interface AnalyticSolver extends Solver {
+/** Knows all solutions of a target. */
+export interface ClosedSolver extends Solver {
   /** Room that `all` needs: solutions times joints. */
   readonly allSize: number;
   /** Every distinct solution within the limits, one after the other, into `out`; returns how many, −1 on bad input. */
@@ -64,7 +65,11 @@ export function methodsOf(model: RobotModel): readonly Method[] {
   return model.family === 'piper' ? ['analytic', 'numeric'] : ['numeric'];
 }
 
-export function createSolver(model: RobotModel, method: 'analytic', options?: SolverOptions): AnalyticSolver;
+export function createSolver(
+  model: RobotModel,
+  method: 'analytic' | 'decoupled',
+  options?: SolverOptions,
+): ClosedSolver;
 export function createSolver(model: RobotModel, method: 'numeric', options?: SolverOptions): NumericSolver;
 export function createSolver(model: RobotModel, method: Method, options?: SolverOptions): Solver;
 export function createSolver(model: RobotModel, method: Method, options: SolverOptions = {}): Solver {

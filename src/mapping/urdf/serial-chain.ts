@@ -54,11 +54,9 @@ function longestChain(robot: XmlElement, tree: UrdfTree, file: string): SerialCh
     const more = turning(path) - turning(best.path) || path.length - best.path.length;
     if (more > 0) best = { tip, path };
   }
-  if (turning(best.path) === 0) {
-    const odd = tree.joints.find((joint) => !isUsable(joint));
-    if (odd !== undefined) throw unusable(file, odd);
-    throw badUrdf(file, robot.line, 'no joint turns');
-  }
+  const odd = interruption(tree, file);
+  if (odd !== undefined) throw unusable(file, odd);
+  if (turning(best.path) === 0) throw badUrdf(file, robot.line, 'no joint turns');
   const stray = tree.joints.find(
     (joint) =>
       isTurning(joint) &&
@@ -73,4 +71,16 @@ function longestChain(robot: XmlElement, tree: UrdfTree, file: string): SerialCh
     `the robot branches: joint "${stray.name}" is not on the longest chain, which ends in "${best.tip}"`,
     `Say which link is the tip: path/to/arm.urdf#${best.tip}.`,
   );
+}
+
+/** A joint that slides, or follows another, with turning joints of the arm behind it: what is before it is not the arm. */
+function interruption(tree: UrdfTree, file: string): UrdfJoint | undefined {
+  for (const joint of tree.joints) {
+    if (!isTurning(joint) || joint.isCoupled) continue;
+    const odd = pathTo(tree, joint.parent, file).find((before) => !isUsable(before));
+    if (odd !== undefined) return odd;
+  }
+  return tree.joints.some((joint) => isTurning(joint) && isUsable(joint))
+    ? undefined
+    : tree.joints.find((joint) => !isUsable(joint));
 }

@@ -1,5 +1,5 @@
 import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
-import { segmentBoxDistance, segmentDistance, segmentHeight } from '../../core/distance.ts';
+import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../core/distance.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
 
@@ -125,27 +125,29 @@ function measurer(
       place(frames, frameAt[i]!, local, i * 6 + 3, ends);
     }
   };
-  const clearance = (k: number): number => {
+  const clearance = (k: number, outM: Float64Array): void => {
     if (k >= count) {
       const wall = k - count;
-      const sign = wall < 3 ? 1 : -1;
-      return sign * (frames[flange + (wall % 3) * 4 + 3]! - walls![wall]!);
+      const offM = frames[flange + (wall % 3) * 4 + 3]! - walls![wall]!;
+      outM[k] = wall < 3 ? offM : -offM;
+      return;
     }
     const a = first[k]!;
     const kind = kinds[k]!;
-    if (kind === 0) return segmentDistance(ends, a, second[k]!) - radii[k]!;
-    if (kind === 1) return segmentHeight(ends, a, groundZM!) - radii[k]!;
-    return segmentBoxDistance(ends, a, boxes, second[k]!) - radii[k]!;
+    if (kind === 0) segmentDistanceInto(ends, a, second[k]!, outM, k);
+    else if (kind === 1) outM[k] = segmentHeight(ends, a, groundZM!);
+    else segmentBoxDistanceInto(ends, a, boxes, second[k]!, outM, k);
+    outM[k]! -= radii[k]!;
   };
   const size = count + (walls === null ? 0 : WALLS.length);
   return {
     measure(qRad, outM) {
       pose(qRad);
-      for (let k = 0; k < size; k++) outM[k] = clearance(k);
+      for (let k = 0; k < size; k++) clearance(k, outM);
     },
     measureSome(qRad, which, some, outM) {
       pose(qRad);
-      for (let n = 0; n < some; n++) outM[which[n]!] = clearance(which[n]!);
+      for (let n = 0; n < some; n++) clearance(which[n]!, outM);
     },
   };
 }

@@ -48,6 +48,12 @@ export const supervisorConfig = z.strictObject({
     .max(0.5)
     .default(0.15)
     .describe('largest joint difference between the first command and the measured pose'),
+  maxLeapRad: z
+    .number()
+    .min(0.05)
+    .max(7)
+    .default(1)
+    .describe('largest joint difference between two commands; one that leaps farther is refused'),
   workspace: boxSchema
     .optional()
     .describe('where the flange may be, in the base frame; the model’s box still holds'),

@@ -54,7 +54,7 @@ describe('flight recorder', () => {
 });
 
 describe('supervisor’s flight record', () => {
-  it('is kept at an e-stop, a fault, silence and lost tracking, and at nothing else', () => {
+  it('is kept whenever the arm is held or stopped, but for an orderly end', () => {
     const kept = (bench: Bench) => bench.transitions.at(-1)!.flight >= 0;
     const engaged = () => {
       const bench = new Bench().bring('engaged');
@@ -68,7 +68,9 @@ describe('supervisor’s flight record', () => {
       ['e-stop', true, (b) => b.supervisor.estop('test', b.nowNs)],
       ['silence', true, (b) => b.tick(150)],
       ['tracking', true, (b) => void b.send({ tracking: false })],
-      ['release', false, (b) => void b.send({ engagement: 0 })],
+      ['release', true, (b) => void b.send({ engagement: 0 })],
+      ['lost operator', true, (b) => b.supervisor.operatorLost(b.nowNs)],
+      ['goodbye', false, (b) => b.supervisor.operatorLeft(b.nowNs)],
       ['disarm', false, (b) => b.supervisor.disarm(b.nowNs)],
       ['orderly end', false, (b) => b.supervisor.shutDown('test', b.nowNs)],
       [

@@ -66,6 +66,11 @@ export class FlightRecorder {
     return Atomics.load(this.#header, SKIPPED);
   }
 
+  /** Cycles that one slab holds. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
   get active(): number {
     return Atomics.load(this.#header, ACTIVE);
   }

@@ -62,6 +62,12 @@ export class TargetLimiter {
   readonly #candidate: Float64Array;
   readonly #wantedRadS: Float64Array;
   readonly #aheadRad: Float64Array;
+  /** The reference at the instant looked at, and the velocities that lead to it. */
+  readonly #refRad: Float64Array;
+  readonly #refRadS: Float64Array;
+  readonly #leadRadS: Float64Array;
+  /** Length of an inner step in seconds, and the share of the velocities left: V8 boxes a float that crosses a call. */
+  readonly #inner = new Float64Array(2);
   #atNs = 0;
 
   constructor(
@@ -81,6 +87,9 @@ export class TargetLimiter {
     this.#candidate = motionOf(joints);
     this.#wantedRadS = new Float64Array(joints);
     this.#aheadRad = new Float64Array(joints);
+    this.#refRad = new Float64Array(joints);
+    this.#refRadS = new Float64Array(joints);
+    this.#leadRadS = new Float64Array(joints);
     this.targetRad = this.#motion.subarray(0, joints);
     this.velocitiesRadS = this.#motion.subarray(joints, 2 * joints);
     this.accelerationsRadS2 = this.#motion.subarray(2 * joints);
@@ -126,9 +135,10 @@ export class TargetLimiter {
 
   /** Largest distance of any joint from its goal. */
   lagRad(nowNs: number): number {
+    this.reference.at(nowNs, this.#refRad, this.#refRadS);
     let lag = 0;
     for (let i = 0; i < this.#joints; i++)
-      lag = Math.max(lag, Math.abs(this.reference.positionRad(i, nowNs) - this.targetRad[i]!));
+      lag = Math.max(lag, Math.abs(this.#refRad[i]! - this.targetRad[i]!));
     return lag;
   }
 
@@ -144,8 +154,11 @@ export class TargetLimiter {
 
   /** Wanted velocities at this instant, and the share of them that surroundings and singularities leave. */
   #want(nowNs: number): number {
-    for (let i = 0; i < this.#joints; i++)
-      this.#wantedRadS[i] = this.#velocityFor(i, this.targetRad[i]!, 0, nowNs);
+    this.reference.at(nowNs, this.#refRad, this.#refRadS);
+    for (let i = 0; i < this.#joints; i++) {
+      this.#lead(this.#motion, i);
+      this.#wantedRadS[i] = this.#leadRadS[i]!;
+    }
     const clear = this.guard.speedShare(this.targetRad, this.#wantedRadS);
     if (clear < NOTICED_SHARE) this.limitedBy = this.guard.isWall(this.guard.by) ? 'workspace' : 'collision';
     const free = this.#singularityShare();
@@ -168,12 +181,19 @@ export class TargetLimiter {
     const count = Math.ceil(dtS / SUBSTEP_S);
     const stepS = dtS / count;
     const startNs = nowNs - dtS * 1e9;
-    for (let i = 0; i < this.#joints; i++)
-      for (let n = 1; n <= count; n++) this.#substep(motion, i, startNs + n * stepS * 1e9, stepS, share);
+    this.#inner[0] = stepS;
+    this.#inner[1] = share;
+    for (let n = 1; n <= count; n++) {
+      this.reference.at(startNs + n * stepS * 1e9, this.#refRad, this.#refRadS);
+      for (let i = 0; i < this.#joints; i++) this.#substep(motion, i);
+    }
   }
 
   /** One joint, one small step: what the loops want, as far as velocity and range allow; else easing or braking. */
-  #substep(motion: Float64Array, i: number, atNs: number, dtS: number, share: number): void {
+  #substep(motion: Float64Array, i: number): void {
+    const dtS = this.#inner[0]!;
+    const share = this.#inner[1]!;
+    this.#lead(motion, i);
     const joints = this.#joints;
     const maxA = this.#limits.accelerationRadS2[i]!;
     const maxJ = this.#limits.jerkRadS3[i]!;
@@ -181,7 +201,7 @@ export class TargetLimiter {
     const p = motion[i]!;
     const v = motion[joints + i]!;
     const a = motion[2 * joints + i]!;
-    const wantedA = this.#gains.velocity[i]! * (share * this.#velocityFor(i, p, v, atNs) - v);
+    const wantedA = this.#gains.velocity[i]! * (share * this.#leadRadS[i]! - v);
     const nextA = Math.max(-maxA, Math.min(maxA, wantedA));
     const jerk = Math.max(-maxJ, Math.min(maxJ, (nextA - a) / dtS));
     glide(motion, i, jerk, dtS);
@@ -218,10 +238,11 @@ export class TargetLimiter {
   }
 
   /** The velocity that leads joint `i` to its reference from where it is, inside its velocity limit. */
-  #velocityFor(i: number, p: number, v: number, atNs: number): number {
+  #lead(motion: Float64Array, i: number): void {
+    const p = motion[i]!;
+    const v = motion[this.#joints + i]!;
     const maxV = this.#limits.velocityRadS[i]!;
-    const gap = this.reference.positionRad(i, atNs) - p;
-    const wanted = this.reference.velocityRadS(i, atNs) + this.#closing(i, gap);
+    const wanted = this.#refRadS[i]! + this.#closing(i, this.#refRad[i]! - p);
     const cap = maxV * this.speedShare;
     let velocity = Math.max(-cap, Math.min(cap, wanted));
     if (velocity !== wanted && Math.abs(v) > FAST_SHARE * cap)
@@ -235,7 +256,7 @@ export class TargetLimiter {
         this.#note('joint-limit');
       }
     }
-    return velocity;
+    this.#leadRadS[i] = velocity;
   }
 
   /** Speed at which to close a gap: in proportion while it is small, as braking allows when it is not. */
@@ -254,9 +275,10 @@ export class TargetLimiter {
 
   /** Puts a target that has all but arrived to rest at its goal. */
   #arrived(nowNs: number): boolean {
+    this.reference.at(nowNs, this.#refRad, this.#refRadS);
     for (let i = 0; i < this.#joints; i++) {
-      if (this.reference.velocityRadS(i, nowNs) !== 0) return false;
-      const gap = this.reference.positionRad(i, nowNs) - this.targetRad[i]!;
+      if (this.#refRadS[i] !== 0) return false;
+      const gap = this.#refRad[i]! - this.targetRad[i]!;
       const v = this.#motion[this.#joints + i]!;
       const a = this.#motion[2 * this.#joints + i]!;
       if (Math.abs(gap) > ARRIVED_RAD || Math.abs(v) > ARRIVED_RAD_S || Math.abs(a) > ARRIVED_RAD_S2)

@@ -80,15 +80,16 @@ export class StreamReference {
     return Math.abs(estimate) < STILL_RAD_S ? 0 : estimate;
   }
 
-  positionRad(i: number, atNs: number): number {
+  /** Where it is and how fast at an instant, all joints. */
+  at(atNs: number, outRad: Float64Array, outRadS: Float64Array): void {
     const sinceNs = atNs - this.#aimedNs;
-    const goal = this.goalRad[i]!;
-    if (sinceNs <= 0 || sinceNs >= this.#horizonNs) return goal;
-    return this.#inRange(i, goal + (this.#velocities[i]! * sinceNs) / 1e9);
-  }
-
-  velocityRadS(i: number, atNs: number): number {
-    return atNs - this.#aimedNs < this.#horizonNs ? this.#velocities[i]! : 0;
+    const isRunning = sinceNs < this.#horizonNs;
+    const aheadS = sinceNs > 0 && isRunning ? sinceNs / 1e9 : 0;
+    for (let i = 0; i < this.goalRad.length; i++) {
+      const velocity = this.#velocities[i]!;
+      outRad[i] = aheadS === 0 ? this.goalRad[i]! : this.#inRange(i, this.goalRad[i]! + velocity * aheadS);
+      outRadS[i] = isRunning ? velocity : 0;
+    }
   }
 
   #inRange(i: number, rad: number): number {

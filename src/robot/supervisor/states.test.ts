@@ -53,11 +53,19 @@ describe('transition table', () => {
 
   it('takes power off when the operator is lost, gone, replaced or disarms', () => {
     for (const state of ['armed', 'engaged', 'hold'] as const)
-      for (const event of ['operator-lost', 'operator-joined', 'disarm'] as const) {
+      for (const event of ['operator-lost', 'operator-left', 'operator-joined', 'disarm'] as const) {
         const to = TRANSITIONS[state][event];
         assert.ok(to !== undefined && !POWERED[to], `${state} ${event}`);
       }
     assert.equal(TRANSITIONS.idle['operator-lost'], 'disconnected');
+    assert.equal(TRANSITIONS.idle['operator-left'], 'disconnected');
+  });
+
+  it('latches where the operator of a powered robot is lost, not where it says goodbye', () => {
+    for (const state of OTHERS) {
+      if (POWERED[state]) assert.equal(TRANSITIONS[state]['operator-lost'], 'stopped');
+      assert.notEqual(TRANSITIONS[state]['operator-left'], 'stopped');
+    }
   });
 
   it('holds when an engagement ends, and only then', () => {

@@ -2,6 +2,7 @@ import type { SupervisorState } from '../../core/messages.ts';
 
 export type SupervisorEvent =
   | 'operator-joined'
+  | 'operator-left'
   | 'operator-lost'
   | 'arm'
   | 'disarm'
@@ -15,14 +16,24 @@ export type SupervisorEvent =
 
 type Row = Partial<Record<SupervisorEvent, SupervisorState>>;
 
-/** The whole behaviour. An event without an entry changes nothing. E-stop and fault are honoured everywhere. */
+/**
+ * The whole behaviour. An event without an entry changes nothing. E-stop and fault are honoured everywhere; to lose the
+ * operator of a powered robot is an e-stop, an operator that says goodbye is not.
+ */
 export const TRANSITIONS: Record<SupervisorState, Row> = {
   disconnected: { 'operator-joined': 'idle', estop: 'stopped', fault: 'stopped' },
-  idle: { arm: 'armed', 'operator-lost': 'disconnected', estop: 'stopped', fault: 'stopped' },
+  idle: {
+    arm: 'armed',
+    'operator-left': 'disconnected',
+    'operator-lost': 'disconnected',
+    estop: 'stopped',
+    fault: 'stopped',
+  },
   armed: {
     engage: 'engaged',
     disarm: 'idle',
-    'operator-lost': 'disconnected',
+    'operator-left': 'disconnected',
+    'operator-lost': 'stopped',
     'operator-joined': 'idle',
     estop: 'stopped',
     fault: 'stopped',
@@ -32,7 +43,8 @@ export const TRANSITIONS: Record<SupervisorState, Row> = {
     'tracking-lost': 'hold',
     watchdog: 'hold',
     disarm: 'idle',
-    'operator-lost': 'disconnected',
+    'operator-left': 'disconnected',
+    'operator-lost': 'stopped',
     'operator-joined': 'idle',
     estop: 'stopped',
     fault: 'stopped',
@@ -40,7 +52,8 @@ export const TRANSITIONS: Record<SupervisorState, Row> = {
   hold: {
     engage: 'engaged',
     disarm: 'idle',
-    'operator-lost': 'disconnected',
+    'operator-left': 'disconnected',
+    'operator-lost': 'stopped',
     'operator-joined': 'idle',
     estop: 'stopped',
     fault: 'stopped',

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { JointCommand, TickStatus } from '../../core/messages.ts';
 import { Bench, MS, model } from './supervisor.test.bench.ts';
 
-const ACTIONS = ['arm', 'disarm', 'estop', 'reset', 'joined', 'rejoined', 'lost'] as const;
+const ACTIONS = ['arm', 'disarm', 'estop', 'reset', 'joined', 'rejoined', 'lost', 'left'] as const;
 
 type Hostile =
   | { kind: 'command'; values: Partial<JointCommand>; offset: readonly [number, number]; raw: number | null }
@@ -16,7 +16,8 @@ type Hostile =
 
 const small = fc.double({ min: -0.14, max: 0.14, noNaN: true });
 const wild = fc.oneof(
-  { weight: 3, arbitrary: small },
+  { weight: 6, arbitrary: small },
+  { weight: 2, arbitrary: fc.double({ min: -2, max: 2, noNaN: true }) },
   { weight: 1, arbitrary: fc.double({ min: -10, max: 10, noNaN: true }) },
 );
 const rubbish = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, -1e300, 1e18);
@@ -187,7 +188,8 @@ function perform(bench: Bench, step: Hostile): void {
     else if (step.action === 'disarm') supervisor.disarm(bench.nowNs);
     else if (step.action === 'estop') supervisor.estop('test', bench.nowNs);
     else if (step.action === 'reset') supervisor.reset(supervisor.epoch, bench.nowNs);
-    else if (step.action === 'lost') supervisor.operatorLost(bench.nowNs, 'test');
+    else if (step.action === 'lost') supervisor.operatorLost(bench.nowNs);
+    else if (step.action === 'left') supervisor.operatorLeft(bench.nowNs);
     else supervisor.operatorJoined(step.action === 'joined', bench.nowNs);
   } else {
     const { engagement = -1, epoch = -1, stateRobotNs = 0, seq = -1, ...rest } = step.values;
@@ -229,7 +231,7 @@ describe('supervisor against a hostile stream', () => {
         writes += seen.writes;
         engagements += seen.engagements;
       }),
-      { numRuns: 600 },
+      { numRuns: 1200 },
     );
     assert.ok(
       writes > 1500 && engagements > 300,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JointCommand } from '../../core/messages.ts';
-import { Bench, config, MS } from './supervisor.test.bench.ts';
+import { Bench, config, HostileDriver, MS } from './supervisor.test.bench.ts';
 
 const last = (bench: Bench) => bench.driver.writes.at(-1)!;
 
@@ -54,7 +54,7 @@ describe('supervisor motion', () => {
     const bench = running();
     for (let i = 0; i < 200; i++) {
       bench.tick(10);
-      bench.send({}, [99, -99]);
+      bench.send({}, [3.09, -2.09]);
     }
     [3, -2].forEach((rad, i) => {
       assert.ok(
@@ -63,6 +63,69 @@ describe('supervisor motion', () => {
       );
     });
     assert.ok(bench.counters.get('clamped-range') >= 200);
+  });
+
+  it('passes, clamps or refuses a joint by how far outside the model’s range it is', () => {
+    for (const [rad, reason, clamped] of [
+      [3, null, 0],
+      [3.09, null, 1],
+      [3.11, 'bad-range', 0],
+      [-2.11, 'bad-range', 0],
+      [99, 'bad-range', 0],
+    ] as const) {
+      const bench = new Bench().bring('engaged');
+      bench.tick();
+      assert.equal(bench.send({}, [rad, 0]), reason, `${rad} rad`);
+      assert.equal(bench.counters.get('clamped-range'), clamped);
+      assert.equal(bench.counters.get('bad-range'), reason === null ? 0 : 1);
+    }
+    const driver = new HostileDriver([3.4, 0]);
+    const bench = new Bench(driver).bring('engaged');
+    bench.tick();
+    assert.equal(bench.send({}, [3.35, 0]), null, 'found outside, it may be led back');
+  });
+
+  it('refuses a leap between two commands, and holds when the stream stays there', () => {
+    const bench = new Bench(undefined, undefined, { maxLeapRad: 1 }).bring('engaged');
+    bench.tick();
+    assert.equal(bench.send({}, [0.9, 0]), null, 'far, but not from the command before');
+    bench.tick();
+    assert.equal(bench.send({}, [1.8, -0.9]), null);
+    for (let i = 0; i < 25; i++) {
+      bench.tick();
+      if (bench.state === 'engaged') assert.equal(bench.send({}, [1.8, 0.2]), 'joint-leap');
+    }
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['hold', 'no command for 100 ms']);
+    assert.ok(bench.counters.get('joint-leap') >= 19);
+    assert.ok(
+      bench.driver.writes.every(({ positions }) => positions[1]! <= 1e-9),
+      'nothing went that way',
+    );
+  });
+
+  it('slows down towards the end of a range, says so, and leaves it freely', () => {
+    /** Fastest in the last 0.1 rad before the end, on the way there and on the way back. */
+    const fastest = (limitSlowdownRad: number) => {
+      const bench = new Bench(undefined, undefined, { limitSlowdownRad }).bring('engaged');
+      const speeds = { there: 0, back: 0, said: false };
+      let before = 0;
+      for (let i = 0; i < 800; i++) {
+        bench.tick(5);
+        bench.send({}, [i < 500 ? 2.999 : 0, 0]);
+        const now = bench.supervisor.targetRad[0]!;
+        const way = i < 500 ? 'there' : 'back';
+        if (now > 2.9) speeds[way] = Math.max(speeds[way], Math.abs(now - before) / 0.005);
+        if (bench.supervisor.limitedBy === 'joint-limit') speeds.said = true;
+        before = now;
+      }
+      assert.equal(bench.counters.get('slowed-limit') > 0, speeds.said);
+      return speeds;
+    };
+    const [free, slowed] = [fastest(0), fastest(0.4)];
+    // 2 rad/s in proportion to what is left of the 0.4 rad, and what following it costs.
+    assert.ok(slowed.there < 0.55 && free.there > 0.9, `${slowed.there} and ${free.there} rad/s`);
+    assert.deepEqual([slowed.said, free.said], [true, false]);
+    assert.ok(Math.abs(slowed.back - free.back) < 0.05, `${slowed.back} and ${free.back} rad/s`);
   });
 
   it('holds when no command was applied for the time allowed', () => {

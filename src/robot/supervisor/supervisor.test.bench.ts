@@ -103,7 +103,8 @@ export class Bench {
     this.supervisor = new Supervisor(
       own,
       this.driver,
-      supervisorConfig.parse(options),
+      // Most tests are about what happens to goals far away.
+      supervisorConfig.parse({ maxLeapRad: 7, ...options }),
       this.counters,
       this.nowNs,
       (transition) => this.transitions.push(transition),

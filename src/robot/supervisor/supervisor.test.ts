@@ -6,7 +6,8 @@ import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
 
 const EVENTS: Record<SupervisorEvent, (bench: Bench) => void> = {
   'operator-joined': (b) => b.supervisor.operatorJoined(false, b.nowNs),
-  'operator-lost': (b) => b.supervisor.operatorLost(b.nowNs, 'operator silent'),
+  'operator-left': (b) => b.supervisor.operatorLeft(b.nowNs),
+  'operator-lost': (b) => b.supervisor.operatorLost(b.nowNs),
   arm: (b) => b.supervisor.arm(b.nowNs),
   disarm: (b) => b.supervisor.disarm(b.nowNs),
   engage: (b) => void b.send({ engagement: 2 }),

@@ -7,12 +7,13 @@ import { ArmMotion } from './arm-motion.ts';
 import type { SupervisorConfig } from './config.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
+import { Plausibility } from './plausible.ts';
 import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
 
 /** Stamps this far ahead of our clock are not clock error any more. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
-/** Transitions for which the last seconds are worth keeping. */
-const KEPT: readonly SupervisorEvent[] = ['estop', 'fault', 'watchdog', 'tracking-lost'];
+/** States whose beginning is worth keeping the last seconds for. */
+const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
 
 export interface Transition {
   robotNs: number;
@@ -35,6 +36,7 @@ export class Supervisor {
   readonly #config: SupervisorConfig;
   readonly #counters: Counters;
   readonly #motion: ArmMotion;
+  readonly #plausibility: Plausibility;
   readonly #scribe: FlightScribe | null;
   readonly #onTransition: (transition: Transition) => void;
   #state: SupervisorState = 'disconnected';
@@ -64,6 +66,7 @@ export class Supervisor {
     this.#config = config;
     this.#counters = counters;
     this.#motion = new ArmMotion(model, config, counters);
+    this.#plausibility = new Plausibility(model, config.maxLeapRad);
     this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
     this.#incoming = emptyReading(model.joints.length);
@@ -120,8 +123,14 @@ export class Supervisor {
     this.#go('operator-joined', 'operator connected', nowNs);
   }
 
-  operatorLost(nowNs: number, cause: string): void {
-    this.#go('operator-lost', cause, nowNs);
+  /** Fell silent without a word: an e-stop where the joints are powered. */
+  operatorLost(nowNs: number): void {
+    this.#go('operator-lost', 'operator silent', nowNs);
+  }
+
+  /** Said goodbye: power off, nothing latched. */
+  operatorLeft(nowNs: number): void {
+    this.#go('operator-left', 'operator left', nowNs);
   }
 
   arm(nowNs: number): void {
@@ -196,8 +205,10 @@ export class Supervisor {
       notFinite(command) ??
       this.#outOfOrder(command) ??
       this.admit(command, nowNs - heldNs) ??
-      this.#refusal(command);
+      this.#refusal(command) ??
+      this.#implausible(command);
     if (refused !== null) return refused;
+    this.#plausibility.remember(command.positionsRad);
     if (this.#state !== 'engaged') {
       const unfit = this.#unfit(command);
       if (unfit !== null) {
@@ -230,6 +241,12 @@ export class Supervisor {
     if (!command.tracking) return 'tracking-lost';
     if (command.engagement === 0) return 'not-engaged';
     return command.engagement <= this.#endedEngagement ? 'old-engagement' : null;
+  }
+
+  #implausible({ positionsRad }: JointCommand): Reason | null {
+    const outOfRange = this.#plausibility.outOfRange(positionsRad, this.reading.positionsRad);
+    if (outOfRange !== null || this.#state !== 'engaged') return outOfRange;
+    return this.#plausibility.leaps(positionsRad);
   }
 
   /** Why an engagement cannot begin. */
@@ -318,7 +335,7 @@ export class Supervisor {
     this.#enablingNs = Number.NaN;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
-    const flight = keep && KEPT.includes(event) ? (this.#scribe?.freeze() ?? -1) : -1;
+    const flight = keep && KEPT.includes(to) ? (this.#scribe?.freeze() ?? -1) : -1;
     this.#onTransition({ robotNs: nowNs, from, to, cause, flight });
     if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
   }

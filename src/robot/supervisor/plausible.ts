@@ -1,0 +1,45 @@
+import type { Reason } from '../../core/counters.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+
+/** Whoever knows the model does not ask for more than this beyond its ranges. */
+const BEYOND_RAD = 0.1;
+
+/**
+ * The upper band of range and velocity: what is a little too much is clamped further on, what cannot be meant is
+ * refused here. A joint far outside the model's own range is another robot's; a joint that leaps between two commands is
+ * a flipped wrist or a broken program, not a hand. Hot path: nothing allocates.
+ */
+export class Plausibility {
+  readonly #joints: RobotModel['joints'];
+  readonly #maxLeapRad: number;
+  readonly #lastRad: Float64Array;
+
+  constructor({ joints }: RobotModel, maxLeapRad: number) {
+    this.#joints = joints;
+    this.#maxLeapRad = maxLeapRad;
+    this.#lastRad = new Float64Array(joints.length);
+  }
+
+  /** An arm found outside its ranges may be led back from there. */
+  outOfRange(goalRad: Float64Array, measuredRad: Float64Array): Reason | null {
+    for (let i = 0; i < goalRad.length; i++) {
+      const { minRad, maxRad } = this.#joints[i]!;
+      const low = Math.min(minRad, measuredRad[i]!) - BEYOND_RAD;
+      const high = Math.max(maxRad, measuredRad[i]!) + BEYOND_RAD;
+      if (goalRad[i]! < low || goalRad[i]! > high) return 'bad-range';
+    }
+    return null;
+  }
+
+  /** From the command before it. */
+  leaps(goalRad: Float64Array): Reason | null {
+    for (let i = 0; i < goalRad.length; i++)
+      if (Math.abs(goalRad[i]! - this.#lastRad[i]!) > this.#maxLeapRad) return 'joint-leap';
+    return null;
+  }
+
+  /** The next command is compared with this one. */
+  remember(goalRad: Float64Array): void {
+    this.#lastRad.set(goalRad);
+  }
+}
