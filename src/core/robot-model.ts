@@ -59,7 +59,7 @@ export const boxSchema = z
 export const robotModelSchema = z.strictObject({
   name: z.string(),
   title: z.string(),
-  family: z.enum(['ur', 'piper', 'serial']).describe('selects the closed-form solver; serial has none'),
+  family: z.enum(['ur', 'piper', 'serial', 'hand']).describe('selects the solver; serial and hand have none'),
   joints: z.array(joint).min(1),
   tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
   homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
