@@ -14,6 +14,7 @@ import { PLAYOUT_QUALITIES } from '../core/messages.ts';
 import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
+import { handMapperConfig } from '../mapping/hand-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
@@ -32,6 +33,10 @@ const options = z.record(z.string(), z.unknown());
 export const rigSchema = z.strictObject({
   name: z.string().default('demo').describe('shown in reports and recordings'),
   model: z.string().default('ur3').describe('robot model: a file in robots/, or a path'),
+  handedness: z
+    .enum(['right', 'left'])
+    .optional()
+    .describe('the hand that drives, for inputs with a setting `hand` that the rig leaves open'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
@@ -44,6 +49,7 @@ export const rigSchema = z.strictObject({
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
+      hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)
         .nullable()

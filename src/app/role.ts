@@ -8,6 +8,9 @@ import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
 import { linkKeys } from './link-keys.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
+import { InputRelays } from './operator/input-relay.ts';
+import { OPERATOR_SOCKETS } from './operator/loop.ts';
+import { inputRelays } from './operator/open.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import { loadModel, type Rig } from './rig.ts';
 import {
@@ -95,10 +98,13 @@ export function startRole(
   const telemetry = control.ready.then((ready) =>
     role === 'operator' ? TelemetryPublisher.open(rig, model, memory, ready.stampSource) : null,
   );
-  const ready = Promise.all([control.ready, trace, telemetry]).then(([info, opened]) => ({
+  const relays = control.ready.then((ready) =>
+    role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
+  );
+  const ready = Promise.all([control.ready, trace, telemetry, relays]).then(([info, opened, , relayed]) => ({
     role,
     ports: info.ports,
-    inputs: info.inputs,
+    inputs: [...info.inputs, ...(relayed?.names ?? [])],
     reactor: info.reactor,
     stampSource: info.stampSource,
     scheduling: info.scheduling,
@@ -114,6 +120,7 @@ export function startRole(
     await control.done;
     const closed = await (await trace)?.close();
     (await telemetry)?.close();
+    (await relays)?.close();
     eventLoop.disable();
     clearTimeout(settle);
     const rss = process.memoryUsage.rss();
@@ -131,6 +138,20 @@ export function startRole(
   })();
   ready.catch(() => {});
   return { ready, done, memory, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+}
+
+/** ZeroMQ sockets of the inputs; they feed those of the control thread. */
+async function openRelays(
+  rig: Rig,
+  ports: readonly number[],
+  memory: RoleMemory,
+): Promise<{ names: string[]; close(): void }> {
+  const specs = await inputRelays(rig, ports.slice(OPERATOR_SOCKETS.firstInput));
+  const relays = await InputRelays.open(specs, new Counters(memory.counters));
+  const names = specs.map(
+    ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${host}:${port}`,
+  );
+  return { names, close: () => relays.close() };
 }
 
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;

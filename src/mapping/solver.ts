@@ -26,6 +26,7 @@ const FAMILY_METHOD: Record<RobotModel['family'], IkMethod> = {
   ur: 'decoupled',
   piper: 'analytic',
   serial: 'numeric',
+  hand: 'numeric',
 };
 
 export const methodFor = (model: RobotModel, wanted: IkMethod | undefined): IkMethod =>

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
@@ -11,11 +12,15 @@ import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
+const quest = (JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as Vectors).openteach;
+type Vectors = { openteach: { text: string }[] };
+
 /**
  * What the sender of each device would say at an instant: a hand with the clutch closed. Every device with a person
  * behind it has one.
  */
 const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
+  openteach: () => new TextEncoder().encode(quest[0]!.text),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
   rctp: (nowNs) => {
     const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true };
@@ -29,6 +34,7 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
 /** Settings under which a device can be opened here, where its defaults are not enough. */
 const OPTIONS: Record<string, Record<string, unknown>> = {
   // Without a clutch, the hand counts as soon as it is seen.
+  openteach: { resumeAfterMs: 0 },
   rctp: { resumeAfterMs: 0 },
 };
 /** Devices that cannot be opened here, each with the reason. */

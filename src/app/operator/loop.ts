@@ -13,7 +13,8 @@ import type { SnapshotBoard } from '../../core/snapshot.ts';
 import { OPERATOR_MODES, type OperatorMode } from '../../core/telemetry.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
 import { emptyQuality } from '../../input/device.ts';
-import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
+import { createArmMapper } from '../../mapping/arm-mapper.ts';
+import { createHandMapper } from '../../mapping/hand-mapper.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
@@ -79,7 +80,10 @@ export class OperatorLoop implements DatagramHandler {
     const { rig, model, outbox, clock, counters, robot, session } = parts;
     const { command, sync } = OPERATOR_SOCKETS;
     const joints = model.joints.length;
-    const mapper: ArmMapper = createArmMapper(model, rig.operator.mapper);
+    const mapper =
+      model.family === 'hand'
+        ? createHandMapper(model, rig.operator.hand)
+        : createArmMapper(model, rig.operator.mapper);
     this.#parts = parts;
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());

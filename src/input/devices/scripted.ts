@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
 import type { HandSample, SampleStatus } from '../../core/messages.ts';
+import { HAND_SHAPES, shapeHand } from '../../core/model-hand.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({
@@ -13,11 +15,16 @@ type Config = z.infer<typeof config>;
 /** A hand drawing a figure eight in front of the body, rolling the wrist and working the gripper. */
 class ScriptedHand implements InputDevice {
   readonly #config: Config;
+  readonly #openM = new Float64Array(HAND_NUMBERS);
+  readonly #fistM = new Float64Array(HAND_NUMBERS);
+  readonly #place = { positionM: [0, 0, 0], pitchRad: 0 };
   #startNs: number;
 
   constructor(config: Config, startNs: number) {
     this.#config = config;
     this.#startNs = startNs;
+    shapeHand(HAND_SHAPES.open, this.#place, false, this.#openM);
+    shapeHand(HAND_SHAPES.fist, this.#place, false, this.#fistM);
   }
 
   ingest(): 'unknown-source' {
@@ -44,7 +51,18 @@ class ScriptedHand implements InputDevice {
     out.clutch = true;
     out.tracking = true;
     out.estop = false;
+    out.points = HAND_POINTS;
+    out.isLeft = false;
+    this.#fingers(out);
     return 'ok';
+  }
+
+  /** Half way to a fist and back, as the gripper does: between the two, points move in straight lines. */
+  #fingers({ pointsM, positionM, gripper }: HandSample): void {
+    for (let i = 0; i < HAND_NUMBERS; i++) {
+      const openM = this.#openM[i]!;
+      pointsM[i] = openM + 0.5 * gripper * (this.#fistM[i]! - openM) + positionM[i % 3]!;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { HAND_POINTS } from './hand-points.ts';
+import { checkHand, HAND_NUMBERS, type HandReason, PALM } from '../../core/hand-points.ts';
 
 /** What is measured on a hand, in the order of `measureHand`. Radians; 0 is a straight finger in line with the palm. */
 export const HAND_ANGLES = [
@@ -21,26 +21,18 @@ export const HAND_ANGLES = [
 ] as const;
 export type HandAngle = (typeof HAND_ANGLES)[number];
 
-export type HandReason = 'non-finite' | 'degenerate';
-
-/** Bones, and the palm's width across its length, at least. */
-const SHORTEST_M = 1e-3;
 /** A bone that leaves the palm's plane says less and less about abduction: share in the plane where it fades. */
 const FADE_FROM = 0.1;
 const FADE_OVER = 0.2;
 
-const WRIST = 0;
 const THUMB = { cmc: 1, mcp: 2, ip: 3, tip: 4 } as const;
-const INDEX = 5;
-const MIDDLE = 9;
 const RING = 13;
-const PINKY = 17;
 /** [first point, place of its abduction angle, sign of the abduction] */
 const FINGERS = [
-  [INDEX, 3, 1],
-  [MIDDLE, 6, 1],
+  [PALM.index, 3, 1],
+  [PALM.middle, 6, 1],
   [RING, 9, -1],
-  [PINKY, 12, -1],
+  [PALM.pinky, 12, -1],
 ] as const;
 
 /** Measures a hand of 21 points. Hot path: nothing allocates; one caller at a time. */
@@ -54,7 +46,7 @@ export interface HandMeter {
 
 /** `gravity` is the unit vector that points down in the frame of the points. */
 export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMeter {
-  const p = new Float64Array(HAND_POINTS * 3);
+  const p = new Float64Array(HAND_NUMBERS);
   const x = new Float64Array(3);
   const y = new Float64Array(3);
   const z = new Float64Array(3);
@@ -62,8 +54,8 @@ export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMe
   const v = new Float64Array(3);
   const angles = new Float64Array(HAND_ANGLES.length);
 
-  /** Bone from point `a` to point `b`, of length 1; its length is returned. */
-  const bone = (a: number, b: number, out: Float64Array): number => {
+  /** Bone from point `a` to point `b`, of length 1. */
+  const bone = (a: number, b: number, out: Float64Array): void => {
     const dx = p[3 * b]! - p[3 * a]!;
     const dy = p[3 * b + 1]! - p[3 * a + 1]!;
     const dz = p[3 * b + 2]! - p[3 * a + 2]!;
@@ -71,7 +63,6 @@ export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMe
     out[0] = dx / length;
     out[1] = dy / length;
     out[2] = dz / length;
-    return length;
   };
   const flexion = (a: number, b: number, c: number, d: number): number => {
     bone(a, b, u);
@@ -85,36 +76,31 @@ export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMe
     const fade = Math.min(1, Math.max(0, (flat - FADE_FROM) / FADE_OVER));
     return fade === 0 ? 0 : sign * fade * Math.atan2(dot(u, x), dot(u, y));
   };
-  /** Five chains of four bones, each from the wrist. */
-  const isWhole = (): boolean => {
-    for (let i = 1; i < HAND_POINTS; i++)
-      if (!(bone(i % 4 === 1 ? WRIST : i - 1, i, u) >= SHORTEST_M)) return false;
-    return true;
-  };
-  const palm = (): boolean => {
-    bone(WRIST, MIDDLE, y);
-    const width = bone(PINKY, INDEX, u);
+  const palm = (): void => {
+    bone(PALM.wrist, PALM.middle, y);
+    bone(PALM.pinky, PALM.index, u);
     cross(u, y, z);
     const sine = Math.sqrt(dot(z, z));
-    if (!(width * sine >= SHORTEST_M)) return false;
     for (let i = 0; i < 3; i++) z[i]! /= sine;
     cross(y, z, x);
-    return true;
   };
   return {
     measure(pointsM, isLeft, outRad) {
+      const reason = checkHand(pointsM);
+      if (reason !== null) return reason;
       const mirror = isLeft ? -1 : 1;
-      for (let i = 0; i < p.length; i++) {
-        if (!Number.isFinite(pointsM[i])) return 'non-finite';
-        p[i] = i % 3 === 0 ? mirror * pointsM[i]! : pointsM[i]!;
+      for (let i = 0; i < HAND_NUMBERS; i += 3) {
+        p[i] = mirror * pointsM[i]!;
+        p[i + 1] = pointsM[i + 1]!;
+        p[i + 2] = pointsM[i + 2]!;
       }
-      if (!isWhole() || !palm()) return 'degenerate';
+      palm();
       angles[0] = flexion(THUMB.cmc, THUMB.mcp, THUMB.mcp, THUMB.ip);
       angles[1] = abduction(THUMB.cmc, THUMB.mcp, 1);
       angles[2] = flexion(THUMB.mcp, THUMB.ip, THUMB.ip, THUMB.tip);
       for (const [mcp, at, sign] of FINGERS) {
         angles[at] = abduction(mcp, mcp + 1, sign);
-        angles[at + 1] = flexion(WRIST, mcp, mcp, mcp + 1);
+        angles[at + 1] = flexion(PALM.wrist, mcp, mcp, mcp + 1);
         angles[at + 2] = flexion(mcp, mcp + 1, mcp + 1, mcp + 2);
       }
       const down = mirror * gravity[0]! * y[0]! + gravity[1]! * y[1]! + gravity[2]! * y[2]!;

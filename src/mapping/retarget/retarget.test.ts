@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { quatNormalise, quatRotate } from '../../core/frames.ts';
+import { HAND_POINTS, takeHandPoints } from '../../core/hand-points.ts';
 import { robotModelSchema } from '../../core/robot-model.ts';
 import { createHandMeter, HAND_ANGLES } from './hand-angles.ts';
-import { HAND_POINTS, takeHandPoints } from './hand-points.ts';
 import { createRetargeter, retargetConfig } from './retargeter.ts';
 
 const ANGLES = HAND_ANGLES.length;
@@ -255,7 +255,9 @@ describe('retargeting', () => {
     createRetargeter(modelOf(names.v1), retargetConfig.parse({})).retarget(points, 21, expected);
     for (const [count, order] of Object.entries(sources)) {
       const other = new Float64Array(3 * Number(count)).fill(9);
-      order.forEach((at, i) => other.set([points[3 * i]!, points[3 * i + 1]!, -points[3 * i + 2]!], 3 * at));
+      order.forEach((at, i) => {
+        other.set([points[3 * i]!, points[3 * i + 1]!, -points[3 * i + 2]!], 3 * at);
+      });
       const out = new Float64Array(17);
       const hands = createRetargeter(modelOf(names.v1), retargetConfig.parse({ pointFrame: 'unity' }));
       assert.equal(hands.retarget(other, Number(count), out), null);
