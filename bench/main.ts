@@ -10,6 +10,7 @@ import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
+import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
 
@@ -21,6 +22,7 @@ const BENCHES: readonly Verb[] = [
   playoutBench,
   liveBench,
   rctpBench,
+  retargetBench,
 ];
 const RUN = 'npm run bench --';
 
@@ -47,7 +49,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 function overview(): string {
-  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(8)}${bench.about}`).join('\n');
+  const benches = BENCHES.map((bench) => `  ${bench.name.padEnd(10)}${bench.about}`).join('\n');
   return `Usage: ${RUN} NAME [options]
 
 ${benches}

@@ -18,6 +18,8 @@ export interface Verb {
   /** Longer text for `--help`, if the line above is not enough. */
   details?: string;
   options: Record<string, OptionSpec>;
+  /** What follows is not parsed but handed over as `words`: the verb has verbs of its own. */
+  ownWords?: true;
   run(given: Given): Promise<number>;
 }
 
@@ -39,6 +41,8 @@ export const JSON_OPTION: OptionSpec = { type: 'boolean', about: 'print JSON for
 
 /** Parses strictly: an unknown option is refused with the nearest known one. */
 export function parseVerb(verb: Verb, args: readonly string[]): Given {
+  if (verb.ownWords && !/^(-h|--help)$/.test(args[0] ?? ''))
+    return { values: {}, words: [...args], overrides: [] };
   const options: NonNullable<ParseArgsConfig['options']> = {};
   for (const [name, spec] of Object.entries({ ...verb.options, help: HELP }))
     options[name] = spec.short ? { type: spec.type, short: spec.short } : { type: spec.type };

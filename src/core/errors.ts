@@ -12,6 +12,7 @@ export type ErrorCode =
   | 'key-missing'
   | 'name-unresolved'
   | 'native-unavailable'
+  | 'no-hand'
   | 'no-trace'
   | 'not-loopback'
   | 'pairing-failed'
