@@ -18,6 +18,7 @@ import { handMapperConfig } from '../mapping/hand-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/supervisor.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
+import { handPublishConfig } from './operator/hand-publish-config.ts';
 import { packageRoot } from './paths.ts';
 
 const port = z.int().min(0).max(65535);
@@ -49,6 +50,7 @@ export const rigSchema = z.strictObject({
       autoArm: z.boolean().default(false).describe('arm the robot once, at the first contact'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
+      handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for others'),
       hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)

@@ -8,6 +8,7 @@ import type { Percentiles } from '../core/percentiles.ts';
 import { deferred } from './deferred.ts';
 import { linkKeys } from './link-keys.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
+import { HandPublisher } from './operator/hand-publisher.ts';
 import { InputRelays } from './operator/input-relay.ts';
 import { OPERATOR_SOCKETS } from './operator/loop.ts';
 import { inputRelays } from './operator/open.ts';
@@ -101,17 +102,22 @@ export function startRole(
   const relays = control.ready.then((ready) =>
     role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
   );
-  const ready = Promise.all([control.ready, trace, telemetry, relays]).then(([info, opened, , relayed]) => ({
-    role,
-    ports: info.ports,
-    inputs: [...info.inputs, ...(relayed?.names ?? [])],
-    reactor: info.reactor,
-    stampSource: info.stampSource,
-    scheduling: info.scheduling,
-    security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
-    fallback: info.fallback,
-    tracePath: opened?.path ?? null,
-  }));
+  const published = control.ready.then(() =>
+    role === 'operator' ? HandPublisher.open(rig, memory, model.joints.length) : null,
+  );
+  const ready = Promise.all([control.ready, trace, telemetry, relays, published]).then(
+    ([info, opened, , relayed]) => ({
+      role,
+      ports: info.ports,
+      inputs: [...info.inputs, ...(relayed?.names ?? [])],
+      reactor: info.reactor,
+      stampSource: info.stampSource,
+      scheduling: info.scheduling,
+      security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
+      fallback: info.fallback,
+      tracePath: opened?.path ?? null,
+    }),
+  );
   const done = (async (): Promise<RoleReport> => {
     await ready.catch((error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
@@ -121,6 +127,7 @@ export function startRole(
     const closed = await (await trace)?.close();
     (await telemetry)?.close();
     (await relays)?.close();
+    (await published)?.close();
     eventLoop.disable();
     clearTimeout(settle);
     const rss = process.memoryUsage.rss();

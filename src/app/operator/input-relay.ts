@@ -11,9 +11,6 @@ export interface OpenRelay extends InputRelay {
   toPort: number | null;
 }
 
-/** Sees each message as it comes, before it is handed on. */
-export type RelayTap = (relay: InputRelay, bytes: Uint8Array) => void;
-
 const HANDSHAKE_MS = 2000;
 /** Whoever sends more is disconnected. */
 const MAX_MESSAGE_BYTES = 65_536;
@@ -31,12 +28,12 @@ export class InputRelays {
     this.#relays = relays;
   }
 
-  static async open(relays: readonly OpenRelay[], counters: Counters, tap?: RelayTap): Promise<InputRelays> {
+  static async open(relays: readonly OpenRelay[], counters: Counters): Promise<InputRelays> {
     if (relays.length === 0) return new InputRelays([]);
     const zmq = await loadZmq('Install it with `npm install zeromq`, or use an input that needs none.');
     const opened: Relay[] = [];
     try {
-      for (const relay of relays) opened.push(await Relay.open(zmq, relay, counters, tap));
+      for (const relay of relays) opened.push(await Relay.open(zmq, relay, counters));
     } catch (error) {
       for (const relay of opened) relay.close();
       throw error;
@@ -53,32 +50,20 @@ class Relay {
   readonly #spec: OpenRelay;
   readonly #socket: Pull | Subscriber;
   readonly #counters: Counters;
-  readonly #tap: RelayTap | undefined;
   #udp: UdpSocket = openSender();
   /** TCP connections, and those of them that speak ZeroMQ. */
   #connected = 0;
   #peers = 0;
 
-  private constructor(
-    spec: OpenRelay,
-    socket: Pull | Subscriber,
-    counters: Counters,
-    tap: RelayTap | undefined,
-  ) {
+  private constructor(spec: OpenRelay, socket: Pull | Subscriber, counters: Counters) {
     this.#spec = spec;
     this.#socket = socket;
     this.#counters = counters;
-    this.#tap = tap;
     if (spec.bind) this.#watch();
     void this.#receive();
   }
 
-  static async open(
-    zmq: Zmq,
-    spec: OpenRelay,
-    counters: Counters,
-    tap: RelayTap | undefined,
-  ): Promise<Relay> {
+  static async open(zmq: Zmq, spec: OpenRelay, counters: Counters): Promise<Relay> {
     const common = {
       linger: 0,
       maxMessageSize: MAX_MESSAGE_BYTES,
@@ -93,7 +78,7 @@ class Relay {
     const address = `tcp://${spec.host}:${spec.port}`;
     try {
       if (socket instanceof zmq.Subscriber) socket.subscribe();
-      const relay = new Relay(spec, socket, counters, tap);
+      const relay = new Relay(spec, socket, counters);
       if (spec.bind) await socket.bind(address);
       else socket.connect(address);
       return relay;
@@ -141,7 +126,6 @@ class Relay {
     this.#udp.send(bytes, toPort, '127.0.0.1', (error) => {
       if (error) this.#counters.add('send-failed');
     });
-    this.#tap?.(this.#spec, bytes);
   }
 
   close(): void {

@@ -20,7 +20,15 @@ import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
 import type { Rig } from '../rig.ts';
-import { BOARD_FIELDS, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateCode } from './board.ts';
+import {
+  BOARD_FIELDS,
+  boardIndex,
+  boardJoints,
+  boardPoints,
+  boardSize,
+  MAPPING_STATUS,
+  stateCode,
+} from './board.ts';
 import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
 import { Leader, type OpenInput } from './leader.ts';
@@ -313,6 +321,10 @@ export class OperatorLoop implements DatagramHandler {
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out[boardIndex('handTakenNs')] = sample.takenNs;
+    out[boardIndex('handPoints')] = sample.points;
+    out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
+    if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
     this.#parts.board.write(out, robot.cause);
   }
 }

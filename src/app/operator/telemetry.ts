@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
 import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
@@ -18,7 +19,15 @@ import { frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
-import { type BoardField, boardIndex, boardJoints, boardSize, MAPPING_STATUS, stateOfCode } from './board.ts';
+import {
+  type BoardField,
+  boardIndex,
+  boardJoints,
+  boardPoints,
+  boardSize,
+  MAPPING_STATUS,
+  stateOfCode,
+} from './board.ts';
 
 const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
@@ -126,6 +135,7 @@ function telemetryBuilder(
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     const hand = boardIndex('handX');
+    const points = boardPoints(joints);
     return {
       kind: 'telemetry',
       model: model.name,
@@ -156,6 +166,11 @@ function telemetryBuilder(
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),
         quatXyzw: Array.from(numbers.subarray(hand + 3, hand + 7)),
+        pointsM:
+          field('handPoints') === HAND_POINTS
+            ? Array.from(numbers.subarray(points, points + HAND_NUMBERS), (m) => round(m, 1e4))
+            : null,
+        isLeft: field('handIsLeft') === 1,
       },
       robot: Number.isFinite(ageMs)
         ? {

@@ -8,6 +8,7 @@ import {
   takeHandPoints,
 } from '../../core/hand-points.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
+import { createFingertipFit } from './fingertips.ts';
 import { createHandMeter, HAND_ANGLES, type HandAngle } from './hand-angles.ts';
 
 const perJoint = z.record(z.string(), z.number());
@@ -29,6 +30,12 @@ export const retargetConfig = z.strictObject({
     .max(2)
     .default(0.3)
     .describe('thumb_dip as a share of the angle before it'),
+  mode: z
+    .enum(['geometric', 'fingertip'])
+    .default('geometric')
+    .describe(
+      'fingertip: thumb and the nearest finger are bent on until the tips are apart as the person’s are',
+    ),
   gain: perJoint.default({}).describe('per joint, times the angle'),
   biasRad: perJoint.default({}).describe('per joint, added to the angle'),
 });
@@ -47,7 +54,7 @@ export interface Retargeter {
     outRad: Float64Array,
     isLeft?: boolean,
   ): PointsReason | HandReason | null;
-  /** The same before the clamp to the model's range of motion. */
+  /** The same before the clamp to the model's range of motion, and before `fingertip`. */
   raw(
     pointsM: ArrayLike<number>,
     count: number,
@@ -82,6 +89,7 @@ export function createRetargeter(model: RobotModel, config: RetargetConfig): Ret
   const angles = new Float64Array(HAND_ANGLES.length);
   const configuredLeft = config.handedness === 'left';
   const frame: PointFrame = config.pointFrame;
+  const fingertips = config.mode === 'fingertip' ? createFingertipFit(model) : null;
 
   const raw: Retargeter['raw'] = (pointsM, count, outRad, isLeft = configuredLeft) => {
     const reason = takeHandPoints(pointsM, count, frame, points) ?? meter.measure(points, isLeft, angles);
@@ -98,6 +106,7 @@ export function createRetargeter(model: RobotModel, config: RetargetConfig): Ret
       if (reason !== null) return reason;
       for (let i = 0; i < order.length; i++)
         outRad[i] = Math.min(maxRad[i]!, Math.max(minRad[i]!, outRad[i]!));
+      fingertips?.fit(points, isLeft, outRad);
       return null;
     },
   };
