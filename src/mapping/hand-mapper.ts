@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NS_PER_S } from '../core/clock.ts';
-import { HAND_NUMBERS, HAND_POINTS } from '../core/hand-points.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../core/hand-points.ts';
 import type { HandSample } from '../core/messages.ts';
 import type { RobotModel } from '../core/robot-model.ts';
 import type { Mapper } from './mapper.ts';
@@ -94,6 +94,7 @@ class HandMapper implements Mapper {
   /** `unreachable`: the wrist is out of bounds. */
   #solve(hand: HandSample): 'ok' | 'unreachable' | 'bad-input' {
     if (hand.points !== HAND_POINTS || !Number.isFinite(hand.takenNs)) return 'bad-input';
+    if (checkHand(hand.pointsM) !== null) return 'bad-input';
     if (this.#transform.apply(hand.pointsM, hand.takenNs, this.#pointsM) !== 'ok') return 'unreachable';
     const reason = this.#retargeter.retarget(this.#pointsM, HAND_POINTS, this.#goalRad, hand.isLeft);
     return reason === null ? 'ok' : 'bad-input';
