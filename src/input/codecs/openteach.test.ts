@@ -53,6 +53,8 @@ describe('OpenTeach’s token', () => {
       ['hello', 'malformed'],
       ['sideways:1,2,3:', 'malformed'],
       [`absolute:${points(24, '0,1,1,0,-0,5')}:`, 'decimal-comma'],
+      // (0.1, 1, 0.25): whole numbers have no decimals at all.
+      [`absolute:${points(24, '0,1,1,0,25')}:`, 'decimal-comma'],
       [one('1,2'), 'malformed'],
       [one('1,2,3,4'), 'malformed'],
       [one('1,,3'), 'malformed'],

@@ -34,10 +34,10 @@ export type TokenRefusal =
   | 'non-finite';
 
 const [COMMA, BAR, COLON, BRACKET] = [0x2c, 0x7c, 0x3a, 0x5b];
-const [SPACE, LINE_FEED, CARRIAGE] = [0x20, 0x0a, 0x0d];
+const [SPACE, LINE_FEED, CARRIAGE, POINT] = [0x20, 0x0a, 0x0d, 0x2e];
 const MODES = ['absolute', 'relative'] as const;
-/** Two for each coordinate, where the sender's language writes decimals with a comma. */
-const COMMA_NUMBERS = 6;
+/** Up to two for each coordinate, where the sender's language writes decimals with a comma. */
+const MOST_NUMBERS = 6;
 
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const MODE_BYTES = MODES.map((mode) => ascii(`${mode}:`));
@@ -87,12 +87,12 @@ function readPoints(bytes: Uint8Array, from: number, length: number): number | T
     at = stop.end + 1;
     if (separator === COMMA) continue;
     if (separator !== BAR) return 'malformed';
-    if (numbers === COMMA_NUMBERS) commas = true;
+    if (numbers > 3 && numbers <= MOST_NUMBERS) commas = true;
     else if (numbers !== 3) return 'malformed';
     points++;
     numbers = 0;
   }
-  if (commas) return 'decimal-comma';
+  if (commas) return bytes.subarray(from, end).includes(POINT) ? 'malformed' : 'decimal-comma';
   if (!POINT_COUNTS.includes(points)) return 'point-count';
   return finite ? points : 'non-finite';
 }
