@@ -61,7 +61,8 @@ export class HandPublisher {
     this.#send('transform', `transformed_hand_coords ${pointsText(this.#transformedM)}`);
     if (this.#sockets.view === undefined || takenNs - this.#viewedNs < this.#viewPeriodNs) return;
     this.#viewedNs = takenNs;
-    this.#send('view', encodeJpeg(this.#view.draw(this.#transformedM), VIEW_SIZE, VIEW_SIZE));
+    const isLeft = this.#numbers[boardIndex('handIsLeft')] === 1;
+    this.#send('view', encodeJpeg(this.#view.draw(this.#transformedM, isLeft), VIEW_SIZE, VIEW_SIZE));
   }
 
   #send(name: keyof Publishers, message: string | Buffer): void {

@@ -8,6 +8,7 @@ const config = z.strictObject({
   periodS: z.number().min(2).max(60).default(8).describe('time for one figure eight'),
   widthM: z.number().min(0.01).max(0.3).default(0.1).describe('half width of the figure eight'),
   heightM: z.number().min(0.01).max(0.3).default(0.06).describe('half height of the figure eight'),
+  fingers: z.boolean().default(false).describe('bend the fingers too, for a robot hand'),
   rollRad: z.number().min(0).max(1.5).default(0.6).describe('amplitude of the wrist roll'),
 });
 type Config = z.infer<typeof config>;
@@ -36,7 +37,7 @@ class ScriptedHand implements InputDevice {
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
-    const { periodS, widthM, heightM, rollRad } = this.#config;
+    const { periodS, widthM, heightM, rollRad, fingers } = this.#config;
     const phase = (2 * Math.PI * (nowNs - this.#startNs)) / (periodS * 1e9);
     out.takenNs = nowNs;
     out.positionM[0] = widthM * Math.sin(phase);
@@ -51,9 +52,9 @@ class ScriptedHand implements InputDevice {
     out.clutch = true;
     out.tracking = true;
     out.estop = false;
-    out.points = HAND_POINTS;
+    out.points = fingers ? HAND_POINTS : 0;
     out.isLeft = false;
-    this.#fingers(out);
+    if (fingers) this.#fingers(out);
     return 'ok';
   }
 
