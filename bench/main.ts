@@ -10,6 +10,7 @@ import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
+import { relayBench } from './relay/relay.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { wireBench } from './wire/wire.ts';
@@ -22,6 +23,7 @@ const BENCHES: readonly Verb[] = [
   playoutBench,
   liveBench,
   rctpBench,
+  relayBench,
   retargetBench,
 ];
 const RUN = 'npm run bench --';

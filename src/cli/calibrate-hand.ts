@@ -24,6 +24,7 @@ const SAY: Record<CalibrationPose, string> = {
 };
 const HOLD_S = 2;
 const READY_S = 3;
+const ATTEMPTS = 3;
 const LEAST_SAMPLES = 20;
 /** A hand that moved more than this was not held still. */
 const STEADY_RAD = 0.08;
@@ -120,12 +121,14 @@ const poseOf = (line: string): CalibrationPose => (JSON.parse(line) as { pose: C
 
 function taken(means: ReadonlyMap<CalibrationPose, PoseMean>): PoseAngles {
   const missing = [...means].filter(([, mean]) => mean.count === 0).map(([pose]) => pose);
-  if (missing.length > 0)
-    throw new TeleopError('no-hand', `no hand was seen in the pose ${missing.join(', ')}`, {
-      hint: 'Keep the hand in view of the headset, or give lines of every pose; `farhand listen openteach` shows what arrives.',
-    });
+  if (missing.length > 0) throw noHand(`no hand was seen in the pose ${missing.join(', ')}`);
   return Object.fromEntries([...means].map(([pose, mean]) => [pose, mean.meanRad])) as unknown as PoseAngles;
 }
+
+const noHand = (message: string): TeleopError =>
+  new TeleopError('no-hand', message, {
+    hint: 'Keep the hand still and in view of the headset; `farhand listen openteach` shows what arrives.',
+  });
 
 async function watchPoses(given: Given, retargeter: Retargeter, hand: string): Promise<PoseAngles> {
   const joints = retargeter.order.length;
@@ -139,19 +142,21 @@ async function watchPoses(given: Given, retargeter: Retargeter, hand: string): P
   });
   try {
     const means = new Map<CalibrationPose, PoseMean>();
-    for (const pose of CALIBRATION_POSES) {
-      for (let attempt = 0; attempt < 3; attempt++) {
+    for (const pose of CALIBRATION_POSES)
+      for (let attempt = 1; !means.has(pose); attempt++) {
         console.error(`${pose}: ${SAY[pose]}`);
         await sleep(READY_S * 1000);
         console.error('  hold …');
-        mean = new PoseMean(joints);
+        const held = new PoseMean(joints);
+        mean = held;
         await sleep(holdMs);
-        means.set(pose, mean);
-        if (mean.count >= LEAST_SAMPLES && mean.unrestRad < STEADY_RAD) break;
-        console.error(mean.count < LEAST_SAMPLES ? '  the hand was not seen' : '  the hand moved; once more');
+        mean = null;
+        const trouble =
+          held.count < LEAST_SAMPLES ? 'was not seen' : held.unrestRad < STEADY_RAD ? null : 'moved';
+        if (trouble === null) means.set(pose, held);
+        else if (attempt < ATTEMPTS) console.error(`  the hand ${trouble}; once more`);
+        else throw noHand(`the hand ${trouble} in the pose ${pose}`);
       }
-    }
-    mean = null;
     return taken(means);
   } finally {
     await ear.close();
