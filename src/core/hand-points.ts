@@ -111,8 +111,10 @@ export function checkHand(pointsM: Float64Array): HandReason | null {
   const bx = (pointsM[3 * PALM.middle]! - pointsM[0]!) / lengthM;
   const by = (pointsM[3 * PALM.middle + 1]! - pointsM[1]!) / lengthM;
   const bz = (pointsM[3 * PALM.middle + 2]! - pointsM[2]!) / lengthM;
-  const across = Math.hypot(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx);
-  return across >= SHORTEST_BONE_M ? null : 'degenerate';
+  const cx = ay * bz - az * by;
+  const cy = az * bx - ax * bz;
+  const cz = ax * by - ay * bx;
+  return cx * cx + cy * cy + cz * cz >= SHORTEST_BONE_M * SHORTEST_BONE_M ? null : 'degenerate';
 }
 
 /** Distance of two points of a hand. */

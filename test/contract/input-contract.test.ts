@@ -147,6 +147,16 @@ function describeSockets(
     for (const { host } of socketsWith({})) assert.match(host, /^127\./);
   });
 
+  it('has ZeroMQ listen on loopback too, and feeds sockets that it has', () => {
+    const config = pluginConfig('input', name, plugin, OPTIONS[name] ?? {});
+    const count = socketsWith({}).length;
+    for (const { host, bind, socket, portKey } of plugin.relays?.(config) ?? []) {
+      if (bind) assert.match(host, /^127\./);
+      assert.ok(socket === null || (socket >= 0 && socket < count));
+      assert.ok(portKey.startsWith(`operator.inputs.${name}.`));
+    }
+  });
+
   it('names each socket, and the setting of its port', () => {
     const sockets = socketsWith({});
     assert.equal(new Set(sockets.map((socket) => socket.name)).size, sockets.length);
