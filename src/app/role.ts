@@ -119,15 +119,17 @@ export function startRole(
     }),
   );
   const done = (async (): Promise<RoleReport> => {
-    await ready.catch((error: unknown) => {
+    const open = [telemetry, relays, published];
+    await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
+      // What did open would keep the process alive.
+      await closeAll([trace, ...open]);
+      eventLoop.disable();
       throw error;
     });
     await control.done;
     const closed = await (await trace)?.close();
-    (await telemetry)?.close();
-    (await relays)?.close();
-    (await published)?.close();
+    await closeAll(open);
     eventLoop.disable();
     clearTimeout(settle);
     const rss = process.memoryUsage.rss();
@@ -145,6 +147,11 @@ export function startRole(
   })();
   ready.catch(() => {});
   return { ready, done, memory, windDown: () => void Atomics.store(windDownFlag(memory), 0, 1) };
+}
+
+async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
+  for (const opened of await Promise.allSettled(opening))
+    if (opened.status === 'fulfilled') await opened.value?.close();
 }
 
 /** ZeroMQ sockets of the inputs; they feed those of the control thread. */
