@@ -14,6 +14,8 @@ import { loopBench } from './loop/loop.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
+import { relayBench } from './relay/relay.ts';
+import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
 import { wireBench } from './wire/wire.ts';
@@ -31,6 +33,8 @@ const BENCHES: readonly Verb[] = [
   brachioplexusBench,
   piperBench,
   dynamixelBench,
+  relayBench,
+  retargetBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -6,6 +6,7 @@ import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
 import { Banner } from './panels/banner.ts';
 import { CountersDrawer } from './panels/counters.ts';
 import { Estop } from './panels/estop.ts';
+import { FingersPanel } from './panels/fingers-panel.ts';
 import { HeaderChips } from './panels/header.ts';
 import { LatencyPanel } from './panels/latency-panel.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
@@ -29,6 +30,7 @@ const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus
 const view = openView();
 const latency = new LatencyPanel((request) => link.send(request));
 const counters = new CountersDrawer();
+const fingers = new FingersPanel();
 const chips = new HeaderChips();
 const banner = new Banner();
 const drive = new Drive({
@@ -68,6 +70,7 @@ function receive(message: ServerMessage): void {
   if (message.kind === 'hello') {
     setText(element('model-title', HTMLElement), message.model.title);
     view?.setModel(message.model);
+    fingers.setModel(message.model);
     return;
   }
   const nowMs = performance.now();
@@ -75,6 +78,7 @@ function receive(message: ServerMessage): void {
   window.__farhand.lastTelemetry = message;
   view?.show(message, nowMs);
   latency.add(message, nowMs);
+  fingers.show(message);
   showState();
 }
 

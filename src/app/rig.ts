@@ -12,9 +12,11 @@ import {
 import { TeleopError } from '../core/errors.ts';
 import { PLAYOUT_QUALITIES } from '../core/messages.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
+import { handMapperConfig } from '../mapping/hand-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
+import { handPublishConfig } from './operator/hand-publish-config.ts';
 import { namedFile, readYaml, yamlNames } from './yaml-files.ts';
 
 const port = z.int().min(0).max(65535);
@@ -33,6 +35,10 @@ export const rigSchema = z.strictObject({
     .string()
     .default('ur3')
     .describe('robot model: a file in robots/, or the path of a YAML or URDF file'),
+  handedness: z
+    .enum(['right', 'left'])
+    .optional()
+    .describe('the hand that drives, for inputs with a setting `hand` that the rig leaves open'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
@@ -48,6 +54,8 @@ export const rigSchema = z.strictObject({
         .describe('arm the robot once, at the first contact, if it is idle then'),
       homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
       mapper: armMapperConfig.prefault({}),
+      handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for others'),
+      hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)
         .nullable()

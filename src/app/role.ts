@@ -9,6 +9,10 @@ import { deferred } from './deferred.ts';
 import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
+import { HandPublisher } from './operator/hand-publisher.ts';
+import { InputRelays } from './operator/input-relay.ts';
+import { OPERATOR_SOCKETS } from './operator/loop.ts';
+import { inputRelays } from './operator/open.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import type { Rig } from './rig.ts';
 import { loadModel } from './robot-models.ts';
@@ -104,25 +108,37 @@ export function startRole(
   const telemetry = control.ready.then((ready) =>
     role === 'operator' ? TelemetryPublisher.open(rig, model, memory, ready.stampSource) : null,
   );
-  const ready = Promise.all([control.ready, trace, telemetry]).then(([info, opened]) => ({
-    role,
-    ports: info.ports,
-    inputs: info.inputs,
-    reactor: info.reactor,
-    stampSource: info.stampSource,
-    scheduling: info.scheduling,
-    security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
-    fallback: info.fallback,
-    tracePath: opened?.path ?? null,
-  }));
+  const relays = control.ready.then((ready) =>
+    role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
+  );
+  const published = control.ready.then(() =>
+    role === 'operator' ? HandPublisher.open(rig, memory, model.joints.length) : null,
+  );
+  const ready = Promise.all([control.ready, trace, telemetry, relays, published]).then(
+    ([info, opened, , relayed]) => ({
+      role,
+      ports: info.ports,
+      inputs: [...info.inputs, ...(relayed?.names ?? [])],
+      reactor: info.reactor,
+      stampSource: info.stampSource,
+      scheduling: info.scheduling,
+      security: keys.length === 0 ? 'plain' : rig.link.transport === 'zmq' ? 'curve' : 'sealed',
+      fallback: info.fallback,
+      tracePath: opened?.path ?? null,
+    }),
+  );
   const done = (async (): Promise<RoleReport> => {
-    await ready.catch((error: unknown) => {
+    const open = [telemetry, relays, published];
+    await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
+      // What did open would keep the process alive.
+      await closeAll([trace, ...open]);
+      eventLoop.disable();
       throw error;
     });
     await control.done;
     const closed = await (await trace)?.close();
-    (await telemetry)?.close();
+    await closeAll(open);
     eventLoop.disable();
     clearTimeout(settle);
     const rss = process.memoryUsage.rss();
@@ -146,6 +162,25 @@ export function startRole(
     windDown: () => void Atomics.store(windDownFlag(memory), 0, 1),
     keepFlight: (cause) => flights?.onFailure(cause),
   };
+}
+
+async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
+  for (const opened of await Promise.allSettled(opening))
+    if (opened.status === 'fulfilled') await opened.value?.close();
+}
+
+/** ZeroMQ sockets of the inputs; they feed those of the control thread. */
+async function openRelays(
+  rig: Rig,
+  ports: readonly number[],
+  memory: RoleMemory,
+): Promise<{ names: string[]; close(): void }> {
+  const specs = await inputRelays(rig, ports.slice(OPERATOR_SOCKETS.firstInput));
+  const relays = await InputRelays.open(specs, new Counters(memory.counters));
+  const names = specs.map(
+    ({ name, bind, host, port }) => `${name} ${bind ? 'on' : 'from'} ZeroMQ tcp://${host}:${port}`,
+  );
+  return { names, close: () => relays.close() };
 }
 
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;

@@ -16,9 +16,8 @@ const kept: unknown[] = [];
  * Touches no device: the simulated driver and the scripted hand stand in.
  */
 export async function warmUp({ rig: given, model, keys }: ControlStart): Promise<void> {
-  // The scripted hand's poses are for arms; nothing maps them to fingers.
-  if (model.family === 'hand') return;
-  const operator = { ...given.operator, autoArm: true, input: 'scripted', inputs: { scripted: {} } };
+  const scripted = { fingers: model.family === 'hand' };
+  const operator = { ...given.operator, autoArm: true, input: 'scripted', inputs: { scripted } };
   const rig = { ...given, operator };
   const sealed = keys.length > 0 && rig.link.transport === 'udp';
   for (let round = 0; round < ROUNDS; round++) {

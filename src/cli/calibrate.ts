@@ -4,6 +4,7 @@ import { type Given, parseVerb, type Verb, verbHelp } from './arguments.ts';
 /** What can be calibrated; loaded when asked for. */
 const KINDS: Record<string, () => Promise<Verb>> = {
   orca: async () => (await import('./calibrate-orca.ts')).calibrateOrca,
+  hand: async () => (await import('./calibrate-hand.ts')).calibrateHand,
 };
 
 export const calibrateVerb: Verb = {

@@ -1,9 +1,10 @@
+import { InputRelays } from '../app/operator/input-relay.ts';
 import { loadPlugin, pluginConfig, pluginNames } from '../app/registry.ts';
 import { monotonicClock } from '../core/clock.ts';
 import { overrideTree } from '../core/config.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
-import { emptyHandSample } from '../core/messages.ts';
+import { emptyHandSample, type HandSample } from '../core/messages.ts';
 import { Periodic } from '../core/periodic.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
 import { type DatagramHandler, type Peer, peerAddress, peerPort, type SocketSpec } from '../wire/reactor.ts';
@@ -28,7 +29,7 @@ one line of JSON per second. Settings are the input's own, as \`farhand plugins 
   async run(given: Given) {
     expectWords(listenVerb, given, 1, 1);
     const name = given.words[0]!;
-    const { open, specs } = await inputOf(name, given);
+    const { open, specs, relays } = await inputOf(name, given);
     const seconds = numberOption(given, 'seconds', 0.1, 1e6) ?? Number.POSITIVE_INFINITY;
     const table = process.stdout.isTTY === true && given.values['json'] !== true;
     const counters = new Counters();
@@ -40,9 +41,17 @@ one line of JSON per second. Settings are the input's own, as \`farhand plugins 
     onEndRequest(() => reactor.stop());
     for (const [i, { name: socket, host }] of specs.entries())
       console.error(`listening for ${socket} on UDP ${host}:${reactor.localPort(i)}`);
+    const wanted = relays.map((relay) => ({
+      ...relay,
+      toPort: relay.socket === null ? null : reactor.localPort(relay.socket),
+    }));
+    const relayed = await InputRelays.open(wanted, counters);
+    for (const { name: socket, host, port } of relays)
+      console.error(`listening for ${socket} on ZeroMQ tcp://${host}:${port}`);
     try {
       await reactor.run(ear);
     } finally {
+      relayed.close();
       reactor.close();
     }
     return 0;
@@ -67,12 +76,15 @@ async function inputOf(name: string, given: Given) {
       hint: `These do: ${able.join(', ')}.`,
     });
   }
-  first.port = numberOption(given, 'port', 0, 65535) ?? first.port;
+  const relays = (plugin.relays?.(config) ?? []).map((relay) => ({ ...relay, portKey: '--port' }));
+  // Over ZeroMQ, the UDP sockets stay within this machine.
+  const outward: { host: string; port: number }[] = relays.length > 0 ? relays : specs;
+  outward[0]!.port = numberOption(given, 'port', 0, 65535) ?? outward[0]!.port;
   const host = given.values['host'];
-  if (typeof host === 'string') for (const spec of specs) spec.host = host;
+  if (typeof host === 'string') for (const spec of outward) spec.host = host;
   const open = (counters: Counters) =>
     plugin.open(config, monotonicClock.nowNs(), (reason) => counters.add(reason));
-  return { open, specs };
+  return { open, specs, relays };
 }
 
 /** Numbers, booleans and JSON as such, anything else as text. */
@@ -156,12 +168,24 @@ class Ear implements DatagramHandler {
       positionM: status === 'none' ? null : [...sample.positionM],
       quatXyzw: status === 'none' ? null : [...sample.quatXyzw],
       gripperClosed: status === 'none' ? null : sample.gripper,
+      /** Of a tracked hand: x, y, z of its 21 points. */
+      pointsM: sample.points === 0 ? null : pointsOf(sample),
       rejected: this.#counters.snapshot(),
     };
   }
 }
 
+const pointsOf = ({ points, pointsM }: HandSample): number[][] =>
+  Array.from({ length: points }, (_, i) => [...pointsM.subarray(3 * i, 3 * i + 3)]);
+
 const round = (value: number): number => Math.round(value * 1000) / 1000;
+
+/** How far each fingertip is from the wrist. */
+function fingerText(pointsM: readonly number[][]): string {
+  const [wrist] = pointsM;
+  const tips = [4, 8, 12, 16, 20].map((tip) => Math.hypot(...pointsM[tip]!.map((v, k) => v - wrist![k]!)));
+  return `${pointsM.length} points; tips ${tips.map((m) => (m * 100).toFixed(1)).join(', ')} cm from the wrist`;
+}
 
 let drawn = 0;
 
@@ -181,6 +205,7 @@ function showTable(heard: Heard): void {
     ['position', `${numbers(heard.positionM)} m`],
     ['rotation', `${numbers(heard.quatXyzw)} x y z w`],
     ['gripper', heard.gripperClosed === null ? '–' : `${(heard.gripperClosed * 100).toFixed(0)} % closed`],
+    ['fingers', heard.pointsM === null ? '–' : fingerText(heard.pointsM)],
     ['rejected', rejected.join(', ') || 'nothing'],
   ];
   const up = drawn === 0 ? '' : `\x1b[${drawn}A`;

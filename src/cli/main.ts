@@ -20,6 +20,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   send: async () => (await import('./send.ts')).sendVerb,
   listen: async () => (await import('./listen.ts')).listenVerb,
   decode: async () => (await import('./decode.ts')).decodeVerb,
+  retarget: async () => (await import('./retarget.ts')).retargetVerb,
   encode: async () => (await import('./encode.ts')).encodeVerb,
   trace: async () => (await import('./trace.ts')).traceVerb,
   playout: async () => (await import('./playout.ts')).playoutVerb,

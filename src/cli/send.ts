@@ -13,11 +13,12 @@ const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
 
 export const sendVerb: Verb = {
   name: 'send',
-  usage: 'PROTOCOL [--host HOST] [--port PORT] [--from figure8|recorded|stdin]',
-  about: 'Stands in for a headset: sends a foreign protocol over UDP.',
+  usage: 'PROTOCOL [--host HOST] [--port PORT] [--from SOURCE]',
+  about: 'Stands in for a headset: sends a foreign protocol.',
   details: `figure8   a hand drawing a figure eight (default)
 recorded  the lines of --file, as \`farhand decode\` prints them, in their own timing (timestampS)
 stdin     the same lines, each sent when it comes; without timestampS it is now
+scripted  openteach: a hand in --shape (default), to all four sockets of an OpenTeach PC, ZeroMQ PUSH
 
 Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
   options: {
@@ -33,10 +34,18 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
     file: { type: 'string', value: 'FILE', about: 'what to play with --from recorded' },
     'estop-after': { type: 'string', value: 'S', about: 'from then on every packet asks for an e-stop' },
     'lose-tracking': { type: 'string', value: 'A-B', about: 'from A to B seconds no hand is seen' },
+    hand: { type: 'string', value: 'HAND', about: 'openteach: right, left or both' },
+    shape: { type: 'string', value: 'SHAPE', about: 'openteach: open, fist, spread, pinch or cycle' },
+    points: { type: 'string', value: 'N', about: 'openteach: 24 (OVR, default), 26 (OpenXR), 21 or 25' },
+    pause: { type: 'string', value: 'A-B', about: 'openteach: paused from A to B seconds' },
+    low: { type: 'string', value: 'A-B', about: 'openteach: resolution button Low from A to B seconds' },
+    ports: { type: 'string', value: 'LIST', about: 'openteach: right=8087,left=8110,button=8095,pause=8100' },
     json: JSON_OPTION,
   },
   async run(given: Given) {
     expectWords(sendVerb, given, 1, 1);
+    const own = protocolNamed(given.words[0]).send;
+    if (own !== undefined) return own(given);
     const wish = wishOf(given);
     const address = await resolved(wish.host);
     const socket = createSocket('udp4');
@@ -98,16 +107,19 @@ function wishOf(given: Given): Wish {
   };
 }
 
-function windowOf(text: string | boolean | undefined): readonly [number, number] {
+export function windowOf(
+  text: string | boolean | undefined,
+  option = 'lose-tracking',
+): readonly [number, number] {
   if (text === undefined) return [0, 0];
   const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(String(text));
   if (found !== null && Number(found[2]) > Number(found[1])) return [Number(found[1]), Number(found[2])];
-  throw new TeleopError('bad-option', `--lose-tracking ${text} is not a span of seconds`, {
-    hint: 'Write it like --lose-tracking 2-3.5.',
+  throw new TeleopError('bad-option', `--${option} ${text} is not a span of seconds`, {
+    hint: `Write it like --${option} 2-3.5.`,
   });
 }
 
-async function resolved(host: string): Promise<string> {
+export async function resolved(host: string): Promise<string> {
   try {
     return (await lookup(host, { family: 4 })).address;
   } catch (cause) {

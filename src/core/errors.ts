@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'model-mismatch'
   | 'name-unresolved'
   | 'native-unavailable'
+  | 'no-hand'
   | 'no-trace'
   | 'not-calibrated'
   | 'not-confirmed'

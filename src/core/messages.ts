@@ -1,3 +1,5 @@
+import { HAND_NUMBERS } from './hand-points.ts';
+
 /** Data that crosses stages. Units are in the names; quaternions are x, y, z, w; arrays are owned by their holder. */
 
 /** A pull of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
@@ -13,6 +15,12 @@ export interface HandSample {
   /** False: the pose is not to be trusted and the robot must hold in the same tick. */
   tracking: boolean;
   estop: boolean;
+  /** How many of `pointsM` are the hand's own points: 21, or 0 from inputs that track no fingers. */
+  points: number;
+  /** x, y, z of each point, in the order of `hand-points.ts`. */
+  pointsM: Float64Array;
+  /** The points are those of a left hand. */
+  isLeft: boolean;
 }
 
 export function emptyHandSample(): HandSample {
@@ -25,6 +33,9 @@ export function emptyHandSample(): HandSample {
     clutch: false,
     tracking: false,
     estop: false,
+    points: 0,
+    pointsM: new Float64Array(HAND_NUMBERS),
+    isLeft: false,
   };
 }
 

@@ -40,7 +40,13 @@ export interface Telemetry {
     /** Added by the filter of the hand; null without one. */
     filterDelayMs: number | null;
   };
-  hand: { positionM: number[]; quatXyzw: number[] } | null;
+  hand: {
+    positionM: number[];
+    quatXyzw: number[];
+    /** x, y, z of its 21 points, one after the other; null from inputs that track no fingers. */
+    pointsM?: number[] | null;
+    isLeft?: boolean;
+  } | null;
   robot: {
     state: SupervisorState;
     cause: string;

@@ -60,6 +60,28 @@ export interface InputSocket {
   portKey: string;
 }
 
+/**
+ * A ZeroMQ socket whose messages are handed on, each as one datagram, to a socket of the input: the control thread
+ * does not turn an event loop, so that ZeroMQ lives elsewhere in the operator's process. Only the newest message waits.
+ */
+export interface InputRelay {
+  /** For messages: "openteach right hand". */
+  name: string;
+  /** Which of the plug-in's `sockets` it feeds; null: messages are taken off the sender and dropped. */
+  socket: number | null;
+  pattern: 'pull' | 'sub';
+  /** Prefix of the messages wanted from a publisher. */
+  topic: string;
+  /** Bind to the address, or connect to it. */
+  bind: boolean;
+  host: string;
+  port: number;
+  /** Setting that changes the port, for the hint when it is taken. */
+  portKey: string;
+  /** The same in fewer bytes, for messages that do not fit a datagram; null where there is no such thing. */
+  shorten?: (bytes: Uint8Array) => Uint8Array | null;
+}
+
 /** What a file in `devices/` exports by default; its file name is the name in a rig. */
 export interface InputPlugin<C> {
   readonly about: string;
@@ -73,6 +95,8 @@ export interface InputPlugin<C> {
   readonly config: z.ZodType<C>;
   /** The sockets it listens on; none without this. Called before `open`, any number of times. */
   sockets?(config: C): readonly InputSocket[];
+  /** ZeroMQ sockets that feed them; none without this. Called before `open`, any number of times. */
+  relays?(config: C): readonly InputRelay[];
   /** `remark` counts what is worth knowing though nothing was refused. */
   open(config: C, nowNs: number, remark?: (reason: Reason) => void): InputDevice;
 }

@@ -8,6 +8,7 @@ import { type Box, boxSchema, type RobotModel } from '../core/robot-model.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
 import { createSolver, METHODS, type Method, methodsOf, type Solver, type SolveStatus } from './ik/solver.ts';
+import type { Mapper } from './mapper.ts';
 import {
   type Clamp,
   createAbsolutePlacement,
@@ -74,19 +75,8 @@ export const armMapperConfig = z.strictObject({
 
 export type ArmMapperConfig = z.infer<typeof armMapperConfig>;
 
-/** Hand poses to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
-export interface ArmMapper {
-  /** How far the filter makes the targets lag behind the hand, at this moment; NaN without a filter. */
-  readonly filterDelayNs: number;
-  /**
-   * Takes this hand and this robot as the reference of all motion until `release`. The next `map` of the same hand
-   * gives `measuredRad`: engaging never moves the robot. On `bad-input` the mapper is disengaged.
-   */
-  engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input';
-  /** Joint targets for a hand. `outRad` is untouched on `bad-input`, `unreachable` and `disengaged`. */
-  map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged';
-  release(): void;
-}
+/** Hand poses to joint targets. */
+export type ArmMapper = Mapper;
 
 /** A hand farther from its origin than this is no hand. */
 const MAX_HAND_M = 1000;

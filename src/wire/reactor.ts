@@ -51,6 +51,8 @@ export interface SocketSpec {
   port: number;
   /** Config key that changes the port, for the hint when it is taken. */
   portKey?: string;
+  /** TCP, below ZeroMQ; else UDP. */
+  tcp?: true;
 }
 
 /** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
@@ -11,11 +12,15 @@ import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
+const quest = (JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as Vectors).openteach;
+type Vectors = { openteach: { text: string }[] };
+
 /**
  * What the sender of each device would say at an instant: a hand with the clutch closed. Every device with a person
  * behind it has one.
  */
 const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
+  openteach: () => new TextEncoder().encode(quest[0]!.text),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
   rctp: (nowNs) => {
     const packet = { ...emptyRctp(), timestampS: nowNs / 1e9, gripper: 0.75, tracking: true };
@@ -29,6 +34,7 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
 /** Settings under which a device can be opened here, where its defaults are not enough. */
 const OPTIONS: Record<string, Record<string, unknown>> = {
   // Without a clutch, the hand counts as soon as it is seen.
+  openteach: { resumeAfterMs: 0 },
   rctp: { resumeAfterMs: 0 },
 };
 /** Devices that cannot be opened here, each with the reason. */
@@ -139,6 +145,16 @@ function describeSockets(
 
   it('listens on loopback unless the rig says otherwise', () => {
     for (const { host } of socketsWith({})) assert.match(host, /^127\./);
+  });
+
+  it('has ZeroMQ listen on loopback too, and feeds sockets that it has', () => {
+    const config = pluginConfig('input', name, plugin, OPTIONS[name] ?? {});
+    const count = socketsWith({}).length;
+    for (const { host, bind, socket, portKey } of plugin.relays?.(config) ?? []) {
+      if (bind) assert.match(host, /^127\./);
+      assert.ok(socket === null || (socket >= 0 && socket < count));
+      assert.ok(portKey.startsWith(`operator.inputs.${name}.`));
+    }
   });
 
   it('names each socket, and the setting of its port', () => {

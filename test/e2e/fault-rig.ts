@@ -5,6 +5,7 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { type RobotSnapshot, readRobotBoard } from '../../src/app/robot/board.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
 import { type RoleHandle, startRole } from '../../src/app/role.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { SupervisorState } from '../../src/core/messages.ts';
@@ -13,7 +14,6 @@ import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
 
-const JOINTS = 6;
 const SAMPLE_MS = 2;
 /** Slower than this is rest: an encoder step, not a motion. */
 const REST_RAD_S = 0.002;
@@ -28,30 +28,42 @@ export class FaultRig {
   readonly #sampler: NodeJS.Timeout;
   operator: Running;
 
-  private constructor(link: LinkEmulator, robot: RoleHandle, operatorArgs: string[], deskPort: number) {
+  private constructor(
+    link: LinkEmulator,
+    robot: RoleHandle,
+    operatorArgs: string[],
+    deskPort: number,
+    joints: number,
+  ) {
     this.link = link;
     this.#robot = robot;
     this.#operatorArgs = operatorArgs;
     this.#deskPort = deskPort;
     const board = new SnapshotBoard(robot.memory.board);
     this.#sampler = setInterval(() => {
-      const snapshot = readRobotBoard(board, JOINTS);
+      const snapshot = readRobotBoard(board, joints);
       if (snapshot !== null && snapshot.robotNs !== this.seen.at(-1)?.robotNs) this.seen.push(snapshot);
     }, SAMPLE_MS);
     this.operator = startFarhand(operatorArgs);
   }
 
-  /** `more`: settings of the operator. Returns when the robot is in the state `first`. */
-  static async start(more: readonly string[] = [], first: SupervisorState = 'engaged'): Promise<FaultRig> {
+  /** `more`: settings of the operator; `both`: of either. Returns when the robot is in the state `first`. */
+  static async start(
+    more: readonly string[] = [],
+    first: SupervisorState = 'engaged',
+    rigName = 'demo',
+    both: readonly string[] = [],
+  ): Promise<FaultRig> {
     const folder = temporaryFolder();
     const keyFile = path.join(folder, 'test.key');
     writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
     const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
     const ports = [command!, state!, sync!];
-    const robotRig = loadRig('demo', [
+    const robotRig = loadRig(rigName, [
       `link.keyFile=${keyFile}`,
       `trace.dir=${folder}`,
       ...portKeys(ports),
+      ...both,
     ]).config;
     const robot = startRole('robot', robotRig, () => {});
     await robot.ready;
@@ -60,14 +72,17 @@ export class FaultRig {
     });
     const args = [
       'operator',
+      '--rig',
+      rigName,
       `link.keyFile=${keyFile}`,
       `trace.dir=${folder}`,
       `console.deskPort=${desk}`,
       `console.telemetryPort=${telemetry}`,
       ...portKeys(link.ports),
+      ...both,
       ...more,
     ];
-    const rig = new FaultRig(link, robot, args, desk!);
+    const rig = new FaultRig(link, robot, args, desk!, loadModel(robotRig.model).joints.length);
     await rig.waitFor(first);
     return rig;
   }

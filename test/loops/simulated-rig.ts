@@ -293,8 +293,8 @@ export class SimulatedRig {
     this.stopOperator();
     const { rig, model } = this;
     const seat = new Seat(this.clock, this.#options.operatorOffsetNs ?? 0);
-    // Command, state, sync, desk, and two for inputs that listen.
-    const ports = [0, 1, 2, 3, 4, 5].map((socket) => 40_000 + 10 * this.#operators + socket);
+    // Command, state, sync, desk, and four for inputs that listen.
+    const ports = [0, 1, 2, 3, 4, 5, 6, 7].map((socket) => 40_000 + 10 * this.#operators + socket);
     this.#operators++;
     const { outbox, attach } = this.network.endpoint(OPERATOR_HOST, ports);
     const side: Omit<OperatorSide, 'loop'> = {

@@ -2,6 +2,7 @@ import { Group, Mesh, Object3D } from 'three';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import { createChainBody } from './chain-body.ts';
 import { createGripper, GRIPPER_LENGTH_M } from './gripper.ts';
+import { createHandBody } from './hand-body.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 import { urLooks } from './ur-links.ts';
@@ -37,7 +38,8 @@ export interface Arm {
 /** `root` is in scene axes: the robot's base is Z up, the scene Y up. */
 export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, material: ArmMaterial): Arm {
   const isUr = model.family === 'ur' && model.joints.every((joint) => joint.dh !== undefined);
-  const body = (isUr ? createUrBody : createChainBody)(model, palette, shapes, material);
+  const create = isUr ? createUrBody : model.family === 'hand' ? createHandBody : createChainBody;
+  const body = create(model, palette, shapes, material);
   body.root.rotation.x = -Math.PI / 2;
   const tip = new Object3D();
   body.flange.add(tip);

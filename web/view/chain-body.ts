@@ -71,7 +71,7 @@ function partsOf(
 }
 
 /** One metre along Z, stretched to what it spans. */
-function createRod(palette: Palette, shapes: Shapes, material: ArmMaterial, radiusM: number): Mesh {
+export function createRod(palette: Palette, shapes: Shapes, material: ArmMaterial, radiusM: number): Mesh {
   const geometry = shapes.drum(radiusM, 1, 'z', [0, 0, 0]);
   return material.dress(new Mesh(mergeParts([{ geometry, colour: palette.shell }])));
 }
@@ -81,7 +81,8 @@ function originOf(poses: Float64Array, frame: number): Vector3 {
   return new Vector3(poses[at + 3], poses[at + 7], poses[at + 11]);
 }
 
-function span(rod: Mesh, from: Vector3, to: Vector3): void {
+/** Lets a rod lead from one point to another. */
+export function span(rod: Mesh, from: Vector3, to: Vector3): void {
   const way = to.clone().sub(from);
   const lengthM = way.length();
   rod.visible = lengthM > 1e-3;

@@ -2,6 +2,7 @@ import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 
 const LEAST_M = 0.1;
+const HAND_M = 0.2;
 /** The part of an arm's stretched length that it works in. */
 const WORKING_SHARE = 0.65;
 /** In units of reach, how high the view shows. */
@@ -10,6 +11,7 @@ const SHOWN_HEIGHT = 1.2;
 /** How large the picture must be: upper arm and forearm of a UR, for others about as much of their length. */
 export function reachOf(model: RobotModel | null): number {
   if (model === null) return LEAST_M;
+  if (model.family === 'hand') return HAND_M;
   if (model.family === 'ur') {
     const lengths = model.joints.map((joint) => Math.abs(joint.dh?.aM ?? 0));
     return Math.max(

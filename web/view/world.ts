@@ -34,9 +34,12 @@ export class World {
   #engaged = false;
   #hasCommand = false;
   #hasHand = false;
+  readonly #followsPose: boolean;
 
   constructor(model: RobotModel, palette: Palette, detail: Detail, reachM: number) {
     const shapes = new Shapes(detail);
+    // A robot hand does as the fingers do; where the wrist is says nothing.
+    this.#followsPose = model.family !== 'hand';
     this.scene.background = new Color(palette.ground);
     this.#ghostMaterial = ghostMaterial(palette);
     this.#robot = createArm(model, palette, shapes, solidMaterial(palette));
@@ -67,7 +70,7 @@ export class World {
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
     this.#hasCommand = commandedRad !== null;
-    this.#hasHand = hand !== null;
+    this.#hasHand = hand !== null && this.#followsPose;
     this.#engaged = robot?.state === 'engaged' && telemetry.input.clutch;
   }
 

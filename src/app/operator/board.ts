@@ -1,7 +1,8 @@
+import { HAND_NUMBERS } from '../../core/hand-points.ts';
 import type { SupervisorState } from '../../core/messages.ts';
 import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES } from '../../core/messages.ts';
 
-/** Numbers on the operator's snapshot board, in order; joint arrays follow. */
+/** Numbers on the operator's snapshot board, in order; joint arrays and the hand's points follow. */
 export const BOARD_FIELDS = [
   'operatorNs',
   'stateReceivedNs',
@@ -29,6 +30,9 @@ export const BOARD_FIELDS = [
   'filterDelayNs',
   'limitedBy',
   'clearanceM',
+  'handTakenNs',
+  'handPoints',
+  'handIsLeft',
   'commands',
   'applied',
   'late',
@@ -40,10 +44,13 @@ export const BOARD_FIELDS = [
 export type BoardField = (typeof BOARD_FIELDS)[number];
 const INDEX = Object.fromEntries(BOARD_FIELDS.map((name, i) => [name, i])) as Record<BoardField, number>;
 
-export const boardSize = (joints: number): number => BOARD_FIELDS.length + 3 * joints;
+export const boardSize = (joints: number): number => boardPoints(joints) + HAND_NUMBERS;
 export const boardIndex = (field: BoardField): number => INDEX[field];
 /** Start of the measured, target and commanded joint angles. */
 export const boardJoints = (group: 0 | 1 | 2, joints: number): number => BOARD_FIELDS.length + group * joints;
+
+/** Start of the points of a tracked hand. */
+export const boardPoints = (joints: number): number => BOARD_FIELDS.length + 3 * joints;
 
 /** What the mapper said, by its place here. */
 export const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;

@@ -75,6 +75,12 @@ export class Leader {
   restart(): void {
     const { device } = this.#inputs.get(this.#active)!;
     device.restart?.(this.state.getStateNs);
+    this.#pull(device);
+  }
+
+  /** Inputs that track no fingers leave the points alone. */
+  #pull(device: InputDevice): void {
+    this.state.sample.points = 0;
     this.state.status = device.sample(this.state.getStateNs, this.state.sample);
   }
 
@@ -87,7 +93,7 @@ export class Leader {
     this.state.clutchless = input.clutchless ?? false;
     this.state.getStateNs = nowNs;
     this.state.automatic = input.automatic;
-    this.state.status = input.device.sample(nowNs, this.state.sample);
+    this.#pull(input.device);
     this.topic.publish(this.state);
   }
 }

@@ -13,7 +13,8 @@ import type { SnapshotBoard } from '../../core/snapshot.ts';
 import { OPERATOR_MODES, type OperatorMode } from '../../core/telemetry.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
 import { emptyQuality } from '../../input/device.ts';
-import { type ArmMapper, createArmMapper } from '../../mapping/arm-mapper.ts';
+import { createArmMapper } from '../../mapping/arm-mapper.ts';
+import { createHandMapper } from '../../mapping/hand-mapper.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
@@ -23,6 +24,7 @@ import {
   BOARD_FIELDS,
   boardIndex,
   boardJoints,
+  boardPoints,
   boardSize,
   boardText,
   limitCode,
@@ -88,7 +90,10 @@ export class OperatorLoop implements DatagramHandler {
     const { rig, model, outbox, clock, counters, robot, session } = parts;
     const { command, sync } = OPERATOR_SOCKETS;
     const joints = model.joints.length;
-    const mapper: ArmMapper = createArmMapper(model, rig.operator.mapper);
+    const mapper =
+      model.family === 'hand'
+        ? createHandMapper(model, rig.operator.hand)
+        : createArmMapper(model, rig.operator.mapper);
     this.#parts = parts;
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
@@ -321,6 +326,10 @@ export class OperatorLoop implements DatagramHandler {
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out[boardIndex('handTakenNs')] = sample.takenNs;
+    out[boardIndex('handPoints')] = sample.points;
+    out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
+    if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
     this.#parts.board.write(out, boardText(robot.cause, robot.nearest));
   }
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { Counters, type Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
@@ -5,11 +6,13 @@ import { DurationHistogram } from '../../core/histogram.ts';
 import { RecordRing } from '../../core/ring.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trace-record.ts';
+import type { InputPlugin } from '../../input/device.ts';
 import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../../wire/reactor.ts';
 import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
 import { type ControlStart, windDownFlag } from '../shared.ts';
+import type { OpenRelay } from './input-relay.ts';
 import type { OpenInput } from './leader.ts';
 import { OperatorLoop } from './loop.ts';
 
@@ -53,9 +56,36 @@ export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
   const specs: SocketSpec[] = [];
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
     const plugin = await loadPlugin('input', name);
-    specs.push(...(plugin.sockets?.(pluginConfig('input', name, plugin, values)) ?? []));
+    specs.push(...(plugin.sockets?.(inputConfig(rig, name, plugin, values)) ?? []));
   }
   return specs;
+}
+
+/** What feeds those sockets over ZeroMQ. `ports`: of the sockets, as they were opened. */
+export async function inputRelays(rig: Rig, ports: readonly number[]): Promise<OpenRelay[]> {
+  const found: OpenRelay[] = [];
+  let first = 0;
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    const config = inputConfig(rig, name, plugin, values);
+    for (const relay of plugin.relays?.(config) ?? [])
+      found.push({ ...relay, toPort: relay.socket === null ? null : (ports[first + relay.socket] ?? null) });
+    first += plugin.sockets?.(config).length ?? 0;
+  }
+  return found;
+}
+
+/** Settings of an input. The rig's hand is that of inputs that have one and do not say which. */
+export function inputConfig(
+  rig: Rig,
+  name: string,
+  plugin: InputPlugin<unknown>,
+  values: Record<string, unknown>,
+): unknown {
+  if (rig.handedness === undefined) return pluginConfig('input', name, plugin, values);
+  const { properties = {} } = z.toJSONSchema(plugin.config, { io: 'input' });
+  const hand = 'hand' in properties ? { hand: rig.handedness } : {};
+  return pluginConfig('input', name, plugin, { ...hand, ...values });
 }
 
 /** The inputs a rig offers; the one it begins with must be among them. */
@@ -67,7 +97,7 @@ export async function openInputs(
   const inputs = new Map<string, OpenInput>();
   for (const [name, values] of Object.entries(rig.operator.inputs)) {
     const plugin = await loadPlugin('input', name);
-    const config = pluginConfig('input', name, plugin, values);
+    const config = inputConfig(rig, name, plugin, values);
     const { automatic, clutchless = false } = plugin;
     const sockets = plugin.sockets?.(config).length ?? 0;
     inputs.set(name, { device: plugin.open(config, clock.nowNs(), remark), automatic, clutchless, sockets });

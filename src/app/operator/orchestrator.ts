@@ -3,8 +3,8 @@ import type { Counters, Reason } from '../../core/counters.ts';
 import type { JointCommand, RobotState, SupervisorState } from '../../core/messages.ts';
 import type { OperatorMode } from '../../core/telemetry.ts';
 import { Topic } from '../../core/topic.ts';
-import type { ArmMapper } from '../../mapping/arm-mapper.ts';
 import { minimumJerk } from '../../mapping/joint-path.ts';
+import type { Mapper } from '../../mapping/mapper.ts';
 import { emptyCommand } from '../../wire/codecs/command.ts';
 import type { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';
@@ -20,7 +20,7 @@ export interface IssuedCommand extends JointCommand {
 }
 
 export interface OrchestratorParts {
-  mapper: ArmMapper;
+  mapper: Mapper;
   homing: Homing;
   robot: RobotView;
   counters: Counters;
@@ -40,7 +40,7 @@ export class Orchestrator {
   readonly topic = new Topic<IssuedCommand>();
   readonly command: IssuedCommand;
   /** What the mapper last said. */
-  mapped: ReturnType<ArmMapper['map']> = 'disengaged';
+  mapped: ReturnType<Mapper['map']> = 'disengaged';
   readonly #parts: OrchestratorParts;
   /** Where the arm was when it was engaged, and where the hand wants it. */
   readonly #engagedRad: Float64Array;

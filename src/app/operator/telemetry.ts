@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
 import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
@@ -22,6 +23,7 @@ import {
   type BoardField,
   boardIndex,
   boardJoints,
+  boardPoints,
   boardSize,
   boardWords,
   limitOfCode,
@@ -136,6 +138,7 @@ function telemetryBuilder(
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     const hand = boardIndex('handX');
+    const points = boardPoints(joints);
     return {
       kind: 'telemetry',
       model: model.name,
@@ -166,6 +169,11 @@ function telemetryBuilder(
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),
         quatXyzw: Array.from(numbers.subarray(hand + 3, hand + 7)),
+        pointsM:
+          field('handPoints') === HAND_POINTS
+            ? Array.from(numbers.subarray(points, points + HAND_NUMBERS), (m) => round(m, 1e4))
+            : null,
+        isLeft: field('handIsLeft') === 1,
       },
       robot: Number.isFinite(ageMs)
         ? {

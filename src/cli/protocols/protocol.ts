@@ -1,6 +1,8 @@
 import { TeleopError } from '../../core/errors.ts';
 import { closest } from '../../core/suggest.ts';
+import type { Given } from '../arguments.ts';
 import { brachioplexus } from './brachioplexus.ts';
+import { openteach } from './openteach.ts';
 import { rctp } from './rctp.ts';
 
 /** A foreign protocol as text: what `farhand decode`, `encode` and `send` know of it. */
@@ -17,10 +19,12 @@ export interface Protocol {
     /** Someone drawing a figure eight, as they are after so many seconds. */
     figure8(atS: number): Record<string, unknown>;
   };
+  /** In place of `sender`, where it takes more than datagrams. */
+  send?(given: Given): Promise<number>;
 }
 
 /** One line per protocol. */
-export const PROTOCOLS: Readonly<Record<string, Protocol>> = { brachioplexus, rctp };
+export const PROTOCOLS: Readonly<Record<string, Protocol>> = { brachioplexus, openteach, rctp };
 
 export function protocolNamed(name: string | undefined): Protocol {
   const names = Object.keys(PROTOCOLS);

@@ -1,11 +1,14 @@
 import { z } from 'zod';
+import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
 import type { HandSample, SampleStatus } from '../../core/messages.ts';
+import { HAND_SHAPES, shapeHand } from '../../core/model-hand.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({
   periodS: z.number().min(2).max(60).default(8).describe('time for one figure eight'),
   widthM: z.number().min(0.01).max(0.3).default(0.1).describe('half width of the figure eight'),
   heightM: z.number().min(0.01).max(0.3).default(0.06).describe('half height of the figure eight'),
+  fingers: z.boolean().default(false).describe('bend the fingers too, for a robot hand'),
   rollRad: z.number().min(0).max(1.5).default(0.6).describe('amplitude of the wrist roll'),
 });
 type Config = z.infer<typeof config>;
@@ -13,11 +16,16 @@ type Config = z.infer<typeof config>;
 /** A hand drawing a figure eight in front of the body, rolling the wrist and working the gripper. */
 class ScriptedHand implements InputDevice {
   readonly #config: Config;
+  readonly #openM = new Float64Array(HAND_NUMBERS);
+  readonly #fistM = new Float64Array(HAND_NUMBERS);
+  readonly #place = { positionM: [0, 0, 0], pitchRad: 0 };
   #startNs: number;
 
   constructor(config: Config, startNs: number) {
     this.#config = config;
     this.#startNs = startNs;
+    shapeHand(HAND_SHAPES.open, this.#place, false, this.#openM);
+    shapeHand(HAND_SHAPES.fist, this.#place, false, this.#fistM);
   }
 
   ingest(): 'unknown-source' {
@@ -29,7 +37,7 @@ class ScriptedHand implements InputDevice {
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
-    const { periodS, widthM, heightM, rollRad } = this.#config;
+    const { periodS, widthM, heightM, rollRad, fingers } = this.#config;
     const phase = (2 * Math.PI * (nowNs - this.#startNs)) / (periodS * 1e9);
     out.takenNs = nowNs;
     out.positionM[0] = widthM * Math.sin(phase);
@@ -44,7 +52,18 @@ class ScriptedHand implements InputDevice {
     out.clutch = true;
     out.tracking = true;
     out.estop = false;
+    out.points = fingers ? HAND_POINTS : 0;
+    out.isLeft = false;
+    if (fingers) this.#fingers(out);
     return 'ok';
+  }
+
+  /** Half way to a fist and back, as the gripper does: between the two, points move in straight lines. */
+  #fingers({ pointsM, positionM, gripper }: HandSample): void {
+    for (let i = 0; i < HAND_NUMBERS; i++) {
+      const openM = this.#openM[i]!;
+      pointsM[i] = openM + 0.5 * gripper * (this.#fistM[i]! - openM) + positionM[i % 3]!;
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { HAND_POINTS } from './hand-points.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS, type HandReason, PALM } from '../../core/hand-points.ts';
 
 /** What is measured on a hand, in the order of `measureHand`. Radians; 0 is a straight finger in line with the palm. */
 export const HAND_ANGLES = [
@@ -21,27 +21,28 @@ export const HAND_ANGLES = [
 ] as const;
 export type HandAngle = (typeof HAND_ANGLES)[number];
 
-export type HandReason = 'non-finite' | 'degenerate';
-
-/** Bones, and the palm's width across its length, at least. */
-const SHORTEST_M = 1e-3;
 /** A bone that leaves the palm's plane says less and less about abduction: share in the plane where it fades. */
 const FADE_FROM = 0.1;
 const FADE_OVER = 0.2;
 
-const WRIST = 0;
-const THUMB = { cmc: 1, mcp: 2, ip: 3, tip: 4 } as const;
-const INDEX = 5;
-const MIDDLE = 9;
+const { index: INDEX, middle: MIDDLE, pinky: PINKY } = PALM;
 const RING = 13;
-const PINKY = 17;
-/** [first point, place of its abduction angle, sign of the abduction] */
-const FINGERS = [
-  [INDEX, 3, 1],
-  [MIDDLE, 6, 1],
-  [RING, 9, -1],
-  [PINKY, 12, -1],
-] as const;
+
+/** Flexions: place among the angles, and the two bones, each by the point it leads to. */
+const FLEXIONS = Uint8Array.of(
+  ...[0, 2, 3],
+  ...[2, 3, 4],
+  ...[INDEX, MIDDLE, RING, PINKY].flatMap((mcp, f) => [4 + 3 * f, mcp, mcp + 1, 5 + 3 * f, mcp + 1, mcp + 2]),
+);
+/** Abductions: place, bone, and sign. */
+const ABDUCTIONS = Int8Array.of(
+  ...[1, 2, 1],
+  ...[3, INDEX + 1, 1],
+  ...[6, MIDDLE + 1, 1],
+  ...[9, RING + 1, -1],
+  ...[12, PINKY + 1, -1],
+);
+const WRIST_ANGLE = 15;
 
 /** Measures a hand of 21 points. Hot path: nothing allocates; one caller at a time. */
 export interface HandMeter {
@@ -54,86 +55,100 @@ export interface HandMeter {
 
 /** `gravity` is the unit vector that points down in the frame of the points. */
 export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMeter {
-  const p = new Float64Array(HAND_POINTS * 3);
-  const x = new Float64Array(3);
-  const y = new Float64Array(3);
-  const z = new Float64Array(3);
-  const u = new Float64Array(3);
-  const v = new Float64Array(3);
-  const angles = new Float64Array(HAND_ANGLES.length);
+  return new Meter(gravity);
+}
 
-  /** Bone from point `a` to point `b`, of length 1; its length is returned. */
-  const bone = (a: number, b: number, out: Float64Array): number => {
-    const dx = p[3 * b]! - p[3 * a]!;
-    const dy = p[3 * b + 1]! - p[3 * a + 1]!;
-    const dz = p[3 * b + 2]! - p[3 * a + 2]!;
-    const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
-    out[0] = dx / length;
-    out[1] = dy / length;
-    out[2] = dz / length;
-    return length;
-  };
-  const flexion = (a: number, b: number, c: number, d: number): number => {
-    bone(a, b, u);
-    bone(c, d, v);
-    return Math.acos(Math.min(1, Math.max(-1, dot(u, v))));
-  };
-  const abduction = (a: number, b: number, sign: number): number => {
-    bone(a, b, u);
-    const out = dot(u, z);
-    const flat = Math.sqrt(Math.max(0, 1 - out * out));
-    const fade = Math.min(1, Math.max(0, (flat - FADE_FROM) / FADE_OVER));
-    return fade === 0 ? 0 : sign * fade * Math.atan2(dot(u, x), dot(u, y));
-  };
+/** Works in loops over typed arrays: a function that returns a number may cost an allocation per call. */
+class Meter implements HandMeter {
+  readonly #gravity: Float64Array;
+  /** Bones of length 1, by the point they lead to; a left hand as its mirror image. */
+  readonly #bones = new Float64Array(HAND_NUMBERS);
+  /** Axes of the palm: x, y, z. */
+  readonly #palm = new Float64Array(9);
+  readonly #angles = new Float64Array(HAND_ANGLES.length);
+
+  constructor(gravity: readonly number[]) {
+    this.#gravity = Float64Array.from(gravity);
+  }
+
+  measure(pointsM: Float64Array, isLeft: boolean, outRad: Float64Array): HandReason | null {
+    const reason = checkHand(pointsM);
+    if (reason !== null) return reason;
+    const mirror = isLeft ? -1 : 1;
+    this.#takeBones(pointsM, mirror);
+    this.#takePalm(pointsM, mirror);
+    this.#flex();
+    this.#abduct();
+    const [g, palm] = [this.#gravity, this.#palm];
+    const down = mirror * g[0]! * palm[3]! + g[1]! * palm[4]! + g[2]! * palm[5]!;
+    this.#angles[WRIST_ANGLE] = Math.asin(Math.min(1, Math.max(-1, down)));
+    outRad.set(this.#angles);
+    return null;
+  }
+
   /** Five chains of four bones, each from the wrist. */
-  const isWhole = (): boolean => {
-    for (let i = 1; i < HAND_POINTS; i++)
-      if (!(bone(i % 4 === 1 ? WRIST : i - 1, i, u) >= SHORTEST_M)) return false;
-    return true;
-  };
-  const palm = (): boolean => {
-    bone(WRIST, MIDDLE, y);
-    const width = bone(PINKY, INDEX, u);
-    cross(u, y, z);
-    const sine = Math.sqrt(dot(z, z));
-    if (!(width * sine >= SHORTEST_M)) return false;
-    for (let i = 0; i < 3; i++) z[i]! /= sine;
-    cross(y, z, x);
-    return true;
-  };
-  return {
-    measure(pointsM, isLeft, outRad) {
-      const mirror = isLeft ? -1 : 1;
-      for (let i = 0; i < p.length; i++) {
-        if (!Number.isFinite(pointsM[i])) return 'non-finite';
-        p[i] = i % 3 === 0 ? mirror * pointsM[i]! : pointsM[i]!;
-      }
-      if (!isWhole() || !palm()) return 'degenerate';
-      angles[0] = flexion(THUMB.cmc, THUMB.mcp, THUMB.mcp, THUMB.ip);
-      angles[1] = abduction(THUMB.cmc, THUMB.mcp, 1);
-      angles[2] = flexion(THUMB.mcp, THUMB.ip, THUMB.ip, THUMB.tip);
-      for (const [mcp, at, sign] of FINGERS) {
-        angles[at] = abduction(mcp, mcp + 1, sign);
-        angles[at + 1] = flexion(WRIST, mcp, mcp, mcp + 1);
-        angles[at + 2] = flexion(mcp, mcp + 1, mcp + 1, mcp + 2);
-      }
-      const down = mirror * gravity[0]! * y[0]! + gravity[1]! * y[1]! + gravity[2]! * y[2]!;
-      angles[15] = Math.asin(Math.min(1, Math.max(-1, down)));
-      outRad.set(angles);
-      return null;
-    },
-  };
-}
+  #takeBones(p: Float64Array, mirror: number): void {
+    const bones = this.#bones;
+    for (let i = 1; i < HAND_POINTS; i++) {
+      const to = 3 * i;
+      const from = i % 4 === 1 ? 3 * PALM.wrist : to - 3;
+      const dx = mirror * (p[to]! - p[from]!);
+      const dy = p[to + 1]! - p[from + 1]!;
+      const dz = p[to + 2]! - p[from + 2]!;
+      const length = Math.sqrt(dx * dx + dy * dy + dz * dz);
+      bones[to] = dx / length;
+      bones[to + 1] = dy / length;
+      bones[to + 2] = dz / length;
+    }
+  }
 
-function dot(a: Float64Array, b: Float64Array): number {
-  return a[0]! * b[0]! + a[1]! * b[1]! + a[2]! * b[2]!;
-}
+  #takePalm(p: Float64Array, mirror: number): void {
+    const [palm, bones] = [this.#palm, this.#bones];
+    // The middle finger's first bone leads from the wrist to its knuckle.
+    const yx = bones[3 * MIDDLE]!;
+    const yy = bones[3 * MIDDLE + 1]!;
+    const yz = bones[3 * MIDDLE + 2]!;
+    const ax = mirror * (p[3 * INDEX]! - p[3 * PINKY]!);
+    const ay = p[3 * INDEX + 1]! - p[3 * PINKY + 1]!;
+    const az = p[3 * INDEX + 2]! - p[3 * PINKY + 2]!;
+    let zx = ay * yz - az * yy;
+    let zy = az * yx - ax * yz;
+    let zz = ax * yy - ay * yx;
+    const length = Math.sqrt(zx * zx + zy * zy + zz * zz);
+    zx /= length;
+    zy /= length;
+    zz /= length;
+    palm[0] = yy * zz - yz * zy;
+    palm[1] = yz * zx - yx * zz;
+    palm[2] = yx * zy - yy * zx;
+    palm[3] = yx;
+    palm[4] = yy;
+    palm[5] = yz;
+    palm[6] = zx;
+    palm[7] = zy;
+    palm[8] = zz;
+  }
 
-function cross(a: Float64Array, b: Float64Array, out: Float64Array): void {
-  const ax = a[0]!;
-  const ay = a[1]!;
-  const az = a[2]!;
-  out[0] = ay * b[2]! - az * b[1]!;
-  out[1] = az * b[0]! - ax * b[2]!;
-  out[2] = ax * b[1]! - ay * b[0]!;
+  #flex(): void {
+    const bones = this.#bones;
+    for (let i = 0; i < FLEXIONS.length; i += 3) {
+      const u = 3 * FLEXIONS[i + 1]!;
+      const v = 3 * FLEXIONS[i + 2]!;
+      const cosine = bones[u]! * bones[v]! + bones[u + 1]! * bones[v + 1]! + bones[u + 2]! * bones[v + 2]!;
+      this.#angles[FLEXIONS[i]!] = Math.acos(Math.min(1, Math.max(-1, cosine)));
+    }
+  }
+
+  #abduct(): void {
+    const [bones, palm] = [this.#bones, this.#palm];
+    for (let i = 0; i < ABDUCTIONS.length; i += 3) {
+      const u = 3 * ABDUCTIONS[i + 1]!;
+      const x = bones[u]! * palm[0]! + bones[u + 1]! * palm[1]! + bones[u + 2]! * palm[2]!;
+      const y = bones[u]! * palm[3]! + bones[u + 1]! * palm[4]! + bones[u + 2]! * palm[5]!;
+      const z = bones[u]! * palm[6]! + bones[u + 1]! * palm[7]! + bones[u + 2]! * palm[8]!;
+      const flat = Math.sqrt(Math.max(0, 1 - z * z));
+      const fade = Math.min(1, Math.max(0, (flat - FADE_FROM) / FADE_OVER));
+      this.#angles[ABDUCTIONS[i]!] = fade === 0 ? 0 : ABDUCTIONS[i + 2]! * fade * Math.atan2(x, y);
+    }
+  }
 }

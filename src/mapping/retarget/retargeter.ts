@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import {
+  HAND_NUMBERS,
+  type HandReason,
+  type PointFrame,
+  type PointsReason,
+  takeHandPoints,
+} from '../../core/hand-points.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
-import { createHandMeter, HAND_ANGLES, type HandAngle, type HandReason } from './hand-angles.ts';
-import { HAND_POINTS, type PointFrame, type PointsReason, takeHandPoints } from './hand-points.ts';
+import { createFingertipFit } from './fingertips.ts';
+import { createHandMeter, HAND_ANGLES, type HandAngle } from './hand-angles.ts';
 
 const perJoint = z.record(z.string(), z.number());
 
@@ -23,6 +30,12 @@ export const retargetConfig = z.strictObject({
     .max(2)
     .default(0.3)
     .describe('thumb_dip as a share of the angle before it'),
+  mode: z
+    .enum(['geometric', 'fingertip'])
+    .default('geometric')
+    .describe(
+      'fingertip: thumb and the nearest finger are bent on until the tips are apart as the person’s are',
+    ),
   gain: perJoint.default({}).describe('per joint, times the angle'),
   biasRad: perJoint.default({}).describe('per joint, added to the angle'),
 });
@@ -33,11 +46,21 @@ export interface Retargeter {
   readonly order: readonly string[];
   /**
    * Joint angles of the robot hand for `count` tracked points (21, 24, 25 or 26). `outRad` is untouched when there is
-   * a reason. Hot path: nothing allocates; one caller at a time.
+   * a reason. `isLeft` where it is not the configured hand. Hot path: nothing allocates; one caller at a time.
    */
-  retarget(pointsM: ArrayLike<number>, count: number, outRad: Float64Array): PointsReason | HandReason | null;
-  /** The same before the clamp to the model's range of motion. */
-  raw(pointsM: ArrayLike<number>, count: number, outRad: Float64Array): PointsReason | HandReason | null;
+  retarget(
+    pointsM: ArrayLike<number>,
+    count: number,
+    outRad: Float64Array,
+    isLeft?: boolean,
+  ): PointsReason | HandReason | null;
+  /** The same before the clamp to the model's range of motion, and before `fingertip`. */
+  raw(
+    pointsM: ArrayLike<number>,
+    count: number,
+    outRad: Float64Array,
+    isLeft?: boolean,
+  ): PointsReason | HandReason | null;
 }
 
 /** thumb_dip has no angle of its own. */
@@ -62,12 +85,13 @@ export function createRetargeter(model: RobotModel, config: RetargetConfig): Ret
   const minRad = Float64Array.from(model.joints, (joint) => joint.minRad);
   const maxRad = Float64Array.from(model.joints, (joint) => joint.maxRad);
   const meter = createHandMeter(config.gravity);
-  const points = new Float64Array(HAND_POINTS * 3);
+  const points = new Float64Array(HAND_NUMBERS);
   const angles = new Float64Array(HAND_ANGLES.length);
-  const isLeft = config.handedness === 'left';
+  const configuredLeft = config.handedness === 'left';
   const frame: PointFrame = config.pointFrame;
+  const fingertips = config.mode === 'fingertip' ? createFingertipFit(model) : null;
 
-  const raw: Retargeter['raw'] = (pointsM, count, outRad) => {
+  const raw: Retargeter['raw'] = (pointsM, count, outRad, isLeft = configuredLeft) => {
     const reason = takeHandPoints(pointsM, count, frame, points) ?? meter.measure(points, isLeft, angles);
     if (reason !== null) return reason;
     for (let i = 0; i < order.length; i++)
@@ -77,11 +101,12 @@ export function createRetargeter(model: RobotModel, config: RetargetConfig): Ret
   return {
     order,
     raw,
-    retarget(pointsM, count, outRad) {
-      const reason = raw(pointsM, count, outRad);
+    retarget(pointsM, count, outRad, isLeft = configuredLeft) {
+      const reason = raw(pointsM, count, outRad, isLeft);
       if (reason !== null) return reason;
       for (let i = 0; i < order.length; i++)
         outRad[i] = Math.min(maxRad[i]!, Math.max(minRad[i]!, outRad[i]!));
+      fingertips?.fit(points, isLeft, outRad);
       return null;
     },
   };

@@ -3,11 +3,11 @@ import { peerOf, type SocketSpec } from '../reactor.ts';
 
 /** A failed bind, with the way out. */
 export function socketError(spec: SocketSpec, code: string): TeleopError {
-  const where = `UDP ${spec.host}:${spec.port} for the ${spec.name} socket`;
+  const where = `${spec.tcp ? 'TCP' : 'UDP'} ${spec.host}:${spec.port} for the ${spec.name} socket`;
   const key = spec.portKey ?? `link.${spec.name}Port`;
   if (code === 'EADDRINUSE')
     return new TeleopError('port-in-use', `${where} is in use`, {
-      hint: `Stop the program that holds it (ss -ulpn "sport = :${spec.port}" names it) or choose another: ${key}=${spec.port + 10}`,
+      hint: `Stop the program that holds it (ss -${spec.tcp ? 't' : 'u'}lpn "sport = :${spec.port}" names it) or choose another: ${key}=${spec.port + 10}`,
     });
   if (code === 'EACCES')
     return new TeleopError('socket-failed', `${where} needs a privilege this user lacks`, {

@@ -1,0 +1,51 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { parseDocument } from 'yaml';
+import { TeleopError } from '../core/errors.ts';
+import type { HandCalibration } from '../mapping/retarget/calibration.ts';
+import type { Given } from './arguments.ts';
+
+/** Into the rig that was named, or into a file of its own. Returns where. */
+export function writeGains(given: Given, model: string, found: HandCalibration): string {
+  const rig = given.values['rig'];
+  if (typeof rig === 'string') {
+    writeAtomically(rig, withGains(rig, ['operator', 'hand'], found));
+    return rig;
+  }
+  const file = String(given.values['out'] ?? `${model}.gains.yaml`);
+  writeAtomically(file, withGains(file, [], found));
+  return file;
+}
+
+/** The text of a YAML file with the gains in it; all else, comments included, stays. */
+function withGains(file: string, under: readonly string[], found: HandCalibration): string {
+  const isRig = under.length > 0;
+  if (isRig && !existsSync(file))
+    throw new TeleopError('file-missing', `rig file ${file} does not exist`, {
+      hint: 'Give the path of your own rig file: --rig my-hand.yaml.',
+    });
+  const document = parseDocument(existsSync(file) ? readFileSync(file, 'utf8') : '');
+  if (document.errors.length > 0)
+    throw new TeleopError('file-unreadable', `${file}: ${document.errors[0]!.message}`, {
+      hint: 'Mend the YAML, or write to another file: --out FILE.',
+    });
+  if (document.contents === null)
+    document.commentBefore = ' Found by `farhand calibrate hand`: joint = angle of the hand · gain + bias.';
+  for (const key of ['gain', 'biasRad'] as const)
+    for (const [name, value] of Object.entries(found[key])) document.setIn([...under, key, name], value);
+  return document.toString();
+}
+
+/** Whoever reads the file meanwhile sees the old one or the new one. */
+function writeAtomically(file: string, text: string): void {
+  const unfinished = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(unfinished, text);
+    renameSync(unfinished, file);
+  } catch (cause) {
+    rmSync(unfinished, { force: true });
+    throw new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
+      hint: 'Choose a folder you may write to.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { TeleopError } from '../core/errors.ts';
+import { retargetConfig } from '../mapping/retarget/retargeter.ts';
+
+/** Either the settings themselves, or a rig with them under operator.hand. */
+const rig = z.object({ operator: z.object({ hand: z.looseObject({}) }) });
+
+/** Gains and biases from a file of their own, as `farhand calibrate hand` writes it, or from a rig. */
+export function loadGains(file: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = parse(readFileSync(file, 'utf8')) ?? {};
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'Give a YAML file as `farhand calibrate hand` writes it.',
+      cause,
+    });
+  }
+  const found = rig.safeParse(value);
+  const taken = found.success ? pick(found.data.operator.hand) : value;
+  const parsed = retargetConfig.safeParse(taken);
+  if (parsed.success) return taken as Record<string, unknown>;
+  const issue = parsed.error.issues[0]!;
+  throw new TeleopError('bad-config', `${file}: ${[...issue.path, issue.message].join(': ')}`, {
+    hint: 'It has gain and biasRad, a number per joint, as operator.hand of a rig does.',
+  });
+}
+
+const pick = (hand: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(hand).filter(([key]) => key in retargetConfig.shape));

@@ -1,0 +1,37 @@
+import { POINT_COUNTS } from '../../core/hand-points.ts';
+import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from '../../input/codecs/openteach.ts';
+import type { Protocol } from './protocol.ts';
+
+export const openteach: Protocol = {
+  about: 'points of a hand as OpenTeach’s Quest app sends them, or High, Low and None of its buttons',
+  decode(bytes) {
+    const button = decodeButton(bytes, bytes.length);
+    if (button !== null) return { ok: true, button };
+    const token = emptyHandToken();
+    const reason = decodeHand(bytes, bytes.length, token);
+    if (reason !== null) return { ok: false, reason };
+    const { mode, count, pointsM } = token;
+    const points = Array.from({ length: count }, (_, i) => [...pointsM.subarray(3 * i, 3 * i + 3)]);
+    return { ok: true, mode, points };
+  },
+  encode(value) {
+    const { button, mode = 'absolute', points } = (value ?? {}) as Record<string, unknown>;
+    const text =
+      button === 'High' || button === 'Low' || button === 'None' ? button : tokenText(mode, points);
+    return typeof text === 'string' ? new TextEncoder().encode(text) : text;
+  },
+  send: async (given) => (await import('../send-openteach.ts')).sendOpenTeach(given),
+};
+
+function tokenText(mode: unknown, points: unknown): string | { ok: false; reason: string } {
+  if (mode !== 'absolute' && mode !== 'relative')
+    return { ok: false, reason: 'mode is absolute or relative' };
+  if (!Array.isArray(points) || !POINT_COUNTS.includes(points.length))
+    return { ok: false, reason: `points: one of ${POINT_COUNTS.join(', ')} of them` };
+  const flat = points.flatMap((point: unknown) =>
+    Array.isArray(point) && point.length === 3 ? point : [NaN],
+  );
+  if (flat.length !== 3 * points.length || !flat.every(Number.isFinite))
+    return { ok: false, reason: 'points: x, y, z each' };
+  return encodeHandToken(mode, points.length, flat as number[]);
+}

@@ -1,0 +1,126 @@
+import { z } from 'zod';
+import { NS_PER_S } from '../core/clock.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../core/hand-points.ts';
+import type { HandSample } from '../core/messages.ts';
+import type { RobotModel } from '../core/robot-model.ts';
+import type { SolveStatus } from './ik/solver.ts';
+import type { Mapper } from './mapper.ts';
+import { MAX_APPROACH_STEP_S } from './placement.ts';
+import { createRetargeter, type Retargeter, retargetConfig } from './retarget/retargeter.ts';
+import { HandTransform, handTransformConfig } from './retarget/transform.ts';
+
+/** Which hand it is and in which frame its points are, the input knows. */
+export const handMapperConfig = z.strictObject({
+  ...handTransformConfig.shape,
+  ...retargetConfig.omit({ handedness: true, pointFrame: true }).shape,
+  approachRadS: z
+    .number()
+    .min(0.1)
+    .max(6)
+    .default(2)
+    .describe('joint speed from where the robot hand is to where the hand wants it, after engaging'),
+});
+export type HandMapperConfig = z.infer<typeof handMapperConfig>;
+
+/** Fingers to the joints of a robot hand. */
+export function createHandMapper(
+  model: RobotModel,
+  options: HandMapperConfig = handMapperConfig.parse({}),
+): Mapper {
+  return new HandMapper(model, options);
+}
+
+/**
+ * A hand's shape is absolute: after engaging, each joint goes to its target at a limited speed, then follows it as fast
+ * as the model's joints may go. A tracked hand that jumps is thus caught up with, not refused.
+ */
+class HandMapper implements Mapper {
+  readonly #transform: HandTransform;
+  readonly #retargeter: Retargeter;
+  readonly #approachRadS: number;
+  readonly #maxRadS: Float64Array;
+  readonly #pointsM = new Float64Array(HAND_NUMBERS);
+  readonly #goalRad: Float64Array;
+  readonly #targetRad: Float64Array;
+  /** Joints that have not met their targets yet since they last had to hold. */
+  readonly #joining: Uint8Array;
+  #engaged = false;
+  #mappedNs = 0;
+
+  constructor(model: RobotModel, options: HandMapperConfig) {
+    const { movingAverage, bounds, scale, offsetM, approachRadS, ...retarget } = options;
+    this.#transform = new HandTransform({ movingAverage, bounds, scale, offsetM });
+    this.#retargeter = createRetargeter(model, { ...retarget, handedness: 'right', pointFrame: 'rh' });
+    this.#approachRadS = approachRadS;
+    this.#maxRadS = Float64Array.from(model.joints, (joint) => joint.maxVelocityRadS);
+    this.#goalRad = new Float64Array(model.joints.length);
+    this.#targetRad = new Float64Array(model.joints.length);
+    this.#joining = new Uint8Array(model.joints.length);
+  }
+
+  get filterDelayNs(): number {
+    return this.#engaged ? this.#transform.delayNs : Number.NaN;
+  }
+
+  engage(hand: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
+    this.#engaged = false;
+    this.#transform.reset();
+    if (this.#solve(hand) === 'bad-input') return 'bad-input';
+    const target = this.#targetRad;
+    for (let i = 0; i < target.length; i++) {
+      target[i] = measuredRad[i] ?? Number.NaN;
+      if (!Number.isFinite(target[i])) return 'bad-input';
+    }
+    this.#joining.fill(1);
+    this.#mappedNs = hand.takenNs;
+    this.#engaged = true;
+    return 'ok';
+  }
+
+  map(hand: HandSample, outRad: Float64Array): SolveStatus | 'disengaged' {
+    if (!this.#engaged) return 'disengaged';
+    const solved = this.#solve(hand);
+    if (solved === 'bad-input') return solved;
+    const elapsedS = Math.max(0, Math.min((hand.takenNs - this.#mappedNs) / NS_PER_S, MAX_APPROACH_STEP_S));
+    this.#mappedNs = hand.takenNs;
+    if (solved === 'unreachable') {
+      this.#joining.fill(1);
+      return solved;
+    }
+    const joining = this.#approach(elapsedS);
+    outRad.set(this.#targetRad);
+    return joining ? 'clamped' : 'ok';
+  }
+
+  release(): void {
+    this.#engaged = false;
+  }
+
+  /** `unreachable`: the wrist is out of bounds. */
+  #solve(hand: HandSample): 'ok' | 'unreachable' | 'bad-input' {
+    if (hand.points !== HAND_POINTS || !Number.isFinite(hand.takenNs)) return 'bad-input';
+    if (checkHand(hand.pointsM) !== null) return 'bad-input';
+    if (this.#transform.apply(hand.pointsM, hand.takenNs, this.#pointsM) !== 'ok') return 'unreachable';
+    const reason = this.#retargeter.retarget(this.#pointsM, HAND_POINTS, this.#goalRad, hand.isLeft);
+    return reason === null ? 'ok' : 'bad-input';
+  }
+
+  /** Moves the joints, those that are still joining more slowly; false when all have arrived. */
+  #approach(elapsedS: number): boolean {
+    let joining = false;
+    for (let i = 0; i < this.#goalRad.length; i++) {
+      const gapRad = this.#goalRad[i]! - this.#targetRad[i]!;
+      const maxRadS = this.#maxRadS[i]!;
+      const stepRad = elapsedS * (this.#joining[i] === 0 ? maxRadS : Math.min(this.#approachRadS, maxRadS));
+      const arrives = Math.abs(gapRad) <= stepRad;
+      if (arrives) {
+        this.#targetRad[i] = this.#goalRad[i]!;
+        this.#joining[i] = 0;
+      } else {
+        this.#targetRad[i]! += Math.sign(gapRad) * stepRad;
+        joining = true;
+      }
+    }
+    return joining;
+  }
+}

@@ -1,0 +1,89 @@
+import type { JointModel, RobotModel } from '../../core/robot-model.ts';
+
+/** What a person shows, in this order. */
+export const CALIBRATION_POSES = ['open', 'fist', 'spread', 'pinch'] as const;
+export type CalibrationPose = (typeof CALIBRATION_POSES)[number];
+
+/** Mean joint angles in each pose before gain and bias, in the model's order. */
+export type PoseAngles = Record<CalibrationPose, ArrayLike<number>>;
+
+export interface HandCalibration {
+  gain: Record<string, number>;
+  biasRad: Record<string, number>;
+  /** Joints that were left as they are, and why. */
+  left: Record<string, string>;
+}
+
+/** Less motion than this between two poses says nothing about a joint. */
+const LEAST_RAD = { flexion: 0.3, coupled: 0.08, abduction: 0.12 } as const;
+const GAIN = { min: 0.3, max: 3 } as const;
+/** Share of the range that the person's own extreme reaches. */
+const REACH = 0.95;
+const MOST_TILT_RAD = 0.5;
+
+interface Line {
+  gain: number;
+  biasRad: number;
+}
+
+/**
+ * Gains and biases that make this person's hand use the robot's range: an open hand is straight fingers, a fist is
+ * nearly their stop, spread fingers nearly theirs. The wrist is level where the open hand was.
+ */
+export function calibrateHand(model: RobotModel, poses: PoseAngles): HandCalibration {
+  const found: HandCalibration = { gain: {}, biasRad: {}, left: {} };
+  model.joints.forEach((joint, i) => {
+    const at = (pose: CalibrationPose) => poses[pose][i]!;
+    const line = lineOf(joint, at);
+    if (typeof line === 'string') {
+      found.left[joint.name] = line;
+      return;
+    }
+    found.gain[joint.name] = round(line.gain);
+    found.biasRad[joint.name] = round(line.biasRad);
+  });
+  return found;
+}
+
+function lineOf(joint: JointModel, at: (pose: CalibrationPose) => number): Line | string {
+  if (joint.name === 'wrist') return levelled(at('open'));
+  if (joint.name === 'thumb_abd')
+    return between(at('fist'), within(joint, 0), at('spread'), REACH * joint.maxRad, LEAST_RAD.abduction);
+  if (joint.name.endsWith('_abd')) return spreadOf(joint, at('open'), at('spread'));
+  const least = joint.name === 'thumb_dip' ? LEAST_RAD.coupled : LEAST_RAD.flexion;
+  return between(at('open'), within(joint, 0), at('fist'), REACH * joint.maxRad, least);
+}
+
+const within = ({ minRad, maxRad }: JointModel, rad: number): number =>
+  Math.min(maxRad, Math.max(minRad, rad));
+
+function levelled(openRad: number): Line | string {
+  if (Math.abs(openRad) > MOST_TILT_RAD) return 'the open hand was not level';
+  return { gain: 1, biasRad: -openRad };
+}
+
+/** The middle finger hardly spreads: it keeps its gain and only its straight position is taken. */
+function spreadOf(joint: JointModel, openRad: number, spreadRad: number): Line | string {
+  const movedRad = spreadRad - openRad;
+  if (Math.abs(movedRad) < LEAST_RAD.abduction) return { gain: 1, biasRad: -openRad };
+  const endRad = REACH * (movedRad > 0 ? joint.maxRad : joint.minRad);
+  return between(openRad, within(joint, 0), spreadRad, endRad, LEAST_RAD.abduction);
+}
+
+/** The straight line through two poses; a gain beyond its bounds is cut, and the first pose stays where it is. */
+function between(
+  fromRad: number,
+  fromGoalRad: number,
+  toRad: number,
+  toGoalRad: number,
+  leastRad: number,
+): Line | string {
+  const movedRad = toRad - fromRad;
+  if (!(Math.abs(movedRad) >= leastRad)) return `it moved by ${movedRad.toFixed(2)} rad only`;
+  const slope = (toGoalRad - fromGoalRad) / movedRad;
+  if (!(slope > 0)) return 'it moved the wrong way';
+  const gain = Math.min(GAIN.max, Math.max(GAIN.min, slope));
+  return { gain, biasRad: fromGoalRad - gain * fromRad };
+}
+
+const round = (value: number): number => Math.round(value * 1e4) / 1e4;

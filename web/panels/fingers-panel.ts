@@ -1,0 +1,77 @@
+import { HAND_BONES, projectHand } from '../../src/core/hand-drawing.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../src/core/hand-points.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
+import { element, setText } from '../dom.ts';
+
+/** A palm's length, as a share of the picture's height. */
+const PALM_SHARE = 0.42;
+
+/** The tracked hand and, where the robot is one, the robot hand beside it. Hidden while no fingers are tracked. */
+export class FingersPanel {
+  readonly #panel = element('fingers', HTMLElement);
+  readonly #side = element('fingers-side', HTMLElement);
+  readonly #canvas = element('fingers-view', HTMLCanvasElement);
+  readonly #flat = new Float64Array(2 * HAND_POINTS);
+  readonly #robotM = new Float64Array(HAND_NUMBERS);
+  #joints: readonly string[] = [];
+
+  setModel({ family, joints }: RobotModel): void {
+    this.#joints = family === 'hand' ? joints.map(({ name }) => name) : [];
+  }
+
+  show({ hand, robot }: Telemetry): void {
+    const points = hand?.pointsM ?? null;
+    const isRobotHand = this.#joints.length > 0 && robot !== null;
+    this.#panel.hidden = points === null && !isRobotHand;
+    if (this.#panel.hidden) return;
+    const isLeft = hand?.isLeft ?? false;
+    setText(this.#side, points === null ? 'no hand in sight' : isLeft ? 'left hand' : 'right hand');
+    const paper = this.#clear();
+    if (paper === null) return;
+    const at = isRobotHand ? 0.28 : 0.5;
+    if (points !== null) this.#draw(paper, points, isLeft, at, '--hand');
+    if (!isRobotHand) return;
+    robotHandPoints(this.#joints, robot.measuredRad, this.#robotM);
+    if (isLeft) for (let i = 0; i < HAND_NUMBERS; i += 3) this.#robotM[i]! *= -1;
+    this.#draw(paper, this.#robotM, isLeft, 0.72, '--robot');
+  }
+
+  #clear(): CanvasRenderingContext2D | null {
+    const { clientWidth, clientHeight } = this.#canvas;
+    const [width, height] = [clientWidth * devicePixelRatio, clientHeight * devicePixelRatio].map(Math.round);
+    if (this.#canvas.width !== width) this.#canvas.width = width!;
+    if (this.#canvas.height !== height) this.#canvas.height = height!;
+    const paper = this.#canvas.getContext('2d');
+    paper?.clearRect(0, 0, width!, height!);
+    return paper;
+  }
+
+  #draw(
+    paper: CanvasRenderingContext2D,
+    pointsM: ArrayLike<number>,
+    isLeft: boolean,
+    acrossShare: number,
+    colour: string,
+  ): void {
+    const { width, height } = this.#canvas;
+    projectHand(pointsM, isLeft, this.#flat);
+    const x = (i: number) => acrossShare * width + PALM_SHARE * height * this.#flat[2 * i]!;
+    const y = (i: number) => 0.9 * height - PALM_SHARE * height * this.#flat[2 * i + 1]!;
+    paper.strokeStyle = paper.fillStyle = getComputedStyle(this.#canvas).getPropertyValue(colour);
+    paper.lineWidth = height / 60;
+    paper.lineCap = 'round';
+    paper.beginPath();
+    for (const [a, b] of HAND_BONES) {
+      paper.moveTo(x(a), y(a));
+      paper.lineTo(x(b), y(b));
+    }
+    paper.stroke();
+    for (let i = 0; i < HAND_POINTS; i++) {
+      paper.beginPath();
+      paper.arc(x(i), y(i), height / 45, 0, 2 * Math.PI);
+      paper.fill();
+    }
+  }
+}
