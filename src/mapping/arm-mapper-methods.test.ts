@@ -80,7 +80,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
       const engageAt = handAt(...first, 1e9);
       assert.equal(mapper.engage(engageAt, startRad), 'ok');
       assert.equal(mapper.map(engageAt, out), 'ok');
-      assert.ok(farthest(out, startRad) < 1e-6, `${out} is not ${startRad}`);
+      assert.ok(farthest(out, startRad) < 1e-5, `${out} is not ${startRad}`);
       for (let tick = 1; tick <= 5; tick++) {
         const moved = first[0].map((m, i) => m + 0.002 * tick * (second[0][i]! > 0 ? 1 : -1));
         mapper.map(handAt(moved, first[1], 1e9 + tick * 1e7), out);
@@ -94,7 +94,8 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
       for (let tick = 0; tick < 5; tick++) {
         again.takenNs = 3e9 + tick * 1e7;
         assert.notEqual(mapper.map(again, out), 'bad-input');
-        assert.ok(farthest(out, reached) < 1e-6, `${out} is not ${reached}`);
+        // Where the elbow is stretched or folded, its angle goes with the square root of the rounding.
+        assert.ok(farthest(out, reached) < 1e-5, `${out} is not ${reached}`);
       }
     }),
     { numRuns: 300 },
