@@ -5,6 +5,7 @@ import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
+import { estopBench } from './estop/estop.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -29,6 +30,7 @@ const BENCHES: readonly Verb[] = [
   kinematicsBench,
   brachioplexusBench,
   piperBench,
+  estopBench,
 ];
 const RUN = 'npm run bench --';
 
