@@ -53,7 +53,8 @@ export class ArmRig {
       `console.telemetryPort=${telemetry}`,
       'link.security=plain',
       'trace.dir=',
-      // A shared machine stalls for longer than the 200 ms of a rig.
+      // A shared machine stalls for longer than the 100 and 200 ms of a rig.
+      'robot.watchdogMs=400',
       'robot.feedbackTimeoutMs=1000',
     ];
     this.#rig = loadRig(name, this.#settings).config;
