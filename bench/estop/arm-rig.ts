@@ -54,7 +54,7 @@ export class ArmRig {
       'link.security=plain',
       'trace.dir=',
       // A shared machine stalls for longer than the 100 and 200 ms of a rig.
-      'robot.watchdogMs=400',
+      'robot.commandTimeoutMs=400',
       'robot.feedbackTimeoutMs=1000',
     ];
     this.#rig = loadRig(name, this.#settings).config;
