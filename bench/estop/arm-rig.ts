@@ -91,7 +91,7 @@ export class ArmRig {
         take,
       );
       await this.sim.waitFor(/ready/);
-      return [`robot.options.bus=slcan:${link}`];
+      return [`robot.options.bus=slcan:${link}`, 'robot.options.feedbackTimeoutMs=1000'];
     }
     const isUr = this.#name === 'ur3';
     const ports = isUr ? ['--rtde', '--dashboard', '--script'] : ['--command', '--report', '--normal'];

@@ -118,6 +118,9 @@ describe('the orchestrator', () => {
       assert.equal(tick().engagement, refused);
       Object.assign(robot.state, { endedEngagement: refused });
     }
+    Object.assign(leader.sample, { tracking: false, clutch: false });
+    assert.equal(tick(5).engagement, 0, 'a hand that is lost meanwhile');
+    Object.assign(leader.sample, { tracking: true, clutch: true });
     assert.equal(tick().engagement, 20);
     Object.assign(robot.state, { state: 'engaged' });
     assert.equal(tick(5).engagement, 20);

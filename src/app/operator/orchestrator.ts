@@ -197,7 +197,7 @@ export class Orchestrator {
       const ended = robot.endedEngagement >= this.#engagements;
       // Refused before it began, by joints that are still being powered: whoever armed them need not do so again.
       const refused = ended && leader.clutchless && robot.state === 'armed';
-      if (trusted && refused) this.#release(false);
+      if (refused) this.#release(false);
       else if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
       else if (!trusted || ended) this.#release(!leader.automatic);
     }
