@@ -157,6 +157,18 @@ export class ArmRig {
     );
   }
 
+  /** As `farhand sim` reads it from its standard input. */
+  say(word: string): void {
+    this.sim.child.send(word);
+  }
+
+  /** The simulated Piper disappears, without a word; a new one takes its place after a moment. */
+  async replug(afterMs: number): Promise<void> {
+    await this.sim.end('SIGKILL');
+    await sleep(afterMs);
+    await this.#startSim();
+  }
+
   /** Whatever it was before: at rest, then powered, and a hand may drive it. */
   async rearm(): Promise<void> {
     if (this.state === 'stopped') await this.ask('reset');
