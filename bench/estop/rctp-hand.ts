@@ -24,6 +24,12 @@ export class RctpHand {
     return this.#send(true);
   }
 
+  /** From now on no hand is seen; returns the instant before the first such packet was handed to the kernel. */
+  loseTracking(): number {
+    this.#packet.tracking = false;
+    return this.#send(false);
+  }
+
   #send(estop: boolean): number {
     const sentNs = monotonicClock.nowNs();
     this.#packet.timestampS = sentNs / 1e9;

@@ -90,6 +90,25 @@ for (const { name, stop, gripper } of ARMS)
       assert.ok(still.length > 10 && widest(still) < REST_RAD, `moved by ${widest(still)} rad in hold`);
     });
 
+    it('holds within a tick of the packet that says so', async (test) => {
+      const hand = new RctpHand(arm.rctpPort);
+      try {
+        await sleep(500);
+        const fromNs = arm.nowNs();
+        await arm.rearm();
+        await arm.waitFor('engaged', 5000, fromNs);
+        await sleep(300);
+        const lostNs = hand.loseTracking();
+        const hold = await arm.waitFor('hold', 2000, lostNs);
+        assert.match(hold.cause, /tracking lost/);
+        const tookMs = (hold.robotNs - lostNs) / 1e6;
+        test.diagnostic(`tracking lost → hold: ${tookMs.toFixed(2)} ms`);
+        assert.ok(tookMs < CYCLE_MS + NOISE_MS, `${tookMs} ms`);
+      } finally {
+        hand.close();
+      }
+    });
+
     it('holds within the watchdog when the sender is killed, and stays', async () => {
       const fromNs = arm.nowNs();
       await arm.rearm();
