@@ -146,7 +146,7 @@ describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 
     await arm.run(50);
     rig.commands.length = 0;
     const target = [0.123456, 1.05, -1.1, 0.07, 0.25, -0.33];
-    await arm.run(100, target);
+    await arm.run(200, target);
     arm.driver.dispose();
     const sent = rig.commands.filter((text) => /^15[15679]#/.test(text)).slice(-20);
     assert.equal(sent.length, 20);
