@@ -6,6 +6,7 @@ import { RctpHand } from '../../bench/estop/rctp-hand.ts';
 import { estopTrials } from '../../bench/estop/trials.ts';
 import { VerbProcess } from '../../bench/estop/verb-process.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
+import { createChain } from '../../src/core/chain.ts';
 import { percentiles } from '../../src/core/percentiles.ts';
 
 interface Arm {
@@ -13,12 +14,15 @@ interface Arm {
   /** What the simulated arm tells of a stop. */
   stop: RegExp;
   gripper: boolean;
+  /** The frame that follows the hand, and how far it goes sideways for the 0.2 m of `farhand send`. */
+  lead: number;
+  sidewaysM: number;
 }
 
 const ARMS: readonly Arm[] = [
-  { name: 'piper', stop: /^150#01/, gripper: true },
-  { name: 'ur3', stop: /^stopj$/, gripper: false },
-  { name: 'xarm6', stop: /^state 4$/, gripper: false },
+  { name: 'piper', stop: /^150#01/, gripper: true, lead: 6, sidewaysM: 0.75 * 0.2 },
+  { name: 'ur3', stop: /^stopj$/, gripper: false, lead: 3, sidewaysM: 0.2 },
+  { name: 'xarm6', stop: /^state 4$/, gripper: false, lead: 6, sidewaysM: 0.2 },
 ];
 /** The bench `estop` makes 200. */
 const TRIALS = 20;
@@ -29,7 +33,6 @@ const NOISE_MS = 250;
 const SPEED_SHARE = 0.25;
 /** Of a joint that catches up in a simulator that was late itself. */
 const SPEED_MARGIN = 1.1;
-const MOVED_RAD = 0.1;
 const REST_RAD = 0.005;
 
 const spanOf = (lines: readonly ArmLine[], value: (line: ArmLine) => number): number => {
@@ -39,7 +42,17 @@ const spanOf = (lines: readonly ArmLine[], value: (line: ArmLine) => number): nu
 const widest = (lines: readonly ArmLine[]): number =>
   Math.max(...[0, 1, 2, 3, 4, 5].map((joint) => spanOf(lines, (line) => line.positionsRad[joint]!)));
 
-for (const { name, stop, gripper } of ARMS)
+/** Where a frame of the arm was, left of its base. */
+function sidewaysOf(name: ArmName, frame: number): (line: ArmLine) => number {
+  const chain = createChain(loadModel(name));
+  const [positionM, quatXyzw] = [new Float64Array(3), new Float64Array(4)];
+  return ({ positionsRad }) => {
+    chain.frame(positionsRad, frame, positionM, quatXyzw);
+    return positionM[1]!;
+  };
+}
+
+for (const { name, stop, gripper, lead, sidewaysM } of ARMS)
   describe(`RCTP at 50 Hz leads a ${name}: sender, operator, robot and simulated arm`, {
     timeout: 180_000,
   }, () => {
@@ -69,7 +82,8 @@ for (const { name, stop, gripper } of ARMS)
       await arm.waitFor('engaged', 5000, fromNs);
       await sleep(7000);
       const seen = arm.between(fromNs);
-      assert.ok(widest(seen) > MOVED_RAD, `moved by ${widest(seen)} rad`);
+      const spanM = spanOf(seen, sidewaysOf(name, lead));
+      assert.ok(Math.abs(spanM - sidewaysM) < 0.25 * sidewaysM, `${spanM} m sideways, not ${sidewaysM}`);
       if (gripper) assert.ok(spanOf(seen, (line) => line.gripper) > 0.8, 'the gripper follows the pinch');
       loadModel(name).joints.forEach(({ maxVelocityRadS }, joint) => {
         const topRadS = Math.max(...seen.map(({ topRadS: top }) => top[joint]!));
