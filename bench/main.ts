@@ -6,6 +6,7 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
+import { estopBench } from './estop/estop.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -35,6 +36,7 @@ const BENCHES: readonly Verb[] = [
   dynamixelBench,
   relayBench,
   retargetBench,
+  estopBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -7,7 +7,7 @@ import { JointMotion } from './joint-motion.ts';
 import { solvePose } from './kinematics.ts';
 
 export const ARM_STATUS = { ok: 0, stopped: 1, noSolution: 2, overLimit: 4, commLost: 5 } as const;
-const STROKE_M = 0.07;
+export const STROKE_M = 0.07;
 const GRIPPER_M_S = 0.15;
 const LEADER = 0xfa;
 const FOLLOWER = 0xfc;

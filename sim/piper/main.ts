@@ -1,7 +1,11 @@
 import { lstatSync, symlinkSync, unlinkSync } from 'node:fs';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
+import { ID } from '../../src/robot/piper/frames.ts';
+import { JSON_OPTION, Narrator } from '../narrator.ts';
+import { STROKE_M } from './arm.ts';
 import { PiperSimulation } from './simulation.ts';
 
 export const about = 'AgileX Piper behind a serial CAN adapter (SLCAN on a pseudo-terminal)';
@@ -11,7 +15,7 @@ export const details = `Creates a pseudo-terminal and a symbolic link PATH to it
   farhand can dump --slcan /tmp/piper --seconds 2
 
 3,040 feedback frames a second; stop, resume, enabling, roles, joint and pose commands, gripper, limits, firmware reply.
-Without power the heavy joints sag, which is printed.`;
+Without power the heavy joints sag, which is printed. With --json every stop and resume frame (150#…) is told as it arrives.`;
 
 export const options: Record<string, OptionSpec> = {
   slcan: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
@@ -19,6 +23,7 @@ export const options: Record<string, OptionSpec> = {
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: all 0)' },
   leader: { type: 'boolean', about: 'start in the leader role: no feedback until told to follow' },
   canable2: { type: 'boolean', about: 'an adapter that acknowledges nothing' },
+  json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 };
 
@@ -37,10 +42,18 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
     acknowledges: given.values['canable2'] !== true,
     onEvent: (what) => console.error(`sim piper: ${what}`),
   });
+  const narrator = new Narrator(given.values['json'] === true);
+  simulation.onCommand = (frame) => {
+    if (frame.id === ID.stop) narrator.event(frameText(frame));
+  };
   replaceLink(pty.path, link);
   console.log(`sim piper ready: ${link} → ${pty.path}`);
   await new Promise<void>((resolve) => {
-    const ticker = setInterval(() => simulation.tick(performance.now()), 1);
+    const ticker = setInterval(() => {
+      simulation.tick(performance.now());
+      const { motion, gripperM } = simulation.arm;
+      narrator.arm(motion.positionsRad, motion.velocitiesRadS, 1 - gripperM / STROKE_M);
+    }, 1);
     const end = () => {
       clearInterval(ticker);
       clearTimeout(timer);

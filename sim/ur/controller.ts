@@ -29,6 +29,8 @@ export class UrController {
   safetyMode: number = SAFETY.normal;
   remoteControl = true;
   toolOutputs = 0;
+  /** Told why the arm was brought to rest. */
+  onStop: (why: string) => void = () => {};
   nowS = 0;
   #program: UrProgram | null = null;
   #nextMode: number | null = null;
@@ -80,6 +82,7 @@ export class UrController {
 
   protectiveStop(): void {
     if (this.safetyMode !== SAFETY.normal) return;
+    this.onStop('protective stop');
     this.safetyMode = SAFETY.protectiveStop;
     this.#protectiveS = this.nowS;
     this.endProgram();
@@ -95,6 +98,7 @@ export class UrController {
 
   /** Emergency and safeguard stops. */
   safetyStop(mode: number): void {
+    this.onStop(`safety mode ${mode}`);
     this.safetyMode = mode;
     this.endProgram();
     this.arm.halt();

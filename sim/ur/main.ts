@@ -1,5 +1,6 @@
 import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
 import { Listener, onWords, portOption } from '../tcp.ts';
 import { SAFETY, UrController } from './controller.ts';
@@ -24,6 +25,7 @@ export const options: Record<string, OptionSpec> = {
   rtde: port('port of RTDE (default: 30004)'),
   dashboard: port('port of the dashboard (default: 29999)'),
   script: port('port that takes programs (default: 30002)'),
+  json: JSON_OPTION,
 };
 
 export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
@@ -33,6 +35,8 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
     throw new TeleopError('bad-option', `there is no series "${series}"`, { hint: 'Choose cb3 or e.' });
   const controller = new UrController(series);
   const rtde = new RtdeServer(controller);
+  const narrator = new Narrator(values['json'] === true);
+  controller.onStop = (why) => narrator.event(why);
   const log = (text: string) => console.log(`sim ur: ${text}`);
   const listeners = {
     rtde: new Listener(rtde.server),
@@ -48,6 +52,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const endSteps = runSteps(controller.stepS, (made, stalled) => {
     controller.step(stalled);
     rtde.step(made);
+    narrator.arm(controller.arm.positionsRad, controller.arm.velocitiesRadS, controller.toolOutputs & 1);
   });
   const act = actions(controller, rtde, all);
   onWords((word) => act[word]?.(), stop);

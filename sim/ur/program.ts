@@ -101,7 +101,8 @@ export class UrProgram {
   }
 
   #motion(): Record<string, Builtin> {
-    const { arm } = this.#controller;
+    const controller = this.#controller;
+    const { arm } = controller;
     const stepS = this.#controller.stepS;
     return {
       get_actual_joint_positions: () => [...arm.positionsRad],
@@ -127,6 +128,7 @@ export class UrProgram {
         return true;
       },
       *stopj(_thread, [radS2]): Step {
+        controller.onStop('stopj');
         arm.stop(number(radS2!));
         while (arm.moving) yield 'period';
         return true;

@@ -29,6 +29,8 @@ export class ControlBox {
   warningCode = 0;
   motorsOn = false;
   commands = 0;
+  /** Told why the arm was brought to rest. */
+  onStop: (why: string) => void = () => {};
   #running = false;
   #targetRad: readonly number[] | null = null;
   #estop = false;
@@ -40,6 +42,7 @@ export class ControlBox {
   }
 
   setState(state: number): void {
+    if (state === STATE.stopped) this.onStop('state 4');
     this.#targetRad = null;
     this.#running = state === STATE.motion && this.errorCode === 0 && this.motorsOn;
   }
@@ -61,6 +64,7 @@ export class ControlBox {
   }
 
   fail(code: number): void {
+    this.onStop(`error ${code}`);
     this.errorCode = code;
     this.#running = false;
     this.#targetRad = null;

@@ -1,4 +1,5 @@
 import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
+import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
 import { Listener, onWords, portOption } from '../tcp.ts';
 import { commandServer } from './command-server.ts';
@@ -20,11 +21,14 @@ export const options: Record<string, OptionSpec> = {
   command: port('port of commands (default: 502)'),
   report: port('port of the real-time report, 100 Hz (default: 30003)'),
   normal: port('port of the normal report, 5 Hz (default: 30001)'),
+  json: JSON_OPTION,
 };
 
 export async function run({ values }: Given, stop: AbortSignal): Promise<number> {
   const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
   const box = new ControlBox();
+  const narrator = new Narrator(values['json'] === true);
+  box.onStop = (why) => narrator.event(why);
   const real = new ReportServer(realReport);
   const normal = new ReportServer(normalReport);
   const listeners = {
@@ -40,6 +44,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const all = Object.values(listeners);
   const endSteps = runSteps(STEP_S, (made) => {
     box.step();
+    narrator.arm(box.positionsRad, box.velocitiesRadS, 0);
     // 100 Hz out of 250: after two and after three steps in turn.
     if (made % 5 === 0 || made % 5 === 2) real.send(box);
     if (made % 50 === 0) normal.send(box);

@@ -35,7 +35,7 @@ const HELP: OptionSpec = { type: 'boolean', short: 'h', about: 'show this help' 
 export const RIG_OPTION: OptionSpec = {
   type: 'string',
   value: 'NAME|FILE',
-  about: 'rig to use (default: demo)',
+  about: 'rig to use, also written rig=NAME (default: demo)',
 };
 export const JSON_OPTION: OptionSpec = { type: 'boolean', about: 'print JSON for machines' };
 
@@ -55,10 +55,25 @@ export function parseVerb(verb: Verb, args: readonly string[]): Given {
     });
     const overrides = positionals.filter((word) => /^[\w.-]+=/.test(word));
     const words = positionals.filter((word) => !overrides.includes(word));
-    return { values: values as Given['values'], words, overrides };
+    return takeRig(verb, { values: values as Given['values'], words, overrides });
   } catch (cause) {
+    if (cause instanceof TeleopError) throw cause;
     throw badOption(verb, cause as Error);
   }
+}
+
+/** `rig=NAME` among the settings is another way to write `--rig NAME`. */
+function takeRig(verb: Verb, given: Given): Given {
+  if (verb.options['rig'] !== RIG_OPTION) return given;
+  const isRig = (word: string) => word.startsWith('rig=');
+  const named = given.overrides.filter(isRig).map((word) => word.slice('rig='.length));
+  const overrides = given.overrides.filter((word) => !isRig(word));
+  const names = new Set([...named, given.values['rig'] ?? named[0]]);
+  if (names.size > 1)
+    throw new TeleopError('bad-option', `two rigs are named: ${[...names].join(' and ')}`, {
+      hint: 'Give one, as --rig NAME or as rig=NAME.',
+    });
+  return { ...given, values: { ...given.values, rig: named[0] ?? given.values['rig'] }, overrides };
 }
 
 function badOption(verb: Verb, cause: Error): TeleopError {

@@ -20,17 +20,13 @@ export function roleVerb(
     name: role,
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
-    details:
-      'Settings are overridden as key=value; `farhand config explain` lists them. rig=NAME is --rig NAME. Ends on Ctrl-C.',
+    details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ends on Ctrl-C.',
     options: { rig: RIG_OPTION, ...shortcuts, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
       const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
       const overrides = wishes.map(([name, { key }]) => `${key}=${given.values[name]}`);
-      const named = given.overrides.filter((text) => text.startsWith('rig='));
-      const rig = given.values['rig'] ?? named.at(-1)?.slice('rig='.length) ?? 'demo';
-      const settings = given.overrides.filter((text) => !named.includes(text));
-      const { config } = loadRig(String(rig), [...settings, ...overrides]);
+      const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
       const json = given.values['json'] === true;
       const tell = parentChannel();
       const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);

@@ -6,6 +6,7 @@ export const REASONS = [
   'bad-quaternion',
   'bad-range',
   'bad-tag',
+  'bus-error',
   'clamped-acceleration',
   'clamped-jerk',
   'clamped-range',

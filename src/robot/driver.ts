@@ -22,6 +22,8 @@ export interface Driver {
    * What is wrong, in words for the operator; empty while nothing is. Stays until `enable` succeeds again.
    */
   readonly fault: string;
+  /** Errors its bus told of and messages of the device that were refused, since it was opened. Only grows. */
+  readonly busErrors?: number;
   /**
    * Powers the joints and holds the present pose: enabling must not move. `stale` while it is under way: call it
    * again in each cycle; only after `ok` does a write have an effect. `fault` when it was refused.

@@ -32,6 +32,8 @@ describe('command line', () => {
     ['a word too many', ['robot', 'ur3'], /does not take "ur3"/, /robot --help/],
     ['a missing rig', ['robot', '--rig', 'dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
     ['a missing rig file', ['robot', '--rig', './none.yaml'], /none\.yaml does not exist/, /config rigs/],
+    ['a missing rig among the settings', ['robot', 'rig=dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
+    ['two rigs', ['robot', 'rig=piper', '--rig', 'ur3'], /two rigs are named: piper and ur3/, /rig=NAME/],
     ['a missing trace', ['trace', 'report', 'none.jsonl'], /none\.jsonl/, /→ \w/],
     ['a bad key', ['robot', 'robot.speedPercnt=40'], /unknown setting "robot.speedPercnt"/, /"speedPercent"/],
     [
@@ -109,6 +111,14 @@ describe('command line', () => {
     server.close();
     assert.equal(code, 2);
     assert.match(stderr, new RegExp(`console\\.port=${port + 1}`));
+  });
+
+  it('takes a rig among the settings', async () => {
+    const { stdout } = await farhand(['config', 'explain', '--json', 'rig=piper', 'operator.hz=50']);
+    const entries = JSON.parse(stdout) as { key: string; value: unknown; source: string }[];
+    const find = (key: string) => entries.find((entry) => entry.key === key);
+    assert.equal(find('robot.driver')?.source, 'rig piper.yaml');
+    assert.equal(find('operator.hz')?.value, 50);
   });
 
   it('explains every setting with value, source and meaning', async () => {

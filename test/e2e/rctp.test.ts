@@ -33,7 +33,8 @@ describe('an operator that listens to RCTP', () => {
   const rearm = async () => {
     await rig.ask('disarm');
     await rig.waitFor('idle');
-    await sleep(100);
+    // The last sample of a sender that was killed counts for 150 ms, and would engage.
+    await sleep(300);
     await rig.ask('arm');
     await rig.waitFor('armed');
   };

@@ -108,6 +108,33 @@ describe('the orchestrator', () => {
     assert.ok(Math.abs(first.at(-1)! - 0.99) < 1e-9);
   });
 
+  it('asks again for a hand without a clutch while the robot powers its joints, and never after it has moved', () => {
+    const { leader, robot, tick } = set();
+    leader.clutchless = true;
+    Object.assign(robot.state, { state: 'idle' });
+    assert.equal(tick().engagement, 0);
+    Object.assign(robot.state, { state: 'armed' });
+    for (let refused = 1; refused < 20; refused++) {
+      assert.equal(tick().engagement, refused);
+      Object.assign(robot.state, { endedEngagement: refused });
+    }
+    Object.assign(leader.sample, { tracking: false, clutch: false });
+    assert.equal(tick(5).engagement, 0, 'a hand that is lost meanwhile');
+    Object.assign(leader.sample, { tracking: true, clutch: true });
+    assert.equal(tick().engagement, 20);
+    Object.assign(robot.state, { state: 'engaged' });
+    assert.equal(tick(5).engagement, 20);
+    Object.assign(robot.state, { state: 'hold', endedEngagement: 20 });
+    assert.equal(tick(50).engagement, 0, 'a watchdog, say: it must be armed anew');
+  });
+
+  it('lets a human who was refused open the clutch first', () => {
+    const { robot, tick } = set();
+    assert.equal(tick().engagement, 1);
+    Object.assign(robot.state, { endedEngagement: 1 });
+    assert.equal(tick(50).engagement, 0);
+  });
+
   it('tells the delay of the filter only where a hand is followed', () => {
     const { leader, tick } = set();
     assert.equal(tick(3).filterDelayNs, 12e6);

@@ -195,7 +195,10 @@ export class Orchestrator {
     if ((trusted && !leader.sample.clutch) || (leader.automatic && !this.#paused)) this.#mustRelease = false;
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
-      if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
+      // Refused before it began, by joints that are still being powered: whoever armed them need not do so again.
+      const refused = ended && leader.clutchless && robot.state === 'armed';
+      if (refused) this.#release(false);
+      else if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
       else if (!trusted || ended) this.#release(!leader.automatic);
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');

@@ -1,4 +1,5 @@
 import { type Clock, NS_PER_MS } from '../../core/clock.ts';
+import type { Counters } from '../../core/counters.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import { type DriverMemory, emptyNews, emptyOrder, NewsBoard, OrderBoard } from './driver-boards.ts';
 
@@ -9,6 +10,7 @@ export const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
 export class DriverLoop {
   readonly #driver: Driver;
   readonly #clock: Clock;
+  readonly #counters: Counters | null;
   readonly #orders: OrderBoard;
   readonly #newsBoard: NewsBoard;
   readonly #order;
@@ -18,10 +20,18 @@ export class DriverLoop {
   #enabled = false;
   #lapse = '';
   #heardNs: number;
+  #busErrors = 0;
 
-  constructor(driver: Driver, memory: DriverMemory, joints: number, clock: Clock) {
+  constructor(
+    driver: Driver,
+    memory: DriverMemory,
+    joints: number,
+    clock: Clock,
+    counters: Counters | null = null,
+  ) {
     this.#driver = driver;
     this.#clock = clock;
+    this.#counters = counters;
     this.#orders = new OrderBoard(memory, joints);
     this.#newsBoard = new NewsBoard(memory, joints);
     this.#order = emptyOrder(joints);
@@ -65,6 +75,13 @@ export class DriverLoop {
     this.#news.reading = this.#driver.read(nowNs, this.#reading);
     this.#news.fault = this.#lapse || this.#driver.fault;
     this.#newsBoard.write(this.#news, this.#reading);
+    this.#count();
+  }
+
+  #count(): void {
+    const { busErrors = 0 } = this.#driver;
+    if (busErrors > this.#busErrors) this.#counters?.add('bus-error', busErrors - this.#busErrors);
+    this.#busErrors = busErrors;
   }
 
   /** Now and then: a control loop that is silent has lost the robot. */

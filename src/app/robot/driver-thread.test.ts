@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ManualClock, monotonicClock } from '../../core/clock.ts';
+import { Counters } from '../../core/counters.ts';
 import type { TickStatus } from '../../core/messages.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import { loadModel } from '../robot-models.ts';
@@ -14,6 +15,7 @@ const MS = 1e6;
 
 /** Takes three passes to enable; records what it is told. */
 class SlowDriver implements Driver {
+  busErrors = 0;
   fault = '';
   readonly calls: string[] = [];
   readonly writes: number[] = [];
@@ -50,7 +52,8 @@ function bench() {
   const clock = new ManualClock();
   const memory = createDriverMemory(2);
   const device = new SlowDriver();
-  const loop = new DriverLoop(device, memory, 2, clock);
+  const counters = new Counters();
+  const loop = new DriverLoop(device, memory, 2, clock, counters);
   const driver = new ThreadedDriver(memory, 2);
   const reading = emptyReading(2);
   const cycle = () => {
@@ -59,7 +62,7 @@ function bench() {
     loop.onWake();
     return status;
   };
-  return { clock, device, loop, driver, reading, cycle };
+  return { clock, counters, device, loop, driver, reading, cycle };
 }
 
 function powered() {
@@ -153,6 +156,20 @@ describe('a driver on a thread of its own', () => {
     cycle();
     assert.equal(cycle(), 'fault');
     assert.equal(driver.fault, 'joint 3 too hot');
+  });
+
+  it('counts what its bus complains of, once each', () => {
+    const { counters, device, cycle } = bench();
+    for (const [errors, counted] of [
+      [0, 0],
+      [3, 3],
+      [3, 3],
+      [10, 10],
+    ]) {
+      device.busErrors = errors!;
+      cycle();
+      assert.equal(counters.get('bus-error'), counted);
+    }
   });
 
   it('works across real threads: the simulated arm follows and stops', async () => {

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { monotonicClock } from '../../core/clock.ts';
+import { Counters } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
@@ -12,6 +13,8 @@ export interface DriverStart {
   options: Record<string, unknown>;
   model: RobotModel;
   memory: DriverMemory;
+  /** Of the robot, where it counts. */
+  counters?: SharedArrayBuffer;
 }
 
 export type DriverMessage =
@@ -38,7 +41,8 @@ async function main(): Promise<void> {
   const { name, options, model, memory } = start;
   const plugin = await loadPlugin('driver', name);
   const driver = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
-  const loop = new DriverLoop(driver, memory, model.joints.length, monotonicClock);
+  const counters = start.counters === undefined ? null : new Counters(start.counters);
+  const loop = new DriverLoop(driver, memory, model.joints.length, monotonicClock, counters);
   const wake = new Int32Array(memory.wake);
   const watch = setInterval(() => loop.watch(), WATCH_MS);
   loop.onWake();

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../core/clock.ts';
+import type { Counters } from '../../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../../core/errors.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { Driver } from '../../robot/driver.ts';
@@ -23,10 +24,12 @@ export async function openDriver(
   options: Record<string, unknown>,
   model: RobotModel,
   clock: Clock,
+  counters?: Counters,
 ): Promise<OpenDriver> {
   const plugin = await loadPlugin('driver', name);
   const config = pluginConfig('driver', name, plugin, options);
-  if (plugin.inline !== true) return openThreaded({ name, options, model });
+  if (plugin.inline !== true)
+    return openThreaded({ name, options, model, ...(counters ? { counters: counters.buffer } : {}) });
   const driver = await plugin.open(config, model, clock);
   return {
     driver,

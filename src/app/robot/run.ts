@@ -25,7 +25,7 @@ export async function runRobot(
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
   const policy = createPolicy(rig.robot.playout);
-  const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock);
+  const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, counters);
   try {
     const keys = rig.link.transport === 'udp' ? start.keys : [];
     const tunnel =

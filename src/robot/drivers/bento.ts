@@ -72,6 +72,10 @@ class BentoDriver implements Driver {
     return this.#fault;
   }
 
+  get busErrors(): number {
+    return this.#link.refused;
+  }
+
   async open(): Promise<void> {
     const { scene, host, openTimeoutMs } = this.#config;
     await this.#link.open(() => this.#beat());

@@ -77,6 +77,10 @@ class UrDriver implements Driver {
     return this.#fault;
   }
 
+  get busErrors(): number {
+    return this.#rtde.malformed;
+  }
+
   async open(): Promise<void> {
     const { host, rtdePort, reverseHost, reversePort } = this.#config;
     try {

@@ -77,6 +77,10 @@ class Xarm6Driver implements Driver {
     return this.#fault;
   }
 
+  get busErrors(): number {
+    return this.#tcp.malformed;
+  }
+
   async open(): Promise<void> {
     const { host, commandPort, reportPort } = this.#config;
     try {

@@ -93,6 +93,10 @@ export class PiperDriver implements Driver {
     return this.#fault;
   }
 
+  get busErrors(): number {
+    return this.#bus.stats.errors + this.feedback.refused;
+  }
+
   enable(nowNs: number): TickStatus {
     if (this.#disposed) return 'fault';
     this.#watch(nowNs);

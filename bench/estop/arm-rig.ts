@@ -1,0 +1,185 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SimLine } from '../../sim/narrator.ts';
+import { type Answer, askOperator } from '../../src/app/ask.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { SupervisorState } from '../../src/core/messages.ts';
+import { VerbProcess } from './verb-process.ts';
+
+export type ArmName = 'piper' | 'ur3' | 'xarm6';
+export type ArmLine = Extract<SimLine, { kind: 'arm' }>;
+
+interface Change {
+  robotNs: number;
+  from: SupervisorState;
+  to: SupervisorState;
+  cause: string;
+}
+
+const LOOK_MS = 2;
+
+/**
+ * A simulated arm, `farhand robot` and `farhand operator` as three processes on this machine, as a user starts them, and
+ * what they tell. All instants are of the machine's monotonic clock.
+ */
+export class ArmRig {
+  readonly changes: Change[] = [];
+  /** What the simulator tells of the arm, and of what happened to it. */
+  readonly seen: ArmLine[] = [];
+  readonly events: { atNs: number; what: string }[] = [];
+  readonly rctpPort: number;
+  readonly #name: ArmName;
+  readonly #folder = mkdtempSync(path.join(tmpdir(), 'farhand-arm-'));
+  readonly #settings: string[];
+  readonly #rig: Rig;
+  sim!: VerbProcess;
+  robot!: VerbProcess;
+  operator!: VerbProcess;
+
+  private constructor(name: ArmName, ports: readonly number[]) {
+    const [command, state, sync, desk, telemetry, rctp] = ports;
+    this.#name = name;
+    this.rctpPort = rctp!;
+    this.#settings = [
+      `link.commandPort=${command}`,
+      `link.statePort=${state}`,
+      `link.syncPort=${sync}`,
+      `console.deskPort=${desk}`,
+      `console.telemetryPort=${telemetry}`,
+      'link.security=plain',
+      'trace.dir=',
+      // A shared machine stalls for longer than the 100 and 200 ms of a rig.
+      'robot.commandTimeoutMs=400',
+      'robot.feedbackTimeoutMs=1000',
+    ];
+    this.#rig = loadRig(name, this.#settings).config;
+  }
+
+  /** `more`: settings of the operator; `priority` of both control threads. Returns when the robot was found. */
+  static async start(name: ArmName, more: readonly string[] = [], priority = 0): Promise<ArmRig> {
+    const arm = new ArmRig(name, await freeUdpPorts(6));
+    try {
+      const target = await arm.#startSim();
+      const shared = [`rig=${name}`, ...arm.#settings, '--json'];
+      const robot = [...target, `robot.realtimePriority=${priority}`];
+      arm.robot = new VerbProcess(['robot', ...shared, ...robot], (line) => arm.#onRobot(line));
+      await arm.robot.waitFor(/"ready"/);
+      const input = ['operator.input=rctp', `operator.inputs.rctp.rightPort=${arm.rctpPort}`];
+      const operator = [...input, `operator.realtimePriority=${priority}`, ...more];
+      arm.operator = new VerbProcess(['operator', ...shared, ...operator]);
+      await arm.waitFor('idle');
+    } catch (error) {
+      await arm.close();
+      throw error;
+    }
+    return arm;
+  }
+
+  /** Starts the simulator; returns the settings that lead the driver to it. */
+  async #startSim(): Promise<string[]> {
+    const take = (line: string) => this.#onSim(line);
+    if (this.#name === 'piper') {
+      const link = path.join(this.#folder, 'slcan');
+      // Home of the model: folded up, as it is parked, it can go nowhere.
+      this.sim = new VerbProcess(
+        ['sim', 'piper', '--slcan', link, '--start', '0,69,-63,0,23,0', '--json'],
+        take,
+      );
+      await this.sim.waitFor(/ready/);
+      return [`robot.options.bus=slcan:${link}`, 'robot.options.feedbackTimeoutMs=1000'];
+    }
+    const isUr = this.#name === 'ur3';
+    const ports = isUr ? ['--rtde', '--dashboard', '--script'] : ['--command', '--report', '--normal'];
+    const free = ports.flatMap((port) => [port, '0']);
+    this.sim = new VerbProcess(['sim', isUr ? 'ur' : 'xarm6', ...free, '--json'], take);
+    const ready = await this.sim.waitFor(/ready/);
+    const port = (word: string) => new RegExp(`${word} (\\d+)`).exec(ready)?.[1];
+    const named = isUr ? { rtde: 'rtde', dashboard: 'dashboard', script: 'script' } : XARM_PORTS;
+    const settings = Object.entries(named).map(([word, key]) => `robot.options.${key}Port=${port(word)}`);
+    if (isUr) settings.push('robot.options.reversePort=0');
+    return ['robot.options.host=127.0.0.1', ...settings];
+  }
+
+  #onSim(line: string): void {
+    if (!line.startsWith('{')) return;
+    const told = JSON.parse(line) as SimLine;
+    if (told.kind === 'arm') this.seen.push(told);
+    else this.events.push(told);
+  }
+
+  #onRobot(line: string): void {
+    if (line.includes('"transition"')) this.changes.push(JSON.parse(line) as Change);
+  }
+
+  nowNs = (): number => monotonicClock.nowNs();
+
+  get state(): SupervisorState | undefined {
+    return this.changes.at(-1)?.to;
+  }
+
+  /** Resolves with the change into `state` at or after `fromNs`; at once when there was one. */
+  async waitFor(state: SupervisorState, timeoutMs = 10_000, fromNs = 0): Promise<Change> {
+    const found = () => this.changes.findLast(({ to, robotNs }) => to === state && robotNs >= fromNs);
+    return this.until(
+      found,
+      timeoutMs,
+      () => `robot is not ${state}: ${JSON.stringify(this.changes.slice(-4))}`,
+    );
+  }
+
+  /** The first event of the simulated arm at or after `fromNs`. */
+  event(what: RegExp, fromNs: number, timeoutMs = 2000): Promise<{ atNs: number; what: string }> {
+    const found = () => this.events.find((event) => event.atNs >= fromNs && what.test(event.what));
+    return this.until(found, timeoutMs, () => `no ${what}: ${JSON.stringify(this.events.slice(-6))}`);
+  }
+
+  async until<T>(find: () => T | undefined, timeoutMs: number, complaint: () => string): Promise<T> {
+    const untilMs = performance.now() + timeoutMs;
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      if (performance.now() > untilMs) throw new Error(complaint());
+      await sleep(LOOK_MS);
+    }
+  }
+
+  /** As `farhand ask` does; throws when it had no effect. */
+  ask(kind: string, withinMs = 5000): Promise<Answer> {
+    return askOperator(this.#rig, kind, withinMs);
+  }
+
+  /** As `farhand sim` reads it from its standard input. */
+  say(word: string): void {
+    this.sim.child.send(word);
+  }
+
+  /** The simulated Piper disappears, without a word; a new one takes its place after a moment. */
+  async replug(afterMs: number): Promise<void> {
+    await this.sim.end('SIGKILL');
+    await sleep(afterMs);
+    await this.#startSim();
+  }
+
+  /** Whatever it was before: at rest, then powered, and a hand may drive it. */
+  async rearm(): Promise<void> {
+    if (this.state === 'stopped') await this.ask('reset');
+    else if (this.state !== 'idle') await this.ask('disarm');
+    await this.ask('arm');
+  }
+
+  /** Lines of the arm within [fromNs, toNs]. */
+  between(fromNs: number, toNs = Number.POSITIVE_INFINITY): ArmLine[] {
+    return this.seen.filter(({ atNs }) => atNs >= fromNs && atNs <= toNs);
+  }
+
+  async close(): Promise<void> {
+    for (const process of [this.operator, this.robot, this.sim]) await process?.end();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+const XARM_PORTS = { command: 'command', report: 'report' };

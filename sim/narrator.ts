@@ -1,0 +1,54 @@
+import type { OptionSpec } from '../src/cli/arguments.ts';
+import { monotonicClock } from '../src/core/clock.ts';
+
+export const JSON_OPTION: OptionSpec = {
+  type: 'boolean',
+  about: 'tell what the arm does, as JSON lines with the monotonic clock of this machine (atNs)',
+};
+
+const EVERY_NS = 20e6;
+
+/** One line of `--json`. */
+export type SimLine =
+  | {
+      kind: 'arm';
+      atNs: number;
+      positionsRad: number[];
+      /** The fastest each joint has been since the line before. */
+      topRadS: number[];
+      /** 1 is closed. */
+      gripper: number;
+    }
+  | { kind: 'event'; atNs: number; what: string };
+
+/** Tells a bystander what a simulated arm does: 50 lines a second for its joints, and one for each event at once. */
+export class Narrator {
+  readonly #on: boolean;
+  #topRadS: number[] = [];
+  #toldNs = Number.NEGATIVE_INFINITY;
+
+  constructor(on: boolean) {
+    this.#on = on;
+  }
+
+  event(what: string): void {
+    if (this.#on) this.#print({ kind: 'event', atNs: monotonicClock.nowNs(), what });
+  }
+
+  /** After every step of the arm. */
+  arm(positionsRad: ArrayLike<number>, velocitiesRadS: ArrayLike<number>, gripper: number): void {
+    if (!this.#on) return;
+    for (let i = 0; i < velocitiesRadS.length; i++)
+      this.#topRadS[i] = Math.max(this.#topRadS[i] ?? 0, Math.abs(velocitiesRadS[i]!));
+    const atNs = monotonicClock.nowNs();
+    if (atNs - this.#toldNs < EVERY_NS) return;
+    this.#toldNs = atNs;
+    const topRadS = this.#topRadS;
+    this.#topRadS = [];
+    this.#print({ kind: 'arm', atNs, positionsRad: Array.from(positionsRad), topRadS, gripper });
+  }
+
+  #print(line: SimLine): void {
+    console.log(JSON.stringify(line));
+  }
+}
