@@ -14,17 +14,23 @@ if (files.length === 0) {
   console.error(`No test file matches ${wanted.join(', ')}.`);
   process.exit(2);
 }
-// Timing-sensitive suites (real sockets, buses, processes, browser) run alone, after the rest.
-const REAL_TIME = /[\\/](e2e|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver/;
-const alone = files.filter((name) => name.startsWith(path.join('dist', 'test')) && REAL_TIME.test(name));
-const together = files.filter((name) => !alone.includes(name));
+// Suites in real time (sockets, buses, processes) come after the rest, two at a time; those that judge milliseconds or
+// drive a browser run alone.
+const inTest = (name) => name.startsWith(path.join('dist', 'test'));
+const REAL_TIME = /[\\/](e2e|interop|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver/;
+const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|lease|bento-page|arms)/;
+const realTime = files.filter((name) => inTest(name) && REAL_TIME.test(name));
+const strict = realTime.filter((name) => STRICT.test(name));
+const together = files.filter((name) => !realTime.includes(name));
+const relaxed = realTime.filter((name) => !strict.includes(name));
 const flags = ['--enable-source-maps', '--test', '--test-reporter=spec'];
 // What playout learns in a test is not for the user's own robots.
 const state = mkdtempSync(path.join(tmpdir(), 'farhand-test-'));
 let failed = false;
 for (const [group, concurrency] of [
   [together, 2],
-  [alone, 1],
+  [relaxed, 2],
+  [strict, 1],
 ]) {
   if (group.length === 0) continue;
   const result = spawnSync(process.execPath, [...flags, `--test-concurrency=${concurrency}`, ...group], {
