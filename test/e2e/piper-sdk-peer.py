@@ -1,5 +1,6 @@
 """AgileX' own SDK as a peer of our simulator and as a reader of our driver's frames, over python-can's slcan."""
 import json
+import re
 import sys
 import time
 
@@ -26,7 +27,8 @@ def wait(condition, seconds=15.0):
 def drive(goal, stroke):
     """Enables, moves, reads, stops: what a user of the SDK does."""
     piper.ConnectPort(piper_init=True)
-    wait(lambda: isinstance(piper.GetPiperFirmwareVersion(), str))
+    # The answer comes in several frames; until the last of them the SDK gives a part of it.
+    wait(lambda: re.fullmatch(r"S-V\d+\.\d+-\d+", str(piper.GetPiperFirmwareVersion())))
     out = {"firmware": piper.GetPiperFirmwareVersion()}
     out["enabled"] = wait(piper.EnablePiper)
     piper.GripperCtrl(0, 1000, 0x02, 0)
