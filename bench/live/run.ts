@@ -19,8 +19,10 @@ import { badTracking, TrackingTap } from './tracking.ts';
 const WARM_NS = 10e9;
 const MOST_MM = 5;
 const HALF_INTERVAL_MS = 5;
-/** About 0.45 m/s at the flange: 10.5 ms are 5 mm. */
-const FAST_HAND = 'operator.inputs.scripted.periodS=2';
+/** To and fro at up to 0.3 m/s, about as fast as the arm's acceleration limits allow: 5 mm are 16 ms. */
+const FAST_HAND = ['periodS=3', 'widthM=0.15', 'heightM=0.02'].map(
+  (text) => `operator.inputs.scripted.${text}`,
+);
 
 export interface LiveRun {
   policy: string;
@@ -47,7 +49,13 @@ export async function liveRun(
 ): Promise<LiveRun> {
   const tap = new TrackingTap(loadModel('ur3'));
   const { records, link } = await demoRun({
-    overrides: [`robot.playout=${policy}`, 'robot.stateHz=200', 'link.security=plain', FAST_HAND, ...extra],
+    overrides: [
+      `robot.playout=${policy}`,
+      'robot.stateHz=200',
+      'link.security=plain',
+      ...FAST_HAND,
+      ...extra,
+    ],
     durationS: seconds,
     link: { trace: loadLinkTrace(traceFile(trace)), returnProfile: 'ethernet', onEntry: tap.onEntry },
   });
