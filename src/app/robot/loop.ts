@@ -32,9 +32,10 @@ import {
   peerAddress,
 } from '../../wire/reactor.ts';
 import { OperatorLease } from '../../wire/session.ts';
-import { networkOf, type Priors } from '../network-memory.ts';
+import type { Priors } from '../network-memory.ts';
 import type { Rig } from '../rig.ts';
 import { robotBoardSize, writeRobotBoard } from './board.ts';
+import { NetworkLearning } from './network-learning.ts';
 
 /** Order of the robot's sockets. */
 export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
@@ -66,8 +67,6 @@ export interface RobotParts {
 const QUEUE_CAPACITY = 1024;
 /** A stall between stamping and sending is not the rule. */
 const MAX_REPLY_COST_NS = 300e3;
-/** What was learnt about the network is left behind so often, and when the operator goes; not if it stayed for less. */
-const LEARNT_NS = 60e9;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
 export class RobotLoop implements DatagramHandler {
@@ -85,15 +84,13 @@ export class RobotLoop implements DatagramHandler {
   readonly #probe = emptyProbe();
   readonly #state;
   readonly #numbers: Float64Array;
+  readonly #learning: NetworkLearning;
   readonly #extrapolation: Extrapolation;
   readonly #bridgeRad: Float64Array;
   #engagement = 0;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
-  #network = '';
-  #enteredNs = 0;
-  #learntNs = 0;
   readonly #wish: PlayoutWish = { ...NO_WISH };
   readonly #wished: PlayoutWish = { ...NO_WISH };
   #replyCostNs = 0;
@@ -109,6 +106,7 @@ export class RobotLoop implements DatagramHandler {
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
     this.#numbers = new Float64Array(robotBoardSize(joints));
+    this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
     this.#extrapolation = new Extrapolation(joints);
     this.#bridgeRad = new Float64Array(joints);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
@@ -131,14 +129,14 @@ export class RobotLoop implements DatagramHandler {
   #cycle(nowNs: number): void {
     if (Atomics.load(this.#parts.windDown, 0) !== 0) {
       this.supervisor.shutDown('robot process is ending', nowNs);
-      this.#leaveLearnt(nowNs);
+      this.#learning.leave(nowNs);
       this.#publishState(nowNs);
       this.#parts.onFinished();
       return;
     }
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
-    if (isHeld && nowNs - this.#learntNs > LEARNT_NS) this.#leaveLearnt(nowNs);
+    if (isHeld) this.#learning.tick(nowNs);
     this.#bridge(nowNs);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
@@ -300,7 +298,7 @@ export class RobotLoop implements DatagramHandler {
   #onHello(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
     if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
-    if (result === 'claimed') this.#enterNetwork(from, nowNs);
+    if (result === 'claimed') this.#learning.enter(peerAddress(from), nowNs);
     const malformed = this.#takeWish(bytes, length);
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
@@ -311,27 +309,6 @@ export class RobotLoop implements DatagramHandler {
     }
     this.supervisor.operatorJoined(result === 'claimed', nowNs);
     return null;
-  }
-
-  /** Begins from what was learnt about the operator's network; on the one in use, playout knows better. */
-  #enterNetwork(from: Peer, nowNs: number): void {
-    const { rig, policy, priors } = this.#parts;
-    const network = rig.robot.network || networkOf(peerAddress(from));
-    this.#leaveLearnt(nowNs);
-    if (network === this.#network) policy.restart?.();
-    else policy.restart?.(priors[network] ?? null);
-    if (network !== this.#network) this.#enteredNs = nowNs;
-    this.#network = network;
-  }
-
-  #leaveLearnt(nowNs: number): void {
-    this.#learntNs = nowNs;
-    const isKnown = this.#parts.priors[this.#network] !== undefined;
-    if (this.#network === '' || (!isKnown && nowNs - this.#enteredNs < LEARNT_NS)) return;
-    const prior = this.#parts.policy.exportPrior?.();
-    if (prior === undefined) return;
-    this.#parts.priors[this.#network] = prior;
-    this.#parts.onLearnt(this.#network, prior);
   }
 
   #takeWish(bytes: Uint8Array, length: number): Reason | null {
@@ -347,7 +324,7 @@ export class RobotLoop implements DatagramHandler {
   #onBye(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     if (!this.#lease.release(decodeHello(bytes, length), from)) return 'not-operator';
     this.supervisor.operatorLeft(nowNs);
-    this.#leaveLearnt(nowNs);
+    this.#learning.leave(nowNs);
     return null;
   }
 
