@@ -7,7 +7,7 @@ const MAY_IMPORT = {
   core: [],
   ...Object.fromEntries(STAGES.map((stage) => [stage, ['core']])),
   app: ['core', ...STAGES],
-  cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'sim'],
+  cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'camera', 'record', 'sim'],
 };
 const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/'];
 // Browser-safe: nothing of Node's.
