@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { loadLinkTrace } from '../../src/app/link-emulator.ts';
 import { packageRoot } from '../../src/app/paths.ts';
+import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { TraceRecord } from '../../src/core/trace-record.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
@@ -18,7 +19,6 @@ import { badTracking, TrackingTap } from './tracking.ts';
 /** As the score: the first ten seconds do not count. */
 const WARM_NS = 10e9;
 const MOST_MM = 5;
-const HALF_INTERVAL_MS = 5;
 /** To and fro at up to 0.3 m/s, about as fast as the arm's acceleration limits allow: 5 mm are 16 ms. */
 const FAST_HAND = ['periodS=3', 'widthM=0.15', 'heightM=0.02'].map(
   (text) => `operator.inputs.scripted.${text}`,
@@ -47,25 +47,26 @@ export async function liveRun(
   seconds: number,
   extra: string[] = [],
 ): Promise<LiveRun> {
-  const tap = new TrackingTap(loadModel('ur3'));
+  const overrides = [
+    `robot.playout=${policy}`,
+    'robot.stateHz=200',
+    'link.security=plain',
+    ...FAST_HAND,
+    ...extra,
+  ];
+  const { config: rig } = loadRig('demo', overrides);
+  const tap = new TrackingTap(loadModel(rig.model));
   const { records, link } = await demoRun({
-    overrides: [
-      `robot.playout=${policy}`,
-      'robot.stateHz=200',
-      'link.security=plain',
-      ...FAST_HAND,
-      ...extra,
-    ],
+    overrides,
     durationS: seconds,
     link: { trace: loadLinkTrace(traceFile(trace)), returnProfile: 'ethernet', onEntry: tap.onEntry },
   });
   const { arrivals, applied, startNs } = arrivalsOf(records);
   const latencyMs = effectiveLatencyMs(arrivals, applied.applyUs);
   const steadyMs = runningTargetMs(latencyMs);
-  const delayMs = (robotNs: number) => {
-    const tick = Math.round((robotNs - startNs) / 1e7);
-    // A target stands until the next command: half an interval older on average.
-    return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]! + HALF_INTERVAL_MS;
+  const delayMs = (operatorNs: number) => {
+    const tick = Math.round((operatorNs - startNs) / 1e7);
+    return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]!;
   };
   return {
     policy,
@@ -73,7 +74,7 @@ export async function liveRun(
     live: scoreOf(arrivals, applied)!,
     replayed: scoreOf(arrivals, replay(arrivals, createPolicy(policy)))!,
     replayedNone: scoreOf(arrivals, replay(arrivals, createPolicy('none')))!,
-    tracking: badTracking(tap.errorsMm(delayMs), startNs + WARM_NS, MOST_MM),
+    tracking: badTracking(tap.errorsMm(delayMs, rig.robot), startNs + WARM_NS, MOST_MM),
     linkErrorP99Ms: link!.forward.errorMs!.p99,
   };
 }

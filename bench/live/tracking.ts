@@ -1,6 +1,9 @@
 import type { LinkEntry } from '../../src/app/link-worker.ts';
 import { createChain } from '../../src/core/chain.ts';
+import { Counters } from '../../src/core/counters.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
+import { ArmMotion } from '../../src/robot/supervisor/arm-motion.ts';
+import type { SupervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { decodeCommand, emptyCommand, emptyEarlier } from '../../src/wire/codecs/command.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
 import { decodeState, emptyState } from '../../src/wire/codecs/state.ts';
@@ -35,61 +38,103 @@ class Path {
   }
 }
 
+interface Commanded {
+  stampNs: number;
+  positionsRad: Float64Array;
+}
+
 /**
- * Listens to an unsealed link: where the operator wanted the flange, and where the robot told its driver to put it.
+ * Listens to an unsealed link: what the operator commanded, and where the robot told its driver to put the flange.
  * Both roles run on this machine, so their stamps are of one clock.
  */
 export class TrackingTap {
-  readonly commanded = new Path();
-  readonly followed = new Path();
+  readonly #commanded: Commanded[] = [];
+  readonly #followed = new Path();
   readonly #model: RobotModel;
+  #take: ((entry: LinkEntry) => void) | null = null;
 
   constructor(model: RobotModel) {
     this.#model = model;
   }
 
-  readonly onEntry: (entry: LinkEntry) => void = this.#listener();
-
-  #listener(): (entry: LinkEntry) => void {
-    let take: ((entry: LinkEntry) => void) | null = null;
-    return (entry) => {
-      take ??= this.#reader();
-      take(entry);
-    };
-  }
+  readonly onEntry = (entry: LinkEntry): void => {
+    this.#take ??= this.#reader();
+    this.#take(entry);
+  };
 
   #reader(): (entry: LinkEntry) => void {
     const joints = this.#model.joints.length;
-    const chain = createChain(this.#model);
+    const flange = flangeOf(this.#model);
     const [command, earlier, state] = [emptyCommand(joints), emptyEarlier(joints), emptyState(joints)];
-    const pointM = new Float64Array(3);
-    const quatXyzw = new Float64Array(4);
-    const flange = (rad: Float64Array) => {
-      chain.frame(rad, joints, pointM, quatXyzw);
-      return pointM;
-    };
     return ({ bytes }) => {
       const type = frameType(bytes, bytes.length);
       if (type === 'command' && decodeCommand(bytes, bytes.length, command, earlier) === null) {
-        if (command.engagement > 0) this.commanded.add(command.stateOperatorNs, flange(command.positionsRad));
+        const { stateOperatorNs: stampNs, positionsRad } = command;
+        const isNewer = stampNs > (this.#commanded.at(-1)?.stampNs ?? 0);
+        if (command.engagement > 0 && isNewer)
+          this.#commanded.push({ stampNs, positionsRad: positionsRad.slice() });
       } else if (
         type === 'state' &&
         decodeState(bytes, bytes.length, state, { boot: 0, session: 0 }) === null
       ) {
-        if (state.state === 'engaged') this.followed.add(state.robotNs, flange(state.targetRad));
+        if (state.state === 'engaged') this.#followed.add(state.robotNs, flange(state.targetRad));
       }
     };
   }
 
-  /** Distance from the commanded path, `delayMs(t)` ago, of each state the robot told; NaN where one is missing. */
-  errorsMm(delayMs: (robotNs: number) => number): { atNs: number; mm: number }[] {
+  /**
+   * Distance of each state the robot told from where the same limits would have led it on a link of the steady delay
+   * alone; NaN where one is missing.
+   */
+  errorsMm(
+    delayMs: (operatorNs: number) => number,
+    config: SupervisorConfig,
+  ): { atNs: number; mm: number }[] {
+    const steady = steadyPath(this.#model, config, this.#commanded, delayMs);
     const wanted = new Float64Array(3);
-    return this.followed.atNs.map((atNs, i) => {
-      if (!this.commanded.at(atNs - delayMs(atNs) * 1e6, wanted)) return { atNs, mm: Number.NaN };
-      const [x, y, z] = [0, 1, 2].map((k) => this.followed.pointsM[3 * i + k]! - wanted[k]!);
+    return this.#followed.atNs.map((atNs, i) => {
+      if (!steady.at(atNs, wanted)) return { atNs, mm: Number.NaN };
+      const [x, y, z] = [0, 1, 2].map((k) => this.#followed.pointsM[3 * i + k]! - wanted[k]!);
       return { atNs, mm: 1000 * Math.hypot(x!, y!, z!) };
     });
   }
+}
+
+function flangeOf(model: RobotModel): (rad: Float64Array) => Float64Array {
+  const chain = createChain(model);
+  const pointM = new Float64Array(3);
+  const quatXyzw = new Float64Array(4);
+  return (rad) => {
+    chain.frame(rad, model.joints.length, pointM, quatXyzw);
+    return pointM;
+  };
+}
+
+const TICK_NS = 1e6;
+
+/** What the supervisor's limits make of the commands when each is applied a steady delay after its stamp. */
+function steadyPath(
+  model: RobotModel,
+  config: SupervisorConfig,
+  commands: readonly Commanded[],
+  delayMs: (operatorNs: number) => number,
+): Path {
+  const path = new Path();
+  const flange = flangeOf(model);
+  const motion = new ArmMotion(model, config, new Counters());
+  let lastNs = Number.NEGATIVE_INFINITY;
+  for (const { stampNs, positionsRad } of commands) {
+    const dueNs = stampNs + delayMs(stampNs) * 1e6;
+    if (dueNs - lastNs > 200e6) motion.engage(positionsRad, dueNs);
+    for (let atNs = lastNs + TICK_NS; atNs < dueNs && dueNs - lastNs <= 200e6; atNs += TICK_NS) {
+      motion.step(atNs);
+      path.add(atNs, flange(motion.targetRad));
+    }
+    motion.command(positionsRad, stampNs, dueNs);
+    path.add(dueNs, flange(motion.targetRad));
+    lastNs = dueNs;
+  }
+  return path;
 }
 
 /** One-second windows whose 95th percentile lies above `mostMm`, and how many there were. */
