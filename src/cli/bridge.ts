@@ -16,7 +16,8 @@ export const bridgeVerb: Verb = {
 PREFIX/command       std_msgs/Float64MultiArray: joint targets as the operator sent them, while the robot follows
 
 About 30 messages a second. Nothing is taken from ROS 2. A robot that is driven by ROS 2 needs the driver ros2-joints
-instead: what follows PREFIX/command would have no supervisor.`,
+instead: what follows PREFIX/command would have no supervisor. The names of the ORCA document are --prefix /orca_hand;
+where a node that moves a hand listens in the same domain, do not use them.`,
   options: {
     rig: RIG_OPTION,
     domain: { type: 'string', value: 'ID', about: 'ROS domain id (default: 0)' },

@@ -1,5 +1,6 @@
 import { MAX_POINTS, POINT_COUNTS } from '../../core/hand-points.ts';
 import { readDecimal } from './decimal.ts';
+import { decodePickledList, PICKLE_START } from './pickle-list.ts';
 
 /** OpenTeach's ports, all on the PC. */
 export const OPENTEACH_PORTS = { right: 8087, left: 8110, button: 8095, pause: 8100 } as const;
@@ -42,17 +43,30 @@ const MOST_NUMBERS = 6;
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
 const MODE_BYTES = MODES.map((mode) => ascii(`${mode}:`));
 const TOPIC_BYTES = ascii(HAND_TOPIC);
+/** Topics of OpenTeach's own detector. */
+const SIDE_BYTES = [ascii('right '), ascii('left ')];
+/** Its list: the mode, then x, y, z of each point. */
+const listed = new Float64Array(1 + 3 * MAX_POINTS);
 const scratchM = new Float64Array(3 * MAX_POINTS);
 
 /**
  * The Quest app's token `absolute:x,y,z|…|x,y,z:`, or JSON as the ORCA document has it: `[[x,y,z], …]`, with or without
- * its topic in front. `out` is untouched when there is a refusal. Tokens allocate nothing; JSON does. Never throws.
+ * its topic in front, or, with `takesPickles`, the list of OpenTeach's detector behind `right ` or `left `. `out` is
+ * untouched when there is a refusal. Tokens allocate nothing; JSON does. Never throws.
  */
-export function decodeHand(bytes: Uint8Array, length: number, out: HandToken): TokenRefusal | null {
+export function decodeHand(
+  bytes: Uint8Array,
+  length: number,
+  out: HandToken,
+  takesPickles = false,
+): TokenRefusal | null {
   if (length === 0) return 'empty';
   let at = startsWith(bytes, length, TOPIC_BYTES) ? TOPIC_BYTES.length : 0;
   while (at < length && bytes[at] === SPACE) at++;
   if (bytes[at] === BRACKET) return decodeJson(bytes.subarray(at, length), out);
+  for (const side of SIDE_BYTES)
+    if (takesPickles && startsWith(bytes, length, side) && bytes[side.length] === PICKLE_START)
+      return decodeListed(bytes.subarray(side.length, length), out);
   for (let mode = 0; mode < MODES.length; mode++)
     if (startsWith(bytes, length, MODE_BYTES[mode]!)) {
       const count = readPoints(bytes, MODE_BYTES[mode]!.length, length);
@@ -61,6 +75,20 @@ export function decodeHand(bytes: Uint8Array, length: number, out: HandToken): T
       return null;
     }
   return 'malformed';
+}
+
+function decodeListed(bytes: Uint8Array, out: HandToken): TokenRefusal | null {
+  const numbers = decodePickledList(bytes, listed);
+  if (numbers < 1) return 'malformed';
+  const count = (numbers - 1) / 3;
+  if (!POINT_COUNTS.includes(count)) return numbers === 1 ? 'empty-hand' : 'point-count';
+  for (let i = 0; i < 3 * count; i++) {
+    const coordinate = listed[1 + i]!;
+    if (!Number.isFinite(coordinate)) return 'non-finite';
+    scratchM[i] = coordinate;
+  }
+  take(out, listed[0] === 0 ? 'absolute' : 'relative', count);
+  return null;
 }
 
 function take(out: HandToken, mode: HandMode, count: number): void {

@@ -34,7 +34,7 @@ const config = z.strictObject({
     .enum(['push', 'pub'])
     .default('push')
     .describe(
-      'push: the Quest app, which connects to us; pub: a publisher of hand_coords, as the document has it',
+      'push: the Quest app, which connects to us; pub: a publisher of hand_coords, as the document has it, or OpenTeach’s detector',
     ),
   publisherHost: z
     .string()
@@ -83,6 +83,8 @@ class OpenTeachHand implements InputDevice {
   /** The wrist, less what the resolution button took of its motion. */
   readonly #positionM = new Float64Array(3);
   readonly #quatXyzw = Float64Array.of(0, 0, 0, 1);
+  /** OpenTeach's detector, and only on this machine. */
+  readonly #takesPickles: boolean;
   #gripper = 0;
   #takenNs = Number.NEGATIVE_INFINITY;
   #seenSinceNs = Number.POSITIVE_INFINITY;
@@ -94,6 +96,7 @@ class OpenTeachHand implements InputDevice {
 
   constructor(config: Config) {
     this.#config = config;
+    this.#takesPickles = config.topology === 'pub' && listensAt(config).host.startsWith('127.');
   }
 
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null {
@@ -110,7 +113,7 @@ class OpenTeachHand implements InputDevice {
   #onHand(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
     const [token, points] = [this.#token, this.#incomingM];
     const refusal =
-      decodeHand(bytes, length, token) ??
+      decodeHand(bytes, length, token, this.#takesPickles) ??
       takeHandPoints(token.pointsM, token.count, this.#config.pointFrame, points) ??
       checkHand(points);
     if (refusal !== null) return refusal;
@@ -197,11 +200,16 @@ function shorten(bytes: Uint8Array): Uint8Array | null {
   return new TextEncoder().encode(encodeHandToken(token.mode, token.count, token.pointsM));
 }
 
+/** Where the hand's socket is bound, or whom it connects to. */
+function listensAt({ topology, publisherHost, listenHost }: Config): { bind: boolean; host: string } {
+  const bind = topology === 'push' || publisherHost === '';
+  return { bind, host: bind ? listenHost : publisherHost };
+}
+
 function relays(options: Config): InputRelay[] {
-  const { hand, otherHand, topology, publisherHost, listenHost, buttonPort, pausePort } = options;
+  const { hand, otherHand, topology, buttonPort, pausePort } = options;
   const isPub = topology === 'pub';
-  const bind = !isPub || publisherHost === '';
-  const host = bind ? listenHost : publisherHost;
+  const { bind, host } = listensAt(options);
   const handRelay = (side: 'right' | 'left'): InputRelay => ({
     name: `openteach ${side} hand`,
     socket: side === hand ? SOCKETS.hand : null,

@@ -1,4 +1,5 @@
 import type { JointModel, RobotModel } from '../../core/robot-model.ts';
+import { fingerTip, thumbTip } from './robot-fingers.ts';
 
 /** What a person shows, in this order. */
 export const CALIBRATION_POSES = ['open', 'fist', 'spread', 'pinch'] as const;
@@ -16,6 +17,7 @@ export interface HandCalibration {
 
 /** Less motion than this between two poses says nothing about a joint. */
 const LEAST_RAD = { flexion: 0.3, coupled: 0.08, abduction: 0.12 } as const;
+const SEARCH_STEPS = 200;
 const GAIN = { min: 0.3, max: 3 } as const;
 /** Share of the range that the person's own extreme reaches. */
 const REACH = 0.95;
@@ -28,10 +30,18 @@ interface Line {
 
 /**
  * Gains and biases that make this person's hand use the robot's range: an open hand is straight fingers, a fist is
- * nearly their stop, spread fingers nearly theirs. The wrist is level where the open hand was.
+ * nearly their stop, spread fingers nearly theirs. The thumb's abduction is found from
+ * pinch and spread: in the pinch its tip comes as near the index finger's as the robot's estimate allows. The wrist is
+ * level where the open hand was.
  */
 export function calibrateHand(model: RobotModel, poses: PoseAngles): HandCalibration {
   const found: HandCalibration = { gain: {}, biasRad: {}, left: {} };
+  fitLines(model, poses, found);
+  fitPinch(model, poses, found);
+  return found;
+}
+
+function fitLines(model: RobotModel, poses: PoseAngles, found: HandCalibration): void {
   model.joints.forEach((joint, i) => {
     const at = (pose: CalibrationPose) => poses[pose][i]!;
     const line = lineOf(joint, at);
@@ -42,7 +52,48 @@ export function calibrateHand(model: RobotModel, poses: PoseAngles): HandCalibra
     found.gain[joint.name] = round(line.gain);
     found.biasRad[joint.name] = round(line.biasRad);
   });
-  return found;
+}
+
+/** The thumb's abduction goes through the pinch instead of the fist: there it brings its tip nearest the index finger's. */
+function fitPinch(model: RobotModel, poses: PoseAngles, found: HandCalibration): void {
+  const at = (name: string) => model.joints.findIndex((joint) => joint.name === name);
+  const abd = at('thumb_abd');
+  const joint = model.joints[abd]!;
+  const rad = Float64Array.from(model.joints, (other, i) =>
+    within(other, (found.gain[other.name] ?? 1) * poses.pinch[i]! + (found.biasRad[other.name] ?? 0)),
+  );
+  const goalRad = nearestAbduction(joint, rad, at);
+  const line = between(
+    poses.pinch[abd]!,
+    goalRad,
+    poses.spread[abd]!,
+    REACH * joint.maxRad,
+    LEAST_RAD.abduction,
+  );
+  if (typeof line === 'string') return;
+  delete found.left[joint.name];
+  found.gain[joint.name] = round(line.gain);
+  found.biasRad[joint.name] = round(line.biasRad);
+}
+
+function nearestAbduction(
+  { minRad, maxRad }: JointModel,
+  rad: Float64Array,
+  at: (name: string) => number,
+): number {
+  const angle = (name: string) => rad[at(name)]!;
+  const bends = at('thumb_cmc') >= 0 ? ['cmc', 'mcp', 'dip'] : ['mcp', 'pip', 'dip'];
+  const [first, second, third] = bends.map((part) => angle(`thumb_${part}`));
+  const [thumbM, indexM] = [new Float64Array(3), new Float64Array(3)];
+  fingerTip(0, angle('index_abd'), angle('index_mcp'), angle('index_pip'), indexM);
+  let [bestRad, bestM] = [0, Number.POSITIVE_INFINITY];
+  for (let step = 0; step <= SEARCH_STEPS; step++) {
+    const abdRad = minRad + (step / SEARCH_STEPS) * (maxRad - minRad);
+    thumbTip(abdRad, first!, second!, third!, thumbM);
+    const apartM = Math.hypot(...thumbM.map((value, k) => value - indexM[k]!));
+    if (apartM < bestM) [bestRad, bestM] = [abdRad, apartM];
+  }
+  return bestRad;
 }
 
 function lineOf(joint: JointModel, at: (pose: CalibrationPose) => number): Line | string {
