@@ -34,6 +34,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   fk: async () => (await import('./fk.ts')).fkVerb,
   ik: async () => (await import('./ik.ts')).ikVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
+  service: async () => (await import('./service.ts')).serviceVerb,
 };
 
 /** Exit codes: 0 done, 1 it failed, 2 it was asked wrongly or the set-up needs a change. */

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { type ServiceUnit, unitName, unitText } from './unit.ts';
+
+const unit: ServiceUnit = {
+  role: 'robot',
+  user: 'daemon',
+  rig: 'demo',
+  overrides: ['link.listenHost=0.0.0.0', 'name=an arm at 100 % $HOME "quoted"'],
+  node: process.execPath,
+  bin: path.resolve('bin/farhand'),
+  workingDirectory: tmpdir(),
+  realtimePriority: 80,
+};
+const analyze = spawnSync('systemd-analyze', ['--version']);
+
+describe('a systemd unit', () => {
+  it('restarts what failed, and gives the control thread its priority', () => {
+    const text = unitText(unit);
+    assert.match(text, /^Restart=on-failure$/m);
+    assert.match(text, /^LimitRTPRIO=80$/m);
+    assert.match(text, /^User=daemon$/m);
+    assert.match(text, /"name=an arm at 100 %% \$\$HOME \\"quoted\\""/);
+  });
+
+  it('is one systemd itself accepts', { skip: analyze.status === 0 ? false : 'no systemd-analyze' }, () => {
+    const file = path.join(mkdtempSync(path.join(tmpdir(), 'farhand-unit-')), unitName('robot'));
+    writeFileSync(file, unitText(unit));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+      encoding: 'utf8',
+    });
+    const ours = stderr.split('\n').filter((line) => line.includes(unitName('robot')));
+    assert.deepEqual([status, ours], [0, []], stderr);
+  });
+});
