@@ -2,12 +2,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
-const STAGES = ['input', 'mapping', 'wire', 'robot', 'camera', 'record', 'trace'];
+const STAGES = ['input', 'mapping', 'wire', 'robot', 'camera', 'record', 'trace', 'fleet'];
 const MAY_IMPORT = {
   core: [],
   ...Object.fromEntries(STAGES.map((stage) => [stage, ['core']])),
   app: ['core', ...STAGES],
-  cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'camera', 'record', 'sim'],
+  cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'camera', 'record', 'fleet', 'sim'],
 };
 const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/'];
 // Browser-safe: nothing of Node's.
