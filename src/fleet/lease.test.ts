@@ -147,8 +147,12 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
   const accepted: { holder: string; atNs: number }[] = [];
   const later: { atNs: number; run: () => void }[] = [];
   let names = 0;
-  const keeper = () =>
-    new LeaseKeeper(`holder-${names++}`, { ttlNs: KEEP.ttlNs * 0.9, renewNs: KEEP.renewNs });
+  const everyKeeper: LeaseKeeper[] = [];
+  const keeper = () => {
+    const times = { ttlNs: KEEP.ttlNs * 0.9, renewNs: KEEP.renewNs };
+    everyKeeper.push(new LeaseKeeper(`holder-${names++}`, times));
+    return everyKeeper.at(-1)!;
+  };
   const keepers = [keeper(), keeper()];
   let guard = new LeaseGuard(TIMES);
   let boot = 0;
@@ -181,9 +185,11 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
             : store.update(mine.holder, mine.revision, trueNs);
         answer(() => (revision === null ? mine.refused() : mine.granted(nowNs, revision)));
       }
-      if (mine.isHeld(nowNs) && guard.refusal(mine.holder, mine.revision, at(0)) === null)
-        accepted.push({ holder: mine.holder, atNs: trueNs });
     });
+    // The worst operators there are: none ever stops sending, whatever it has lost.
+    for (const { holder, revision } of everyKeeper)
+      if (revision > 0 && guard.refusal(holder, revision, at(0)) === null)
+        accepted.push({ holder, atNs: trueNs });
     if (guard.poll(at(0)) && !(cut & 1)) {
       const [entry, askedNs, asked] = [store.get(trueNs), at(0), boot];
       answer(() => asked === boot && guard.answered(askedNs, entry));
