@@ -35,6 +35,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   ik: async () => (await import('./ik.ts')).ikVerb,
   plugins: async () => (await import('./plugins.ts')).pluginsVerb,
   service: async () => (await import('./service.ts')).serviceVerb,
+  fleet: async () => (await import('./fleet.ts')).fleetVerb,
 };
 
 /** Exit codes: 0 done, 1 it failed, 2 it was asked wrongly or the set-up needs a change. */

@@ -9,6 +9,7 @@ export type ErrorCode =
   | 'file-missing'
   | 'file-unreadable'
   | 'file-unwritable'
+  | 'fleet-unreachable'
   | 'key-exposed'
   | 'key-missing'
   | 'model-mismatch'

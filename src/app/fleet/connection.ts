@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { TeleopError } from '../../core/errors.ts';
+import { loadJwt, loadNats } from './nats-module.ts';
+
+export interface FleetConnection {
+  nats: NatsConnection;
+  /** The name in the credentials. */
+  user: string;
+  /** Whether the broker is reached just now. */
+  isConnected(): boolean;
+  close(): Promise<void>;
+}
+
+/** Connects with a file of credentials, and again whenever the connection breaks. */
+export async function connectFleet(url: string, credentialsFile: string): Promise<FleetConnection> {
+  const [{ connect, credsAuthenticator }, { parseCreds }] = [await loadNats(), await loadJwt()];
+  let credentials: Uint8Array;
+  try {
+    credentials = readFileSync(credentialsFile);
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `credentials ${credentialsFile} cannot be read`, {
+      hint: 'Make some with `farhand fleet user NAME`, or give their file: --creds FILE.',
+      cause,
+    });
+  }
+  const { uc } = await parseCreds(credentials);
+  const servers = url.split(',');
+  try {
+    const nats = await connect({
+      servers,
+      authenticator: credsAuthenticator(credentials),
+      name: uc.name,
+      inboxPrefix: `_INBOX.${uc.name}`,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 250,
+      reconnectJitter: 250,
+      pingInterval: 5000,
+      maxPingOut: 2,
+      timeout: 5000,
+    });
+    let connected = true;
+    void (async () => {
+      for await (const { type } of nats.status())
+        if (type === 'disconnect') connected = false;
+        else if (type === 'reconnect') connected = true;
+    })();
+    return {
+      nats,
+      user: uc.name,
+      isConnected: () => connected && !nats.isClosed(),
+      close: () => nats.close(),
+    };
+  } catch (cause) {
+    throw new TeleopError(
+      'fleet-unreachable',
+      `no connection to the fleet at ${url}: ${(cause as Error).message}`,
+      {
+        hint: 'Check the address, and that the credentials belong to this fleet and have not expired.',
+        cause,
+      },
+    );
+  }
+}

@@ -1,0 +1,55 @@
+import type { KV } from '@nats-io/kv';
+import type { NatsConnection } from '@nats-io/transport-node';
+import type { LeaseEntry } from '../../fleet/lease-guard.ts';
+import { LEASE_BUCKET, LEASE_TTL_MS } from '../../fleet/subjects.ts';
+import { loadKv } from './nats-module.ts';
+
+/** The leases of a fleet: one entry per robot, forgotten when it is not renewed. */
+export class LeaseStore {
+  readonly #kv: KV;
+
+  private constructor(kv: KV) {
+    this.#kv = kv;
+  }
+
+  /** Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. */
+  static async create(nats: NatsConnection, replicas = 1): Promise<LeaseStore> {
+    const { Kvm } = await loadKv();
+    const options = { ttl: LEASE_TTL_MS, history: 1, replicas, storage: 'memory' as never };
+    return new LeaseStore(await new Kvm(nats).create(LEASE_BUCKET, options));
+  }
+
+  static async open(nats: NatsConnection): Promise<LeaseStore> {
+    const { Kvm } = await loadKv();
+    return new LeaseStore(await new Kvm(nats).open(LEASE_BUCKET, { allow_direct: true }));
+  }
+
+  /** The new revision, or null: somebody holds it, or it changed since. */
+  async create(robot: string, holder: string): Promise<number | null> {
+    return ours(this.#kv.create(robot, holder));
+  }
+
+  async renew(robot: string, holder: string, revision: number): Promise<number | null> {
+    return ours(this.#kv.update(robot, holder, revision));
+  }
+
+  async release(robot: string, revision: number): Promise<void> {
+    await this.#kv.delete(robot, { previousSeq: revision });
+  }
+
+  async get(robot: string): Promise<LeaseEntry | null> {
+    const entry = await this.#kv.get(robot);
+    if (entry === null || entry.operation !== 'PUT') return null;
+    return { holder: entry.string(), revision: entry.revision };
+  }
+}
+
+/** A refusal by the store is an answer; that it cannot be reached is not. */
+async function ours(writing: Promise<number>): Promise<number | null> {
+  try {
+    return await writing;
+  } catch (error) {
+    if (/wrong last sequence/.test(String(error))) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+/** A server's settings, as the text of its file. */
+export interface ServerSettings {
+  name: string;
+  host: string;
+  port: number;
+  storeDir: string;
+  operator: string;
+  system: string;
+  accounts: Record<string, string>;
+  /** Other servers of a cluster. */
+  cluster?: { name: string; host: string; port: number; routes: readonly string[] };
+  /** Where leaf nodes connect to. */
+  leafPort?: number;
+  /** As a leaf node of another server. */
+  leafOf?: { url: string; credentials: string };
+  tls?: { cert: string; key: string };
+}
+
+/** Within what server 2.9 understands. */
+export function serverConfig(settings: ServerSettings): string {
+  const { name, host, port, storeDir, operator, system, accounts, cluster, leafPort, leafOf, tls } = settings;
+  const preload = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
+  const parts = [
+    `server_name: ${quoted(name)}`,
+    `listen: ${quoted(`${host}:${port}`)}`,
+    `jetstream { store_dir: ${quoted(storeDir)}, domain: ${quoted(leafOf ? name : 'fleet')} }`,
+    `operator: ${quoted(operator)}`,
+    `system_account: ${system}`,
+    'resolver: MEMORY',
+    `resolver_preload {\n${preload.join('\n')}\n}`,
+    'max_payload: 1MB',
+    // A robot that is unplugged is noticed within some ten seconds.
+    'ping_interval: "5s"',
+    'ping_max: 2',
+  ];
+  if (tls) parts.push(`tls { cert_file: ${quoted(tls.cert)}, key_file: ${quoted(tls.key)} }`);
+  if (cluster)
+    parts.push(
+      `cluster {\n  name: ${quoted(cluster.name)}\n  listen: ${quoted(`${cluster.host}:${cluster.port}`)}\n` +
+        `  routes: [${cluster.routes.map(quoted).join(', ')}]\n}`,
+    );
+  if (leafPort !== undefined) parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)} }`);
+  if (leafOf)
+    parts.push(
+      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)} } ] }`,
+    );
+  return `${parts.join('\n')}\n`;
+}
+
+const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

@@ -1,0 +1,155 @@
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import {
+  type Authority,
+  createAuthority,
+  issue,
+  openAuthority,
+  revoke,
+  serverAccounts,
+} from '../app/fleet/authority.ts';
+import { connectFleet } from '../app/fleet/connection.ts';
+import { LeaseStore } from '../app/fleet/lease-store.ts';
+import { serverConfig } from '../app/fleet/server-config.ts';
+import { startServer } from '../app/fleet/server-process.ts';
+import { stateFolder } from '../app/network-memory.ts';
+import { TeleopError } from '../core/errors.ts';
+import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
+import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
+
+const DAY_S = 86_400;
+const PORT = 4222;
+
+export const fleetVerb: Verb = {
+  name: 'fleet',
+  usage: 'init | dev | user NAME | revoke NAME  [options]',
+  about: 'Many robots and operators on one NATS broker: its keys, its credentials, a server to try it with.',
+  details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
+  farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
+  farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
+  farhand fleet revoke ann --dir /etc/farhand/fleet   then \`nats-server --signal reload\` on every server
+
+The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
+  options: {
+    dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },
+    role: { type: 'string', value: 'ROLE', about: `${FLEET_ROLES.join(', ')} (default operator)` },
+    robots: { type: 'string', value: 'NAMES', about: 'robots it is about, with commas; * for all (default)' },
+    days: { type: 'string', value: 'N', about: 'how long the credentials are good (default 30)' },
+    out: {
+      type: 'string',
+      value: 'FILE',
+      about: 'where to write them (default: NAME.creds beside the keys)',
+    },
+    host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default 127.0.0.1)' },
+    port: { type: 'string', value: 'N', about: `port the server listens on (default ${PORT})` },
+  },
+  async run(given: Given) {
+    const [action = ''] = given.words;
+    const run = ACTIONS[action];
+    if (run === undefined)
+      throw new TeleopError('bad-option', `fleet cannot "${action}"`, {
+        hint: `It can: ${Object.keys(ACTIONS).join(', ')}.`,
+      });
+    return run(given);
+  },
+};
+
+const ACTIONS: Record<string, (given: Given) => Promise<number>> = { init, dev, user, revoke: revokeUser };
+
+const folderOf = (given: Given): string =>
+  path.resolve(String(given.values['dir'] ?? path.join(stateFolder(), 'fleet')));
+
+const hostOf = (given: Given): string => String(given.values['host'] ?? '127.0.0.1');
+const portOf = (given: Given): number => numberOption(given, 'port', 1, 65_535) ?? PORT;
+
+async function init(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 1, 1);
+  const authority = await createAuthority(folderOf(given));
+  const file = path.join(authority.folder, 'server.conf');
+  const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given) };
+  const storeDir = '/var/lib/farhand-fleet';
+  writeFileSync(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), {
+    mode: 0o600,
+  });
+  const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
+  console.log(`keys         ${authority.folder}  (keep them to yourself)`);
+  console.log(`server       nats-server -c ${file}`);
+  console.log(`administrator ${admin}`);
+  console.log(`Put TLS into ${file} before it is reached from elsewhere (docs/fleet.md).`);
+  return 0;
+}
+
+async function dev(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 1, 1);
+  const folder = folderOf(given);
+  const authority = existsSync(path.join(folder, 'authority.json'))
+    ? openAuthority(folder)
+    : await createAuthority(folder);
+  const ended = new Promise<void>((resolve) => onEndRequest(resolve));
+  const server = await startServer(authority, { name: 'dev', host: hostOf(given), port: portOf(given) });
+  const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 7 * DAY_S });
+  const operator = await write(authority, {
+    name: 'me',
+    role: 'operator',
+    robots: ['*'],
+    seconds: 7 * DAY_S,
+  });
+  const robot = await write(authority, { name: 'demo', role: 'robot', robots: ['demo'], seconds: 7 * DAY_S });
+  const connection = await connectFleet(server.url, admin);
+  await LeaseStore.create(connection.nats);
+  await connection.close();
+  console.log(`fleet: ${server.url}`);
+  console.log(`  operator  ${operator}`);
+  console.log(`  robot     ${robot}  (its name is demo)`);
+  console.log('Ctrl-C ends it.');
+  await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
+  await server.close();
+  return 0;
+}
+
+async function user(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 2, 2);
+  const role = String(given.values['role'] ?? 'operator');
+  if (!isRole(role))
+    throw new TeleopError('bad-option', `there is no role "${role}"`, {
+      hint: `Choose ${FLEET_ROLES.join(', ')}.`,
+    });
+  const name = given.words[1]!;
+  const robots = String(given.values['robots'] ?? (role === 'robot' ? name : '*')).split(',');
+  const seconds = (numberOption(given, 'days', 0.01, 3650) ?? 30) * DAY_S;
+  const out = given.values['out'];
+  const file = await write(
+    openAuthority(folderOf(given)),
+    { name, role, robots, seconds },
+    typeof out === 'string' ? out : undefined,
+  );
+  console.log(`${file}: ${name}, ${role} of ${robots.join(', ')}, for ${seconds / DAY_S} days`);
+  return 0;
+}
+
+async function revokeUser(given: Given): Promise<number> {
+  expectWords(fleetVerb, given, 2, 2);
+  const authority = openAuthority(folderOf(given));
+  revoke(authority, given.words[1]!, Date.now() / 1000);
+  const file = path.join(authority.folder, 'server.conf');
+  const { accounts } = await serverAccounts(authority);
+  console.log(
+    `${given.words[1]} is void. Put this into resolver_preload of every server (${file}), then reload it:`,
+  );
+  for (const [key, token] of Object.entries(accounts)) console.log(`  ${key}: "${token}"`);
+  return 0;
+}
+
+const isRole = (name: string): name is FleetRole => FLEET_ROLES.some((role) => role === name);
+
+async function write(
+  authority: Authority,
+  who: { name: string; role: FleetRole; robots: readonly string[]; seconds: number },
+  out = path.join(authority.folder, `${who.name}.creds`),
+): Promise<string> {
+  mkdirSync(path.dirname(out), { recursive: true });
+  writeFileSync(out, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+  chmodSync(out, 0o600);
+  return out;
+}

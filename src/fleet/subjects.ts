@@ -1,0 +1,56 @@
+/** Names on the fleet's broker. A robot's name is one token of a subject. */
+
+export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
+
+export const LEASE_BUCKET = 'leases';
+/** After which the store forgets a lease that was not renewed. */
+export const LEASE_TTL_MS = 3000;
+export const AUDIT_STREAM = 'AUDIT';
+export const RECORDINGS_BUCKET = 'recordings';
+
+export const subjects = {
+  presence: (robot: string): string => `farhand.presence.${robot}`,
+  telemetry: (robot: string): string => `farhand.telemetry.${robot}`,
+  event: (robot: string): string => `farhand.event.${robot}`,
+  /** Requests to a robot, answered by it. */
+  signal: (robot: string): string => `farhand.signal.${robot}`,
+  estop: (robot: string): string => `farhand.estop.${robot}`,
+  /** Who did what; `user` is the name in the credentials. */
+  audit: (robot: string, user: string): string => `farhand.audit.${robot}.${user}`,
+  lease: (robot: string): string => `$KV.${LEASE_BUCKET}.${robot}`,
+  leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
+} as const;
+
+export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin'] as const;
+export type FleetRole = (typeof FLEET_ROLES)[number];
+
+export interface Permissions {
+  pub: string[];
+  sub: string[];
+}
+
+/** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
+export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
+  if (role === 'admin') return { pub: ['>'], sub: ['>'] };
+  const each = (make: (robot: string) => string) => robots.map(make);
+  const inbox = `_INBOX.${user}.>`;
+  const leases = each(subjects.leaseGet);
+  if (role === 'robot')
+    return {
+      pub: [
+        ...each(subjects.presence),
+        ...each(subjects.telemetry),
+        ...each(subjects.event),
+        ...each((robot) => subjects.audit(robot, user)),
+        ...leases,
+      ],
+      sub: [...each(subjects.signal), ...each(subjects.estop), ...each(subjects.lease), inbox],
+    };
+  const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
+  const watched = [...seen, ...each(subjects.lease), inbox];
+  // Whoever may see a robot may stop it.
+  const stops = [...each(subjects.estop), ...leases];
+  if (role === 'viewer') return { pub: stops, sub: watched };
+  const audit = each((robot) => subjects.audit(robot, user));
+  return { pub: [...stops, ...each(subjects.signal), ...each(subjects.lease), ...audit], sub: watched };
+}
