@@ -78,11 +78,14 @@ export function lossAdvice(measured: Measured): string {
   return `link.redundancy=8 repeats commands in later packets.${probes} Check the radio, and socket buffers with \`farhand doctor\`.`;
 }
 
-export function followAdvice({ report }: Measured): string {
+export function followAdvice(measured: Measured): string {
+  const { report } = measured;
   const reasons = Object.entries(report.rejectedBy).sort((a, b) => b[1] - a[1]);
   const [reason, count] = reasons[0] ?? [];
   if (reason !== undefined)
     return `${count} commands were rejected as \`${reason}\`; docs/troubleshooting.md tells what that means.`;
+  if (report.dropped > 0)
+    return `${report.dropped} commands came after a newer one had been applied: a role or the link stalls in bursts. ${wireVerdict(measured)}`;
   return 'See what the robot says with `farhand demo --headless --duration 5`; without a hand, or in hold, nothing is applied.';
 }
 

@@ -42,11 +42,11 @@ export interface Machine {
 /** Starts both roles, measures, ends them and judges. Throws when they could not be brought to teleoperation. */
 export async function runCheck(options: CheckOptions): Promise<CheckResult> {
   const { kind, robotHost } = options;
-  const budget = loadBudget(options.budget, kind, options.settleS + options.durationS);
   const { place, profile, about } = openLink(kind, robotHost);
   const startedAt = new Date().toISOString();
   const loadBefore = os.loadavg()[0]!;
   try {
+    const budget = loadBudget(options.budget, kind, options.settleS + options.durationS);
     const session = await runSession({ ...options, place, profile });
     const measured = await measuredOf(session);
     const verdicts = judgeBudget(budget, measured);

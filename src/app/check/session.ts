@@ -6,7 +6,7 @@ import type { RoleReport } from '../role.ts';
 import type { Baseline } from './baseline.ts';
 import type { Place } from './place.ts';
 import { SessionParts } from './session-parts.ts';
-import { switchToTeleop } from './teleop.ts';
+import { disarm, switchToTeleop } from './teleop.ts';
 
 export interface SessionOptions {
   rig: string;
@@ -60,6 +60,7 @@ export async function runSession(options: SessionOptions): Promise<Session> {
     const fromNs = monotonicClock.nowNs();
     const isCutShort = await parts.waitS(durationS, onProgress);
     const toNs = monotonicClock.nowNs();
+    if (robotHost !== null) await disarm(rig);
     const { baseline, link } = await parts.end();
     const tracePath = operator.report?.tracePath;
     if (!tracePath) throw noTrace();

@@ -17,6 +17,13 @@ export async function switchToTeleop(place: Place, rig: Rig, operatorArgs: reado
   }
 }
 
+const DISARM_MS = 2000;
+
+/** Leaves another machine's robot as it is found as a rule: idle. Its own watchdog does it where this fails. */
+export async function disarm(rig: Rig): Promise<void> {
+  await askOperator(rig, 'disarm', DISARM_MS).catch(() => {});
+}
+
 /** The operator's desk is on the loopback of its own namespace. */
 async function askInside(place: Place, kind: string, args: readonly string[]): Promise<void> {
   const bin = path.join(packageRoot, 'bin', 'farhand');

@@ -32,7 +32,10 @@ function powerSave(probe: Probe, interfaceName: string): Finding {
   const older = told === null ? probe.run('iwconfig', interfaceName) : null;
   const state = /power (?:save|management): ?(on|off)/i.exec(told ?? older ?? '')?.[1]?.toLowerCase();
   const why = 'the radio sleeps between beacons and holds packets for up to 100 ms';
-  const set = (value: string) => ['iw', 'dev', interfaceName, 'set', 'power_save', value];
+  const set = (value: string) =>
+    told === null
+      ? ['iwconfig', interfaceName, 'power', value]
+      : ['iw', 'dev', interfaceName, 'set', 'power_save', value];
   if (state === 'off') return good(name, 'off');
   if (state === undefined)
     return note(name, {

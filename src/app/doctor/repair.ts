@@ -9,7 +9,7 @@ const SAFE_FILES = [
   /^\/sys\/class\/net\/[\w.-]+\/tx_queue_len$/,
   /^\/sys\/bus\/usb-serial\/devices\/tty\w+\/latency_timer$/,
 ];
-const SAFE_COMMANDS = [/^iw dev [\w.-]+ set power_save (on|off)$/];
+const SAFE_COMMANDS = [/^iw dev [\w.-]+ set power_save (on|off)$/, /^iwconfig [\w.-]+ power (on|off)$/];
 
 export interface Repaired {
   /** What was done, as a command. */
