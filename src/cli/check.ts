@@ -1,3 +1,6 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { type CheckResult, runCheck } from '../app/check/check.ts';
 import { checkJson, checkText, writeReport } from '../app/check/check-report.ts';
 import { compareOn } from '../app/check/compare.ts';
@@ -5,6 +8,7 @@ import { ECHO_PORT } from '../app/check/echo-packet.ts';
 import { serveEcho } from '../app/check/echo-service.ts';
 import { KIND_USAGE } from '../app/check/kind.ts';
 import { TRANSPORTS } from '../app/compare-transports.ts';
+import { packageRoot } from '../app/paths.ts';
 import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { comparisonText } from './bench.ts';
@@ -114,18 +118,18 @@ async function check(given: Given): Promise<number> {
   return result.ok ? 0 : 1;
 }
 
-/** The page of `farhand trace report --html`, where there is that option. */
+/** The page of `farhand trace report --html`, where there is that option; a check does not fail for its page. */
 async function writePage({ tracePath }: CheckResult, file: string): Promise<boolean> {
   const { traceVerb } = await import('./trace.ts');
   if (traceVerb.options['html']?.type !== 'string') return false;
-  const given = { values: { html: file, json: true }, words: ['report', tracePath], overrides: [] };
-  const print = console.log;
-  console.log = () => {};
-  try {
-    return (await traceVerb.run(given)) === 0;
-  } finally {
-    console.log = print;
-  }
+  const bin = path.join(packageRoot, 'bin', 'farhand');
+  return promisify(execFile)(process.execPath, [bin, 'trace', 'report', tracePath, '--html', file]).then(
+    () => true,
+    (error: Error) => {
+      console.error(`farhand: no page was written: ${error.message.split('\n')[0]}`);
+      return false;
+    },
+  );
 }
 
 async function compare(given: Given): Promise<number> {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -81,5 +81,15 @@ describe('budgets', () => {
     assert.equal(FIGURES['transitP99Ms']!.of(nothing), null);
     assert.equal(FIGURES['lossPercent']!.of(nothing), 100);
     assert.equal(FIGURES['lossPercent']!.of(measured([])), null);
+  });
+});
+
+describe('docs/check.md', () => {
+  it('has a row for every limit', () => {
+    const rows = readFileSync('docs/check.md', 'utf8').matchAll(/^\| `(\w+)` \| at (?:most|least) \|/gm);
+    assert.deepEqual(
+      [...rows].map((row) => row[1]!),
+      Object.keys(FIGURES),
+    );
   });
 });

@@ -123,13 +123,13 @@ export const FIGURES: Record<string, Figure> = {
   },
   stallsOver20Ms: {
     unit: '',
-    about: 'times a control thread woke more than 20 ms late, both roles',
+    about: 'times a control thread woke more than 20 ms late, from start to end, both roles',
     of: ({ roles }) => roles.reduce((sum, role) => sum + role.stallsOver20Ms, 0),
     advice: stallAdvice,
   },
   wakeLatenessP99Ms: {
     unit: 'ms',
-    about: 'how late the control threads woke, the worse role',
+    about: 'how late the control threads woke, from start to end, the worse role',
     of: ({ roles }) => {
       const found = roles.flatMap(({ wakeLatenessMs }) => (wakeLatenessMs ? [wakeLatenessMs.p99] : []));
       return found.length === 0 ? null : Math.max(...found);
