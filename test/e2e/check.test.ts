@@ -28,7 +28,7 @@ interface Report {
 }
 
 async function check(...args: string[]): Promise<{ code: number | null; report: Report; stderr: string }> {
-  const run = await farhand(['check', ...args, '--settle', '0.5', '--json', `trace.dir=${dir}`]);
+  const run = await farhand(['check', ...args, '--settle', '0.5', '--json', `trace.dir=${dir}`], 60_000);
   assert.notEqual(run.stdout, '', run.stderr);
   return { code: run.code, report: JSON.parse(run.stdout) as Report, stderr: run.stderr };
 }

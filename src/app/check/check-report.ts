@@ -108,7 +108,7 @@ function feltLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): s
   const transit = transitMs && `Transit   without the wait of playout: ${four(transitMs)}`;
   const software = softwareMs && `Software  without wire and playout: ${four(softwareMs)}`;
   const windows = felt
-    ? `${felt.badWindows} of ${felt.windows} seconds unsteady, longest late run ${felt.longestLateRun} commands`
+    ? `over the whole time ${felt.badWindows} of ${felt.windows} seconds unsteady, longest late run ${felt.longestLateRun} commands`
     : 'not judged (needs 12 s with settling, at 100 Hz)';
   const steady = `Felt      ${windows}; ${wireBadWindows} seconds over 10 ms on the wire`;
   return [transit, software, steady].filter((line) => line !== null);

@@ -66,8 +66,7 @@ export const marksAndClock =
   (host: string | null): Check =>
   async (probe) => {
     const seen = await probe.marks(host);
-    if (typeof seen !== 'string')
-      return [dscp(seen), clockSync(seen, host)].filter((finding) => finding !== null);
+    if (typeof seen !== 'string') return [dscp(seen), clockSync(seen)].filter((finding) => finding !== null);
     if (host === null)
       return [
         note('DSCP', {
@@ -107,11 +106,11 @@ function dscp({ where, there, back }: Seen): Finding {
 
 const MOST_UNCERTAIN_MS = 1;
 
-function clockSync({ oneWayMs, clockUncertaintyMs }: Seen, host: string | null): Finding | null {
+function clockSync({ where, oneWayMs, clockUncertaintyMs }: Seen): Finding | null {
   const name = 'clock synchronization';
-  if (host === null || clockUncertaintyMs === null) return null;
+  if (clockUncertaintyMs === null) return null;
   const trip = oneWayMs ? `; one way p50 ${oneWayMs.p50.toFixed(2)}, p99 ${oneWayMs.p99.toFixed(2)} ms` : '';
-  const found = `the clock of ${host} is known to ±${clockUncertaintyMs.toFixed(3)} ms after a second${trip}`;
+  const found = `an exchange with ${where} knows the other clock to ±${clockUncertaintyMs.toFixed(3)} ms${trip}`;
   if (clockUncertaintyMs <= MOST_UNCERTAIN_MS) return good(name, found);
   return note(name, {
     found,

@@ -2,12 +2,13 @@ import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { percentiles } from '../../core/percentiles.ts';
+import { ClockSync } from '../../wire/clock-sync.ts';
 import { type DatagramHandler, peerOf } from '../../wire/reactor.ts';
 import { loadLibc } from '../../wire/transports/libc.ts';
-import { openProbeSocket } from '../../wire/transports/probe-socket.ts';
+import { openProbeSocket, type ProbeSocket } from '../../wire/transports/probe-socket.ts';
 import { openNativeReactor } from '../../wire/transports/udp-native.ts';
 import { startBaseline } from '../check/baseline.ts';
+import { TOS_EF } from '../check/echo-packet.ts';
 import { loopback } from '../check/place.ts';
 import type { Marks, SelfTest } from './probe.ts';
 
@@ -79,31 +80,46 @@ async function echoMarks(host: string, port: number): Promise<Marks | string> {
 
 const TRIES = 20;
 const WAIT_NS = 20e6;
+/** The kernel begins to stamp with the second packet or so. */
+const FIRST_STAMPED = 3;
 
+/** A socket of the link speaks to one that sees marks; two of those exchange four stamps, as operator and robot do. */
 async function ownMarks(): Promise<Marks | string> {
   const spec = { name: 'doctor', host: '127.0.0.1', port: 0 };
   try {
-    const [from, to] = await Promise.all([
-      openNativeReactor([spec]),
-      openProbeSocket('udp', '127.0.0.1', 0, 0),
+    const link = await openNativeReactor([spec]);
+    const [near, far] = await Promise.all([
+      openProbeSocket('udp', '127.0.0.1', 0, TOS_EF),
+      openProbeSocket('udp', '127.0.0.1', 0, TOS_EF),
     ]);
-    const oneWay: number[] = [];
-    let there: number | null = null;
+    link.send(0, Uint8Array.of(1), 1, peerOf('127.0.0.1', far.port));
+    const there = far.wait(WAIT_NS) ? far.receive()?.tos : undefined;
+    const sync = new ClockSync();
     for (let i = 0; i < TRIES; i++) {
-      const sentNs = from.send(0, Uint8Array.of(1), 1, peerOf('127.0.0.1', to.port));
-      const got = to.wait(WAIT_NS) ? to.receive() : null;
-      if (got === null) continue;
-      there = got.tos < 0 ? null : got.tos;
-      // The kernel begins to stamp with the second packet or so.
-      if (i > 2) oneWay.push((got.kernelNs - sentNs) / 1e6);
+      const stamps = exchange(near, far);
+      if (i >= FIRST_STAMPED && stamps !== null) sync.add(...stamps);
     }
-    from.close();
-    to.close();
-    const oneWayMs = percentiles(oneWay);
-    return { where: 'this machine', there, back: null, oneWayMs, clockUncertaintyMs: null };
+    for (const socket of [link, near, far]) socket.close();
+    return {
+      where: 'this machine',
+      there: there === undefined || there < 0 ? null : there,
+      back: null,
+      oneWayMs: null,
+      clockUncertaintyMs: sync.synchronized ? sync.uncertaintyNs / 1e6 : null,
+    };
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+function exchange(near: ProbeSocket, far: ProbeSocket): [number, number, number, number] | null {
+  const t0 = monotonicClock.nowNs();
+  near.send(Uint8Array.of(1), '127.0.0.1', far.port);
+  const asked = far.wait(WAIT_NS) ? far.receive() : null;
+  const t2 = monotonicClock.nowNs();
+  far.send(Uint8Array.of(1), '127.0.0.1', near.port);
+  const answered = near.wait(WAIT_NS) ? near.receive() : null;
+  return asked && answered ? [t0, asked.kernelNs, t2, answered.kernelNs] : null;
 }
 
 /** Whether the port on loopback can be had; looked at, and left alone. */
