@@ -47,7 +47,7 @@ export async function startBaseline(place: Place, asked: ProbeRequest): Promise<
     icmpHost: asked.icmpHost && (await addressOf(asked.icmpHost)),
   };
   const [command, ...args] = place.at('tx', [process.execPath, PROCESS, JSON.stringify(request)]);
-  const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command!, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const { icmpHost } = request;
   const ping = icmpHost !== null && (await isIcmpRefused()) ? startPing(place, icmpHost, request.hz) : null;
   const output = collect(child);
