@@ -9,6 +9,7 @@ import { serveEcho } from '../app/check/echo-service.ts';
 import { KIND_USAGE } from '../app/check/kind.ts';
 import { TRANSPORTS } from '../app/compare-transports.ts';
 import { packageRoot } from '../app/paths.ts';
+import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { comparisonText } from './bench.ts';
@@ -25,7 +26,7 @@ export const checkVerb: Verb = {
   wireless     the emulated link "wifi", or a real robot with --robot
   profile:NAME any emulated link; \`farhand link --help\` lists them
   echo         answers probes; run it on the robot's machine beside \`farhand robot\`
---robot needs --arm: the robot there will be armed and follow the rig's input.
+--robot, and every driver but sim, needs --arm: the robot will be armed and follow the rig's input.
 Exit codes: 0 every limit kept, 1 one was broken or the run failed, 2 asked wrongly. See docs/check.md.`,
   options: {
     rig: RIG_OPTION,
@@ -33,7 +34,7 @@ Exit codes: 0 every limit kept, 1 one was broken or the run failed, 2 asked wron
     settle: { type: 'string', value: 'S', about: 'seconds before that (default: 10, at most the duration)' },
     budget: { type: 'string', value: 'FILE', about: 'limits, YAML (default: the one shipped for the kind)' },
     robot: { type: 'string', value: 'HOST', about: 'a robot on another machine, paired with this one' },
-    arm: { type: 'boolean', about: 'with --robot: its surroundings are clear, it may move' },
+    arm: { type: 'boolean', about: 'the robot’s surroundings are clear, it may move' },
     compare: {
       type: 'string',
       value: 'udp,zmq',
@@ -71,19 +72,26 @@ async function echo(given: Given): Promise<number> {
   return 0;
 }
 
-/** What a run asks for; --robot moves a robot that this program does not see. */
+/** A robot that is more than a simulation in this process moves only where that was said. */
+function mayMove(given: Given, rig: string, robotHost: string | null): void {
+  const { driver } = loadRig(rig, given.overrides).config.robot;
+  if (given.values['arm'] === true || (robotHost === null && driver === 'sim')) return;
+  const which = robotHost === null ? `of the rig "${rig}" (driver ${driver})` : `at ${robotHost}`;
+  throw new TeleopError('bad-option', `the robot ${which} would be armed and would move`, {
+    hint: 'Clear its surroundings, keep its emergency stop at hand, and add --arm.',
+  });
+}
+
 function askedOf(given: Given) {
   const robotHost = (given.values['robot'] as string | undefined) ?? null;
-  if (robotHost !== null && given.values['arm'] !== true)
-    throw new TeleopError('bad-option', `the robot at ${robotHost} would be armed and would move`, {
-      hint: 'Clear its surroundings, keep its emergency stop at hand, and add --arm.',
-    });
+  const rig = String(given.values['rig'] ?? 'demo');
+  mayMove(given, rig, robotHost);
   const json = given.values['json'] === true;
   const durationS = numberOption(given, 'duration', 1, 86_400) ?? DEFAULT_S;
   const progress = progressLine('measuring');
   return {
     kind: given.words[0]!,
-    rig: String(given.values['rig'] ?? 'demo'),
+    rig,
     overrides: given.overrides,
     durationS,
     settleS: numberOption(given, 'settle', 0, 3600) ?? Math.min(DEFAULT_SETTLE_S, durationS),

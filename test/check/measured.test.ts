@@ -50,6 +50,9 @@ describe('what a check makes of a trace', () => {
     assert.deepEqual(software.spikes, { commands: 36, shared: 0 });
     assert.match(wireVerdict(software), /0 of 36 slow moments too: the wire is faster .* in this software/);
     assert.match(wireVerdict(measured(run)), /cannot be told apart/);
+    const slow = probes(600, (i) => (spike(i) ? 20 : 1));
+    const deaf = { ...slow, udp: { ...slow.udp!, oneWayMs: null, samples: [] }, icmp: slow.udp };
+    assert.deepEqual(measured(run, deaf).spikes, { commands: 36, shared: 36 }, 'ICMP where no echo answers');
   });
 
   it('names the part to begin with', () => {

@@ -85,6 +85,7 @@ describe('farhand check', { concurrency: 2 }, () => {
     ['an unknown kind', ['wierd'], /one cannot check "wierd"/, /Did you mean wired/],
     ['an unknown profile', ['profile:wify'], /no link profile "wify"/, /profile:wifi\?/],
     ['a robot that was not cleared to move', ['wired', '--robot', 'h'], /would be armed/, /add --arm/],
+    ['a real arm not cleared', ['local', '--rig', 'piper'], /driver piper.* would be armed/, /add --arm/],
     [
       'a robot elsewhere that is local',
       ['local', '--robot', 'h', '--arm'],

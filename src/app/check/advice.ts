@@ -1,14 +1,8 @@
 import { SEGMENTS, type Segment } from '../../core/trace-record.ts';
-import type { BaselineLeg } from './baseline.ts';
+import { bestLeg } from './baseline.ts';
 import type { Measured } from './measured.ts';
 
 const ms = (value: number): string => `${value.toFixed(value < 10 ? 2 : 1)} ms`;
-
-/** The probes that tell most about the wire: those that take the very path of the commands. */
-const probesOf = ({ baseline }: Measured): BaselineLeg | null => {
-  const leg = baseline?.udp?.oneWayMs ? baseline.udp : (baseline?.icmp ?? null);
-  return leg?.oneWayMs ? leg : null;
-};
 
 const TAIL_SHARE = 0.5;
 const SMALL_MS = 0.5;
@@ -16,7 +10,7 @@ const SMALL_MS = 0.5;
 /** Wire or software? The probes beside the run tell. */
 export function wireVerdict(measured: Measured): string {
   const wire = measured.summary.segmentsMs.wire;
-  const leg = probesOf(measured);
+  const leg = bestLeg(measured.baseline);
   if (!wire)
     return 'Nothing is known about the wire: the clocks were not synchronized, or nothing was applied.';
   if (!leg) return 'Nothing probed the path besides, so wire and software cannot be told apart.';
@@ -73,7 +67,7 @@ export function feltAdvice(measured: Measured): string {
 }
 
 export function lossAdvice(measured: Measured): string {
-  const leg = probesOf(measured);
+  const leg = bestLeg(measured.baseline);
   const probes = leg ? ` ${leg.lost} of ${leg.sent} probes were lost besides.` : '';
   return `link.redundancy=8 repeats commands in later packets.${probes} Check the radio, and socket buffers with \`farhand doctor\`.`;
 }

@@ -33,6 +33,12 @@ export interface Baseline {
   tosBack: number | null;
 }
 
+/** The probes that tell most about the wire: those that take the very path of the commands, where they were answered. */
+export function bestLeg(baseline: Baseline | null): BaselineLeg | null {
+  const legs = [baseline?.udp, baseline?.icmp];
+  return legs.find((leg) => leg?.oneWayMs) ?? null;
+}
+
 export interface BaselineProcess {
   stop(): Promise<Baseline>;
 }

@@ -5,7 +5,7 @@ import { readTraceParts, type TraceFileInfo } from '../../trace/read-file.ts';
 import { createReport, summaryOf, type TraceReport, type TraceSummary } from '../../trace/report.ts';
 import { segmentsNs } from '../../trace/segments.ts';
 import type { RoleReport } from '../role.ts';
-import type { Baseline } from './baseline.ts';
+import { type Baseline, bestLeg } from './baseline.ts';
 import type { Session } from './session.ts';
 
 /** What a check found: the trace of its window, and what stood beside it. */
@@ -135,7 +135,7 @@ function spikesOf(
   wireNs: Float64Array,
   baseline: Baseline | null,
 ): Spikes | null {
-  const samples = (baseline?.udp ?? baseline?.icmp)?.samples ?? [];
+  const samples = bestLeg(baseline)?.samples ?? [];
   const middleNs = median(wireNs.filter(Number.isFinite));
   const middleMs = median(Float64Array.from(samples, ({ ms }) => ms));
   if (middleNs === null || middleMs === null) return null;
