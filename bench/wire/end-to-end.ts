@@ -3,12 +3,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Place } from '../../src/app/check/place.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import { readTraceParts } from '../../src/trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../../src/trace/report.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { interruption } from '../interrupt.ts';
-import type { Place } from './place.ts';
 
 const WARM_UP_NS = 1e9;
 

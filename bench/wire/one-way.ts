@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Place } from '../../src/app/check/place.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
 import { interruption } from '../interrupt.ts';
-import type { Place } from './place.ts';
 
 export const KINDS = ['native', 'sealed', 'dgram', 'zeromq', 'python udp', 'python zmq'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,3 +1,4 @@
+import { loopback, openNamespaces, type Place } from '../../src/app/check/place.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
 import type { Percentiles } from '../../src/core/percentiles.ts';
@@ -8,7 +9,6 @@ import { checkPair } from '../loop/python.ts';
 import { Progress } from '../progress.ts';
 import { endToEnd } from './end-to-end.ts';
 import { KINDS, type Kind, measureOneWay, type OneWay } from './one-way.ts';
-import { loopback, openNamespaces, type Place } from './place.ts';
 import { sealCost } from './seal-cost.ts';
 
 const RATES = [100, 1000] as const;

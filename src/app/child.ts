@@ -22,14 +22,16 @@ export interface Child {
   end(graceMs: number): Promise<number | null>;
 }
 
-/** Starts a verb of our own as a process of its own, with a channel for its messages. */
+/** Starts a verb of our own as a process of its own, with a channel for its messages; `at` may put it elsewhere. */
 export function startChild(
   verb: string,
   args: readonly string[],
   onMessage: (message: ChildMessage) => void,
+  at: (command: string[]) => string[] = (command) => command,
 ): Child {
   const bin = path.join(packageRoot, 'bin', 'farhand');
-  const child = spawn(process.execPath, [bin, verb, ...args], { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const [command, ...rest] = at([process.execPath, bin, verb, ...args]);
+  const child = spawn(command!, rest, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
   const ready = deferred<RoleReady | { url: string }>();
   const exited = deferred<number | null>();
   let errors = '';

@@ -28,6 +28,8 @@ export interface CompareOptions {
   slices: number;
   secondsPerSlice: number;
   onProgress: (done: number, total: number) => void;
+  /** Runs both roles with these overrides for some seconds and leaves a trace; the demo on loopback unless told. */
+  run?: (overrides: readonly string[], seconds: number) => Promise<{ tracePath: string }>;
 }
 
 /** The first second of a process is its compiler's, not the link's. */
@@ -66,20 +68,14 @@ export async function compareTransports(options: CompareOptions): Promise<Transp
 }
 
 async function measure(options: CompareOptions, transport: Transport, folder: string): Promise<Float64Array> {
-  const { tracePath } = await runDemo({
-    rig: options.rig,
-    overrides: [
-      ...options.overrides,
-      'robot.playout=none',
-      `link.transport=${transport}`,
-      `trace.dir=${folder}`,
-    ],
-    headless: true,
-    durationS: options.secondsPerSlice + WARM_UP_NS / 1e9,
-    stop: new Promise(() => {}),
-    say: () => {},
-    onUrl: () => {},
-  });
+  const seconds = options.secondsPerSlice + WARM_UP_NS / 1e9;
+  const overrides = [
+    ...options.overrides,
+    'robot.playout=none',
+    `link.transport=${transport}`,
+    `trace.dir=${folder}`,
+  ];
+  const { tracePath } = await (options.run ?? demoOf(options.rig))(overrides, seconds);
   const found: number[] = [];
   let firstNs = Number.NaN;
   await readTraceParts(tracePath, (record) => {
@@ -89,3 +85,16 @@ async function measure(options: CompareOptions, transport: Transport, folder: st
   });
   return Float64Array.from(found);
 }
+
+const demoOf =
+  (rig: string): NonNullable<CompareOptions['run']> =>
+  (overrides, durationS) =>
+    runDemo({
+      rig,
+      overrides,
+      headless: true,
+      durationS,
+      stop: new Promise(() => {}),
+      say: () => {},
+      onUrl: () => {},
+    });

@@ -32,12 +32,19 @@ One-way time is get_state → applied. The intervals (95 %) come from resampling
       onProgress: progress.update,
     });
     progress.done();
-    console.log(given.values['json'] === true ? JSON.stringify(result) : text(result));
+    console.log(given.values['json'] === true ? JSON.stringify(result) : comparisonText(result));
     return 0;
   },
 };
 
-function text({ slices, secondsPerSlice, commands, oneWayMs, differenceMs }: TransportComparison): string {
+/** A table with intervals, and what it shows. */
+export function comparisonText({
+  slices,
+  secondsPerSlice,
+  commands,
+  oneWayMs,
+  differenceMs,
+}: TransportComparison): string {
   const cell = ({ value, low, high }: Interval) =>
     `${value.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`.padStart(27);
   const row = (label: string, values: Record<QuantileName, Interval>) =>

@@ -1,28 +1,69 @@
 import type { Finding } from '../app/doctor/check.ts';
-import { examine } from '../app/doctor/doctor.ts';
-import { expectWords, type Given, JSON_OPTION, type Verb } from './arguments.ts';
+import { examine, rootWouldAdd } from '../app/doctor/doctor.ts';
+import { applyRepair, type Repaired, repairsOf, repairText } from '../app/doctor/repair.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
 const MARKS = { good: '✓', note: '!', bad: '✗' } as const;
 
 export const doctorVerb: Verb = {
   name: 'doctor',
-  usage: '',
+  usage: '[--fix] [--robot HOST]',
   about: 'Examines this machine: what was found, why it matters, and the command that mends it.',
-  options: { json: JSON_OPTION },
+  details: `Without --fix nothing is changed. --fix shows and applies the changes that can be taken back and are gone at the
+next start of the machine: Wi-Fi power save, CPU governor, socket buffers, FTDI latency timer, CAN queue. Most need root.
+With --robot, marks and clock are measured against \`farhand check echo\` on that host. Exit code 1: something is bad (✗).
+See docs/doctor.md.`,
+  options: {
+    fix: { type: 'boolean', about: 'apply the safe changes, after showing them' },
+    robot: { type: 'string', value: 'HOST', about: 'measure the path to this host as well' },
+    'echo-port': { type: 'string', value: 'PORT', about: 'UDP port of the echo there (default: 4754)' },
+    json: JSON_OPTION,
+  },
   async run(given: Given) {
     expectWords(doctorVerb, given, 0, 0);
     const json = given.values['json'] === true;
-    const findings = await examine((finding) => {
-      if (!json) console.log(text(finding));
-    });
+    const robotHost = (given.values['robot'] as string | undefined) ?? null;
+    const echoPort = numberOption(given, 'echo-port', 1, 65_535);
+    const findings = await examine(
+      (finding) => {
+        if (!json) console.log(text(finding));
+      },
+      { robotHost, ...(echoPort !== null && { echoPort: Math.round(echoPort) }) },
+    );
+    const more = rootWouldAdd({ uid: process.getuid?.() ?? -1 }, findings);
+    if (!json && more.length > 0)
+      console.log(`Root would add:\n${more.map((line) => `    ${line}`).join('\n')}`);
+    if (given.values['fix'] === true) return fix(findings, json);
     if (json) console.log(JSON.stringify(findings));
-    return findings.some((finding) => finding.verdict === 'bad') ? 1 : 0;
+    return exitCode(findings);
   },
 };
 
-function text({ name, verdict, found, why, fix }: Finding): string {
+const exitCode = (findings: readonly Finding[]): number =>
+  findings.some((finding) => finding.verdict === 'bad') ? 1 : 0;
+
+function fix(findings: readonly Finding[], json: boolean): number {
+  const repairs = repairsOf(findings);
+  if (!json) {
+    console.log(repairs.length === 0 ? '\nNothing that --fix may change.' : '\nGoing to do:');
+    for (const repair of repairs) console.log(`    ${repairText(repair).did}`);
+  }
+  const done: Repaired[] = repairs.map((repair) => {
+    const repaired = applyRepair(repair);
+    if (!json) console.log(repairedText(repaired));
+    return repaired;
+  });
+  if (json) console.log(JSON.stringify({ findings, repaired: done }));
+  const unmended = findings.filter(({ repairs: own = [] }) => own.length === 0);
+  return done.some(({ failed }) => failed !== null) ? 1 : exitCode(unmended);
+}
+
+const repairedText = ({ did, undo, failed }: Repaired): string =>
+  failed === null ? `✓ done: ${did}\n    undo: ${undo}` : `✗ not done (${failed}): ${did}`;
+
+function text({ name, verdict, found, why, fix: mend }: Finding): string {
   const lines = [`${MARKS[verdict]} ${name}: ${found}`];
   if (why !== '') lines.push(`    why: ${why}`);
-  if (fix !== '') lines.push(`    fix: ${fix}`);
+  if (mend !== '') lines.push(`    fix: ${mend}`);
   return lines.join('\n');
 }

@@ -25,6 +25,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   trace: async () => (await import('./trace.ts')).traceVerb,
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
+  check: async () => (await import('./check.ts')).checkVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,

@@ -1,159 +1,120 @@
-import { readFileSync } from 'node:fs';
-import { monotonicClock } from '../../core/clock.ts';
-import { TeleopError } from '../../core/errors.ts';
 import { percentiles } from '../../core/percentiles.ts';
-import { type DatagramHandler, peerOf, type Reactor } from '../../wire/reactor.ts';
-import { keyFolder, listKeys } from '../../wire/secure/key-file.ts';
-import { openNativeReactor } from '../../wire/transports/udp-native.ts';
-import { type Check, type Finding, good } from './check.ts';
-
-const PROBES = 100;
-const PERIOD_NS = 5e6;
-
-interface SelfTest {
-  reactor: Reactor;
-  stampGapNs: number[];
-  wakeLateNs: number[];
-}
-
-/** Sends itself a datagram every 5 ms through the very sockets a role uses. */
-async function selfTest(priority: number): Promise<SelfTest> {
-  const spec = { name: 'doctor', host: '127.0.0.1', port: 0 };
-  const reactor = await openNativeReactor([spec], undefined, monotonicClock, priority);
-  const own = peerOf('127.0.0.1', reactor.localPort(0));
-  const stampGapNs: number[] = [];
-  const wakeLateNs: number[] = [];
-  let nextNs = monotonicClock.nowNs() + PERIOD_NS;
-  const handler: DatagramHandler = {
-    nextDeadlineNs: () => nextNs,
-    onDeadline(nowNs) {
-      wakeLateNs.push(nowNs - nextNs);
-      nextNs = nowNs + PERIOD_NS;
-      reactor.send(0, Uint8Array.of(1), 1, own);
-      if (wakeLateNs.length >= PROBES) reactor.stop();
-    },
-    onDatagram: (_socket, _bytes, _length, _from, receivedNs, kernelNs) => {
-      stampGapNs.push(receivedNs - kernelNs);
-    },
-    onOversize: () => {},
-  };
-  await reactor.run(handler);
-  reactor.close();
-  return { reactor, stampGapNs, wakeLateNs };
-}
+import { bad, type Check, type Finding, good, note } from './check.ts';
+import type { Probe } from './probe.ts';
 
 const us = (ns: number): string => `${(ns / 1000).toFixed(0)} µs`;
+const EF = 0xb8;
 
 /** The kernel stamps lazily at first; a gap that stays a number is a stamp. */
-export const kernelStamps: Check = async () => {
+export const kernelStamps: Check = async (probe) => {
   const name = 'kernel receive stamps';
-  try {
-    const gaps = percentiles((await selfTest(0)).stampGapNs.slice(5));
-    if (gaps)
-      return good(name, `on every packet; kernel to program p50 ${us(gaps.p50)}, p99 ${us(gaps.p99)}`);
-    return lostStamps(name, 'packets came without a stamp');
-  } catch (error) {
-    if (!(error instanceof TeleopError)) throw error;
-    return lostStamps(name, error.message);
+  const tested = await probe.selfTest(0);
+  const gaps = typeof tested === 'string' ? null : percentiles(tested.stampGapNs.slice(5));
+  if (gaps) {
+    const found = `on every packet; kernel to program p50 ${us(gaps.p50)}, p99 ${us(gaps.p99)}`;
+    return [good(name, found)];
   }
+  const why = typeof tested === 'string' ? tested : 'packets came without a stamp';
+  return [
+    note(name, {
+      found: `${why}; traces will say stamp_source "userspace"`,
+      why: 'without them a stall of this program looks like a slow network, and DSCP marks and precise timers (0.1 instead of 1 ms) are missing too',
+      fix: 'use 64-bit Linux and `npm install koffi`',
+    }),
+  ];
 };
 
-function lostStamps(name: string, found: string): Finding {
-  return {
-    name,
-    verdict: 'note',
-    found: `${found}; traces will say stamp_source "userspace"`,
-    why: 'without them a stall of this program looks like a slow network, and DSCP marks and precise timers are missing too',
-    fix: 'use 64-bit Linux and `npm install koffi`',
+export const wakeUps: Check = async (probe) => {
+  const name = 'timer wake-ups';
+  const tested = await probe.selfTest(0);
+  const late = typeof tested === 'string' ? null : percentiles(tested.wakeLateNs);
+  if (late === null || typeof tested === 'string') {
+    const why = 'without a native wait commands are applied up to 1 ms off their time';
+    return [note(name, { found: 'event-loop timers, ±1 ms', why, fix: 'use 64-bit Linux' })];
+  }
+  const count = tested.wakeLateNs.length;
+  const found = `late by p50 ${us(late.p50)}, p99 ${us(late.p99)}, max ${us(late.max)} over ${count}`;
+  if (late.p99 < 1e6) return [good(name, found)];
+  return [
+    note(name, {
+      found,
+      why: `commands are applied up to ${(late.p99 / 1e6).toFixed(1)} ms after they are due`,
+      fix: 'close other programs, or give the control threads priority: robot.realtimePriority=60 operator.realtimePriority=60',
+    }),
+  ];
+};
+
+export const realtime: Check = async (probe) => {
+  const name = 'real-time scheduling';
+  const tested = await probe.selfTest(1);
+  const scheduling = typeof tested === 'string' ? 'not available here' : tested.scheduling;
+  if (scheduling === 'fifo:1') {
+    const found = 'permitted; off unless robot.realtimePriority or operator.realtimePriority is set';
+    return [good(name, found)];
+  }
+  return [
+    note(name, {
+      found: scheduling,
+      why: 'other programs can delay the control thread by 1 to 10 ms at a time',
+      fix: 'run as a user with an rtprio limit: echo "$USER - rtprio 80" | sudo tee /etc/security/limits.d/farhand.conf, then log in again',
+    }),
+  ];
+};
+
+/** Marks and clock, at the robot's echo where a host is given. */
+export const marksAndClock =
+  (host: string | null): Check =>
+  async (probe) => {
+    const seen = await probe.marks(host);
+    if (typeof seen !== 'string') return [dscp(seen), clockSync(seen)].filter((finding) => finding !== null);
+    if (host === null)
+      return [
+        note('DSCP', {
+          found: `not set: ${seen}`,
+          why: 'on Wi-Fi unmarked packets wait behind downloads, tens of milliseconds',
+          fix: 'use 64-bit Linux and `npm install koffi`',
+        }),
+      ];
+    return [
+      bad('echo', {
+        found: `no answer from ${host}: ${seen}`,
+        why: 'marks, clock and round trip could not be measured',
+        fix: `on ${host}: farhand check echo --listen 0.0.0.0 (UDP 4754 must pass the firewall)`,
+      }),
+    ];
   };
+
+type Seen = Exclude<Awaited<ReturnType<Probe['marks']>>, string>;
+
+function dscp({ where, there, back }: Seen): Finding {
+  const name = 'DSCP';
+  const word = (tos: number | null) =>
+    tos === null ? 'not told' : tos === EF ? 'EF' : `0x${tos.toString(16)}`;
+  const isLost = (tos: number | null) => tos !== null && tos !== EF;
+  const legs = `at ${where} ${word(there)}${back === null ? '' : `, on answers ${word(back)}`}`;
+  if (!isLost(there) && !isLost(back)) {
+    const more = where === 'this machine' ? '; --robot HOST measures the way there and back' : '';
+    return good(name, `marks as they arrive: ${legs}${more}`);
+  }
+  const leg = isLost(there) ? 'on the way there' : 'on the way back';
+  return bad(name, {
+    found: `the mark is lost ${leg}: ${legs}`,
+    why: 'an access point serves unmarked packets after everybody’s downloads: tens of milliseconds in the worst moments, above all towards the client',
+    fix: 'let switch, router or VPN keep DSCP (often "trust DSCP" or WMM/QoS), or use a path without it',
+  });
 }
 
-export const wakeUps: Check = async () => {
-  const name = 'timer wake-ups';
-  try {
-    const late = percentiles((await selfTest(0)).wakeLateNs)!;
-    const found = `late by p50 ${us(late.p50)}, p99 ${us(late.p99)}, max ${us(late.max)} over ${PROBES}`;
-    if (late.p99 < 1e6) return good(name, found);
-    const fix =
-      'close other programs, or give the control threads priority: robot.realtimePriority=60 (see the next line)';
-    return { name, verdict: 'note', found, why: 'commands are applied that much after they are due', fix };
-  } catch {
-    return {
-      name,
-      verdict: 'note',
-      found: 'event-loop timers, ±1 ms',
-      why: 'no native wait here',
-      fix: 'use 64-bit Linux',
-    };
-  }
-};
+const MOST_UNCERTAIN_MS = 1;
 
-export const realtime: Check = async () => {
-  const name = 'real-time scheduling';
-  const scheduling = await selfTest(1).then(
-    ({ reactor }) => reactor.scheduling,
-    () => 'not available here',
-  );
-  if (scheduling === 'fifo:1')
-    return good(name, 'permitted; off unless robot.realtimePriority or operator.realtimePriority is set');
-  return {
-    name,
-    verdict: 'note',
-    found: scheduling,
-    why: 'other programs can delay the control thread by milliseconds',
-    fix: 'run as a user with an rtprio limit: echo "$USER - rtprio 80" | sudo tee /etc/security/limits.d/farhand.conf, then log in again',
-  };
-};
-
-const WANTED_BUFFER_BYTES = 4 << 20;
-
-export const socketBuffers: Check = async () => {
-  const name = 'socket buffers';
-  let max: number;
-  try {
-    max = Number(readFileSync('/proc/sys/net/core/rmem_max', 'utf8'));
-  } catch {
-    return good(name, 'limit not visible on this system');
-  }
-  if (max >= WANTED_BUFFER_BYTES) return good(name, `up to ${max} bytes`);
-  return {
-    name,
-    verdict: 'note',
-    found: `limited to ${max} bytes, ${WANTED_BUFFER_BYTES} asked for`,
-    why: 'a stall of some 100 ms under a flood loses packets in the kernel',
-    fix: `sudo sysctl -w net.core.rmem_max=${WANTED_BUFFER_BYTES}`,
-  };
-};
-
-export const zeromq: Check = async () => {
-  const name = 'ZeroMQ';
-  try {
-    const { version } = await import('zeromq');
-    return good(name, `libzmq ${version}; link.transport=zmq can be compared with udp`);
-  } catch {
-    return {
-      name,
-      verdict: 'note',
-      found: 'not installed',
-      why: 'only link.transport=zmq needs it',
-      fix: 'npm install zeromq',
-    };
-  }
-};
-
-export const pairedKeys: Check = async () => {
-  const name = 'paired keys';
-  const keys = listKeys(keyFolder());
-  const problem = keys.find((key) => key.problem !== null);
-  if (problem)
-    return {
-      name,
-      verdict: 'bad',
-      found: `${problem.name}: ${problem.problem}`,
-      why: 'the key is not used',
-      fix: `chmod 600 ${problem.path}, or pair again`,
-    };
-  if (keys.length > 0) return good(name, keys.map((key) => `${key.name} (${key.id})`).join(', '));
-  const why = 'operator and robot on two machines need one; the demo makes its own';
-  return { name, verdict: 'note', found: 'none', why, fix: '`farhand pair` on both machines' };
-};
+function clockSync({ where, oneWayMs, clockUncertaintyMs }: Seen): Finding | null {
+  const name = 'clock synchronization';
+  if (clockUncertaintyMs === null) return null;
+  const trip = oneWayMs ? `; one way p50 ${oneWayMs.p50.toFixed(2)}, p99 ${oneWayMs.p99.toFixed(2)} ms` : '';
+  const found = `an exchange with ${where} knows the other clock to ±${clockUncertaintyMs.toFixed(3)} ms${trip}`;
+  if (clockUncertaintyMs <= MOST_UNCERTAIN_MS) return good(name, found);
+  return note(name, {
+    found,
+    why: `one-way times are known to ±${clockUncertaintyMs.toFixed(1)} ms only; half the shortest round trip bounds it`,
+    fix: 'a path with a shorter or steadier round trip: a cable, or a quieter channel',
+  });
+}

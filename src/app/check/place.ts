@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 
 /** Where two ends are: one loopback, or two network namespaces joined by a cable of their own. */
 export interface Place {
@@ -17,9 +18,20 @@ export const loopback: Place = {
   close: () => {},
 };
 
+const NETNS = '/run/netns';
+
 const ip = (...args: string[]): void => {
   execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 };
+
+/** What a process left that was killed in the middle: its number is in the name. */
+function removeAbandoned(): void {
+  const found = existsSync(NETNS) ? readdirSync(NETNS) : [];
+  for (const name of found) {
+    const pid = Number(/^fh-[rt]x-(\d+)$/.exec(name)?.[1]);
+    if (pid > 0 && !existsSync(`/proc/${pid}`)) ip('netns', 'del', name);
+  }
+}
 
 /** Two namespaces with a veth pair, gone again after `close`; or why there can be none. Needs root and iproute2. */
 export function openNamespaces(): Place | string {
@@ -35,6 +47,7 @@ export function openNamespaces(): Place | string {
     }
   };
   try {
+    removeAbandoned();
     ip('netns', 'add', names.tx);
     ip('netns', 'add', names.rx);
     ip('-n', names.tx, 'link', 'add', 'fh0', 'type', 'veth', 'peer', 'name', 'fh0', 'netns', names.rx);

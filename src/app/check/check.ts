@@ -1,0 +1,83 @@
+import os from 'node:os';
+import type { LinkStats } from '../link-emulator.ts';
+import { type Budget, judgeBudget, loadBudget, type Verdict } from './budget.ts';
+import { openLink } from './kind.ts';
+import { type Measured, measuredOf } from './measured.ts';
+import { runSession, type SessionOptions } from './session.ts';
+
+export interface CheckOptions extends Omit<SessionOptions, 'place' | 'profile'> {
+  /** `local`, `wired`, `wireless` or `profile:<name>`. */
+  kind: string;
+  /** Path of a budget; null takes the one shipped for the kind. */
+  budget: string | null;
+}
+
+export interface CheckResult {
+  kind: string;
+  /** The path between the roles in words. */
+  about: string;
+  startedAt: string;
+  machine: Machine;
+  tracePath: string;
+  measured: Measured;
+  link: LinkStats | null;
+  budget: Budget;
+  verdicts: Verdict[];
+  isCutShort: boolean;
+  /** Every limit was kept, over the whole time. */
+  ok: boolean;
+}
+
+/** A number says little without the machine it was measured on. */
+export interface Machine {
+  cpu: string;
+  cores: number;
+  kernel: string;
+  node: string;
+  /** Mean number of running threads over the last minute, when it began and when it ended. */
+  loadBefore: number;
+  loadAfter: number;
+}
+
+/** Starts both roles, measures, ends them and judges. Throws when they could not be brought to teleoperation. */
+export async function runCheck(options: CheckOptions): Promise<CheckResult> {
+  const { kind, robotHost } = options;
+  const { place, profile, about } = openLink(kind, robotHost);
+  const startedAt = new Date().toISOString();
+  const loadBefore = os.loadavg()[0]!;
+  try {
+    const budget = loadBudget(options.budget, kind, options.settleS + options.durationS);
+    const session = await runSession({ ...options, place, profile });
+    const measured = await measuredOf(session);
+    const verdicts = judgeBudget(budget, measured);
+    const { tracePath, link, isCutShort } = session;
+    const ok = !isCutShort && verdicts.every((verdict) => verdict.ok);
+    const machine = machineOf(loadBefore);
+    return {
+      kind,
+      about,
+      startedAt,
+      machine,
+      tracePath,
+      measured,
+      link,
+      budget,
+      verdicts,
+      isCutShort,
+      ok,
+    };
+  } finally {
+    place.close();
+  }
+}
+
+function machineOf(loadBefore: number): Machine {
+  return {
+    cpu: os.cpus()[0]?.model.trim() ?? 'unknown',
+    cores: os.cpus().length,
+    kernel: `${os.type()} ${os.release()} ${os.arch()}`,
+    node: process.version,
+    loadBefore: Math.round(loadBefore * 100) / 100,
+    loadAfter: Math.round(os.loadavg()[0]! * 100) / 100,
+  };
+}

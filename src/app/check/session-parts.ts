@@ -1,0 +1,170 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TeleopError } from '../../core/errors.ts';
+import { createKey, writeKeyFile } from '../../wire/secure/key-file.ts';
+import { type Child, startChild } from '../child.ts';
+import { freeUdpPorts } from '../free-ports.ts';
+import { type LinkEmulator, type LinkStats, startLinkEmulator } from '../link-emulator.ts';
+import { loadRig, type Rig } from '../rig.ts';
+import { type Baseline, type BaselineProcess, startBaseline } from './baseline.ts';
+import type { SessionOptions } from './session.ts';
+
+const GRACE_MS = 5000;
+const STEP_MS = 200;
+const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
+
+interface Target {
+  host: string;
+  port: number;
+}
+
+interface Prepared {
+  /** As the operator has it. */
+  rig: Rig;
+  operatorArgs: string[];
+  /** Null when the robot is another machine's. */
+  robotArgs: string[] | null;
+}
+
+/** Everything a session starts, so that all of it can be ended. */
+export class SessionParts {
+  readonly #options: SessionOptions;
+  readonly #children: Child[] = [];
+  readonly #failed: Promise<never>;
+  #fail: (error: unknown) => void = () => {};
+  #key: { overrides: string[]; remove: () => void } | null = null;
+  #link: LinkEmulator | null = null;
+  #echo: Child | null = null;
+  /** Where probes go: the echo, or the emulated link before it. */
+  #echoTarget: Target | null = null;
+  #probes: BaselineProcess | null = null;
+  #ended: Promise<{ baseline: Baseline | null; link: LinkStats | null }> | null = null;
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#failed = new Promise((_, reject) => {
+      this.#fail = reject;
+    });
+    this.#failed.catch(() => {});
+  }
+
+  async prepare(): Promise<Prepared> {
+    const { rig: name, overrides, robotHost, place, baseline, profile } = this.#options;
+    // Another machine's robot is spoken to with the pair's own key, and where it listens.
+    this.#key = robotHost === null ? temporaryKey(loadRig(name, overrides).config) : null;
+    const ports = robotHost === null ? await linkPorts() : [];
+    const common = [...overrides, ...(this.#key?.overrides ?? []), ...ports];
+    const { link } = loadRig(name, common).config;
+    const host = robotHost ?? place.host;
+    if (baseline) this.#echoTarget = await this.#openEcho();
+    const reached = await this.#emulate(host, link);
+    const [desk, telemetry] = await freeUdpPorts(2);
+    const own = [...reached, `console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
+    const network = profile === null ? [] : [`robot.network=emulated ${profile}`];
+    return {
+      rig: loadRig(name, [...common, ...own]).config,
+      operatorArgs: ['--rig', name, ...common, ...own],
+      robotArgs:
+        robotHost === null ? ['--rig', name, ...common, `link.listenHost=${host}`, ...network] : null,
+    };
+  }
+
+  async #openEcho(): Promise<Target> {
+    const { robotHost, echoPort, place } = this.#options;
+    if (robotHost !== null) return { host: robotHost, port: echoPort };
+    const args = ['echo', '--listen', place.host, '--echo-port', '0'];
+    this.#echo = startChild(
+      'check',
+      args,
+      () => {},
+      (command) => place.at('rx', command),
+    );
+    const info = await this.#echo.ready;
+    return { host: place.host, port: 'ports' in info ? info.ports[0]! : 0 };
+  }
+
+  /** Settings by which the operator finds the robot: itself, or the emulated link before it. */
+  async #emulate(host: string, link: Rig['link']): Promise<string[]> {
+    const { profile } = this.#options;
+    if (profile === null) return [`link.robotHost=${host}`];
+    const targets = LINK_PORTS.map((name) => `${host}:${link[name]}`);
+    const echo = this.#echoTarget;
+    if (echo !== null) targets.push(`${echo.host}:${echo.port}`);
+    const mappings = targets.map((target) => ({ listen: '0', target }));
+    this.#link = await startLinkEmulator({ profile, mappings });
+    const { ports } = this.#link;
+    if (echo !== null) this.#echoTarget = { host: '127.0.0.1', port: ports[LINK_PORTS.length]! };
+    return ['link.robotHost=127.0.0.1', ...LINK_PORTS.map((name, i) => `link.${name}=${ports[i]}`)];
+  }
+
+  async start(verb: 'robot' | 'operator', side: 'tx' | 'rx', args: readonly string[]): Promise<Child> {
+    const child = startChild(
+      verb,
+      args,
+      () => {},
+      (command) => this.#options.place.at(side, command),
+    );
+    this.#children.unshift(child);
+    await child.ready;
+    void child.exited.then((code) => {
+      const message = `the ${verb} process ended (${code ?? 'killed'})`;
+      const hint = `Run \`farhand ${verb}\` by itself to see why.`;
+      this.#fail(new TeleopError('child-failed', message, { hint }));
+    });
+    return child;
+  }
+
+  /** ICMP does not pass an emulated link, which carries UDP. */
+  async startProbes(hz: number): Promise<void> {
+    const { place, profile, robotHost } = this.#options;
+    const icmpHost = profile === null ? (robotHost ?? place.host) : null;
+    this.#probes = await startBaseline(place, { hz, udp: this.#echoTarget, icmpHost });
+  }
+
+  /** True when it was ended before its time. Throws when a role ended. */
+  async waitS(seconds: number, onProgress: (done: number, total: number) => void): Promise<boolean> {
+    const untilMs = performance.now() + seconds * 1000;
+    const stopped = this.#options.stop.then(() => true);
+    for (let leftMs = seconds * 1000; leftMs > 0; leftMs = untilMs - performance.now()) {
+      onProgress(seconds - leftMs / 1000, seconds);
+      const slept = sleep(Math.min(leftMs, STEP_MS)).then(() => false);
+      if (await Promise.race([stopped, this.#failed, slept])) return true;
+    }
+    onProgress(seconds, seconds);
+    return false;
+  }
+
+  /** Operator first, so that its last commands are answered; then the robot. May be called again. */
+  end(): Promise<{ baseline: Baseline | null; link: LinkStats | null }> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  async #end(): Promise<{ baseline: Baseline | null; link: LinkStats | null }> {
+    const baseline = (await this.#probes?.stop()) ?? null;
+    for (const child of this.#children) await child.end(GRACE_MS);
+    await this.#echo?.end(GRACE_MS);
+    const link = (await this.#link?.close()) ?? null;
+    this.#key?.remove();
+    return { baseline, link };
+  }
+}
+
+async function linkPorts(): Promise<string[]> {
+  const ports = await freeUdpPorts(LINK_PORTS.length);
+  return LINK_PORTS.map((name, i) => `link.${name}=${ports[i]}`);
+}
+
+/** Both roles are ours: a key for this run only, unless the user has a wish about keys. */
+function temporaryKey({ link }: Rig): { overrides: string[]; remove: () => void } {
+  if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-check-'));
+  const file = path.join(folder, 'check.key');
+  writeKeyFile(file, { name: 'check', key: createKey(), createdAt: new Date().toISOString() });
+  return {
+    overrides: [`link.keyFile=${file}`],
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { TeleopError } from '../../core/errors.ts';
+import { askOperator } from '../ask.ts';
+import { packageRoot } from '../paths.ts';
+import type { Rig } from '../rig.ts';
+import { loopback, type Place } from './place.ts';
+
+const WITHIN_MS = 10_000;
+
+/** Arms the robot if it is not, and has the operator follow the hand. Throws `not-confirmed`. */
+export async function switchToTeleop(place: Place, rig: Rig, operatorArgs: readonly string[]): Promise<void> {
+  for (const kind of ['arm', 'teleop']) {
+    if (place === loopback) await askOperator(rig, kind, WITHIN_MS);
+    else await askInside(place, kind, operatorArgs);
+  }
+}
+
+const DISARM_MS = 2000;
+
+/** Leaves another machine's robot as it is found as a rule: idle. Its own watchdog does it where this fails. */
+export async function disarm(rig: Rig): Promise<void> {
+  await askOperator(rig, 'disarm', DISARM_MS).catch(() => {});
+}
+
+/** The operator's desk is on the loopback of its own namespace. */
+async function askInside(place: Place, kind: string, args: readonly string[]): Promise<void> {
+  const bin = path.join(packageRoot, 'bin', 'farhand');
+  const asking = [process.execPath, bin, 'ask', kind, '--within', String(WITHIN_MS), ...args];
+  const [command, ...rest] = place.at('tx', asking);
+  try {
+    await promisify(execFile)(command!, rest);
+  } catch (cause) {
+    const told = String((cause as { stderr?: string }).stderr ?? '').trim();
+    throw new TeleopError('not-confirmed', told.split('\n')[0] || `${kind} was not confirmed`, {
+      hint: 'Run `farhand demo --headless --duration 5` to see what the robot says.',
+      cause,
+    });
+  }
+}

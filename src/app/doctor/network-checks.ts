@@ -1,0 +1,166 @@
+import { bad, type Check, type Finding, good, note } from './check.ts';
+import type { Probe } from './probe.ts';
+
+const NET = '/sys/class/net';
+const CAN_TYPE = '280';
+/** The link's longest datagram, with the headers of IP and UDP. */
+const WANTED_MTU = 1500;
+const HEADER_BYTES = 28;
+const WANTED_BUFFER_BYTES = 4 << 20;
+
+/** Interfaces that carry IP to somewhere else, and are up. */
+function outward(probe: Probe): string[] {
+  return probe.list(NET).filter((name) => {
+    if (name === 'lo' || probe.read(`${NET}/${name}/type`) === CAN_TYPE) return false;
+    return probe.read(`${NET}/${name}/operstate`) === 'up';
+  });
+}
+
+const isWireless = (probe: Probe, name: string): boolean =>
+  probe.list(`${NET}/${name}`).some((entry) => entry === 'wireless' || entry === 'phy80211');
+
+/** Power save, band and signal of every Wi-Fi interface. */
+export const wifi: Check = async (probe) => {
+  const names = probe.list(NET).filter((name) => isWireless(probe, name));
+  if (names.length === 0) return [good('Wi-Fi', 'no wireless interface; nothing to save power on')];
+  return names.flatMap((name) => [powerSave(probe, name), ...radio(probe, name)]);
+};
+
+function powerSave(probe: Probe, interfaceName: string): Finding {
+  const name = `Wi-Fi power save, ${interfaceName}`;
+  const told = probe.run('iw', 'dev', interfaceName, 'get', 'power_save');
+  const older = told === null ? probe.run('iwconfig', interfaceName) : null;
+  const state = /power (?:save|management): ?(on|off)/i.exec(told ?? older ?? '')?.[1]?.toLowerCase();
+  const why = 'the radio sleeps between beacons and holds packets for up to 100 ms';
+  const set = (value: string) =>
+    told === null
+      ? ['iwconfig', interfaceName, 'power', value]
+      : ['iw', 'dev', interfaceName, 'set', 'power_save', value];
+  if (state === 'off') return good(name, 'off');
+  if (state === undefined)
+    return note(name, {
+      found: 'cannot be read: neither iw nor iwconfig tells',
+      why: `if it is on, ${why}`,
+      fix: `sudo apt install iw; sudo iw dev ${interfaceName} set power_save off`,
+    });
+  const repairs = [{ kind: 'run', command: set('off'), undo: set('on') }] as const;
+  return bad(name, { found: 'on', why, fix: `sudo ${set('off').join(' ')}`, repairs });
+}
+
+const WEAK_DBM = -70;
+
+function radio(probe: Probe, interfaceName: string): Finding[] {
+  const link = probe.run('iw', 'dev', interfaceName, 'link');
+  if (link === null || !/^Connected/m.test(link)) return [];
+  const freq = Number(/freq: (\d+)/.exec(link)?.[1]);
+  const signal = Number(/signal: (-\d+)/.exec(link)?.[1]);
+  const name = `Wi-Fi radio, ${interfaceName}`;
+  const found = `${freq} MHz, ${signal} dBm`;
+  if (freq < 3000)
+    return [
+      note(name, {
+        found,
+        why: 'the 2.4 GHz band is shared with everybody; retries cost 5 to 50 ms',
+        fix: 'join a 5 or 6 GHz network on a channel of its own',
+      }),
+    ];
+  if (signal < WEAK_DBM)
+    return [
+      note(name, {
+        found,
+        why: 'a weak signal is repeated: each retry costs 1 to 10 ms',
+        fix: 'move nearer to the access point, or use a cable',
+      }),
+    ];
+  return [good(name, found)];
+}
+
+export const mtu: Check = async (probe) =>
+  outward(probe).map((interfaceName) => {
+    const name = `MTU, ${interfaceName}`;
+    const bytes = Number(probe.read(`${NET}/${interfaceName}/mtu`));
+    if (bytes >= WANTED_MTU) return good(name, `${bytes} bytes`);
+    return note(name, {
+      found: `${bytes} bytes`,
+      why: `datagrams over ${bytes - HEADER_BYTES} bytes are cut in pieces, and one lost piece loses all; commands and state are shorter, slices of pictures may not be`,
+      fix: `where the network carries it: sudo ip link set dev ${interfaceName} mtu ${WANTED_MTU}`,
+    });
+  });
+
+export const cable: Check = async (probe) =>
+  outward(probe)
+    .filter((name) => !isWireless(probe, name))
+    .flatMap((interfaceName) => {
+      const duplex = probe.read(`${NET}/${interfaceName}/duplex`);
+      const speed = Number(probe.read(`${NET}/${interfaceName}/speed`) ?? Number.NaN);
+      const name = `cable, ${interfaceName}`;
+      if (duplex === 'half')
+        return [
+          bad(name, {
+            found: `half duplex, ${speed} Mbit/s`,
+            why: 'both ends wait for each other and collide: milliseconds, and losses under load',
+            fix: `replace cable or switch; let both ends negotiate: sudo ethtool -s ${interfaceName} autoneg on`,
+          }),
+        ];
+      return speed > 0 ? [good(name, `full duplex, ${speed} Mbit/s`)] : [];
+    });
+
+export const socketBuffers: Check = async (probe) => {
+  const name = 'socket buffers';
+  const file = '/proc/sys/net/core/rmem_max';
+  const text = probe.read(file);
+  if (text === null) return [good(name, 'limit not visible on this system')];
+  const max = Number(text);
+  if (max >= WANTED_BUFFER_BYTES) return [good(name, `up to ${max} bytes`), ...overflows(probe)];
+  return [
+    note(name, {
+      found: `limited to ${max} bytes, ${WANTED_BUFFER_BYTES} asked for`,
+      why: 'a stall of some 100 ms under a flood loses packets in the kernel',
+      fix: `sudo sysctl -w net.core.rmem_max=${WANTED_BUFFER_BYTES}`,
+      repairs: [{ kind: 'write', path: file, value: String(WANTED_BUFFER_BYTES), previous: text }],
+    }),
+    ...overflows(probe),
+  ];
+};
+
+/** What the kernel threw away because a program did not fetch it, since the machine started. */
+function overflows(probe: Probe): Finding[] {
+  const rows = (probe.read('/proc/net/snmp') ?? '').split('\n').filter((line) => line.startsWith('Udp:'));
+  const [names = '', values = ''] = rows;
+  const at = names.split(' ').indexOf('RcvbufErrors');
+  const count = at < 0 ? 0 : Number(values.split(' ')[at]);
+  if (!(count > 0)) return [];
+  return [
+    note('UDP overflows', {
+      found: `${count} datagrams thrown away since the machine started`,
+      why: 'some program did not fetch them in time; if it was ours, commands or state were lost',
+      fix: 'watch whether `nstat UdpRcvbufErrors` grows during a run; larger buffers as above, less load',
+    }),
+  ];
+}
+
+/** The ports a rig takes: name, kind and number. */
+export type PortUse = readonly [name: string, kind: 'udp' | 'tcp', port: number];
+
+export const ports =
+  (uses: readonly PortUse[]): Check =>
+  async (probe) => {
+    const free = await Promise.all(uses.map(([, kind, port]) => probe.isFree(kind, port)));
+    const taken = uses.filter((_, i) => !free[i]);
+    const name = 'ports';
+    if (taken.length === 0)
+      return [good(name, `free: ${uses.map(([, kind, port]) => `${kind} ${port}`).join(', ')}`)];
+    return taken.map(([key, kind, port]) =>
+      note(`port ${port}`, {
+        found: `${kind} ${port} (${key}) is taken${holder(probe, kind, port)}`,
+        why: 'a role with this setting will not start; a running robot, operator or demo of yours is a good reason',
+        fix: `end the program that holds it, or choose another: ${key}=${port + 100}`,
+      }),
+    );
+  };
+
+function holder(probe: Probe, kind: 'udp' | 'tcp', port: number): string {
+  const told = probe.run('ss', '-H', '-n', '-l', '-p', kind === 'udp' ? '-u' : '-t', `sport = :${port}`);
+  const [, program, pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(told ?? '') ?? [];
+  return program === undefined ? '' : ` by ${program} (process ${pid})`;
+}

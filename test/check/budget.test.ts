@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { judgeBudget, loadBudget } from '../../src/app/check/budget.ts';
+import { FIGURES } from '../../src/app/check/figures.ts';
+import { yamlNames } from '../../src/app/yaml-files.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import { measured, records } from './records.ts';
+
+const folder = mkdtempSync(path.join(tmpdir(), 'farhand-budget-'));
+let files = 0;
+function budgetFile(text: string): string {
+  const file = path.join(folder, `${files++}.yaml`);
+  writeFileSync(file, text);
+  return file;
+}
+const refusal = (text: string, seconds = 60) => {
+  try {
+    loadBudget(budgetFile(text), 'local', seconds);
+  } catch (error) {
+    assert.ok(error instanceof TeleopError);
+    return `${error.code}: ${error.message} → ${error.hint}`;
+  }
+  return 'accepted';
+};
+
+describe('budgets', () => {
+  it('ships one for every kind of check', () => {
+    assert.deepEqual(yamlNames('budgets'), ['local', 'profile', 'wired', 'wireless']);
+    for (const kind of ['local', 'wired', 'wireless', 'profile:wan']) {
+      const { limits, notJudged } = loadBudget(null, kind, 60);
+      assert.ok(Object.keys(limits).length >= 5 && notJudged.length === 0, kind);
+    }
+  });
+
+  it('leaves out of a shipped one what a short run cannot judge, and refuses it in one that was asked for', () => {
+    const short = loadBudget(null, 'local', 4);
+    assert.deepEqual(short.notJudged, ['badWindows']);
+    assert.ok(!('badWindows' in short.limits));
+    assert.match(refusal('limits: {badWindows: 0}', 4), /bad-option: .*badWindows.*4 s → Measure for 12 s/);
+    assert.equal(refusal('limits: {badWindows: 0}', 12), 'accepted');
+  });
+
+  it('refuses what it does not know, with the nearest name', () => {
+    assert.match(refusal('limits: {oneWayP99: 5}'), /unknown setting "limits.oneWayP99" .*"oneWayP99Ms"/);
+    assert.match(refusal('limts: {}'), /unknown setting "limts".*"limits"/);
+    assert.match(refusal('limits: {lossPercent: -1}'), /"limits.lossPercent" is not valid/);
+    assert.match(refusal('limits: {lossPercent: few}'), /"limits.lossPercent" is not valid/);
+    assert.match(refusal('limits: ['), /file-unreadable/);
+    assert.throws(() => loadBudget('/nowhere.yaml', 'local', 60), /does not exist/);
+  });
+
+  it('breaks a limit by a hair and keeps it at the hair', () => {
+    const run = measured(records(300));
+    const verdict = (limit: string, allowed: number) =>
+      judgeBudget({ name: '', about: '', limits: { [limit]: allowed }, notJudged: [] }, run)[0]!;
+    assert.equal(verdict('oneWayP99Ms', 3.4).ok, true);
+    const broken = verdict('oneWayP99Ms', 3.399);
+    assert.deepEqual([broken.ok, broken.measured, broken.allowed], [false, 3.4, 3.399]);
+    assert.match(broken.advice, /playout/);
+    assert.equal(verdict('appliedPercent', 100).ok, true);
+    assert.equal(verdict('commandsPerS', 101).ok, false, 'a least is a least');
+    assert.deepEqual(
+      [verdict('badWindows', 5).ok, verdict('badWindows', 5).measured],
+      [false, null],
+      'what was not measured is not kept',
+    );
+  });
+
+  it('has advice for every limit, on a good run and on an empty one', () => {
+    for (const run of [measured(records(1300)), measured([])])
+      for (const [name, { advice, about }] of Object.entries(FIGURES))
+        assert.ok(advice(run).length > 20 && about.length > 5, name);
+  });
+
+  it('finds nothing, not zero, where nothing was applied', () => {
+    const nothing = measured(records(200, () => ({ outcome: 'lost' })));
+    assert.equal(FIGURES['oneWayP99Ms']!.of(nothing), null);
+    assert.equal(FIGURES['transitP99Ms']!.of(nothing), null);
+    assert.equal(FIGURES['lossPercent']!.of(nothing), 100);
+    assert.equal(FIGURES['lossPercent']!.of(measured([])), null);
+  });
+});
+
+describe('docs/check.md', () => {
+  it('has a row for every limit', () => {
+    const rows = readFileSync('docs/check.md', 'utf8').matchAll(/^\| `(\w+)` \| at (?:most|least) \|/gm);
+    assert.deepEqual(
+      [...rows].map((row) => row[1]!),
+      Object.keys(FIGURES),
+    );
+  });
+});

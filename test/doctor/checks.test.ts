@@ -1,0 +1,372 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Check } from '../../src/app/doctor/check.ts';
+import { canBuses, serialLines } from '../../src/app/doctor/device-checks.ts';
+import { examine, rootWouldAdd } from '../../src/app/doctor/doctor.ts';
+import { kernelStamps, marksAndClock, realtime, wakeUps } from '../../src/app/doctor/link-checks.ts';
+import { cable, mtu, ports, socketBuffers, wifi } from '../../src/app/doctor/network-checks.ts';
+import { clockSource, governor, otherLoad, timerSlack } from '../../src/app/doctor/processor-checks.ts';
+import { packages, pairedKeys, programs } from '../../src/app/doctor/program-checks.ts';
+import { isSafe, repairText } from '../../src/app/doctor/repair.ts';
+import { type Readings, recordedProbe } from './recorded-probe.ts';
+
+const NET = '/sys/class/net';
+const CPU = '/sys/devices/system/cpu';
+const CLOCK = '/sys/devices/system/clocksource/clocksource0';
+const WLAN = {
+  [`${NET}/wlan0/wireless`]: '',
+  [`${NET}/wlan0/operstate`]: 'up',
+  [`${NET}/wlan0/type`]: '1',
+  [`${NET}/wlan0/mtu`]: '1500',
+};
+const ETH = { [`${NET}/eth0/operstate`]: 'up', [`${NET}/eth0/type`]: '1', [`${NET}/eth0/mtu`]: '1500' };
+const CAN = {
+  [`${NET}/can0/type`]: '280',
+  [`${NET}/can0/operstate`]: 'up',
+  [`${NET}/can0/tx_queue_len`]: '1000',
+};
+const canLink = (state: string, restartMs: number) =>
+  `4: can0: <NOARP,UP,LOWER_UP> mtu 16 qdisc pfifo_fast state UP mode DEFAULT
+    link/can  promiscuity 0
+    can state ${state} restart-ms ${restartMs}
+          bitrate 1000000 sample-point 0.750`;
+const governorOf = (cpu: number, value: string) => ({
+  [`${CPU}/cpu${cpu}/cpufreq/scaling_governor`]: value,
+});
+const marks = (there: number | null, back: number | null, clockUncertaintyMs = 0.2) => ({
+  where: 'arm',
+  there,
+  back,
+  oneWayMs: { p50: 0.4, p99: 0.9 },
+  clockUncertaintyMs,
+});
+const late = (ns: number) => ({ stampGapNs: [], wakeLateNs: [ns, ns, ns], scheduling: 'normal' });
+const snmp = (errors: number) => `Udp: InDatagrams NoPorts InErrors OutDatagrams RcvbufErrors
+Udp: 100 2 ${errors} 90 ${errors}`;
+
+/** Machine, check, and what of the findings must be so: verdict, found, why, fix, change. */
+type Row = [
+  what: string,
+  Check,
+  Readings,
+  { verdict: string; found: RegExp; why?: RegExp; fix?: RegExp; change?: string },
+];
+
+const rows: Row[] = [
+  [
+    'a radio that sleeps',
+    wifi,
+    { files: WLAN, commands: { 'iw dev wlan0 get power_save': 'Power save: on' } },
+    {
+      verdict: 'bad',
+      found: /^on$/,
+      why: /up to 100 ms/,
+      fix: /sudo iw dev wlan0 set power_save off/,
+      change: 'sudo iw dev wlan0 set power_save off',
+    },
+  ],
+  [
+    'a radio that sleeps, by the older program',
+    wifi,
+    { files: WLAN, commands: { 'iwconfig wlan0': 'wlan0  IEEE 802.11\n  Power Management:on' } },
+    { verdict: 'bad', found: /^on$/, change: 'sudo iwconfig wlan0 power off' },
+  ],
+  [
+    'a radio that is awake',
+    wifi,
+    { files: WLAN, commands: { 'iw dev wlan0 get power_save': 'Power save: off' } },
+    { verdict: 'good', found: /^off$/ },
+  ],
+  [
+    'a radio nobody can ask',
+    wifi,
+    { files: WLAN },
+    { verdict: 'note', found: /cannot be read/, fix: /install iw/ },
+  ],
+  ['no radio', wifi, { files: ETH }, { verdict: 'good', found: /no wireless interface/ }],
+  [
+    'a short MTU',
+    mtu,
+    { files: { ...ETH, [`${NET}/eth0/mtu`]: '1400' } },
+    { verdict: 'note', found: /1400/, why: /1372 bytes/ },
+  ],
+  ['a usual MTU', mtu, { files: ETH }, { verdict: 'good', found: /1500/ }],
+  [
+    'a half-duplex cable',
+    cable,
+    { files: { ...ETH, [`${NET}/eth0/duplex`]: 'half', [`${NET}/eth0/speed`]: '10' } },
+    { verdict: 'bad', found: /half duplex, 10/, fix: /cable/ },
+  ],
+  [
+    'a small buffer',
+    socketBuffers,
+    { files: { '/proc/sys/net/core/rmem_max': '212992' } },
+    {
+      verdict: 'note',
+      found: /212992/,
+      fix: /sysctl -w net.core.rmem_max=4194304/,
+      change: 'echo 4194304 | sudo tee /proc/sys/net/core/rmem_max',
+    },
+  ],
+  ['a buffer of another system', socketBuffers, {}, { verdict: 'good', found: /not visible/ }],
+  [
+    'a port somebody holds',
+    ports([['link.commandPort', 'udp', 4750]]),
+    {
+      taken: [4750],
+      commands: {
+        'ss -H -n -l -p -u sport = :4750':
+          'UNCONN 0 0 127.0.0.1:4750 0.0.0.0:* users:(("node",pid=77,fd=20))',
+      },
+    },
+    { verdict: 'note', found: /udp 4750 .* by node \(process 77\)/, fix: /link.commandPort=4850/ },
+  ],
+  ['free ports', ports([['console.port', 'tcp', 4747]]), {}, { verdict: 'good', found: /tcp 4747/ }],
+  [
+    'a thrifty processor',
+    governor,
+    { files: { ...governorOf(0, 'powersave'), ...governorOf(1, 'performance') } },
+    {
+      verdict: 'note',
+      found: /powersave on 1 of 2/,
+      why: /millisecond/,
+      change: `echo performance | sudo tee ${CPU}/cpu0/cpufreq/scaling_governor`,
+    },
+  ],
+  [
+    'a quick processor',
+    governor,
+    { files: governorOf(0, 'performance') },
+    { verdict: 'good', found: /performance/ },
+  ],
+  ['a virtual processor', governor, {}, { verdict: 'good', found: /virtual machine/ }],
+  [
+    'a slow clock',
+    clockSource,
+    {
+      files: {
+        [`${CLOCK}/current_clocksource`]: 'hpet',
+        [`${CLOCK}/available_clocksource`]: 'tsc hpet acpi_pm',
+      },
+    },
+    { verdict: 'note', found: /hpet, tsc would be there/, why: /0\.00\d/, fix: /unstable.*tee/ },
+  ],
+  [
+    'a quick clock',
+    clockSource,
+    { files: { [`${CLOCK}/current_clocksource`]: 'tsc' } },
+    { verdict: 'good', found: /tsc/ },
+  ],
+  [
+    'much slack',
+    timerSlack,
+    { files: { '/proc/self/timerslack_ns': '4000000' } },
+    { verdict: 'note', found: /4000 µs/, why: /4\.0 ms/ },
+  ],
+  [
+    'the usual slack',
+    timerSlack,
+    { files: { '/proc/self/timerslack_ns': '50000' } },
+    { verdict: 'good', found: /50 µs/ },
+  ],
+  [
+    'a busy machine',
+    otherLoad,
+    { load: { busyPercent: 350, stealPercent: 0, cores: 4 } },
+    { verdict: 'note', found: /350 % .*4 cores/, fix: /realtimePriority/ },
+  ],
+  [
+    'a machine shared by the hypervisor',
+    otherLoad,
+    { load: { busyPercent: 20, stealPercent: 12, cores: 2 } },
+    { verdict: 'note', found: /12 % stolen/, why: /hypervisor/ },
+  ],
+  [
+    'a quiet machine',
+    otherLoad,
+    { load: { busyPercent: 20, stealPercent: 0, cores: 4 } },
+    { verdict: 'good', found: /20 %/ },
+  ],
+  [
+    'no native sockets',
+    kernelStamps,
+    { selfTest: 'darwin' },
+    { verdict: 'note', found: /darwin.*userspace/, fix: /koffi/ },
+  ],
+  [
+    'packets without stamps',
+    kernelStamps,
+    { selfTest: late(1) },
+    { verdict: 'note', found: /without a stamp/ },
+  ],
+  ['stamps', kernelStamps, {}, { verdict: 'good', found: /p50 20 µs/ }],
+  [
+    'late wake-ups',
+    wakeUps,
+    { selfTest: late(3e6) },
+    { verdict: 'note', found: /p99 3000 µs/, why: /3\.0 ms/ },
+  ],
+  ['timely wake-ups', wakeUps, {}, { verdict: 'good', found: /p99 40 µs/ }],
+  [
+    'no priority',
+    realtime,
+    { privileged: { ...late(1), scheduling: 'normal (fifo:1 refused: EPERM)' } },
+    { verdict: 'note', found: /EPERM/, fix: /rtprio/ },
+  ],
+  [
+    'priority',
+    realtime,
+    { privileged: { ...late(1), scheduling: 'fifo:1' } },
+    { verdict: 'good', found: /permitted/ },
+  ],
+  [
+    'marks lost there',
+    marksAndClock('arm'),
+    { marks: marks(0, 0xb8) },
+    { verdict: 'bad', found: /lost on the way there: at arm 0x0/, fix: /DSCP/ },
+  ],
+  [
+    'marks lost back',
+    marksAndClock('arm'),
+    { marks: marks(0xb8, 0) },
+    { verdict: 'bad', found: /lost on the way back/ },
+  ],
+  [
+    'marks kept',
+    marksAndClock('arm'),
+    { marks: marks(0xb8, 0xb8) },
+    { verdict: 'good', found: /at arm EF, on answers EF/ },
+  ],
+  [
+    'a clock that is badly known',
+    marksAndClock('arm'),
+    { marks: marks(0xb8, 0xb8, 12) },
+    { verdict: 'note', found: /±12\.000 ms/, why: /±12\.0 ms/ },
+  ],
+  [
+    'no echo',
+    marksAndClock('arm'),
+    { marks: 'nothing answered' },
+    { verdict: 'bad', found: /no answer from arm/, fix: /farhand check echo/ },
+  ],
+  ['no marks', marksAndClock(null), { marks: 'not Linux' }, { verdict: 'note', found: /not set: not Linux/ }],
+  [
+    'a bus that went off',
+    canBuses,
+    { files: CAN, commands: { 'ip -details link show can0': canLink('BUS-OFF', 100) } },
+    { verdict: 'bad', found: /BUS-OFF, 1000000/, fix: /termination/ },
+  ],
+  [
+    'a bus that is down',
+    canBuses,
+    { files: { ...CAN, [`${NET}/can0/operstate`]: 'down' } },
+    { verdict: 'note', found: /down/, fix: /ip link set can0 up/ },
+  ],
+  [
+    'a bus that never restarts',
+    canBuses,
+    { files: CAN, commands: { 'ip -details link show can0': canLink('ERROR-ACTIVE', 0) } },
+    { verdict: 'note', found: /never/, fix: /restart-ms 100/ },
+  ],
+  [
+    'a short queue',
+    canBuses,
+    {
+      files: { ...CAN, [`${NET}/can0/tx_queue_len`]: '10' },
+      commands: { 'ip -details link show can0': canLink('ERROR-ACTIVE', 100) },
+    },
+    { verdict: 'note', found: /10 frames/, change: `echo 100 | sudo tee ${NET}/can0/tx_queue_len` },
+  ],
+  [
+    'a serial line of others',
+    serialLines,
+    { files: { '/dev/ttyACM0': '' } },
+    { verdict: 'bad', found: /may not/, fix: /dialout/ },
+  ],
+  [
+    'a patient adapter',
+    serialLines,
+    { usable: ['/dev/ttyUSB0'], files: { '/sys/bus/usb-serial/devices/ttyUSB0/latency_timer': '16' } },
+    {
+      verdict: 'bad',
+      found: /^16 ms$/,
+      why: /at most 62 questions/,
+      change: 'echo 1 | sudo tee /sys/bus/usb-serial/devices/ttyUSB0/latency_timer',
+    },
+  ],
+  [
+    'a package that is missing',
+    packages,
+    { packages: { koffi: '3.3.4' } },
+    { verdict: 'note', found: /not installed/, fix: /npm install zeromq/ },
+  ],
+  [
+    'a program that is missing',
+    programs,
+    {},
+    { verdict: 'note', found: /not installed/, fix: /apt install/ },
+  ],
+  ['no keys', pairedKeys, {}, { verdict: 'note', found: /none/, fix: /farhand pair/ }],
+];
+
+const WEIGHT = { good: 0, note: 1, bad: 2 } as const;
+
+describe('checks of the doctor', () => {
+  for (const [what, check, readings, wanted] of rows)
+    it(`${what}: ${wanted.verdict}`, async () => {
+      const findings = await check(recordedProbe(readings));
+      const finding = findings.find(
+        ({ found, verdict }) => verdict === wanted.verdict && wanted.found.test(found),
+      );
+      assert.ok(finding, JSON.stringify(findings));
+      const worst = Math.max(...findings.map(({ verdict }) => WEIGHT[verdict]));
+      assert.equal(worst, WEIGHT[finding.verdict], 'nothing worse besides');
+      assert.match(finding.why, wanted.why ?? /^/);
+      assert.match(finding.fix, wanted.fix ?? /^/);
+      if (finding.verdict !== 'good') assert.ok(finding.why !== '' && finding.fix !== '', 'why and how');
+      const changes = (finding.repairs ?? []).map((repair) => repairText(repair).did);
+      assert.deepEqual(changes, wanted.change === undefined ? [] : [wanted.change]);
+      assert.ok((finding.repairs ?? []).every(isSafe));
+    });
+
+  it('tells the radio’s band and signal', async () => {
+    const link = (freq: number, dbm: number) => ({
+      files: WLAN,
+      commands: {
+        'iw dev wlan0 get power_save': 'Power save: off',
+        'iw dev wlan0 link': `Connected to aa:bb (on wlan0)\n\tfreq: ${freq}\n\tsignal: ${dbm} dBm`,
+      },
+    });
+    const radio = async (freq: number, dbm: number) => {
+      const findings = await wifi(recordedProbe(link(freq, dbm)));
+      return findings.find(({ name }) => name.startsWith('Wi-Fi radio'))!.verdict;
+    };
+    assert.deepEqual(
+      [await radio(2437, -50), await radio(5180, -78), await radio(5180, -50)],
+      ['note', 'note', 'good'],
+    );
+  });
+
+  it('counts what the kernel threw away', async () => {
+    const at = (errors: number) =>
+      socketBuffers(
+        recordedProbe({
+          files: { '/proc/sys/net/core/rmem_max': '8388608', '/proc/net/snmp': snmp(errors) },
+        }),
+      );
+    assert.equal((await at(0)).length, 1);
+    assert.match((await at(7))[1]!.found, /^7 datagrams/);
+  });
+
+  it('examines a machine that tells nothing, and one that is well', async () => {
+    const seen: string[] = [];
+    const findings = await examine((finding) => seen.push(finding.name), { probe: recordedProbe({}) });
+    assert.deepEqual(
+      findings.map(({ name }) => name),
+      seen,
+    );
+    assert.ok(findings.every(({ verdict }) => verdict !== 'bad'));
+    assert.deepEqual(rootWouldAdd({ uid: 0 }, findings), []);
+    assert.ok(rootWouldAdd({ uid: 1000 }, findings).length >= 2);
+  });
+});

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { ECHO_BYTES, readEcho, writeEcho } from '../../src/app/check/echo-packet.ts';
+import { openNamespaces } from '../../src/app/check/place.ts';
+import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+
+const dir = temporaryFolder();
+function budget(name: string, limits: string): string {
+  const file = path.join(dir, `${name}.yaml`);
+  writeFileSync(file, `limits: {${limits}}\n`);
+  return file;
+}
+
+interface Report {
+  kind: string;
+  ok: boolean;
+  tracePath: string;
+  summary: { commands: number; applied: number; lost: number };
+  baseline: {
+    udp: { sent: number; lost: number; oneWayMs: { p50: number } };
+    tosThere: number;
+    notes: string[];
+  };
+  budget: { verdicts: { limit: string; ok: boolean; measured: number; advice: string }[] };
+}
+
+async function check(...args: string[]): Promise<{ code: number | null; report: Report; stderr: string }> {
+  const run = await farhand(['check', ...args, '--settle', '0.5', '--json', `trace.dir=${dir}`], 60_000);
+  assert.notEqual(run.stdout, '', run.stderr);
+  return { code: run.code, report: JSON.parse(run.stdout) as Report, stderr: run.stderr };
+}
+
+// Most of the time is the start of processes: two runs at a time disturb nobody, the budgets have room.
+describe('farhand check', { concurrency: 2 }, () => {
+  it('measures the loop beside an echo, keeps a budget with room, and leaves its report beside the trace', async () => {
+    const roomy = budget('roomy', 'oneWayP99Ms: 5000, lossPercent: 50, appliedPercent: 20, commandsPerS: 10');
+    const { code, report } = await check('local', '--duration', '3', '--budget', roomy);
+    assert.equal(code, 0, JSON.stringify(report.budget));
+    assert.ok(report.ok && report.summary.commands >= 50, `${report.summary.commands}`);
+    const { udp, tosThere } = report.baseline;
+    assert.ok(udp.sent >= 50 && udp.lost < udp.sent / 2 && udp.oneWayMs.p50 < 20);
+    assert.equal(tosThere, 0xb8, 'probes are marked as the link is');
+    const stem = report.tracePath.replace(/\.jsonl$/, '');
+    assert.deepEqual(JSON.parse(readFileSync(`${stem}.check.json`, 'utf8')), report);
+    assert.match(
+      readFileSync(`${stem}.check.txt`, 'utf8'),
+      /Beside {4}UDP echo: p50[\s\S]*Budget {4}.*: kept/,
+    );
+  });
+
+  it('fails over a bad link when a limit is broken, and names limit, value and what to do', async () => {
+    const strict = budget('strict', 'oneWayP50Ms: 5, appliedPercent: 10');
+    const { code, report } = await check('profile:wan', '--duration', '1', '--budget', strict);
+    assert.equal(code, 1);
+    const [broken, kept] = report.budget.verdicts;
+    assert.deepEqual([broken!.limit, broken!.ok, kept!.ok], ['oneWayP50Ms', false, true]);
+    assert.ok(broken!.measured > 30, `${broken!.measured} ms over a link of 40 ms`);
+    assert.match(broken!.advice, /Most of it is (wire|playout)/);
+    assert.ok(report.baseline.udp.oneWayMs.p50 > 30, 'the probes take the same link');
+  });
+
+  it('does so between network namespaces', async (t) => {
+    const place = openNamespaces();
+    if (typeof place === 'string') return t.skip(place);
+    place.close();
+    const roomy = budget('wired', 'oneWayP99Ms: 5000, clockUncertaintyMs: 100, appliedPercent: 20');
+    const { code, report } = await check('wired', '--duration', '1', '--budget', roomy);
+    assert.equal(code, 0, JSON.stringify(report.budget));
+    assert.ok(report.summary.applied > 10);
+  });
+
+  it('ends everything at Ctrl-C and says that it is no measurement', async () => {
+    const run = startFarhand(['check', 'local', `trace.dir=${dir}`, '--no-baseline']);
+    for (let i = 0; i < 500 && !run.stderr().includes('settling'); i++)
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    run.process.kill('SIGINT');
+    assert.equal(await run.exited, 1, run.stderr());
+    assert.match(run.stdout(), /not a valid measurement/);
+  });
+
+  const wrong: [string, string[], RegExp, RegExp][] = [
+    ['an unknown kind', ['wierd'], /one cannot check "wierd"/, /Did you mean wired/],
+    ['an unknown profile', ['profile:wify'], /no link profile "wify"/, /profile:wifi\?/],
+    ['a robot that was not cleared to move', ['wired', '--robot', 'h'], /would be armed/, /add --arm/],
+    ['a real arm not cleared', ['local', '--rig', 'piper'], /driver piper.* would be armed/, /add --arm/],
+    [
+      'a robot elsewhere that is local',
+      ['local', '--robot', 'h', '--arm'],
+      /this machine alone/,
+      /check wired/,
+    ],
+    [
+      'a comparison over the emulator',
+      ['wireless', '--compare', 'udp,zmq'],
+      /ZeroMQ is TCP/,
+      /local or wired/,
+    ],
+    ['a comparison of one', ['local', '--compare', 'udp'], /--compare udp is not known/, /udp,zmq/],
+    ['a missing budget', ['local', '--budget', 'none.yaml'], /none\.yaml does not exist/, /budgets\//],
+  ];
+  it('refuses what it cannot do, before anything is started', async () => {
+    const runs = await Promise.all(wrong.map(([, args]) => farhand(['check', ...args])));
+    runs.forEach(({ code, stderr }, i) => {
+      const [what, , message, hint] = wrong[i]!;
+      assert.equal(code, 2, what);
+      assert.match(stderr, message, what);
+      assert.match(stderr, hint, what);
+    });
+  });
+});
+
+describe('farhand doctor', () => {
+  it('examines this machine, and the path to an echo', async () => {
+    const echo = startFarhand(['check', 'echo', '--echo-port', '0']);
+    const [, port] = await echo.waitFor(/127\.0\.0\.1:(\d+)/);
+    const args = ['doctor', '--json', '--robot', '127.0.0.1', '--echo-port', port!];
+    const { code, stdout, stderr } = await farhand(args);
+    await echo.end();
+    const findings = JSON.parse(stdout) as { name: string; verdict: string; why: string; fix: string }[];
+    assert.equal(code, findings.some(({ verdict }) => verdict === 'bad') ? 1 : 0, stderr);
+    const verdictOf = (name: string) => findings.find((finding) => finding.name === name)?.verdict;
+    assert.equal(verdictOf('DSCP'), 'good', 'marked there and back on loopback');
+    assert.equal(verdictOf('clock synchronization'), 'good');
+    for (const { name, verdict, why, fix } of findings)
+      assert.ok(verdict === 'good' || (why !== '' && fix !== ''), name);
+  });
+});
+
+describe('farhand check echo', () => {
+  it('answers probes with its stamps and the mark it saw, and nothing else', async () => {
+    const run = startFarhand(['check', 'echo', '--echo-port', '0']);
+    const [, port] = await run.waitFor(/127\.0\.0\.1:(\d+)/);
+    const socket = createSocket('udp4');
+    const answers: Buffer[] = [];
+    socket.on('message', (bytes) => answers.push(bytes));
+    const probe = new Uint8Array(ECHO_BYTES);
+    writeEcho('probe', { seq: 9, t0Ns: 123, t1Ns: 0, t2Ns: 0, tos: -1 }, probe);
+    const answerLike = new Uint8Array(ECHO_BYTES);
+    writeEcho('answer', { seq: 9, t0Ns: 123, t1Ns: 0, t2Ns: 0, tos: -1 }, answerLike);
+    const hostile = [probe.subarray(0, 199), new Uint8Array(ECHO_BYTES), answerLike, new Uint8Array(1400)];
+    for (const bytes of [...hostile, probe]) socket.send(bytes, Number(port), '127.0.0.1');
+    for (let i = 0; i < 200 && answers.length === 0; i++) await new Promise((r) => setTimeout(r, 10));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.equal(answers.length, 1);
+    const answer = readEcho('answer', answers[0]!, answers[0]!.length)!;
+    assert.deepEqual([answer.seq, answer.t0Ns, answer.tos], [9, 123, 0]);
+    assert.ok(answer.t1Ns > 0 && answer.t2Ns >= answer.t1Ns);
+    socket.close();
+    await run.end();
+    assert.match(run.stdout(), /1 answered, 4 ignored/);
+  });
+});
