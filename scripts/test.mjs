@@ -14,11 +14,11 @@ if (files.length === 0) {
   console.error(`No test file matches ${wanted.join(', ')}.`);
   process.exit(2);
 }
-// Suites in real time (sockets, buses, processes) come after the rest, two at a time; those that judge milliseconds or
+// Suites in real time (sockets, buses, processes) come after the rest, three at a time: they mostly wait; those that judge milliseconds or
 // drive a browser run alone.
 const inTest = (name) => name.startsWith(path.join('dist', 'test'));
 const REAL_TIME = /[\\/](e2e|interop|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver/;
-const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|lease|bento-page|arms)/;
+const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|bento-page)/;
 const realTime = files.filter((name) => inTest(name) && REAL_TIME.test(name));
 const strict = realTime.filter((name) => STRICT.test(name));
 const together = files.filter((name) => !realTime.includes(name));
@@ -53,7 +53,7 @@ const compiled = (file) =>
 
 let failed = run(together, 2);
 // A shared machine may stall any test that lives in real time: what failed gets one more chance, alone and not in silence.
-const stalled = [...run(relaxed, 2), ...run(strict, 1)];
+const stalled = [...run(relaxed, 3), ...run(strict, 1)];
 if (stalled.length > 0) {
   console.log(`\nFAILED, run once more alone: ${stalled.join(', ')}\n`);
   const again = run(stalled, 1);
