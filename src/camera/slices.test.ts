@@ -18,7 +18,7 @@ interface Vector {
 }
 
 const { cases } = (
-  JSON.parse(readFileSync('test/data/jpeg-slices.json', 'utf8')) as { ur3_video: { cases: Vector[] } }
+  JSON.parse(readFileSync('protocol/vectors/jpeg-slices.json', 'utf8')) as { ur3_video: { cases: Vector[] } }
 ).ur3_video;
 
 const LITTLE: SliceVariant = { order: 'little', first: 0 };
