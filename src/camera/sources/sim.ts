@@ -10,7 +10,7 @@ const config = z.strictObject({
     .enum(['scene', 'wrist'])
     .default('scene')
     .describe('scene: a fixed place; wrist: beside the flange, looking along the tool'),
-  eyeM: point.default([0.95, -0.85, 0.75]).describe('scene: where the camera is, base frame'),
+  eyeM: point.default([0.85, -0.75, 0.65]).describe('scene: where the camera is, base frame'),
   targetM: point.default([0.1, 0, 0.25]).describe('scene: what it looks at, base frame'),
   fovRad: z.number().min(0.2).max(2).default(0.9).describe('width of the view'),
   strip: z.boolean().default(false).describe('frame number and time as cells of light along the lower edge'),
