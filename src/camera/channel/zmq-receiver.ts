@@ -3,10 +3,11 @@ import type { Reason } from '../../core/counters.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
 import { loadZmq } from './zmq-module.ts';
-import { SOCKET_BUFFER_BYTES } from './zmq-sender.ts';
 
 /** Whoever sends more is disconnected. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
+/** A few pictures: a receiver that pauses is not to find a backlog. */
+const RECEIVE_BUFFER_BYTES = 256 * 1024;
 const HEARTBEAT_MS = 1000;
 const text = new TextDecoder('latin1');
 
@@ -20,7 +21,7 @@ export async function openZmqReceiver(
   const socket = new zmq.Subscriber({
     linger: 0,
     receiveHighWaterMark: Math.max(1, config.cameras.length),
-    receiveBufferSize: SOCKET_BUFFER_BYTES,
+    receiveBufferSize: RECEIVE_BUFFER_BYTES,
     maxMessageSize: MAX_MESSAGE_BYTES,
     heartbeatInterval: HEARTBEAT_MS,
     heartbeatTimeout: 3 * HEARTBEAT_MS,

@@ -3,8 +3,11 @@ import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './sender.ts';
 import { loadZmq } from './zmq-module.ts';
 
-/** Four or five pictures; with the kernel's own choice a slow receiver would lag by seconds. */
-export const SOCKET_BUFFER_BYTES = 256 * 1024;
+/**
+ * What the kernel may hold for a receiver; Linux doubles it. Small, because it is age on a slow wire: 0.2 s at 5 Mbit/s.
+ * Large enough for two cameras at a round trip of 30 ms.
+ */
+const SEND_BUFFER_BYTES = 64 * 1024;
 /** A receiver that has left without a word is forgotten after this. */
 const HEARTBEAT_MS = 1000;
 
@@ -18,7 +21,7 @@ export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSen
   const socket = new zmq.Publisher({
     linger: 0,
     sendHighWaterMark: Math.max(1, cameras.length),
-    sendBufferSize: SOCKET_BUFFER_BYTES,
+    sendBufferSize: SEND_BUFFER_BYTES,
     heartbeatInterval: HEARTBEAT_MS,
     heartbeatTimeout: 3 * HEARTBEAT_MS,
     ...curve,
@@ -29,6 +32,7 @@ export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSen
     socket.close();
     throw channelError('TCP', host, port, 0, (error as NodeJS.ErrnoException).code ?? String(error));
   }
+  const endpoint = socket.lastEndpoint ?? `tcp://${host}:${port}`;
   /** `send` refuses while an earlier one is pending; a PUB socket never keeps one for long. */
   const waiting = new Map<string, CameraFrame>();
   let busy = false;
@@ -41,13 +45,15 @@ export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSen
     busy = false;
   };
   return {
-    where: `ZeroMQ ${socket.lastEndpoint ?? `tcp://${host}:${port}`}${curve === null ? '' : ', encrypted'}`,
+    where: `ZeroMQ ${endpoint}${curve === null ? '' : ', encrypted'}`,
     send(frame) {
       waiting.set(frame.camera, frame);
       if (!busy) void drain();
     },
     async close() {
       waiting.clear();
+      // Closing alone frees the port only some time later.
+      await socket.unbind(endpoint).catch(() => {});
       socket.close();
     },
   };
