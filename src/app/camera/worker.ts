@@ -32,7 +32,7 @@ export type CameraMessage =
 export type CameraOrder = 'report' | 'close';
 
 /** Cameras give way to the control thread where the two share a core. */
-const NICE = 5;
+const NICE = 10;
 
 const start = workerData as CameraStart;
 const tell = (message: CameraMessage) => parentPort?.postMessage(message);

@@ -27,26 +27,36 @@ export class Canvas {
     this.#depthM = new Float32Array(widthPx * heightPx);
   }
 
-  /** Sky and a chequered ground at z = 0. */
+  /** Sky and a chequered ground at z = 0, two pixels by two: it is drawn anew for a camera that moves. */
   drawGround(view: View): void {
     const { pixels, widthPx, heightPx } = this.picture;
     const { axes, eyeM, focalPx, centreX, centreY } = view;
-    for (let row = 0, at = 0; row < heightPx; row++)
-      for (let column = 0; column < widthPx; column++, at += 3) {
-        const [u, v] = [(column + 0.5 - centreX) / focalPx, (row + 0.5 - centreY) / focalPx];
-        const down = axes[2]! * u + axes[5]! * v + axes[8]!;
-        const reach = down < -1e-3 ? -eyeM[2]! / down : Number.POSITIVE_INFINITY;
-        const fade = Math.min(1, reach / FAR_M);
-        if (fade >= 1) {
-          const lift = Math.max(0, Math.min(1, 2 * down));
-          for (let k = 0; k < 3; k++) pixels[at + k] = HORIZON[k]! + lift * (SKY[k]! - HORIZON[k]!);
-          continue;
-        }
-        const x = eyeM[0]! + reach * (axes[0]! * u + axes[3]! * v + axes[6]!);
-        const y = eyeM[1]! + reach * (axes[1]! * u + axes[4]! * v + axes[7]!);
-        const tile = TILE[(Math.floor(x / TILE_M) + Math.floor(y / TILE_M)) & 1]!;
-        for (let k = 0; k < 3; k++) pixels[at + k] = tile[k]! + fade * fade * (HORIZON[k]! - tile[k]!);
+    const perPx = 1 / focalPx;
+    for (let row = 0; row < heightPx; row += 2) {
+      const v = (row + 1 - centreY) * perPx;
+      const vx = axes[3]! * v + axes[6]!;
+      const vy = axes[4]! * v + axes[7]!;
+      const vz = axes[5]! * v + axes[8]!;
+      for (let column = 0; column < widthPx; column += 2) {
+        const u = (column + 1 - centreX) * perPx;
+        const down = axes[2]! * u + vz;
+        const reach = down < -1e-3 ? -eyeM[2]! / down : FAR_M;
+        const far = reach >= FAR_M;
+        const odd = Math.floor((eyeM[0]! + reach * (axes[0]! * u + vx)) / TILE_M);
+        const even = Math.floor((eyeM[1]! + reach * (axes[1]! * u + vy)) / TILE_M);
+        const from = far ? HORIZON : TILE[(odd + even) & 1]!;
+        const towards = far ? SKY : HORIZON;
+        const near = reach / FAR_M;
+        const share = far ? Math.max(0, Math.min(1, 2 * down)) : near * near;
+        const right = Math.min(column + 2, widthPx);
+        for (let y = row; y < Math.min(row + 2, heightPx); y++)
+          for (let at = 3 * (y * widthPx + column); at < 3 * (y * widthPx + right); at += 3) {
+            pixels[at] = from[0] + share * (towards[0] - from[0]);
+            pixels[at + 1] = from[1] + share * (towards[1] - from[1]);
+            pixels[at + 2] = from[2] + share * (towards[2] - from[2]);
+          }
       }
+    }
   }
 
   /** Before the rods of a picture. */
