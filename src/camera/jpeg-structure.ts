@@ -3,7 +3,7 @@ const SOI = 0xd8;
 const EOI = 0xd9;
 const SOS = 0xda;
 const COM = 0xfe;
-const STAMP = 'farhand capture ns ';
+const STAMP = 'farhand-capture-ns ';
 const MAX_STAMP_DIGITS = 17;
 
 export const startsJpeg = (bytes: Uint8Array, at = 0): boolean => bytes[at] === 0xff && bytes[at + 1] === SOI;

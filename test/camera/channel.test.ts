@@ -119,7 +119,7 @@ for (const wire of ['zmq', 'udp'] as const)
       await film(sender, () => ear.frames.length >= 20);
       await sender.close();
       assert.deepEqual(new Set(ear.frames.map((frame) => frame.camera)), new Set(cameras));
-      const comment = wire === 'udp' ? 2 + 2 + 'farhand capture ns '.length : 0;
+      const comment = wire === 'udp' ? 2 + 2 + 'farhand-capture-ns '.length : 0;
       for (const frame of ear.frames) {
         const digits = wire === 'udp' ? String(frame.captureNs).length : 0;
         assert.deepEqual(

@@ -8,7 +8,7 @@ import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './sender.ts';
 
 /** A receiver asks with this, and again every second. */
-export const ASK = 'farhand frames please';
+export const ASK = 'farhand-frames-please';
 export const ASK_EVERY_MS = 1000;
 /** Who has not asked for so long is sent no more. */
 const FORGET_NS = 3e9;

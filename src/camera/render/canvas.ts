@@ -103,10 +103,12 @@ export class Canvas {
     const bottom = Math.min(heightPx - 1, Math.ceil(Math.max(ay + ra, by + rb)));
     for (let row = top; row <= bottom; row++)
       for (let column = left; column <= right; column++) {
-        const [px, py] = [column + 0.5 - ax, row + 0.5 - ay];
+        const px = column + 0.5 - ax;
+        const py = row + 0.5 - ay;
         const t = Math.max(0, Math.min(1, (px * dx + py * dy) * perLength2));
         const radius = ra + t * (rb - ra);
-        const [sx, sy] = [(px - t * dx) / radius, (py - t * dy) / radius];
+        const sx = (px - t * dx) / radius;
+        const sy = (py - t * dy) / radius;
         const off2 = sx * sx + sy * sy;
         if (off2 > 1) continue;
         const at = row * widthPx + column;

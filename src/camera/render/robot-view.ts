@@ -34,8 +34,8 @@ const FINGER_M = 0.055;
 const OPEN_M = 0.04;
 const BARE_RADIUS_M = 0.025;
 /** Beside the flange, so that the fingers are seen before the ground. */
-const WRIST_EYE_M = [0.11, 0, -0.06] as const;
-const WRIST_TARGET_M = [0, 0, 0.2] as const;
+const WRIST_EYE_M = [0.2, 0, -0.02] as const;
+const WRIST_TARGET_M = [0, 0, 0.19] as const;
 
 /** The robot as a camera would see it: its capsules where its joints are, lit, over a ground with their shadow. */
 export class RobotView {
