@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { frameReceiverConfig } from '../../src/app/camera/channel-config.ts';
-import { type CameraSeen, CameraWatch } from '../../src/app/camera/watch.ts';
+import type { CameraSeen } from '../../src/app/camera/watch.ts';
 import { freeTcpPort } from '../../src/app/free-ports.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
@@ -107,13 +108,18 @@ async function withCameras(extra: readonly string[]): Promise<Half> {
 /** The operator's side of the cameras. */
 async function receiver(overrides: readonly string[]): Promise<Beside> {
   const { config } = loadRig('demo', overrides);
-  const watch = await CameraWatch.open(frameReceiverConfig(config), config.cameras);
+  const workerData = {
+    receiver: frameReceiverConfig(config),
+    staleAfterMs: config.cameras.staleAfterMs,
+  };
+  const worker = new Worker(new URL('./receiver-worker.js', import.meta.url), { workerData });
   return {
-    async close() {
-      const seen = watch.seen();
-      watch.close();
-      return seen;
-    },
+    close: () =>
+      new Promise((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+        worker.postMessage('close');
+      }),
   };
 }
 

@@ -39,15 +39,37 @@ export async function startCameraThread(
     model,
     board: options.board,
     counters: options.counters,
+    linkUsesZmq: rig.link.transport === 'zmq',
   };
   const worker = new Worker(new URL('./worker.js', import.meta.url), { workerData });
+  const heard = listenTo(worker, options.onNews);
+  const order = (what: CameraOrder) => worker.postMessage(what);
+  return {
+    where: await heard.ready,
+    ended: heard.ended.promise,
+    report() {
+      order('report');
+      return heard.nextReport();
+    },
+    async close() {
+      order('close');
+      const late = setTimeout(() => heard.ended.resolve(), CLOSE_MS);
+      await heard.ended.promise;
+      clearTimeout(late);
+      await worker.terminate();
+      return heard.lastReport();
+    },
+  };
+}
+
+function listenTo(worker: Worker, onNews: (news: CameraNews) => void) {
   const ready = deferred<string>();
   const ended = deferred<void>();
   let asked = deferred<CameraReport[]>();
   let last: CameraReport[] = [];
   worker.on('message', (message: CameraMessage) => {
     if (message.kind === 'ready') ready.resolve(message.where);
-    else if (message.kind === 'news') options.onNews(message.news);
+    else if (message.kind === 'news') onNews(message.news);
     else if (message.kind === 'failed')
       ready.reject(new TeleopError(message.code, message.message, { hint: message.hint }));
     else {
@@ -58,29 +80,13 @@ export async function startCameraThread(
   });
   worker.on('error', (error) => {
     ready.reject(error);
-    options.onNews(bugNews(error));
+    onNews(bugNews(error));
   });
   worker.on('exit', () => {
     ended.resolve();
     asked.resolve(last);
   });
-  const order = (what: CameraOrder) => worker.postMessage(what);
-  return {
-    where: await ready.promise,
-    ended: ended.promise,
-    report() {
-      order('report');
-      return asked.promise;
-    },
-    async close() {
-      order('close');
-      const late = setTimeout(() => ended.resolve(), CLOSE_MS);
-      await ended.promise;
-      clearTimeout(late);
-      await worker.terminate();
-      return last;
-    },
-  };
+  return { ready: ready.promise, ended, nextReport: () => asked.promise, lastReport: () => last };
 }
 
 const bugNews = (error: unknown): CameraNews => ({

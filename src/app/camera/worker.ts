@@ -1,4 +1,3 @@
-import os from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../../camera/channel/sender.ts';
 import type { CameraConfig } from '../../camera/config.ts';
@@ -10,6 +9,7 @@ import { type ErrorCode, TeleopError } from '../../core/errors.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import { readRobotBoard } from '../robot/board.ts';
+import { giveWay } from './priority.ts';
 import { type CameraNews, type CameraReport, CameraStation } from './station.ts';
 
 /** What a camera thread is started with. */
@@ -20,6 +20,7 @@ export interface CameraStart {
   /** The robot of this process, if there is one. */
   board: SharedArrayBuffer | null;
   counters: SharedArrayBuffer;
+  linkUsesZmq: boolean;
 }
 
 export type CameraMessage =
@@ -30,9 +31,6 @@ export type CameraMessage =
 
 /** Sent to it: `report` asks for one, `close` for the last one. */
 export type CameraOrder = 'report' | 'close';
-
-/** Cameras give way to the control thread where the two share a core. */
-const NICE = 10;
 
 const start = workerData as CameraStart;
 const tell = (message: CameraMessage) => parentPort?.postMessage(message);
@@ -65,11 +63,12 @@ async function jpegCoder(): Promise<() => JpegCoder> {
 
 async function main(): Promise<void> {
   const counters = new Counters(start.counters);
+  // ZeroMQ has one thread for a whole process, and it inherits this: not where the link needs it too.
+  if (!start.linkUsesZmq) giveWay();
   const sender: FrameSender = await openFrameSender(start.sender, (reason) => counters.add(reason));
   const coder = await jpegCoder();
   const robot = robotPose(start);
-  // After the socket, so that ZeroMQ's own thread is not slowed.
-  if (process.platform === 'linux') os.setPriority(0, NICE);
+  giveWay();
   const stations = Object.entries(start.cameras).map(
     ([name, config]) =>
       new CameraStation({
