@@ -130,7 +130,13 @@ for (const wire of ['zmq', 'udp'] as const)
         assert.equal(frame.uncertaintyNs, 2e5);
         assert.ok(frame.arrivedNs >= frame.captureNs && frame.arrivedNs - frame.captureNs < 1e9);
       }
-      assert.deepEqual(ear.counters.snapshot(), {});
+      // A full machine may lose slices; what arrives is never refused for what it is.
+      const counted = Object.keys(ear.counters.snapshot());
+      const lost = wire === 'udp' ? ['frame-incomplete', 'too-old'] : [];
+      assert.deepEqual(
+        counted.filter((reason) => !lost.includes(reason)),
+        [],
+      );
       assert.equal(counters.get('send-failed'), 0);
     });
 
