@@ -5,6 +5,7 @@ import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
+import { camerasBench } from './cameras/cameras.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { floodBench } from './flood/flood.ts';
@@ -37,6 +38,7 @@ const BENCHES: readonly Verb[] = [
   relayBench,
   retargetBench,
   estopBench,
+  camerasBench,
 ];
 const RUN = 'npm run bench --';
 

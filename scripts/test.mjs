@@ -14,10 +14,10 @@ if (files.length === 0) {
   console.error(`No test file matches ${wanted.join(', ')}.`);
   process.exit(2);
 }
-// Suites in real time (sockets, buses, processes) come after the rest, three at a time: they mostly wait; those that judge milliseconds or
-// drive a browser run alone.
+// Suites in real time (sockets, buses, processes) come after the rest, three at a time: they mostly wait. Those that
+// judge milliseconds or drive a browser run alone.
 const inTest = (name) => name.startsWith(path.join('dist', 'test'));
-const REAL_TIME = /[\\/](e2e|interop|piper|robot|ros2|drivers|uml)[\\/]|contract[\\/]driver/;
+const REAL_TIME = /[\\/](e2e|interop|piper|robot|ros2|drivers|uml|camera)[\\/]|contract[\\/](driver|camera)/;
 const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|bento-page)/;
 const realTime = files.filter((name) => inTest(name) && REAL_TIME.test(name));
 const strict = realTime.filter((name) => STRICT.test(name));

@@ -26,6 +26,8 @@ export interface DemoOptions {
   durationS: number | null;
   /** An emulated link between the two roles: a profile, or more in detail. */
   link?: string | Omit<LinkEmulatorOptions, 'mappings'> | undefined;
+  /** Two cameras beside the robot: a test pattern and a drawn view of the arm. */
+  cameras?: boolean | undefined;
   stop: Promise<void>;
   say: (text: string) => void;
   onUrl: (url: string) => void;
@@ -40,10 +42,12 @@ export interface DemoResult {
 }
 
 const GRACE_MS = 5000;
+const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
 
 /** Both roles and the console as processes, started, watched and ended together. */
-export async function runDemo(options: DemoOptions): Promise<DemoResult> {
+export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
+  const options = asked.cameras ? { ...asked, overrides: [...DEMO_CAMERAS, ...asked.overrides] } : asked;
   const key = temporaryKey(options);
   const desk = await deskPorts(options);
   const args = [
@@ -141,6 +145,8 @@ async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]>
   const ports = await freeUdpPorts(keys.length);
   const added = keys.map((key, i) => ({ key, port: ports[i]! }));
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
+  if (Object.keys(config.cameras.list).length > 0 && config.cameras.wire === 'zmq')
+    added.push({ key: 'cameras.port', port: await freeTcpPort('127.0.0.1', config.cameras.port) });
   return added.filter(({ key }) => !isChosen(entries, key)).map(({ key, port }) => `${key}=${port}`);
 }
 

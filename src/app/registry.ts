@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { z } from 'zod';
+import type { SourcePlugin } from '../camera/source.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import type { InputPlugin } from '../input/device.ts';
@@ -10,9 +11,14 @@ import type { DriverPlugin } from '../robot/driver.ts';
 interface Kinds {
   driver: DriverPlugin<unknown>;
   input: InputPlugin<unknown>;
+  camera: SourcePlugin<unknown>;
 }
 
-const FOLDERS: Record<keyof Kinds, string> = { driver: '../robot/drivers', input: '../input/devices' };
+const FOLDERS: Record<keyof Kinds, string> = {
+  driver: '../robot/drivers',
+  input: '../input/devices',
+  camera: '../camera/sources',
+};
 const here = path.dirname(fileURLToPath(import.meta.url));
 
 /** The plug-ins of a kind: the files in its folder, by name. There is no list to edit. */

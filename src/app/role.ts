@@ -5,6 +5,8 @@ import { Counters } from '../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
+import { startRobotCameras } from './camera/cameras.ts';
+import type { CameraReport } from './camera/station.ts';
 import { deferred } from './deferred.ts';
 import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
@@ -56,6 +58,8 @@ export interface RoleReport {
   tracePath: string | null;
   /** Commands that did not reach the trace file. */
   traceDropped: number;
+  /** Of a robot with cameras. */
+  cameras: CameraReport[];
 }
 
 export interface RoleHandle {
@@ -114,6 +118,13 @@ export function startRole(
   const published = control.ready.then(() =>
     role === 'operator' ? HandPublisher.open(rig, memory, model.joints.length) : null,
   );
+  const cameras = control.ready.then(() =>
+    role === 'robot'
+      ? startRobotCameras(rig, model, memory.board, memory.counters, (text) =>
+          console.error(`farhand: ${text}`),
+        )
+      : null,
+  );
   const ready = Promise.all([control.ready, trace, telemetry, relays, published]).then(
     ([info, opened, , relayed]) => ({
       role,
@@ -132,12 +143,13 @@ export function startRole(
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
       // What did open would keep the process alive.
-      await closeAll([trace, ...open]);
+      await closeAll([trace, cameras, ...open]);
       eventLoop.disable();
       throw error;
     });
     await control.done;
     const closed = await (await trace)?.close();
+    const filmed = (await (await cameras)?.close()) ?? [];
     await closeAll(open);
     eventLoop.disable();
     clearTimeout(settle);
@@ -152,6 +164,7 @@ export function startRole(
       rssMb: { settled: (settledRss || rss) / MB, end: rss / MB },
       tracePath: closed?.path ?? null,
       traceDropped: closed?.dropped ?? 0,
+      cameras: filmed,
     };
   })();
   ready.catch(() => {});

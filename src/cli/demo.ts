@@ -2,6 +2,7 @@ import { runDemo } from '../app/demo.ts';
 import type { RoleReport } from '../app/role.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { cameraLine } from './camera-text.ts';
 import { openBrowser } from './open-browser.ts';
 
 export const demoVerb: Verb = {
@@ -20,6 +21,7 @@ export const demoVerb: Verb = {
       value: 'PROFILE',
       about: `put an emulated link between the roles: ${PROFILE_NAMES.join(', ')}`,
     },
+    cameras: { type: 'boolean', about: 'two cameras: a view of the arm and a test pattern' },
     json: JSON_OPTION,
     'no-open': { type: 'boolean', about: 'do not open a browser' },
   },
@@ -36,6 +38,7 @@ export const demoVerb: Verb = {
       overrides: given.overrides,
       headless: given.values['headless'] === true,
       link: given.values['link'] as string | undefined,
+      cameras: given.values['cameras'] === true,
       durationS: numberOption(given, 'duration', 1, 86_400),
       stop,
       say,
@@ -52,6 +55,7 @@ export const demoVerb: Verb = {
       );
       if (latency) say(`one-way p50 ${latency.p50} ms, p99 ${latency.p99} ms, max ${latency.max} ms`);
       for (const report of reports) say(roleLine(report));
+      for (const { cameras } of reports) for (const camera of cameras) say(cameraLine(camera));
       say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
     }
     return 0;

@@ -11,6 +11,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   operator: async () => (await import('./operator.ts')).operatorVerb,
   robot: async () => (await import('./robot.ts')).robotVerb,
   console: async () => (await import('./console.ts')).consoleVerb,
+  camera: async () => (await import('./camera.ts')).cameraVerb,
   ask: async () => (await import('./ask.ts')).askVerb,
   estop: async () => (await import('./ask.ts')).estopVerb,
   reset: async () => (await import('./ask.ts')).resetVerb,

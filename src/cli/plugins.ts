@@ -4,13 +4,14 @@ import { modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 
-const KINDS = ['driver', 'input'] as const;
+const KINDS = ['driver', 'input', 'camera'] as const;
 type Kind = (typeof KINDS)[number];
 
 export const pluginsVerb: Verb = {
   name: 'plugins',
-  usage: '[driver|input NAME]',
-  about: 'Lists robot models, drivers and input devices; with a name, the settings of one of them.',
+  usage: '[driver|input|camera NAME]',
+  about:
+    'Lists robot models, drivers, input devices and camera sources; with a name, the settings of one of them.',
   options: { json: JSON_OPTION },
   async run(given: Given) {
     const [kind, name] = given.words;
@@ -38,7 +39,7 @@ async function list(json: boolean): Promise<void> {
       rows.push({ kind, name, about: (await loadPlugin(kind, name)).about });
   if (json) console.log(JSON.stringify(rows));
   else
-    for (const row of rows) console.log(`${row.kind.padEnd(8)}${row.name.padEnd(14)}${row.about}`.trimEnd());
+    for (const row of rows) console.log(`${row.kind.padEnd(8)}${row.name.padEnd(16)}${row.about}`.trimEnd());
 }
 
 async function show(kind: Kind, name: string, json: boolean): Promise<void> {

@@ -2,6 +2,7 @@ import { loadRig, type Rig } from '../app/rig.ts';
 import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
 import type { Role } from '../app/shared.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
+import { cameraLine } from './camera-text.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
 /** An option that is another name for a setting. */
@@ -72,5 +73,6 @@ function reportText(report: RoleReport): string {
   if (counted.length > 0) lines.push(`counted: ${counted.join(', ')}`);
   if (report.tracePath !== null) lines.push(`trace: ${report.tracePath}`);
   if (report.traceDropped > 0) lines.push(`commands missing in the trace: ${report.traceDropped}`);
+  lines.push(...report.cameras.map(cameraLine));
   return lines.filter(Boolean).join('\n');
 }

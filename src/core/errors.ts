@@ -5,6 +5,7 @@ export type ErrorCode =
   | 'bad-option'
   | 'build-missing'
   | 'bus-failed'
+  | 'camera-failed'
   | 'child-failed'
   | 'file-missing'
   | 'file-unreadable'

@@ -3,7 +3,16 @@ import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Supervisor } from '../../robot/supervisor/supervisor.ts';
 
-const HEAD = ['robotNs', 'state', 'epoch', 'appliedSeq', 'queueDepth', 'limitedBy', 'clearanceM'] as const;
+const HEAD = [
+  'robotNs',
+  'state',
+  'epoch',
+  'appliedSeq',
+  'queueDepth',
+  'limitedBy',
+  'clearanceM',
+  'gripper',
+] as const;
 
 export const robotBoardSize = (joints: number): number => HEAD.length + 2 * joints;
 
@@ -18,6 +27,8 @@ export interface RobotSnapshot {
   limitedBy: LimitedBy;
   /** NaN where nothing is watched. */
   clearanceM: number;
+  /** As measured, 0 open to 1 closed. */
+  gripper: number;
   measuredRad: Float64Array;
   targetRad: Float64Array;
 }
@@ -38,6 +49,7 @@ export function writeRobotBoard(
   numbers[4] = queueDepth;
   numbers[5] = LIMITED_BY.indexOf(supervisor.limitedBy);
   numbers[6] = supervisor.clearanceM;
+  numbers[7] = supervisor.reading.gripper;
   numbers.set(supervisor.reading.positionsRad, HEAD.length);
   numbers.set(supervisor.targetRad, HEAD.length + supervisor.targetRad.length);
   board.write(numbers, supervisor.cause);
@@ -56,6 +68,7 @@ export function readRobotBoard(board: SnapshotBoard, joints: number): RobotSnaps
     queueDepth: numbers[4]!,
     limitedBy: LIMITED_BY[numbers[5]!] ?? '',
     clearanceM: numbers[6]!,
+    gripper: numbers[7]!,
     measuredRad: numbers.slice(HEAD.length, HEAD.length + joints),
     targetRad: numbers.slice(HEAD.length + joints),
   };

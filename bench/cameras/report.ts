@@ -1,0 +1,126 @@
+import type { CameraSeen } from '../../src/app/camera/watch.ts';
+import { type Percentiles, percentiles, variation } from '../../src/core/percentiles.ts';
+import type { TraceRecord } from '../../src/core/trace-record.ts';
+import { percentilesMs } from '../../src/trace/milliseconds.ts';
+import { oneWayNs } from '../../src/trace/segments.ts';
+import { type Environment, environmentText, type LoadSeen, loadText } from '../environment.ts';
+import { type Check, checkText, percentileTable } from '../text-table.ts';
+import type { Measured } from './cameras.ts';
+import type { PictureCost } from './picture-cost.ts';
+
+/** The p99 with cameras, of that without. */
+const MAX_RATIO = 1.15;
+const CAMERAS_HZ = 30;
+
+interface HalfReport {
+  commands: number;
+  oneWayMs: Percentiles | null;
+  variationMs: Percentiles | null;
+  /** p99 of each run: how much of a difference is chance. */
+  p99PerRunMs: (number | null)[];
+}
+
+export interface CamerasReport {
+  bench: 'cameras';
+  environment: Environment;
+  seconds: number;
+  costs: PictureCost[];
+  without: HalfReport;
+  with: HalfReport;
+  oneWayP99Ratio: number | null;
+  variationP99Ratio: number | null;
+  seen: CameraSeen[];
+  load: LoadSeen;
+}
+
+export function camerasReport(
+  environment: Environment,
+  seconds: number,
+  costs: PictureCost[],
+  measured: Measured,
+  load: LoadSeen,
+): CamerasReport {
+  const [plain, filmed] = [halfReport(measured.without), halfReport(measured.with)];
+  return {
+    bench: 'cameras',
+    environment,
+    seconds,
+    costs,
+    without: plain,
+    with: filmed,
+    oneWayP99Ratio: ratio(filmed.oneWayMs, plain.oneWayMs),
+    variationP99Ratio: ratio(filmed.variationMs, plain.variationMs),
+    seen: measured.seen,
+    load,
+  };
+}
+
+const ratio = (a: Percentiles | null, b: Percentiles | null): number | null =>
+  a && b ? a.p99 / b.p99 : null;
+
+function halfReport(runs: readonly TraceRecord[][]): HalfReport {
+  const oneWay = runs.map((records) =>
+    records.map((record) => oneWayNs({ ...record, offsetNs: 0 })).filter(Number.isFinite),
+  );
+  // Not across the border of two runs.
+  const changes = oneWay.flatMap((values) => [...variation(values)]);
+  return {
+    commands: runs.reduce((sum, records) => sum + records.length, 0),
+    oneWayMs: percentilesMs(percentiles(oneWay.flat())),
+    variationMs: percentilesMs(percentiles(changes)),
+    p99PerRunMs: oneWay.map((values) => {
+      const p99 = percentiles(values)?.p99;
+      return p99 === undefined ? null : p99 / 1e6;
+    }),
+  };
+}
+
+export function checksOf(report: CamerasReport): Check[] {
+  const ratioCheck = (what: string, value: number | null): Check => ({
+    what: `${what}, p99 with cameras of that without`,
+    ok: value !== null && value <= MAX_RATIO,
+    found: `${value?.toFixed(2) ?? '–'} (at most ${MAX_RATIO})`,
+  });
+  const least = Math.min(...report.seen.map(({ frames }) => frames));
+  const wanted = Math.round(0.9 * CAMERAS_HZ * report.seconds);
+  return [
+    ratioCheck('one-way', report.oneWayP99Ratio),
+    ratioCheck('variation', report.variationP99Ratio),
+    {
+      what: 'pictures received',
+      ok: least >= wanted,
+      found: `${least} from the slowest camera of a run (at least ${wanted})`,
+    },
+  ];
+}
+
+export function camerasText(report: CamerasReport, checks: readonly Check[]): string {
+  const { without, with: filmed, seen } = report;
+  const sizes = seen.map(({ kilobytes }) => kilobytes?.p50 ?? 0);
+  const costs = report.costs.map(({ what, ms, kilobytes }) => ({
+    label: kilobytes === null ? what : `${what} (${kilobytes.toFixed(0)} kB)`,
+    percentiles: ms,
+  }));
+  const p99s = (half: HalfReport) => half.p99PerRunMs.map((ms) => ms?.toFixed(3) ?? '–').join(', ');
+  return `${environmentText(report.environment)}
+
+${percentileTable('One picture, ms', costs)}
+
+${percentileTable('The loop, ms', [
+  { label: 'one-way, without', percentiles: without.oneWayMs, count: without.commands },
+  { label: 'one-way, with', percentiles: filmed.oneWayMs, count: filmed.commands },
+  { label: 'variation, without', percentiles: without.variationMs },
+  { label: 'variation, with', percentiles: filmed.variationMs },
+  ...seen.slice(0, 2).map(({ camera, ageMs, frames }) => ({
+    label: `age of ${camera}`,
+    percentiles: ageMs,
+    count: frames,
+  })),
+])}
+p99 one-way of each run: without ${p99s(without)}; with ${p99s(filmed)}
+Pictures of ${Math.min(...sizes).toFixed(0)} to ${Math.max(...sizes).toFixed(0)} kB; ${loadText(report.load)}
+
+${checks.map(checkText).join('\n')}
+
+${checks.every(({ ok }) => ok) ? 'Cameras are not felt.' : 'Cameras FAILED.'}`;
+}

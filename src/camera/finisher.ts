@@ -1,0 +1,40 @@
+import type { CameraConfig } from './config.ts';
+import type { JpegCoder } from './encoder.ts';
+import { GripperBar } from './gripper-bar.ts';
+import { toThird } from './resize.ts';
+import type { Picture, RgbPicture } from './source.ts';
+
+/** From what a source gives to what is sent: made smaller, drawn upon, encoded, each only where the rig asks for it. */
+export class Finisher {
+  readonly #camera: CameraConfig;
+  readonly #coder: () => JpegCoder;
+  readonly #bar = new GripperBar();
+  #small: RgbPicture | null = null;
+  #shrunkFrom: { widthPx: number; heightPx: number } | null = null;
+
+  /** `coder` is asked for only when a picture has to be encoded. */
+  constructor(camera: CameraConfig, coder: () => JpegCoder) {
+    this.#camera = camera;
+    this.#coder = coder;
+  }
+
+  /** JPEG bytes of one's own; null for a picture that cannot be read. JPEG that needs no change is passed on as it is. */
+  finish(picture: Picture, gripper: number, nowNs: number): Uint8Array | null {
+    const { resizeToThird, gripperBar, quality } = this.#camera;
+    const bar = gripperBar && this.#bar.update(gripper, nowNs);
+    if (picture.kind === 'jpeg' && !resizeToThird && !bar) return picture.bytes;
+    const coder = this.#coder();
+    let pixels = picture.kind === 'jpeg' ? coder.decode(picture.bytes) : picture;
+    if (pixels === null) return null;
+    if (resizeToThird) pixels = this.#shrink(pixels);
+    if (bar) this.#bar.draw(pixels, gripper);
+    return coder.encode(pixels, quality);
+  }
+
+  #shrink(from: RgbPicture): RgbPicture {
+    const same = this.#shrunkFrom?.widthPx === from.widthPx && this.#shrunkFrom.heightPx === from.heightPx;
+    this.#small = same && this.#small ? toThird(from, this.#small) : toThird(from);
+    this.#shrunkFrom = { widthPx: from.widthPx, heightPx: from.heightPx };
+    return this.#small;
+  }
+}

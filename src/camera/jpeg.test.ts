@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { drawStrip, readStrip } from './bit-strip.ts';
+import { emptyPicture, fillRect } from './drawing.ts';
+import { loadJpegCoder } from './encoder.ts';
+import { JpegSplitter } from './jpeg-splitter.ts';
+import { jpegEnd, stampOf, withStamp } from './jpeg-structure.ts';
+
+const coder = await loadJpegCoder();
+
+function picture(tone: number): Uint8Array {
+  const pixels = emptyPicture(96, 64);
+  fillRect(pixels, 0, 0, 96, 64, [tone, 255 - tone, 128]);
+  fillRect(pixels, tone % 60, 10, 20, 20, [255, 0, 0]);
+  return coder.encode(pixels, 75);
+}
+
+/** A picture with another one, whole, in a segment of its header, as cameras put thumbnails there. */
+function withThumbnail(jpeg: Uint8Array, thumbnail: Uint8Array): Uint8Array {
+  const length = thumbnail.length + 2;
+  const segment = Uint8Array.of(0xff, 0xe1, length >> 8, length & 255, ...thumbnail);
+  return Uint8Array.of(0xff, 0xd8, ...segment, ...jpeg.subarray(2));
+}
+
+describe('JPEG', () => {
+  it('comes back from the coder nearly as it went in', () => {
+    const back = coder.decode(picture(40))!;
+    assert.deepEqual([back.widthPx, back.heightPx], [96, 64]);
+    const corner = back.pixels.subarray(3 * (96 * 60 + 90), 3 * (96 * 60 + 90) + 3);
+    for (const [i, tone] of [40, 215, 128].entries())
+      assert.ok(Math.abs(corner[i]! - tone) < 12, `${corner}`);
+    assert.equal(coder.decode(Uint8Array.of(0xff, 0xd8, 1, 2, 3)), null);
+  });
+
+  it('keeps a capture time in a comment that decoders skip', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (captureNs) => {
+        const stamped = withStamp(picture(99), captureNs);
+        assert.equal(stampOf(stamped), captureNs);
+        assert.equal(jpegEnd(stamped), 'whole');
+      }),
+      { numRuns: 50 },
+    );
+    assert.equal(coder.decode(withStamp(picture(7), 123))!.widthPx, 96);
+    assert.ok(Number.isNaN(stampOf(picture(7))));
+    assert.ok(Number.isNaN(stampOf(new Uint8Array(3))));
+  });
+
+  it('is told whole from cut', () => {
+    const whole = picture(10);
+    assert.equal(jpegEnd(whole), 'whole');
+    assert.equal(jpegEnd(whole.subarray(0, whole.length - 1)), 'cut');
+    const nested = withThumbnail(whole, picture(20));
+    assert.equal(jpegEnd(nested), 'whole');
+    const falseEnd = 6 + picture(20).length;
+    assert.equal(jpegEnd(nested.subarray(0, falseEnd)), 'cut', 'the end of the thumbnail is not the end');
+  });
+
+  it('never throws on anything', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
+        jpegEnd(bytes);
+        stampOf(bytes);
+        coder.decode(Uint8Array.of(0xff, 0xd8, ...bytes, 0xff, 0xd9));
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('JpegSplitter', () => {
+  const pictures = [1, 80, 160, 240].map((tone) => withThumbnail(picture(tone), picture(255 - tone)));
+  const between = new TextEncoder().encode('\r\n--frame\r\nContent-Type: image/jpeg\r\n\r\n');
+  const stream = Uint8Array.from(pictures.flatMap((jpeg) => [...between, ...jpeg]));
+
+  it('finds every picture, however the stream is split', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 3000 }), { minLength: 1, maxLength: 40 }), (sizes) => {
+        const found: Uint8Array[] = [];
+        const splitter = new JpegSplitter((jpeg) => found.push(jpeg));
+        for (let at = 0, i = 0; at < stream.length; at += sizes[i++ % sizes.length]!) {
+          const part = stream.slice(at, at + sizes[i % sizes.length]!);
+          splitter.push(part);
+          part.fill(0xee);
+        }
+        assert.deepEqual(found, pictures);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('finds them byte by byte', () => {
+    const found: Uint8Array[] = [];
+    const splitter = new JpegSplitter((jpeg) => found.push(jpeg));
+    for (const byte of stream) splitter.push(Uint8Array.of(byte));
+    assert.deepEqual(found, pictures);
+  });
+
+  it('finds the picture after garbage and after one that was cut off', () => {
+    const found: Uint8Array[] = [];
+    const splitter = new JpegSplitter((jpeg) => found.push(jpeg));
+    const garbage = fc.sample(fc.uint8Array({ minLength: 50, maxLength: 500 }), 100);
+    for (const bytes of garbage) splitter.push(bytes);
+    // Whatever the garbage seemed to begin comes to its end within a few pictures.
+    for (let i = 0; i < 60; i++) splitter.push(stream);
+    splitter.push(pictures[0]!.subarray(0, 400));
+    for (let i = 0; i < 3; i++) splitter.push(stream);
+    assert.deepEqual(found.at(-1), pictures.at(-1));
+  });
+});
+
+describe('bit strip', () => {
+  it('survives the coder', () => {
+    fc.assert(
+      fc.property(fc.nat(0xffffffff), (value) => {
+        const pixels = emptyPicture(320, 64);
+        drawStrip(pixels, value);
+        assert.equal(readStrip(coder.decode(coder.encode(pixels, 60))!), value);
+      }),
+      { numRuns: 50 },
+    );
+  });
+});

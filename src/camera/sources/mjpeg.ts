@@ -1,0 +1,85 @@
+import { readFile } from 'node:fs/promises';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { z } from 'zod';
+import { TeleopError } from '../../core/errors.ts';
+import { JpegSplitter } from '../jpeg-splitter.ts';
+import type { CameraSource, SourceHost, SourcePlugin } from '../source.ts';
+
+const config = z.strictObject({
+  from: z
+    .string()
+    .default('')
+    .describe('http:// or https:// address of a multipart stream, or the path of an MJPEG file'),
+});
+
+const CONNECT_MS = 5000;
+
+const failed = (message: string, hint: string, cause?: unknown): TeleopError =>
+  new TeleopError('camera-failed', message, { hint, ...(cause === undefined ? {} : { cause }) });
+
+/** The pictures of a file at the camera's rate, over and over. */
+async function openFile(file: string, host: SourceHost): Promise<CameraSource> {
+  const pictures: Uint8Array[] = [];
+  const hint = 'Set options.from to an http address or to a file of JPEG pictures one after the other.';
+  const bytes = await readFile(file).catch((cause: unknown) => {
+    throw failed(`${file || 'no file'} cannot be read`, hint, cause);
+  });
+  new JpegSplitter((jpeg) => pictures.push(jpeg)).push(bytes);
+  if (pictures.length === 0) throw failed(`${file} holds no JPEG picture`, hint);
+  let next = 0;
+  let open = true;
+  host.everyFrame((nowNs) => {
+    if (open) host.emit({ kind: 'jpeg', bytes: pictures[next++ % pictures.length]! }, nowNs);
+  });
+  return {
+    dispose() {
+      open = false;
+    },
+  };
+}
+
+/** A stream that ends or breaks is a failure: it is opened anew. */
+function openStream(url: URL, host: SourceHost): Promise<CameraSource> {
+  // Addresses may hold a password.
+  const name = `${url.protocol}//${url.host}${url.pathname}`;
+  const hint = `Check that the camera answers: curl -v --max-time 2 -o /dev/null ${name}`;
+  return new Promise((resolve, reject) => {
+    let open = true;
+    const end = (message: string, cause?: unknown) => {
+      const error = failed(`${name}: ${message}`, hint, cause);
+      reject(error);
+      if (open) host.fail(error);
+    };
+    const splitter = new JpegSplitter((bytes) => {
+      if (open) host.emit({ kind: 'jpeg', bytes }, host.clock.nowNs());
+    });
+    const onResponse = (response: IncomingMessage) => {
+      if (response.statusCode !== 200) {
+        response.destroy();
+        open = false;
+        return reject(failed(`${name} answered with status ${response.statusCode}`, hint));
+      }
+      response.on('data', (bytes: Buffer) => splitter.push(bytes));
+      response.on('close', () => end('the stream ended'));
+      response.on('error', () => {});
+      resolve({ dispose });
+    };
+    const request = (url.protocol === 'https:' ? https : http).get(url, { timeout: CONNECT_MS }, onResponse);
+    request.on('timeout', () => request.destroy(new Error('no answer')));
+    request.on('error', (error) => end(error.message, error));
+    const dispose = () => {
+      open = false;
+      request.destroy();
+    };
+  });
+}
+
+const plugin: SourcePlugin<z.infer<typeof config>> = {
+  about: 'MJPEG from a network camera (HTTP multipart) or a file',
+  config,
+  open: ({ from }, _format, host) =>
+    /^https?:/.test(from) ? openStream(new URL(from), host) : openFile(from, host),
+};
+
+export default plugin;

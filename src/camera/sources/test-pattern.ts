@@ -1,0 +1,72 @@
+import { z } from 'zod';
+import { drawStrip, stripValue } from '../bit-strip.ts';
+import { type Colour, drawText, emptyPicture, fillDisc, fillRect, timeCode } from '../drawing.ts';
+import type { RgbPicture, SourcePlugin } from '../source.ts';
+
+const config = z.strictObject({
+  grain: z
+    .int()
+    .min(0)
+    .max(255)
+    .default(40)
+    .describe('how strong the noise is; more makes larger pictures, as a real scene does'),
+});
+
+const BARS: readonly Colour[] = [
+  [191, 191, 191],
+  [191, 191, 0],
+  [0, 191, 191],
+  [0, 191, 0],
+  [191, 0, 191],
+  [191, 0, 0],
+  [0, 0, 191],
+];
+const TURN_S = 4;
+
+/** Colour bars with noise: drawn once, copied for every picture. */
+function backdrop(widthPx: number, heightPx: number, grain: number): RgbPicture {
+  const picture = emptyPicture(widthPx, heightPx);
+  BARS.forEach((colour, i) => {
+    const from = (i * widthPx) / BARS.length;
+    fillRect(picture, from, 0, widthPx / BARS.length + 1, heightPx, colour);
+  });
+  let seed = 12345;
+  for (let i = 0; i < picture.pixels.length; i++) {
+    seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+    const noise = ((seed >>> 16) / 65536 - 0.5) * grain;
+    picture.pixels[i] = Math.max(0, Math.min(255, picture.pixels[i]! + noise));
+  }
+  return picture;
+}
+
+/** A moving scene made from the clock: a ball on a circle, the picture's number, its time, and both as cells of light. */
+const plugin: SourcePlugin<z.infer<typeof config>> = {
+  about: 'colour bars, a moving ball, frame number and time code',
+  config,
+  async open({ grain }, { widthPx, heightPx }, host) {
+    const back = backdrop(widthPx, heightPx, grain);
+    const picture = emptyPicture(widthPx, heightPx);
+    const scale = Math.max(1, Math.round(widthPx / 160));
+    let frame = 0;
+    let open = true;
+    host.everyFrame((captureNs) => {
+      if (!open) return;
+      picture.pixels.set(back.pixels);
+      const turn = ((captureNs / 1e9 / TURN_S) % 1) * 2 * Math.PI;
+      const [x, y] = [0.5 + 0.35 * Math.cos(turn), 0.5 + 0.3 * Math.sin(turn)];
+      fillDisc(picture, x * widthPx, y * heightPx, Math.round(heightPx / 12), [255, 255, 255]);
+      fillRect(picture, 0, 0, widthPx, 7 * scale, [16, 16, 16]);
+      const text = `FRAME ${String(++frame).padStart(6, '0')} ${timeCode(captureNs)}`;
+      drawText(picture, 2 * scale, scale, text, scale, [255, 255, 255]);
+      drawStrip(picture, stripValue(frame, captureNs));
+      host.emit(picture, captureNs);
+    });
+    return {
+      dispose() {
+        open = false;
+      },
+    };
+  },
+};
+
+export default plugin;

@@ -1,0 +1,121 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { newsText, startCameraThread } from '../app/camera/cameras.ts';
+import { cameraNames, frameReceiverConfig } from '../app/camera/channel-config.ts';
+import { type CameraSeen, CameraWatch } from '../app/camera/watch.ts';
+import { loadRig, type Rig } from '../app/rig.ts';
+import { loadModel } from '../app/robot-models.ts';
+import { Counters } from '../core/counters.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { Percentiles } from '../core/percentiles.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { cameraLine } from './camera-text.ts';
+import { onEndRequest, parentChannel } from './process.ts';
+
+export const cameraVerb: Verb = {
+  name: 'camera',
+  usage: '[view] [--rig NAME|FILE] [key=value …]',
+  about: 'Runs the cameras of a rig without a robot; with `view`, shows what arrives from them.',
+  details: `A robot process runs its rig's cameras itself; this verb is for a host that has only the cameras. A camera is
+set like this: cameras.list.front.source=test-pattern. \`farhand plugins\` lists the sources, docs/cameras.md tells more.
+
+view prints, once a second, how many pictures came, how large and how old they were, and what was refused. Ages need
+one clock: they are told for cameras on this machine. Ends on Ctrl-C.`,
+  options: {
+    rig: RIG_OPTION,
+    out: { type: 'string', value: 'DIR', about: 'view: keep one picture per second and camera in DIR' },
+    seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(cameraVerb, given, 0, 1);
+    const [word] = given.words;
+    if (word !== undefined && word !== 'view')
+      throw new TeleopError('bad-option', `camera does not know "${word}"`, {
+        hint: 'Use `farhand camera` to send pictures, `farhand camera view` to receive them.',
+      });
+    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+    if (cameraNames(config).length === 0)
+      throw new TeleopError('bad-config', `rig "${config.name}" has no camera`, {
+        hint: 'Add one to the rig, or here: cameras.list.front.source=test-pattern',
+      });
+    const over = new Promise<void>((resolve) => onEndRequest(resolve));
+    const seconds = numberOption(given, 'seconds', 0.1, 1e6);
+    const end =
+      seconds === null ? over : Promise.race([over, sleep(seconds * 1000, undefined, { ref: false })]);
+    const json = given.values['json'] === true;
+    return word === 'view'
+      ? view(config, given.values['out'] as string | undefined, end, json)
+      : film(config, end, json);
+  },
+};
+
+async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number> {
+  const counters = new Counters();
+  const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
+  const thread = await startCameraThread(rig, loadModel(rig.model), {
+    board: null,
+    counters: counters.buffer,
+    onNews: (news) => print(news, newsText(news)),
+  });
+  const cameras = cameraNames(rig);
+  print({ kind: 'ready', cameras, where: thread.where }, `cameras ${cameras.join(', ')} on ${thread.where}`);
+  void parentChannel()({ kind: 'ready', info: { url: thread.where } });
+  await Promise.race([end, thread.ended]);
+  const reports = await thread.close();
+  const counted = counters.snapshot();
+  for (const report of reports) print({ kind: 'report', ...report }, cameraLine(report));
+  if (Object.keys(counted).length > 0) print({ kind: 'counted', ...counted }, countedText(counted));
+  return reports.length > 0 ? 0 : 1;
+}
+
+async function view(rig: Rig, out: string | undefined, end: Promise<void>, json: boolean): Promise<number> {
+  const receiver = frameReceiverConfig(rig);
+  const watch = await CameraWatch.open(receiver, rig.cameras);
+  const wire = receiver.wire === 'zmq' ? `ZeroMQ tcp` : 'UDP slices, udp';
+  if (!json)
+    console.log(`listening for ${receiver.cameras.join(', ')}: ${wire}://${receiver.host}:${receiver.port}`);
+  if (out !== undefined) mkdirSync(out, { recursive: true });
+  let round = 0;
+  const timer = setInterval(() => {
+    show(watch, json);
+    if (out !== undefined) keep(watch, out, ++round);
+    watch.restart();
+  }, 1000);
+  await end;
+  clearInterval(timer);
+  watch.close();
+  return watch.cache.cameras().length > 0 ? 0 : 1;
+}
+
+function show(watch: CameraWatch, json: boolean): void {
+  const seen = watch.seen();
+  const refused = watch.counters.snapshot();
+  if (json) console.log(JSON.stringify({ cameras: seen, refused }));
+  else {
+    for (const camera of seen) console.log(seenText(camera));
+    if (Object.keys(refused).length > 0) console.log(countedText(refused));
+  }
+}
+
+function keep(watch: CameraWatch, folder: string, round: number): void {
+  for (const camera of watch.cache.cameras()) {
+    const file = path.join(folder, `${camera}-${String(round).padStart(4, '0')}.jpg`);
+    writeFileSync(file, watch.cache.newest(camera)!.bytes);
+  }
+}
+
+function seenText({ camera, rateHz, kilobytes, ageMs, gapMs, stale }: CameraSeen): string {
+  const four = (values: Percentiles | null, unit: string) =>
+    values === null
+      ? '–'
+      : `p50 ${values.p50.toFixed(1)} p95 ${values.p95.toFixed(1)} p99 ${values.p99.toFixed(1)} max ${values.max.toFixed(1)} ${unit}`;
+  const size = kilobytes === null ? '–' : `${kilobytes.p50.toFixed(1)} kB`;
+  return `${camera.padEnd(12)}${rateHz.toFixed(1).padStart(6)} Hz  ${size}  age ${four(ageMs, 'ms')}  gap ${four(gapMs, 'ms')}${stale ? '  STALE' : ''}`;
+}
+
+const countedText = (counted: Partial<Record<string, number>>): string =>
+  `counted: ${Object.entries(counted)
+    .map(([reason, count]) => `${reason} ${count}`)
+    .join(', ')}`;

@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { connect, createServer, type Socket } from 'node:net';
+import { afterEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
+import {
+  type FrameSender,
+  type FrameSenderConfig,
+  openFrameSender,
+} from '../../src/camera/channel/sender.ts';
+import { parseFrame } from '../../src/camera/channel/zmq-receiver.ts';
+import { emptyPicture } from '../../src/camera/drawing.ts';
+import { loadJpegCoder } from '../../src/camera/encoder.ts';
+import {
+  type FrameReceiverConfig,
+  type FrameReceiverOptions,
+  openFrameReceiver,
+  projectedBy,
+  sameClock,
+} from '../../src/camera/receiver.ts';
+import { MAX_SLICE_BYTES, sliceJpeg } from '../../src/camera/slices.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import { Counters } from '../../src/core/counters.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import type { CameraFrame, ReceivedFrame } from '../../src/core/recording.ts';
+import { curveKeys } from '../../src/wire/secure/curve-keys.ts';
+
+const coder = await loadJpegCoder();
+const cameras = ['front', 'wrist'];
+const HOST = '127.0.0.1';
+
+/** What a test opened: closed after it, whatever became of it. */
+const opened: { close(): unknown }[] = [];
+afterEach(async () => {
+  for (const { close } of opened.splice(0)) await close();
+});
+
+async function open(config: FrameSenderConfig, counters = new Counters()): Promise<FrameSender> {
+  const sender = await openFrameSender(config, (reason) => counters.add(reason));
+  let closing: Promise<void> | null = null;
+  const once = {
+    where: sender.where,
+    send: (frame: CameraFrame) => sender.send(frame),
+    close: () => (closing ??= sender.close()),
+  };
+  opened.push(once);
+  return once;
+}
+
+/** About 50 kB, as a real scene has. */
+const noisy = (() => {
+  const picture = emptyPicture(320, 240);
+  for (let i = 0; i < picture.pixels.length; i++) picture.pixels[i] = (i * 7919) % 251;
+  return coder.encode(picture, 75);
+})();
+
+const senderConfig = (wire: 'zmq' | 'udp', port: number): FrameSenderConfig => ({
+  wire,
+  host: HOST,
+  port,
+  cameras,
+  variant: { order: 'little', first: 0 },
+  sendTo: [],
+  curve: null,
+});
+const receiverConfig = (wire: 'zmq' | 'udp', port: number): FrameReceiverConfig => ({
+  wire,
+  host: HOST,
+  port,
+  receivePort: 0,
+  cameras,
+  curve: null,
+});
+
+async function freePort(wire: 'zmq' | 'udp'): Promise<number> {
+  const from = 20_000 + Math.floor(Math.random() * 20_000);
+  if (wire === 'zmq') return freeTcpPort(HOST, from);
+  const [port] = await freeUdpPorts(1);
+  return port!;
+}
+
+const FRAME_MS = 33;
+
+/** Sends both cameras until the receiver has heard enough. */
+async function film(sender: FrameSender, done: () => boolean, withinMs = 4000, stepMs = 10): Promise<number> {
+  let sent = 0;
+  for (let waited = 0; !done() && waited < withinMs; waited += stepMs) {
+    for (const camera of cameras)
+      sender.send({ camera, captureNs: monotonicClock.nowNs(), encoding: 'jpeg', bytes: noisy.slice() });
+    sent++;
+    await sleep(stepMs);
+  }
+  return sent;
+}
+
+async function listen(config: FrameReceiverConfig, options: FrameReceiverOptions = {}) {
+  const frames: ReceivedFrame[] = [];
+  const counters = new Counters();
+  const receiver = await openFrameReceiver(config, (frame) => frames.push(frame), {
+    project: sameClock,
+    remark: (reason) => counters.add(reason),
+    ...options,
+  });
+  opened.push(receiver);
+  return { frames, counters };
+}
+
+for (const wire of ['zmq', 'udp'] as const)
+  describe(`camera channel over ${wire}`, () => {
+    it('carries pictures byte for byte, with their capture on the operator’s clock', async () => {
+      const port = await freePort(wire);
+      const counters = new Counters();
+      const sender = await open(senderConfig(wire, port), counters);
+      const offset = { ns: 5e9 };
+      const ear = await listen(receiverConfig(wire, port), {
+        project: (captureNs) => projectedBy(captureNs, offset.ns, 2e5),
+      });
+      await film(sender, () => ear.frames.length >= 20);
+      await sender.close();
+      assert.deepEqual(new Set(ear.frames.map((frame) => frame.camera)), new Set(cameras));
+      const comment = wire === 'udp' ? 2 + 2 + 'farhand-capture-ns '.length : 0;
+      for (const frame of ear.frames) {
+        const digits = wire === 'udp' ? String(frame.captureNs).length : 0;
+        assert.deepEqual(
+          Buffer.from(frame.bytes.subarray(2 + comment + digits)),
+          Buffer.from(noisy.subarray(2)),
+        );
+        assert.equal(frame.captureOperatorNs, frame.captureNs - 5e9);
+        assert.equal(frame.uncertaintyNs, 2e5);
+        assert.ok(frame.arrivedNs >= frame.captureNs && frame.arrivedNs - frame.captureNs < 1e9);
+      }
+      // A full machine may lose slices; what arrives is never refused for what it is.
+      const counted = Object.keys(ear.counters.snapshot());
+      const lost = wire === 'udp' ? ['frame-incomplete', 'too-old'] : [];
+      assert.deepEqual(
+        counted.filter((reason) => !lost.includes(reason)),
+        [],
+      );
+      assert.equal(counters.get('send-failed'), 0);
+    });
+
+    it('does without a sender, hears it when it comes, and again after it was gone', async () => {
+      const port = await freePort(wire);
+      const ear = await listen(receiverConfig(wire, port), { project: () => null });
+      for (let life = 1; life <= 2; life++) {
+        const sender = await open(senderConfig(wire, port));
+        const before = ear.frames.length;
+        await film(sender, () => ear.frames.length >= before + 4);
+        await sender.close();
+        assert.ok(ear.frames.length >= before + 4, `life ${life}: ${ear.frames.length - before} frames`);
+      }
+      assert.ok(
+        ear.frames.every((frame) => Number.isNaN(frame.captureOperatorNs)),
+        'no offset, no capture',
+      );
+    });
+
+    it('serves two receivers', async () => {
+      const port = await freePort(wire);
+      const sender = await open(senderConfig(wire, port));
+      const ears = [await listen(receiverConfig(wire, port)), await listen(receiverConfig(wire, port))];
+      await film(sender, () => ears.every((ear) => ear.frames.length >= 6));
+      await sender.close();
+      assert.ok(ears.every((ear) => ear.frames.length >= 6));
+    });
+
+    it('says which port is taken, and what to do', async () => {
+      const port = await freePort(wire);
+      const sender = await open(senderConfig(wire, port));
+      await assert.rejects(
+        () => openFrameSender(senderConfig(wire, port), () => {}),
+        (error) =>
+          error instanceof TeleopError &&
+          error.code === 'port-in-use' &&
+          error.hint.includes('cameras.port='),
+      );
+      await sender.close();
+      await assert.rejects(
+        () => openFrameSender({ ...senderConfig(wire, port), host: '203.0.113.7' }, () => {}),
+        (error) => error instanceof TeleopError && error.code === 'socket-failed',
+      );
+    });
+  });
+
+describe('camera channel over zmq', () => {
+  it('refuses what is no frame, and counts it', () => {
+    const text = (value: string) => new TextEncoder().encode(value);
+    const good = [text('front'), text('123456789'), text('jpeg'), noisy];
+    const parse = (parts: Uint8Array[]) => parseFrame(parts, cameras, 7);
+    assert.deepEqual(parse(good), { camera: 'front', captureNs: 123456789, bytes: noisy, firstNs: 7 });
+    const bad: [number, Uint8Array, string][] = [
+      [0, text('elsewhere'), 'unknown-source'],
+      [0, new Uint8Array(1000), 'unknown-source'],
+      [1, text('-5'), 'malformed'],
+      [1, text('1e9'), 'malformed'],
+      [1, text(''), 'malformed'],
+      [1, text('0'), 'malformed'],
+      [1, text('999999999999999999999'), 'malformed'],
+      [2, text('png'), 'bad-tag'],
+      [3, new Uint8Array(0), 'malformed'],
+      [3, noisy.subarray(0, 400), 'malformed'],
+    ];
+    for (const [part, value, reason] of bad) assert.equal(parse(good.with(part, value)), reason);
+    for (let length = 0; length < 4; length++) assert.equal(parse(good.slice(0, length)), 'short');
+  });
+
+  it('shows pictures to holders of the key only', async () => {
+    const keys = curveKeys(new Uint8Array(32).fill(7));
+    const others = curveKeys(new Uint8Array(32).fill(8));
+    const port = await freePort('zmq');
+    const sender = await open({ ...senderConfig('zmq', port), curve: keys.server });
+    const config = receiverConfig('zmq', port);
+    const friend = await listen({ ...config, curve: keys.client });
+    const stranger = await listen({ ...config, curve: others.client });
+    const plain = await listen(config);
+    await film(sender, () => friend.frames.length >= 20);
+    await sender.close();
+    assert.ok(friend.frames.length >= 20);
+    assert.deepEqual([stranger.frames.length, plain.frames.length], [0, 0]);
+  });
+
+  it('drops at the sender while a receiver is stuck, and leaves no backlog behind', async () => {
+    const port = await freePort('zmq');
+    const sender = await open(senderConfig('zmq', port));
+    const relay = await stallingRelay(port);
+    const slow = await listen(receiverConfig('zmq', relay.port));
+    const quick = await listen(receiverConfig('zmq', port));
+    await film(sender, () => slow.frames.length >= 10 && quick.frames.length >= 10);
+    relay.stall();
+    const before = quick.frames.length;
+    const sent = await film(sender, () => false, 1200, FRAME_MS);
+    const during = quick.frames.length - before;
+    assert.ok(during > 1.6 * sent, `the other receiver had ${during} of ${2 * sent}`);
+    relay.resume();
+    const resumedNs = monotonicClock.nowNs();
+    await film(sender, () => slow.frames.some((frame) => frame.captureNs > resumedNs + 1e8), 4000, FRAME_MS);
+    await sender.close();
+    const fresh = slow.frames.filter((frame) => frame.captureNs > resumedNs + 1e8);
+    assert.ok(fresh.length > 0 && fresh[0]!.arrivedNs - fresh[0]!.captureNs < 3e8, 'up to date again');
+  });
+});
+
+describe('camera channel over udp', () => {
+  it('does not fill the wire unasked, nor for garbage', async () => {
+    const port = await freePort('udp');
+    const counters = new Counters();
+    const sender = await open(senderConfig('udp', port), counters);
+    const stranger = createSocket('udp4');
+    let heard = 0;
+    stranger.on('message', () => heard++);
+    for (let i = 0; i < 5; i++) stranger.send(`please ${i}`, port, HOST);
+    await film(sender, () => false, 200);
+    stranger.close();
+    await sender.close();
+    assert.equal(heard, 0);
+    assert.equal(counters.get('malformed'), 5);
+  });
+
+  it('receives a foreign sender that streams without being asked: big-endian, from 1, without a stamp', async () => {
+    const [port] = await freeUdpPorts(1);
+    const ear = await listen({ ...receiverConfig('udp', 9), receivePort: port!, cameras: ['front'] });
+    const foreign = createSocket('udp4');
+    const packet = new Uint8Array(MAX_SLICE_BYTES);
+    for (let id = 1000; id < 1010 && ear.frames.length < 3; id++) {
+      sliceJpeg(noisy, id, { order: 'big', first: 1 }, packet, (length) =>
+        foreign.send(packet.slice(0, length), port!, HOST),
+      );
+      await sleep(30);
+    }
+    foreign.close();
+    assert.ok(ear.frames.length >= 3, `${ear.frames.length} frames`);
+    const frame = ear.frames[0]!;
+    assert.deepEqual(Buffer.from(frame.bytes), Buffer.from(noisy));
+    assert.ok(frame.captureNs <= frame.arrivedNs && frame.arrivedNs - frame.captureNs < 1e9);
+    assert.equal(frame.captureOperatorNs, frame.captureNs);
+    assert.ok(Number.isNaN(frame.uncertaintyNs), 'nobody knows how far that is off');
+  });
+
+  it('keeps only the newest picture while an earlier one is leaving', async () => {
+    const port = await freePort('udp');
+    const counters = new Counters();
+    const sender = await open(senderConfig('udp', port), counters);
+    const ear = await listen(receiverConfig('udp', port));
+    await film(sender, () => ear.frames.length >= 2);
+    // Within one turn of the event loop: nothing can have left but the first.
+    const captures = Array.from({ length: 10 }, (_, i) => monotonicClock.nowNs() + i);
+    for (const captureNs of captures)
+      sender.send({ camera: 'front', captureNs, encoding: 'jpeg', bytes: noisy });
+    await sleep(150);
+    await sender.close();
+    const came = ear.frames.map((frame) => frame.captureNs).filter((ns) => captures.includes(ns));
+    assert.deepEqual(came, [captures[0], captures[9]]);
+    assert.equal(counters.get('frame-dropped'), 8);
+  });
+});
+
+/** TCP in between that can stop reading what comes from the sender. */
+async function stallingRelay(to: number) {
+  const pairs: [Socket, Socket][] = [];
+  const server = createServer((near) => {
+    const far = connect(to, HOST);
+    for (const socket of [near, far]) socket.on('error', () => {});
+    far.pipe(near);
+    near.pipe(far);
+    pairs.push([near, far]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  const relay = {
+    port: (server.address() as { port: number }).port,
+    stall() {
+      for (const [near, far] of pairs) {
+        far.unpipe(near);
+        far.pause();
+      }
+    },
+    resume() {
+      for (const [near, far] of pairs) far.pipe(near);
+    },
+    close() {
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+      server.close();
+    },
+  };
+  opened.push(relay);
+  return relay;
+}

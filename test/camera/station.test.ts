@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type CameraNews, CameraStation } from '../../src/app/camera/station.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
+import { camerasConfig } from '../../src/camera/config.ts';
+import { emptyPicture } from '../../src/camera/drawing.ts';
+import { loadJpegCoder } from '../../src/camera/encoder.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { CameraFrame } from '../../src/core/recording.ts';
+
+const coder = await loadJpegCoder();
+const model = loadModel('ur3');
+const folder = mkdtempSync(path.join(tmpdir(), 'farhand-station-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function station(
+  values: Record<string, unknown>,
+  parts: Partial<ConstructorParameters<typeof CameraStation>[0]> = {},
+) {
+  const frames: CameraFrame[] = [];
+  const news: CameraNews[] = [];
+  const made = new CameraStation({
+    name: 'front',
+    config: camerasConfig.parse({ list: { front: values } }).list['front']!,
+    clock: monotonicClock,
+    robot: { model, read: () => Number.NaN },
+    coder: () => coder,
+    send: (frame) => frames.push(frame),
+    onNews: (item) => news.push(item),
+    firstPauseMs: 20,
+    ...parts,
+  });
+  return { made, frames, news };
+}
+
+async function until(done: () => boolean, withinMs = 3000): Promise<void> {
+  for (let waited = 0; !done() && waited < withinMs; waited += 10) await sleep(10);
+}
+
+describe('a camera', () => {
+  it('sends pictures at its rate, and none after it was closed', async () => {
+    const { made, frames, news } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
+    await made.start();
+    await sleep(600);
+    made.close();
+    const count = frames.length;
+    assert.ok(count >= 15 && count <= 33, `${count} pictures in 0.6 s at 50 Hz`);
+    await sleep(80);
+    assert.equal(frames.length, count);
+    assert.deepEqual(
+      news.map((item) => item.kind),
+      ['up'],
+    );
+    assert.deepEqual([made.report.frames, made.report.restarts], [count, 0]);
+  });
+
+  it('is tried again after pauses that grow, told each time, and comes back', async () => {
+    const pictures = path.join(folder, 'late');
+    const { made, frames, news } = station({
+      source: 'image-sequence',
+      options: { folder: pictures },
+      fpsHz: 50,
+    });
+    await made.start();
+    await until(() => news.length >= 4);
+    assert.deepEqual(
+      news.slice(0, 4).map((item) => [item.kind, item.retryMs]),
+      [20, 40, 80, 160].map((ms) => ['trouble', ms]),
+    );
+    assert.ok(news.every((item) => item.hint.length > 10));
+    mkdirSync(pictures);
+    writeFileSync(path.join(pictures, 'a.jpg'), coder.encode(emptyPicture(64, 48), 75));
+    await until(() => frames.length >= 3);
+    assert.equal(news.at(-1)?.kind, 'up');
+    // And when it dies later, the pauses begin anew.
+    rmSync(path.join(pictures, 'a.jpg'));
+    const told = news.length;
+    await until(() => news.length > told);
+    assert.deepEqual([news[told]?.kind, news[told]?.retryMs], ['trouble', 20]);
+    made.close();
+    const last = news.length;
+    await sleep(200);
+    assert.equal(news.length, last, 'nothing is tried after the end');
+  });
+
+  it('is dead when it gives nothing, whatever it says', async () => {
+    // One picture in ten seconds: the first comes at once, the next is not waited for.
+    const { made, news } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
+    await made.start();
+    await until(() => news.some((item) => item.kind === 'trouble'));
+    made.close();
+    assert.match(news.find((item) => item.kind === 'trouble')?.message ?? '', /no picture/);
+  });
+
+  it('survives an encoder that throws, and an unknown source', async () => {
+    const throwing = station(
+      { widthPx: 64, heightPx: 48 },
+      {
+        coder: () => {
+          throw new Error('out of memory');
+        },
+      },
+    );
+    const unknown = station({ source: 'test-patern' });
+    await Promise.all([throwing.made.start(), unknown.made.start()]);
+    await until(() => throwing.news.length > 0 && unknown.news.length > 0);
+    throwing.made.close();
+    unknown.made.close();
+    assert.match(throwing.news[0]!.message, /out of memory/);
+    assert.match(unknown.news[0]!.hint, /test-pattern/);
+  });
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
+import { emptyPicture, fillRect } from '../../src/camera/drawing.ts';
+import { loadJpegCoder } from '../../src/camera/encoder.ts';
+import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
+import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
+import { ManualClock } from '../../src/core/clock.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+
+const FORMAT = { widthPx: 160, heightPx: 120, fpsHz: 50, quality: 75 };
+const coder = await loadJpegCoder();
+const model = loadModel('ur3');
+const folder = mkdtempSync(path.join(tmpdir(), 'farhand-camera-'));
+const pictures = [20, 90, 200].map((tone) => {
+  const picture = emptyPicture(FORMAT.widthPx, FORMAT.heightPx);
+  fillRect(picture, 0, 0, FORMAT.widthPx, FORMAT.heightPx, [tone, 128, 255 - tone]);
+  return coder.encode(picture, FORMAT.quality);
+});
+
+/** A byte-level stand-in for ffmpeg: pictures on stdout, cut in the middle, until it is killed. */
+const FFMPEG = `#!${process.execPath}
+if (!process.argv.includes('-f') || process.argv.at(-1) !== 'pipe:1') process.exit(2);
+const { readFileSync } = require('node:fs');
+const bytes = readFileSync(__dirname + '/stream.mjpeg');
+let at = 0;
+setInterval(() => {
+  const to = Math.min(bytes.length, at + 700);
+  process.stdout.write(bytes.subarray(at, to));
+  at = to === bytes.length ? 0 : to;
+}, 2);
+`;
+
+let server: Server;
+before(async () => {
+  for (const [i, jpeg] of pictures.entries()) writeFileSync(path.join(folder, `${i}.jpg`), jpeg);
+  writeFileSync(path.join(folder, 'stream.mjpeg'), Buffer.concat(pictures));
+  writeFileSync(path.join(folder, 'ffmpeg.cjs'), FFMPEG);
+  chmodSync(path.join(folder, 'ffmpeg.cjs'), 0o755);
+  writeFileSync(path.join(folder, 'not-a-picture.txt'), 'hello');
+  server = createServer((request, response) => {
+    if (request.url !== '/stream') return void response.writeHead(404).end();
+    response.writeHead(200, { 'content-type': 'multipart/x-mixed-replace; boundary=x' });
+    let next = 0;
+    const timer = setInterval(() => {
+      const jpeg = pictures[next++ % pictures.length]!;
+      response.write(`--x\r\nContent-Type: image/jpeg\r\nContent-Length: ${jpeg.length}\r\n\r\n`);
+      response.write(jpeg.subarray(0, 300));
+      response.write(jpeg.subarray(300));
+    }, 5);
+    response.on('close', () => clearInterval(timer));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const url = (page: string) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${page}`;
+const ffmpeg = () => path.join(folder, 'ffmpeg.cjs');
+
+/** Settings under which a source can be opened here, where its defaults are not enough; several ways to use one. */
+const OPTIONS: Record<string, () => Record<string, unknown>[]> = {
+  'image-sequence': () => [{ folder }],
+  mjpeg: () => [{ from: url('/stream') }, { from: path.join(folder, 'stream.mjpeg') }],
+  sim: () => [{}, { mount: 'wrist' }],
+  v4l2: () => [{ device: '/dev/null', ffmpeg: ffmpeg() }],
+};
+/** Settings that name something that is not there. */
+const MISSING: Record<string, () => Record<string, unknown>[]> = {
+  'image-sequence': () => [{}, { folder: path.join(folder, 'nowhere') }, { folder: tmpdir() }],
+  mjpeg: () => [
+    {},
+    { from: url('/nothing') },
+    { from: 'http://127.0.0.1:9/' },
+    { from: `${folder}/not-a-picture.txt` },
+  ],
+  v4l2: () => [{ device: '/dev/no-such-camera' }, { device: '/dev/null', ffmpeg: 'no-such-ffmpeg' }],
+};
+/** Sources that cannot be opened here, each with the reason. */
+const SKIP: Record<string, string> = {};
+
+/** A host with a clock that moves only when told to; ticks are given by `tick`. */
+class Bench implements SourceHost {
+  readonly clock = new ManualClock();
+  readonly taken: { picture: Picture; captureNs: number }[] = [];
+  readonly failures: TeleopError[] = [];
+  readonly robot = {
+    model,
+    read: (joints: Float64Array) => {
+      joints.set(model.homeRad);
+      joints[0]! += this.clock.nowNs() / 1e9;
+      return 0.5;
+    },
+  };
+  #tick: ((nowNs: number) => void) | null = null;
+
+  everyFrame(tick: (nowNs: number) => void): void {
+    this.#tick = tick;
+  }
+
+  emit(picture: Picture, captureNs: number): void {
+    const kept = picture.kind === 'rgb' ? { ...picture, pixels: picture.pixels.slice() } : picture;
+    this.taken.push({ picture: kept, captureNs });
+    // What it drew in is the source's again; a source that relies on what it left there is wrong.
+    if (picture.kind === 'rgb') picture.pixels.fill(0x5a);
+  }
+
+  fail(error: TeleopError): void {
+    this.failures.push(error);
+  }
+
+  /** Until so many pictures have come; those that pace themselves need real time. */
+  async until(count: number, withinMs = 3000): Promise<void> {
+    for (let waited = 0; this.taken.length < count && waited < withinMs; waited += 5) {
+      this.clock.advanceBy(1e9 / FORMAT.fpsHz);
+      this.#tick?.(this.clock.nowNs());
+      await sleep(this.#tick === null ? 5 : 1);
+    }
+  }
+}
+
+function describeSource(name: string, plugin: SourcePlugin<unknown>, index: number): void {
+  const options = () => OPTIONS[name]?.()[index] ?? {};
+  const open = (bench: Bench): Promise<CameraSource> =>
+    plugin.open(pluginConfig('camera', name, plugin, options()), FORMAT, bench);
+
+  it('gives pictures that can be read, with the instants they were taken at', async () => {
+    const bench = new Bench();
+    const source = await open(bench);
+    try {
+      await bench.until(4);
+      assert.deepEqual(bench.failures, []);
+      assert.ok(bench.taken.length >= 4, `${bench.taken.length} pictures`);
+      let last = 0;
+      for (const { picture, captureNs } of bench.taken) {
+        assert.ok(captureNs >= last && captureNs <= bench.clock.nowNs(), 'no picture is taken in the future');
+        last = captureNs;
+        if (picture.kind === 'jpeg') assert.equal(jpegEnd(picture.bytes), 'whole');
+        const { widthPx, heightPx, pixels } =
+          picture.kind === 'jpeg' ? coder.decode(picture.bytes)! : picture;
+        assert.deepEqual([widthPx, heightPx, pixels.length], [160, 120, 3 * 160 * 120]);
+        assert.ok(new Set(pixels).size > 1, 'a picture of something');
+      }
+      const bytes = (i: number) => {
+        const { picture } = bench.taken[i]!;
+        return Buffer.from(picture.kind === 'jpeg' ? picture.bytes : picture.pixels).toString('base64');
+      };
+      assert.notEqual(bytes(0), bytes(1), 'something moves');
+    } finally {
+      source.dispose();
+    }
+  });
+
+  it('gives none after it was disposed of, any number of times', async () => {
+    const bench = new Bench();
+    const source = await open(bench);
+    await bench.until(1);
+    source.dispose();
+    source.dispose();
+    const before = bench.taken.length;
+    await bench.until(before + 1, 60);
+    assert.equal(bench.taken.length, before);
+    assert.deepEqual(bench.failures, [], 'being disposed of is no failure');
+  });
+
+  it('can be opened again, and twice at once', async () => {
+    const benches = [new Bench(), new Bench()];
+    const sources = await Promise.all(benches.map(open));
+    await Promise.all(benches.map((bench) => bench.until(1)));
+    for (const source of sources) source.dispose();
+    assert.ok(benches.every((bench) => bench.taken.length > 0));
+  });
+}
+
+describe('every camera source', () => {
+  for (const name of pluginNames('camera')) {
+    const ways = OPTIONS[name] === undefined ? 1 : ({ mjpeg: 2, sim: 2 }[name as string] ?? 1);
+    for (let i = 0; i < ways; i++)
+      describe(`${name}, way ${i + 1}`, { skip: SKIP[name] ?? false }, async () => {
+        describeSource(name, await loadPlugin('camera', name), i);
+      });
+
+    it(`${name} tells what it is, and takes no unknown setting`, async () => {
+      const plugin = await loadPlugin('camera', name);
+      assert.match(plugin.about, /\w{3}/);
+      assert.throws(() => pluginConfig('camera', name, plugin, { noSuchSetting: 1 }), TeleopError);
+    });
+
+    it(`${name} says what to do when the camera is not there`, async () => {
+      const plugin = await loadPlugin('camera', name);
+      for (const values of MISSING[name]?.() ?? []) {
+        const bench = new Bench();
+        await assert.rejects(
+          () => plugin.open(pluginConfig('camera', name, plugin, values), FORMAT, bench),
+          (error) => error instanceof TeleopError && error.code === 'camera-failed' && error.hint.length > 20,
+          JSON.stringify(values),
+        );
+        assert.equal(bench.taken.length, 0);
+      }
+    });
+  }
+
+  it('v4l2 reports an ffmpeg that ends, in its own words', async () => {
+    const plugin = await loadPlugin('camera', 'v4l2');
+    const script = path.join(folder, 'dying.cjs');
+    writeFileSync(
+      script,
+      `#!${process.execPath}\nconsole.error('/dev/null: Inappropriate ioctl for device');process.exit(1);`,
+    );
+    chmodSync(script, 0o755);
+    const bench = new Bench();
+    const source = await plugin.open({ device: '/dev/null', gives: 'mjpeg', ffmpeg: script }, FORMAT, bench);
+    for (let i = 0; i < 200 && bench.failures.length === 0; i++) await sleep(10);
+    source.dispose();
+    assert.match(bench.failures[0]?.message ?? '', /Inappropriate ioctl/);
+  });
+
+  it('mjpeg reports a stream that breaks off', async () => {
+    const plugin = await loadPlugin('camera', 'mjpeg');
+    const bench = new Bench();
+    const source = await plugin.open({ from: url('/stream') }, FORMAT, bench);
+    await bench.until(2);
+    server.closeAllConnections();
+    for (let i = 0; i < 100 && bench.failures.length === 0; i++) await sleep(10);
+    source.dispose();
+    assert.equal(bench.failures.length, 1);
+    assert.match(bench.failures[0]!.message, /ended|hang up|reset|aborted/);
+  });
+});
