@@ -2,15 +2,11 @@ import path from 'node:path';
 import { loadLinkTrace } from '../../src/app/link-emulator.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
+import { runningTargetMs } from '../../src/core/smoothness.ts';
 import type { TraceRecord } from '../../src/core/trace-record.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { type Applied, replay } from '../../src/robot/playout/replay/replay.ts';
-import {
-  effectiveLatencyMs,
-  runningTargetMs,
-  type Score,
-  scoreOf,
-} from '../../src/robot/playout/replay/score.ts';
+import { effectiveLatencyMs, type Score, scoreOf, WARM_TICKS } from '../../src/robot/playout/replay/score.ts';
 import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
 import { demoRun } from '../demo-run.ts';
 import { badTracking, TrackingTap } from './tracking.ts';
@@ -61,7 +57,7 @@ export async function liveRun(
   });
   const { arrivals, applied, startNs } = arrivalsOf(records);
   const latencyMs = effectiveLatencyMs(arrivals, applied.applyUs);
-  const steadyMs = runningTargetMs(latencyMs);
+  const steadyMs = runningTargetMs(latencyMs, WARM_TICKS);
   const delayMs = (robotNs: number) => {
     const tick = Math.round((robotNs - startNs) / 1e7);
     // A target stands until the next command: half an interval older on average.

@@ -5,14 +5,12 @@ import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
 import { McapFile, type McapIndex } from './mcap/index-reader.ts';
 import type { ChunkEntry, MessageRecord } from './mcap/records.ts';
+import { parseJson, ROW_TOPICS, RowAssembler } from './rows.ts';
 import {
   CAMERA_TOPIC,
   captureOf,
   EPISODE_METADATA,
-  type RowMessage,
   readCompressedImage,
-  readFloat64MultiArray,
-  readJointState,
   SUMMARY_METADATA,
   TOPICS,
 } from './schemas.ts';
@@ -180,23 +178,10 @@ const messagesOn = (mcap: McapFile, index: McapIndex, topics: readonly string[])
 
 /** Rows whose command and state are there as well. */
 function* rowsOf(mcap: McapFile, index: McapIndex, info: EpisodeInfo): Generator<EpisodeRow> {
-  const channels = channelsOf(index, [TOPICS.command, TOPICS.state, TOPICS.row]);
-  const joints = info.joints.length;
-  const commands = new Map<number, number[]>();
-  const states = new Map<number, number[]>();
-  const angles = (values: Float64Array | undefined) => Array.from(values?.subarray(0, joints) ?? []);
-  for (const { channelId, sequence, data } of selected(mcap, index, channels)) {
-    const topic = channels.get(channelId);
-    if (topic === TOPICS.command) commands.set(sequence, angles(readFloat64MultiArray(data) ?? undefined));
-    else if (topic === TOPICS.state) states.set(sequence, angles(readJointState(data)?.positions));
-    else {
-      const row = parseJson(data) as RowMessage | null;
-      const [commandRad, stateRad] = [commands.get(sequence), states.get(sequence)];
-      commands.delete(sequence);
-      states.delete(sequence);
-      if (row !== null && commandRad?.length === joints && stateRad?.length === joints)
-        yield { ...row, commandRad, stateRad };
-    }
+  const assembler = new RowAssembler(index.channels, info.joints.length);
+  for (const message of messagesOn(mcap, index, ROW_TOPICS)) {
+    const row = assembler.add(message);
+    if (row !== null) yield row;
   }
 }
 
@@ -228,12 +213,3 @@ function pictures(mcap: McapFile, camera: string): ReadonlyMap<number, Place> {
 
 const PLACES = new Map<string, ReadonlyMap<number, Place>>();
 const MAX_PLACES = 8;
-const utf8 = new TextDecoder('utf-8');
-
-function parseJson(data: Uint8Array): Record<string, unknown> | null {
-  try {
-    return JSON.parse(utf8.decode(data)) as Record<string, unknown> | null;
-  } catch {
-    return null;
-  }
-}
