@@ -101,13 +101,13 @@ function withFile<T>(file: string, use: (mcap: McapFile) => T): T {
 }
 
 function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
-  const start = metadataJson(index, EPISODE_METADATA);
+  const summary = metadataJson(index, SUMMARY_METADATA);
+  const start = { ...summary, ...metadataJson(index, EPISODE_METADATA) };
   if (typeof start['robot'] !== 'string')
     throw new TeleopError('file-unreadable', `${mcap.path} is not a recording of Farhand`, {
       hint: 'Other MCAP files open in Foxglove, Lichtblick or Rerun.',
     });
-  const { rig: _, ...known } = start as unknown as EpisodeInfo & { rig: unknown };
-  const summary = metadataJson(index, SUMMARY_METADATA);
+  const { rig: _, owner: __, ...known } = start as unknown as EpisodeInfo & { rig: unknown; owner: unknown };
   const ended = index.complete && typeof summary['rows'] === 'number';
   return {
     ...known,

@@ -65,7 +65,7 @@ const nothingLeft = (file: string): TeleopError =>
 class EpisodeTally {
   rows = 0;
   lostRows = 0;
-  #start: (EpisodeInfo & { rig?: unknown }) | null = null;
+  #start: (EpisodeInfo & { rig?: unknown; owner?: unknown }) | null = null;
   #summary: Partial<EpisodeInfo> = {};
   #assembler: RowAssembler | null = null;
   #meter = new QualityMeter(100);
@@ -80,7 +80,7 @@ class EpisodeTally {
     const value = parseJson(new TextEncoder().encode(json));
     if (value === null) return;
     if (name === SUMMARY_METADATA) this.#summary = value as Partial<EpisodeInfo>;
-    if (name !== EPISODE_METADATA) return;
+    if (name !== EPISODE_METADATA && (this.#start !== null || name !== SUMMARY_METADATA)) return;
     this.#start = value as unknown as EpisodeInfo;
     this.#meter = new QualityMeter(this.#start.rateHz);
   }
@@ -113,7 +113,7 @@ class EpisodeTally {
   /** What the episode came to; null when the file does not say what it is of. */
   info(id: string): EpisodeInfo | null {
     if (this.#start === null) return null;
-    const { rig: _, ...start } = this.#start;
+    const { rig: _, owner: __, ...start } = this.#start;
     const skippedRows = this.#summary.skippedRows ?? start.skippedRows;
     return {
       ...start,

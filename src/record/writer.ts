@@ -28,6 +28,8 @@ export interface EpisodeStart {
   info: EpisodeInfo;
   rig: unknown;
   version: string;
+  /** The process that writes. */
+  owner?: { pid: number; host: string };
   /** The same instant on both clocks; all times of the file follow from it. */
   startNs: number;
   wallNs: bigint;
@@ -53,7 +55,7 @@ export class EpisodeWriter {
 
   /** `path`: of the finished episode, `<dir>/<id>.mcap`. */
   constructor(path: string, start: EpisodeStart) {
-    const { info, rig, version } = start;
+    const { info, rig, version, owner } = start;
     this.#start = start;
     this.#finalPath = path;
     this.#flushedNs = start.startNs;
@@ -61,7 +63,7 @@ export class EpisodeWriter {
     this.#values = new Float64Array(this.#names.length);
     const header = { profile: 'ros2', library: `farhand ${version}` };
     this.#file = new McapFileWriter(`${path}.part`, header, [NUMBERS_BYTES, PICTURES_BYTES]);
-    this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig }) });
+    this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig, owner }) });
     this.#channels = this.#declare(info.cameras);
     this.#file.flush();
   }

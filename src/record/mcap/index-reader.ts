@@ -87,10 +87,11 @@ export class McapFile {
       throw new TeleopError('file-unreadable', `${this.path} is not an MCAP file`, {
         hint: 'Recordings end in .mcap or .mcap.part.',
       });
-    return this.#summary() ?? this.#walk();
+    return this.summary() ?? this.#walk();
   }
 
-  #summary(): McapIndex | null {
+  /** From the summary alone; null where the file has none. */
+  summary(): McapIndex | null {
     const end = this.read(this.sizeBytes - FOOTER_BYTES, FOOTER_BYTES);
     if (end.length < FOOTER_BYTES || !isMagic(end.subarray(-MAGIC.length)) || end[0] !== Opcode.FOOTER)
       return null;

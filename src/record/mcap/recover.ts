@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import { TeleopError } from '../../core/errors.ts';
 import { McapFileWriter } from './file-writer.ts';
 import { isMagic, McapFile, noteDeclaration } from './index-reader.ts';
 import {
@@ -35,9 +34,10 @@ export interface Recovered {
 }
 
 export interface RecoverHooks {
+  /** Of metadata, which may come twice. */
+  onMetadata?: (name: string, metadata: ReadonlyMap<string, string>) => void;
   /** Every message that is kept, in the file's order; `data` is only valid during the call. */
   onMessage?: (message: MessageRecord, channels: ReadonlyMap<number, ChannelRecord>) => void;
-  onMetadata?: (name: string, metadata: ReadonlyMap<string, string>) => void;
   /** Metadata to leave out of the new file. */
   isOutdated?: (name: string) => boolean;
   /** Called before the new file is ended. */
@@ -197,15 +197,12 @@ class Recovery {
     return true;
   }
 
-  /** The summary at the end names schemas and channels again: they may be lost at the start. */
+  /** The summary at the end names schemas and channels again, and says what the file is of: the start may be lost. */
   #declareFromEnd(): void {
-    try {
-      const { schemas, channels } = this.#file.index();
-      for (const schema of schemas.values()) this.#schemas.set(schema.id, schema);
-      for (const channel of channels.values()) this.#channels.set(channel.id, channel);
-    } catch (error) {
-      if (!(error instanceof TeleopError)) throw error;
-    }
+    const index = this.#file.summary();
+    for (const schema of index?.schemas.values() ?? []) this.#schemas.set(schema.id, schema);
+    for (const channel of index?.channels.values() ?? []) this.#channels.set(channel.id, channel);
+    for (const [name, metadata] of index?.metadata ?? []) this.#hooks.onMetadata?.(name, metadata);
   }
 
   /** Where the next chunk begins whose check sum is right; −1 when there is none. */

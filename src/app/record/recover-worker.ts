@@ -1,0 +1,21 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { TeleopError } from '../../core/errors.ts';
+import { recoverEpisode, recoveryPath } from '../../record/recover.ts';
+import { recoveryText } from './recovery-text.ts';
+
+export interface RecoverWorkerStart {
+  files: string[];
+  version: string;
+}
+
+/** Mends what an earlier process left unfinished, beside everything else. Tells one line per file. */
+const { files, version } = workerData as RecoverWorkerStart;
+for (const file of files) {
+  try {
+    const text = recoveryText(file, recoverEpisode(file, recoveryPath(file), version));
+    parentPort?.postMessage({ text, mended: file });
+  } catch (error) {
+    if (!(error instanceof TeleopError)) throw error;
+    parentPort?.postMessage({ text: `${error.message}. ${error.hint}`, mended: null });
+  }
+}
