@@ -48,8 +48,8 @@ export async function readStart(file: string): Promise<Record<string, unknown>> 
   return withFile(file, (mcap) => metadataJson(mcap.index(), EPISODE_METADATA));
 }
 
-/** The traces, or the events, of an episode. */
-export async function readJson(file: string, kind: 'trace' | 'event'): Promise<JsonMessage[]> {
+/** The traces, the events, or the rows without their joints, with their times. */
+export async function readJson(file: string, kind: 'trace' | 'event' | 'row'): Promise<JsonMessage[]> {
   return withFile(file, (mcap) => {
     const index = mcap.index();
     const found: JsonMessage[] = [];

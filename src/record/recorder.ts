@@ -103,6 +103,7 @@ export class EpisodeRecorder {
     this.#message = '';
     this.#guard('begin a recording', () => {
       mkdirSync(dir, { recursive: true });
+      if (!this.#hasRoom()) throw noRoom(dir);
       const id = newEpisodeId(startedAt, (taken) => isTakenIn(dir, taken));
       const info = this.#emptyInfo(id, startedAt);
       const begin = { info, rig, version, startNs, wallNs: startWallNs, owner };
@@ -204,15 +205,22 @@ export class EpisodeRecorder {
     this.#guard('go on recording', () => episode.writer.flushIfDue(nowNs));
     if (nowNs - this.#checkedNs < NS_PER_S) return;
     this.#checkedNs = nowNs;
-    this.#guard('go on recording', () => this.#checkSpace());
+    this.#guard('go on recording', () => {
+      if (!this.#hasRoom()) this.#stopForRoom();
+    });
   }
 
-  #checkSpace(): void {
+  #hasRoom(): boolean {
     const { dir, minFreeBytes } = this.#parts;
-    if (minFreeBytes === 0) return;
+    if (minFreeBytes === 0) return true;
     const { bavail, bsize } = statfsSync(dir);
-    if (bavail * bsize >= minFreeBytes) return;
+    return bavail * bsize >= minFreeBytes;
+  }
+
+  #stopForRoom(): void {
+    const { dir } = this.#parts;
     this.#stop(null);
+    if (this.#state === 'failed') return;
     this.#state = 'failed';
     this.#message = `Recording stopped: the disk of ${dir} is nearly full. The episode is saved. Free space, then start again.`;
   }
@@ -292,6 +300,11 @@ export class EpisodeRecorder {
     this.#message = `${message}. ${hint}${mend}`;
   }
 }
+
+const noRoom = (dir: string): TeleopError =>
+  new TeleopError('recording-stopped', `Cannot begin a recording in ${dir}: the disk is nearly full`, {
+    hint: 'Free space on the disk, choose another folder with record.dir=FOLDER, or lower record.minFreeMb.',
+  });
 
 function recordingStopped(what: string, dir: string, cause: NodeJS.ErrnoException): TeleopError {
   if (cause instanceof TeleopError) return cause;
