@@ -1,7 +1,7 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writevSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { McapChunkBuilder, McapRecordBuilder } from '@mcap/core';
-import type { ChannelRecord, SchemaRecord } from './records.ts';
+import { type ChannelRecord, Opcode, PREFIX_BYTES, type SchemaRecord } from './records.ts';
 
 export interface McapMessage {
   channelId: number;
@@ -124,14 +124,8 @@ export class McapFileWriter {
   chunk({ messageStartTime, messageEndTime, records, crc, indices }: WholeChunk): void {
     const size = BigInt(records.length);
     const chunkStartOffset = BigInt(this.#position);
-    const chunkLength = this.#records.writeChunk({
-      messageStartTime,
-      messageEndTime,
-      uncompressedSize: size,
-      uncompressedCrc: crc,
-      compression: '',
-      records,
-    });
+    const head = chunkHead(messageStartTime, messageEndTime, size, crc);
+    const chunkLength = BigInt(head.length) + size;
     const indexStart = chunkStartOffset + chunkLength;
     const messageIndexOffsets = new Map<number, bigint>();
     let indexLength = 0n;
@@ -151,7 +145,8 @@ export class McapFileWriter {
       compressedSize: size,
       uncompressedSize: size,
     });
-    this.#put();
+    this.#write([head, records, this.#records.buffer]);
+    this.#records.reset();
   }
 
   #count(channelId: number, messages: number, startTime: bigint, endTime: bigint): void {
@@ -215,12 +210,43 @@ export class McapFileWriter {
   }
 
   #put(): void {
-    const { buffer } = this.#records;
-    for (let taken = 0; taken < buffer.length; ) taken += writeSync(this.#fd, buffer, taken);
-    this.#crc = crc32(buffer, this.#crc);
-    this.#position += buffer.length;
+    this.#write([this.#records.buffer]);
     this.#records.reset();
   }
+
+  #write(parts: Uint8Array[]): void {
+    let left = parts;
+    while (left.length > 0) left = after(left, writevSync(this.#fd, left));
+    for (const part of parts) {
+      this.#crc = crc32(part, this.#crc);
+      this.#position += part.length;
+    }
+  }
+}
+
+/** What remains when the first `count` bytes were taken. */
+function after(parts: readonly Uint8Array[], count: number): Uint8Array[] {
+  const left: Uint8Array[] = [];
+  for (const part of parts) {
+    if (count < part.length) left.push(part.subarray(count));
+    count = Math.max(0, count - part.length);
+  }
+  return left;
+}
+
+/** A chunk record up to its records: they are large and written as they are. */
+function chunkHead(startTime: bigint, endTime: bigint, size: bigint, crc: number): Uint8Array {
+  const bytes = new Uint8Array(PREFIX_BYTES + 40);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, Opcode.CHUNK);
+  view.setBigUint64(1, 40n + size, true);
+  view.setBigUint64(9, startTime, true);
+  view.setBigUint64(17, endTime, true);
+  view.setBigUint64(25, size, true);
+  view.setUint32(33, crc, true);
+  view.setUint32(37, 0, true);
+  view.setBigUint64(41, size, true);
+  return bytes;
 }
 
 interface Lane {

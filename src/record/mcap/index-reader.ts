@@ -66,7 +66,10 @@ export class McapFile {
 
   /** Fewer than `length` bytes at the end of the file. */
   read(offset: number, length: number): Uint8Array {
-    const bytes = new Uint8Array(Math.max(0, Math.min(length, this.sizeBytes - offset)));
+    // Not from Node's pool: callers may take its buffer for the whole.
+    const bytes = new Uint8Array(
+      Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.sizeBytes - offset))).buffer,
+    );
     let taken = 0;
     while (taken < bytes.length) {
       const count = readSync(this.#fd, bytes, taken, bytes.length - taken, offset + taken);
