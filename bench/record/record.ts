@@ -61,7 +61,7 @@ function record(
   for (let i = 0; i < seconds * 100; i++) {
     clock.advanceBy(10e6);
     const nowNs = clock.nowNs();
-    if ((i % 10) % 3 === 0)
+    if (Math.floor(i * 0.3) !== Math.floor((i - 1) * 0.3))
       for (const [c, name] of CAMERAS.entries()) {
         const frame = pool[c]![i % 10]!;
         newest.set(name, {

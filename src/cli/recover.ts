@@ -1,6 +1,7 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { packageVersion } from '../app/paths.ts';
 import { recoveryText } from '../app/record/recovery-text.ts';
+import { TeleopError } from '../core/errors.ts';
 import { McapFile } from '../record/mcap/index-reader.ts';
 import { recoverEpisode, recoveryPath } from '../record/recover.ts';
 import { expectWords, type Given, JSON_OPTION, type Verb } from './arguments.ts';
@@ -24,6 +25,7 @@ Any MCAP file with uncompressed chunks will do. Exit code 0: nothing that was wr
     const sizeBytes = sizeOf(file);
     const startedMs = performance.now();
     const into = String(given.values['output'] ?? recoveryPath(file));
+    if (existsSync(into)) throw taken(into);
     const found = recoverEpisode(file, into, packageVersion());
     const tookS = (performance.now() - startedMs) / 1000;
     if (given.values['json'] === true) console.log(JSON.stringify({ ...found, sizeBytes, tookS }));
@@ -35,6 +37,11 @@ Any MCAP file with uncompressed chunks will do. Exit code 0: nothing that was wr
     return lost === 0 ? 0 : WITH_LOSS;
   },
 };
+
+const taken = (file: string): TeleopError =>
+  new TeleopError('file-unwritable', `${file} exists already`, {
+    hint: 'Move it away, or name another with --output FILE.',
+  });
 
 function sizeOf(file: string): number {
   new McapFile(file).close();

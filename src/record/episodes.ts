@@ -11,7 +11,8 @@ export const REFUSED_FOLDER = 'refused';
 /** All episodes of a folder, oldest first. Files that are none of ours are left out. */
 export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
   const found: EpisodeInfo[] = [];
-  for (const name of names(dir).filter(isEpisode)) {
+  const all = names(dir);
+  for (const name of all.filter((each) => isEpisode(each) && !isMended(each, all))) {
     try {
       found.push(await readInfo(path.join(dir, name)));
     } catch (error) {
@@ -21,10 +22,10 @@ export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
   return found;
 }
 
-/** Left behind by a process that was ended while it recorded. */
+/** Left behind by a process that was ended while it recorded, and not recovered since. */
 export const leftovers = (dir: string): string[] =>
   names(dir)
-    .filter((name) => name.endsWith(PART_ENDING))
+    .filter((name, _, all) => name.endsWith(PART_ENDING) && !isMended(name, all))
     .map((name) => path.join(dir, name));
 
 /** The file of an episode: in the folder, among the refused ones, or unfinished. */
@@ -76,6 +77,10 @@ export function isTakenIn(dir: string, id: string): boolean {
 const ID = /^[^/\\]+$/;
 
 const isEpisode = (name: string): boolean => name.endsWith(EPISODE_ENDING) || name.endsWith(PART_ENDING);
+
+/** An unfinished file that was recovered by hand is still there. */
+const isMended = (name: string, all: readonly string[]): boolean =>
+  name.endsWith(PART_ENDING) && all.includes(name.slice(0, -'.part'.length));
 
 function names(dir: string): string[] {
   try {

@@ -3,6 +3,7 @@ import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
 import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
+import { syncFolderOf } from './mcap/file-writer.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
 import { type Recovered, recoverMcap } from './mcap/recover.ts';
 import { QualityMeter } from './quality.ts';
@@ -43,6 +44,7 @@ export function recoverEpisode(file: string, into: string, version: string): Rec
     });
     if (found.keptMessages === 0) throw nothingLeft(file);
     renameSync(draft, into);
+    syncFolderOf(into);
   } catch (cause) {
     rmSync(draft, { force: true });
     if (typeof (cause as NodeJS.ErrnoException).code !== 'string' || cause instanceof TeleopError)

@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../core/recording.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../core/trace-record.ts';
-import { McapFileWriter } from './mcap/file-writer.ts';
+import { McapFileWriter, syncFolderOf } from './mcap/file-writer.ts';
 import {
   CAMERA_TOPIC,
   EPISODE_METADATA,
@@ -19,6 +19,8 @@ export const EPISODE_ENDING = '.mcap';
 
 /** Numbers gather for at most this long before they are handed to the system; pictures also by size. */
 export const FLUSH_NS = 100e6;
+/** How often the disk is asked to keep up: less to wait for at the end, less to lose without power. */
+const SYNC_NS = 2e9;
 const NUMBERS_BYTES = 256 * 1024;
 const PICTURES_BYTES = 256 * 1024;
 
@@ -49,6 +51,7 @@ export class EpisodeWriter {
   readonly #values: Float64Array;
   readonly #finalPath: string;
   #flushedNs: number;
+  #syncedNs: number;
   #sequence = 0;
   #events = 0;
   #traces = 0;
@@ -58,7 +61,7 @@ export class EpisodeWriter {
     const { info, rig, version, owner } = start;
     this.#start = start;
     this.#finalPath = path;
-    this.#flushedNs = start.startNs;
+    this.#flushedNs = this.#syncedNs = start.startNs;
     this.#names = info.hasGripper ? [...info.joints, GRIPPER_NAME] : info.joints;
     this.#values = new Float64Array(this.#names.length);
     const header = { profile: 'ros2', library: `farhand ${version}` };
@@ -160,6 +163,9 @@ export class EpisodeWriter {
     if (nowNs - this.#flushedNs < FLUSH_NS) return;
     this.#flushedNs = nowNs;
     this.#file.flush();
+    if (nowNs - this.#syncedNs < SYNC_NS) return;
+    this.#syncedNs = nowNs;
+    this.#file.sync();
   }
 
   /** Ends the file with what the episode came to, and gives it its name: in `intoPath`, if that is given. */
@@ -167,6 +173,7 @@ export class EpisodeWriter {
     this.#file.metadata(SUMMARY_METADATA, { json: JSON.stringify(info) });
     this.#file.end();
     renameSync(this.#file.path, intoPath);
+    syncFolderOf(intoPath);
     return intoPath;
   }
 

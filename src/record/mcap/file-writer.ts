@@ -1,4 +1,5 @@
-import { closeSync, fsyncSync, openSync, writevSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync, writevSync } from 'node:fs';
+import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { McapChunkBuilder, McapRecordBuilder } from '@mcap/core';
 import { type ChannelRecord, Opcode, PREFIX_BYTES, type SchemaRecord } from './records.ts';
@@ -52,6 +53,8 @@ export class McapFileWriter {
   #crc = 0;
   #position = 0;
   #open = true;
+  #syncing = false;
+  #syncError: NodeJS.ErrnoException | null = null;
 
   constructor(path: string, header: { profile: string; library: string }, laneBytes: readonly number[]) {
     this.path = path;
@@ -107,6 +110,16 @@ export class McapFileWriter {
   /** Hands all that was gathered to the system: a process that is killed then loses none of it. */
   flush(): void {
     this.#flushFrom(this.#lanes[0]!);
+  }
+
+  /** Has the system write to the disk what it was handed, beside everything else. A failure is thrown by the next write. */
+  sync(): void {
+    if (this.#syncing || !this.#open) return;
+    this.#syncing = true;
+    fdatasync(this.#fd, (error) => {
+      this.#syncing = false;
+      if (this.#open) this.#syncError = error;
+    });
   }
 
   /** Later lanes go first: what a row points at is in the file before the row. */
@@ -215,12 +228,23 @@ export class McapFileWriter {
   }
 
   #write(parts: Uint8Array[]): void {
+    if (this.#syncError !== null) throw this.#syncError;
     let left = parts;
     while (left.length > 0) left = after(left, writevSync(this.#fd, left));
     for (const part of parts) {
       this.#crc = crc32(part, this.#crc);
       this.#position += part.length;
     }
+  }
+}
+
+/** A name given in a folder outlives a loss of power only after this. */
+export function syncFolderOf(file: string): void {
+  const fd = openSync(path.dirname(file), 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }
 
