@@ -178,9 +178,10 @@ const messagesOn = (mcap: McapFile, index: McapIndex, topics: readonly string[])
 
 /** Rows whose command and state are there as well. */
 function* rowsOf(mcap: McapFile, index: McapIndex, info: EpisodeInfo): Generator<EpisodeRow> {
-  const assembler = new RowAssembler(index.channels, info.joints.length);
-  for (const message of messagesOn(mcap, index, ROW_TOPICS)) {
-    const row = assembler.add(message);
+  const assembler = new RowAssembler(info.joints.length);
+  const channels = channelsOf(index, ROW_TOPICS);
+  for (const message of selected(mcap, index, channels)) {
+    const row = assembler.add(channels.get(message.channelId)!, message);
     if (row !== null) yield row;
   }
 }

@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { McapIndexedReader, McapStreamReader } from '@mcap/core';
 import { McapFile } from './mcap/index-reader.ts';
 import { frames, readEpisode } from './reader.ts';
-import { recoverEpisode, recoveryPath } from './recover.ts';
+import { finishEpisode, recoverEpisode, recoveryPath } from './recover.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from './test-episode.ts';
 import { EpisodeWriter } from './writer.ts';
 
@@ -50,6 +59,26 @@ async function assertSound(file: string): Promise<number> {
   return rows.length;
 }
 
+/** As the format's own library counts them, by the index and in order, with every check sum right. */
+async function messagesIn(bytes: Uint8Array): Promise<number> {
+  const stream = new McapStreamReader({ validateCrcs: true });
+  stream.append(bytes);
+  let inOrder = 0;
+  for (let record = stream.nextRecord(); record !== undefined; record = stream.nextRecord())
+    if (record.type === 'Message') inOrder++;
+  const indexed = await McapIndexedReader.Initialize({
+    readable: {
+      size: async () => BigInt(bytes.length),
+      read: async (offset: bigint, size: bigint) => bytes.slice(Number(offset), Number(offset + size)),
+    },
+  });
+  let byIndex = 0;
+  for await (const _ of indexed.readMessages()) byIndex++;
+  assert.equal(byIndex, inOrder);
+  assert.equal(indexed.statistics?.messageCount, BigInt(inOrder));
+  return inOrder;
+}
+
 describe('recovery', () => {
   for (const share of [0.999, 0.75, 0.5, 0.1])
     it(`keeps what is before the cut at ${share * 100} %`, async () => {
@@ -64,6 +93,37 @@ describe('recovery', () => {
       assert.ok(rows >= COUNT * share - 25, `${rows} rows of ${COUNT * share}`);
       assert.equal(found.hadEnd, share > 0.99 && found.truncatedBytes === 0);
     });
+
+  it('finishes a file that was cut off where it is, wherever the cut is', async () => {
+    const bytes = readFileSync(whole);
+    const mcap = new McapFile(whole);
+    const chunks = mcap.index().chunks.filter(({ channels }) => channels.size > 1);
+    mcap.close();
+    const { offset, length } = chunks[chunks.length >> 1]!;
+    // In the chunk, at its end, and in the index that follows it.
+    for (const cut of [offset + 5, offset + length - 1, offset + length, offset + length + 20]) {
+      const part = path.join(dir, 'place.mcap.part');
+      writeFileSync(part, bytes.subarray(0, cut));
+      const found = finishEpisode(part, '0.0.0');
+      assert.ok(!existsSync(part));
+      assert.equal(await assertSound(found.path), found.rows);
+      const mended = readFileSync(found.path);
+      assert.deepEqual(mended.subarray(0, offset), bytes.subarray(0, offset));
+      assert.equal(await messagesIn(mended), found.keptMessages);
+      rmSync(found.path);
+    }
+  });
+
+  it('finishes by a copy what is damaged as well', async () => {
+    const part = damaged('both.mcap.part', (bytes) => {
+      bytes[bytes.length >> 2]! ^= 0x55;
+      return bytes.subarray(0, bytes.length >> 1);
+    });
+    const found = finishEpisode(part, '0.0.0');
+    assert.equal(found.damagedChunks, 1);
+    assert.ok(!existsSync(part));
+    assert.equal(await messagesIn(readFileSync(found.path)), found.keptMessages);
+  });
 
   it('leaves out a damaged chunk and says so', async () => {
     const file = path.join(dir, 'index.mcap');

@@ -5,14 +5,15 @@ import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
 import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
 import { syncFolderOf } from './mcap/file-writer.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
-import { type Recovered, recoverMcap } from './mcap/recover.ts';
+import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';
+import type { Scanned } from './mcap/scan.ts';
 import { QualityMeter } from './quality.ts';
 import { episodeId } from './reader.ts';
 import { parseJson, RowAssembler } from './rows.ts';
 import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
-export interface RecoveredEpisode extends Recovered {
+export interface RecoveredEpisode extends Scanned {
   path: string;
   rows: number;
   durationS: number;
@@ -30,37 +31,64 @@ export const recoveryPath = (file: string): string =>
 export function recoverEpisode(file: string, into: string, version: string): RecoveredEpisode {
   const episode = new EpisodeTally();
   const draft = `${into}.recovering`;
-  rmSync(draft, { force: true });
-  let found: Recovered;
   try {
-    found = recoverMcap(file, draft, `farhand ${version}`, {
-      onMessage: (message, channels) => episode.onMessage(message, channels),
-      onMetadata: (name, metadata) => episode.onMetadata(name, metadata.get('json') ?? '{}'),
-      isOutdated: (name) => name === SUMMARY_METADATA,
-      beforeEnd: (out, recovered) => {
-        const info = episode.info(episodeId(into));
-        if (info !== null) out.metadata(SUMMARY_METADATA, { json: JSON.stringify({ ...info, recovered }) });
-      },
-    });
+    rmSync(draft, { force: true });
+    const found = recoverMcap(file, draft, `farhand ${version}`, hooksOf(episode, episodeId(into)));
     if (found.keptMessages === 0) throw nothingLeft(file);
-    renameSync(draft, into);
-    syncFolderOf(into);
+    return named(draft, into, episode, found);
   } catch (cause) {
     rmSync(draft, { force: true });
-    if (typeof (cause as NodeJS.ErrnoException).code !== 'string' || cause instanceof TeleopError)
-      throw cause;
-    throw new TeleopError('file-unwritable', `${into} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Free space on the disk, or recover to another one with --output FILE.',
-      cause,
-    });
+    throw unwritable(into, cause);
   }
+}
+
+/**
+ * Finishes an episode that was cut off: where it is if nothing else is wrong with it, which takes hardly any space,
+ * and by a copy otherwise. The unfinished file is gone afterwards. Blocking.
+ */
+export function finishEpisode(part: string, version: string): RecoveredEpisode {
+  const into = recoveryPath(part);
+  try {
+    const episode = new EpisodeTally();
+    const found = endMcap(part, hooksOf(episode, episodeId(into)));
+    if (found !== null) return named(part, into, episode, found);
+    const recovered = recoverEpisode(part, into, version);
+    rmSync(part);
+    return recovered;
+  } catch (cause) {
+    throw unwritable(into, cause);
+  }
+}
+
+function named(from: string, into: string, episode: EpisodeTally, found: Scanned): RecoveredEpisode {
+  renameSync(from, into);
+  syncFolderOf(into);
   const { rows, durationS, lostRows } = episode;
   return { ...found, path: into, rows, durationS, lostRows };
 }
 
+/** What the file system threw, in words; anything else as it is. */
+function unwritable(file: string, cause: unknown): unknown {
+  if (cause instanceof TeleopError || typeof (cause as NodeJS.ErrnoException).code !== 'string') return cause;
+  return new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
+    hint: 'Free space on the disk, or recover to another one with --output FILE.',
+    cause,
+  });
+}
+
+const hooksOf = (episode: EpisodeTally, id: string): RecoverHooks => ({
+  onMessage: (message, channel) => episode.onMessage(message, channel),
+  onMetadata: (name, metadata) => episode.onMetadata(name, metadata.get('json') ?? '{}'),
+  isOutdated: (name) => name === SUMMARY_METADATA,
+  beforeEnd: (out, recovered) => {
+    const info = episode.info(id);
+    if (info !== null) out.metadata(SUMMARY_METADATA, { json: JSON.stringify({ ...info, recovered }) });
+  },
+});
+
 const nothingLeft = (file: string): TeleopError =>
   new TeleopError('file-unreadable', `nothing in ${file} can be recovered`, {
-    hint: 'It holds no whole chunk of an MCAP file: it was ended before anything was written, or is none.',
+    hint: 'It holds no whole chunk of an MCAP file: it was ended before anything was written, or is none. Delete it.',
   });
 
 /** Counts and judges an episode as its messages pass by. */
@@ -87,11 +115,11 @@ class EpisodeTally {
     this.#meter = new QualityMeter(this.#start.rateHz);
   }
 
-  onMessage(message: MessageRecord, channels: ReadonlyMap<number, ChannelRecord>): void {
+  onMessage(message: MessageRecord, { topic }: ChannelRecord): void {
     if (this.#start === null) return;
-    if (channels.get(message.channelId)?.topic === TOPICS.trace) return this.#onTrace(message.data);
-    this.#assembler ??= new RowAssembler(channels, this.#start.joints.length);
-    const row = this.#assembler.add(message);
+    if (topic === TOPICS.trace) return this.#onTrace(message.data);
+    this.#assembler ??= new RowAssembler(this.#start.joints.length);
+    const row = this.#assembler.add(topic, message);
     if (row === null) return;
     if (this.#last !== null) this.lostRows += Math.max(0, row.index - this.#last.index - 1);
     this.#first ??= row;

@@ -1,5 +1,5 @@
 import type { EpisodeRow } from '../core/recording.ts';
-import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
+import type { MessageRecord } from './mcap/records.ts';
 import { type RowMessage, readFloat64MultiArray, readJointState, TOPICS } from './schemas.ts';
 
 /** The channels a row is put together from. */
@@ -7,20 +7,16 @@ export const ROW_TOPICS: readonly string[] = [TOPICS.command, TOPICS.state, TOPI
 
 /** Puts rows together from the messages of a file, in the file's order. */
 export class RowAssembler {
-  readonly #topics = new Map<number, string>();
   readonly #joints: number;
   readonly #commands = new Map<number, number[]>();
   readonly #states = new Map<number, number[]>();
 
-  constructor(channels: ReadonlyMap<number, ChannelRecord>, joints: number) {
+  constructor(joints: number) {
     this.#joints = joints;
-    for (const { id, topic } of channels.values())
-      if (ROW_TOPICS.includes(topic)) this.#topics.set(id, topic);
   }
 
   /** The row, once its last message came; null otherwise, and for a row of which a part is not there. */
-  add({ channelId, sequence, data }: MessageRecord): EpisodeRow | null {
-    const topic = this.#topics.get(channelId);
+  add(topic: string, { sequence, data }: MessageRecord): EpisodeRow | null {
     if (topic === TOPICS.command) this.#commands.set(sequence, this.#angles(readFloat64MultiArray(data)));
     else if (topic === TOPICS.state)
       this.#states.set(sequence, this.#angles(readJointState(data)?.positions));

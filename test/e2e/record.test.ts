@@ -198,9 +198,10 @@ describe('a killed operator', () => {
       const killedAtMs = Date.now();
       operator.process.kill('SIGKILL');
       await operator.exited;
-      const recovered = await farhand(['recover', partOf(dir)]);
+      const part = partOf(dir);
+      const recovered = await farhand(['recover', part]);
       assert.ok(recovered.code === 0 || recovered.code === 3, recovered.stderr);
-      const file = partOf(dir).replace('.part', '');
+      const file = part.replace('.part', '');
       const { rows } = await readEpisode(file);
       const seen = new Map<string, Set<number>>();
       for (const camera of ['front', 'wrist']) {

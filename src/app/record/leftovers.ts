@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { leftovers } from '../../record/episodes.ts';
@@ -9,14 +9,14 @@ import type { RecoverWorkerStart } from './recover-worker.ts';
 /** An unfinished file of another machine is taken for abandoned after this silence. */
 const ABANDONED_MS = 60_000;
 
-/** Unfinished recordings in a folder that no living process writes to. */
-export async function abandonedIn(dir: string): Promise<string[]> {
+async function abandonedIn(dir: string): Promise<string[]> {
   const found: string[] = [];
   for (const file of leftovers(dir)) if (await isAbandoned(file)) found.push(file);
   return found;
 }
 
-async function isAbandoned(file: string): Promise<boolean> {
+/** An unfinished recording that no living process writes. */
+export async function isAbandoned(file: string): Promise<boolean> {
   const silentMs = Date.now() - statSync(file).mtimeMs;
   const { owner } = await readStart(file).catch(() => ({ owner: undefined }));
   const { pid, host } = (owner ?? {}) as { pid?: number; host?: string };
@@ -33,7 +33,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Mends them on a thread of their own; the unfinished file goes once its recovery is on the disk. */
+/** Mends them on a thread of their own. */
 export async function mendLeftovers(dir: string, say: (text: string) => void): Promise<void> {
   const files = await abandonedIn(dir);
   if (files.length === 0) return;
@@ -41,8 +41,5 @@ export async function mendLeftovers(dir: string, say: (text: string) => void): P
   const worker = new Worker(new URL('./recover-worker.js', import.meta.url), { workerData });
   worker.unref();
   worker.on('error', (error) => say(`an unfinished recording could not be mended: ${error.message}`));
-  worker.on('message', ({ text, mended }: { text: string; mended: string | null }) => {
-    say(text);
-    if (mended !== null) rmSync(mended, { force: true });
-  });
+  worker.on('message', say);
 }

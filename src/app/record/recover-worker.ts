@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
-import { recoverEpisode, recoveryPath } from '../../record/recover.ts';
+import { finishEpisode } from '../../record/recover.ts';
 import { recoveryText } from './recovery-text.ts';
 
 export interface RecoverWorkerStart {
@@ -12,10 +12,9 @@ export interface RecoverWorkerStart {
 const { files, version } = workerData as RecoverWorkerStart;
 for (const file of files) {
   try {
-    const text = recoveryText(file, recoverEpisode(file, recoveryPath(file), version));
-    parentPort?.postMessage({ text, mended: file });
+    parentPort?.postMessage(recoveryText(file, finishEpisode(file, version)));
   } catch (error) {
     if (!(error instanceof TeleopError)) throw error;
-    parentPort?.postMessage({ text: `${error.message}. ${error.hint}`, mended: null });
+    parentPort?.postMessage(`${error.message}. ${error.hint}`);
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync, writevSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, writevSync } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { McapChunkBuilder, McapRecordBuilder } from '@mcap/core';
@@ -11,7 +11,8 @@ export interface McapMessage {
   data: Uint8Array;
 }
 
-interface ChunkIndex {
+/** As in the summary of a file. */
+export interface ChunkIndex {
   messageStartTime: bigint;
   messageEndTime: bigint;
   chunkStartOffset: bigint;
@@ -43,11 +44,13 @@ export class McapFileWriter {
   readonly #records = new McapRecordBuilder();
   readonly #lanes: readonly Lane[];
   readonly #laneOf = new Map<number, Lane>();
-  readonly #schemas: SchemaRecord[] = [];
-  readonly #channels: ChannelRecord[] = [];
-  readonly #chunks: ChunkIndex[] = [];
-  readonly #metadata: { name: string; offset: bigint; length: bigint }[] = [];
-  readonly #counts = new Map<number, bigint>();
+  readonly #schemas: SchemaRecord[];
+  readonly #channels: ChannelRecord[];
+  readonly #chunks: ChunkIndex[];
+  readonly #metadata: { name: string; offset: bigint; length: bigint }[];
+  readonly #counts: Map<number, bigint>;
+  /** Not of a file that someone else began: its bytes were not summed up. */
+  readonly #sumsData: boolean;
   #startTime = 0n;
   #endTime = 0n;
   #crc = 0;
@@ -56,12 +59,49 @@ export class McapFileWriter {
   #syncing = false;
   #syncError: NodeJS.ErrnoException | null = null;
 
-  constructor(path: string, header: { profile: string; library: string }, laneBytes: readonly number[]) {
+  constructor(
+    path: string,
+    header: { profile: string; library: string } | null,
+    laneBytes: readonly number[],
+    begun?: FileSoFar,
+  ) {
     this.path = path;
     this.#lanes = laneBytes.map((bytes) => ({ chunk: new McapChunkBuilder({}), bytes }));
-    this.#fd = openSync(path, 'wx', 0o644);
+    this.#schemas = begun?.schemas ?? [];
+    this.#channels = begun?.channels ?? [];
+    this.#chunks = begun?.chunks ?? [];
+    this.#metadata = begun?.metadata ?? [];
+    this.#counts = begun?.counts ?? new Map();
+    this.#sumsData = begun === undefined;
+    this.#fd = openSync(path, begun === undefined ? 'wx' : 'r+', 0o644);
+    if (header === null) return;
     this.#records.writeMagic();
     this.#records.writeHeader(header);
+    this.#put();
+  }
+
+  /** Goes on with a file that was cut off: after `offset`, where its last whole record ends. */
+  static resume(path: string, offset: number, begun: FileSoFar): McapFileWriter {
+    const writer = new McapFileWriter(path, null, [MAX_LANE_BYTES], begun);
+    ftruncateSync(writer.#fd, offset);
+    writer.#position = offset;
+    for (const { messageStartTime, messageEndTime } of begun.chunks) {
+      if (writer.#startTime === 0n || messageStartTime < writer.#startTime)
+        writer.#startTime = messageStartTime;
+      if (messageEndTime > writer.#endTime) writer.#endTime = messageEndTime;
+    }
+    return writer;
+  }
+
+  /** The index of the messages of the last chunk, which the file lacks. */
+  indexLastChunk(indices: ReadonlyMap<number, [bigint, bigint][]>): void {
+    const last = this.#chunks.at(-1)!;
+    last.messageIndexOffsets.clear();
+    last.messageIndexLength = 0n;
+    for (const [channelId, records] of indices) {
+      last.messageIndexOffsets.set(channelId, BigInt(this.#position) + last.messageIndexLength);
+      last.messageIndexLength += this.#records.writeMessageIndex({ channelId, records });
+    }
     this.#put();
   }
 
@@ -171,7 +211,7 @@ export class McapFileWriter {
   /** Summary, indexes, end; on the disk when it returns. */
   end(): void {
     this.flush();
-    this.#records.writeDataEnd({ dataSectionCrc: this.#crc });
+    this.#records.writeDataEnd({ dataSectionCrc: this.#sumsData ? this.#crc : 0 });
     this.#put();
     const summaryStart = BigInt(this.#position);
     this.#crc = 0;
@@ -230,7 +270,12 @@ export class McapFileWriter {
   #write(parts: Uint8Array[]): void {
     if (this.#syncError !== null) throw this.#syncError;
     let left = parts;
-    while (left.length > 0) left = after(left, writevSync(this.#fd, left));
+    // At the position of its own count: a file that is gone on with was opened at its beginning.
+    for (let at = this.#position; left.length > 0; ) {
+      const count = writevSync(this.#fd, left, at);
+      left = after(left, count);
+      at += count;
+    }
     for (const part of parts) {
       this.#crc = crc32(part, this.#crc);
       this.#position += part.length;
@@ -272,6 +317,17 @@ function chunkHead(startTime: bigint, endTime: bigint, size: bigint, crc: number
   view.setBigUint64(41, size, true);
   return bytes;
 }
+
+/** What a file that is gone on with holds already. */
+export interface FileSoFar {
+  schemas: SchemaRecord[];
+  channels: ChannelRecord[];
+  chunks: ChunkIndex[];
+  metadata: { name: string; offset: bigint; length: bigint }[];
+  counts: Map<number, bigint>;
+}
+
+const MAX_LANE_BYTES = 64 * 2 ** 20;
 
 interface Lane {
   chunk: McapChunkBuilder;
