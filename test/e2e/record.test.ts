@@ -6,6 +6,7 @@ import { after, afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import { openTelemetryFeed } from '../../src/app/operator/telemetry-feed.ts';
+import { askRecorder } from '../../src/app/record/ask-recorder.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { openZmqSender } from '../../src/camera/channel/zmq-sender.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
@@ -92,7 +93,12 @@ describe('farhand record', () => {
     const begun = await record('start', '--task', 'stack two cups');
     assert.equal(begun.code, 0, begun.stderr);
     assert.match(begun.stdout, /recorder recording, episode \d{8}-\d{6}-\d{3}: .*task "stack two cups"/);
-    assert.match((await record('start')).stderr, /is being recorded already.*not-confirmed/);
+    const { config } = loadRig('demo', rig);
+    const asked = (action: 'start' | 'discard') => askRecorder(config, { kind: 'record', action }, 5000);
+    await assert.rejects(() => asked('start'), {
+      code: 'not-confirmed',
+      message: /is being recorded already/,
+    });
     const ended = await record('stop', '--label', 'success');
     assert.equal(ended.code, 0, ended.stderr);
     assert.match(
@@ -100,8 +106,9 @@ describe('farhand record', () => {
       /recorder reset[\s\S]*labelled success[\s\S]*one-way p95 [\d.]+ ms, bad windows 0/,
     );
     await operator.waitFor(/episode \d{8}-\d{6}-\d{3} \("stack two cups", labelled success\)/);
-    await record('start');
-    assert.equal((await record('discard')).code, 0);
+    assert.equal((await asked('start')).state, 'recording');
+    assert.equal((await asked('discard')).state, 'reset');
+    await assert.rejects(() => asked('discard'), { message: /nothing is being recorded/ });
     const [id] = readdirSync(dir).map((name) => name.replace('.mcap', ''));
     assert.deepEqual(readdirSync(dir), [`${id}.mcap`]);
     assert.equal((await record('label', id!, 'failure')).code, 0);

@@ -34,7 +34,8 @@ export interface WholeChunk {
 }
 
 /**
- * Writes an MCAP file, blocking: it belongs on a thread of its own. Messages are gathered in two lanes of chunks, so that
+ * Writes an MCAP file, blocking: it belongs on a thread of its own. The library's own writer cannot be told to hand over a
+ * chunk that is not full, and with little data would keep seconds of it in memory. Messages are gathered in two lanes of chunks, so that
  * who wants numbers need not read pictures. Schemas and channels stand before the first chunk. Throws what the file
  * system throws; the file is then whole up to its last flush, without an end.
  */
