@@ -16,6 +16,7 @@ import { loopBench } from './loop/loop.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
 import { rctpBench } from './rctp/rctp.ts';
+import { recordBench } from './record/record.ts';
 import { relayBench } from './relay/relay.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
@@ -36,6 +37,7 @@ const BENCHES: readonly Verb[] = [
   piperBench,
   dynamixelBench,
   relayBench,
+  recordBench,
   retargetBench,
   estopBench,
   camerasBench,

@@ -3,15 +3,11 @@ import { loadLinkTrace } from '../../src/app/link-emulator.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
+import { runningTargetMs } from '../../src/core/smoothness.ts';
 import type { TraceRecord } from '../../src/core/trace-record.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { type Applied, replay } from '../../src/robot/playout/replay/replay.ts';
-import {
-  effectiveLatencyMs,
-  runningTargetMs,
-  type Score,
-  scoreOf,
-} from '../../src/robot/playout/replay/score.ts';
+import { effectiveLatencyMs, type Score, scoreOf, WARM_TICKS } from '../../src/robot/playout/replay/score.ts';
 import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';
 import { demoRun } from '../demo-run.ts';
 import { badTracking, TrackingTap } from './tracking.ts';
@@ -63,7 +59,7 @@ export async function liveRun(
   });
   const { arrivals, applied, startNs } = arrivalsOf(records);
   const latencyMs = effectiveLatencyMs(arrivals, applied.applyUs);
-  const steadyMs = runningTargetMs(latencyMs);
+  const steadyMs = runningTargetMs(latencyMs, WARM_TICKS);
   const delayMs = (operatorNs: number) => {
     const tick = Math.round((operatorNs - startNs) / 1e7);
     return steadyMs[Math.max(0, Math.min(steadyMs.length - 1, tick))]!;

@@ -7,6 +7,7 @@ import type { Rig } from './rig.ts';
 
 const HOST = '127.0.0.1';
 const REPEAT_MS = 100;
+const MAX_REQUEST_BYTES = 2048;
 
 /** A robot out of reach is not known to be anything. */
 const isIn = ({ robot }: Telemetry, ...states: string[]): boolean =>
@@ -65,9 +66,9 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
     const isFirst = Number.isNaN(askedMs);
     if (kind === 'estop' || (mayAsk(request, seen) && (isFirst || request.repeats))) {
       if (isFirst) askedMs = performance.now();
-      send(socket, deskPort, (bytes) => writeFrame('request', { kind }, bytes));
+      sendTo(socket, deskPort, (bytes) => writeFrame('request', { kind }, bytes));
     }
-    send(socket, telemetryPort, (bytes) => encodeHello(1, bytes));
+    sendTo(socket, telemetryPort, (bytes) => encodeHello(1, bytes));
   };
   let timers: NodeJS.Timeout[] = [];
   try {
@@ -95,7 +96,8 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
 const mayAsk = ({ needs }: Request, seen: Telemetry | null): boolean =>
   seen !== null && (needs === undefined || isIn(seen, needs.state));
 
-async function openSocket(): Promise<Socket> {
+/** On a port of this machine's choice. */
+export async function openSocket(): Promise<Socket> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {
     socket.once('error', reject);
@@ -104,12 +106,12 @@ async function openSocket(): Promise<Socket> {
   return socket;
 }
 
-function send(socket: Socket, port: number, write: (out: Uint8Array) => number): void {
-  const bytes = new Uint8Array(256);
+export function sendTo(socket: Socket, port: number, write: (out: Uint8Array) => number): void {
+  const bytes = new Uint8Array(MAX_REQUEST_BYTES);
   socket.send(bytes, 0, write(bytes), port, HOST, () => {});
 }
 
-function telemetryOf(data: Uint8Array): Telemetry | null {
+export function telemetryOf(data: Uint8Array): Telemetry | null {
   try {
     const message = JSON.parse(Buffer.from(data).toString()) as Telemetry | null;
     return message?.kind === 'telemetry' ? message : null;

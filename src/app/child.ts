@@ -9,6 +9,7 @@ import type { RoleReady, RoleReport } from './role.ts';
 export type ChildMessage =
   | { kind: 'ready'; info: RoleReady | { url: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
+  | { kind: 'episode'; text: string }
   | { kind: 'report'; report: RoleReport };
 
 export interface Child {

@@ -212,6 +212,7 @@ class Family {
   #tell(verb: string, message: ChildMessage): void {
     if (message.kind === 'transition')
       this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
+    if (message.kind === 'episode') this.#options.say(message.text);
   }
 
   /** A process that ends by itself is started again; a measurement run is not patched up but fails. */

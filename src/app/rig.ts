@@ -18,6 +18,7 @@ import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
 import { handPublishConfig } from './operator/hand-publish-config.ts';
+import { recordConfig } from './record/config.ts';
 import { namedFile, readYaml, yamlNames } from './yaml-files.ts';
 
 const port = z.int().min(0).max(65535);
@@ -132,6 +133,7 @@ export const rigSchema = z.strictObject({
     })
     .prefault({}),
   cameras: camerasConfig.prefault({}),
+  record: recordConfig.prefault({}),
   trace: z
     .strictObject({
       dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),

@@ -5,6 +5,8 @@ import { Counters } from '../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
+import type { EpisodeInfo } from '../core/recording.ts';
+import type { RobotModel } from '../core/robot-model.ts';
 import { startRobotCameras } from './camera/cameras.ts';
 import type { CameraReport } from './camera/station.ts';
 import { deferred } from './deferred.ts';
@@ -16,6 +18,7 @@ import { InputRelays } from './operator/input-relay.ts';
 import { OPERATOR_SOCKETS } from './operator/loop.ts';
 import { inputRelays } from './operator/open.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
+import { RecorderThread } from './record/recorder-thread.ts';
 import type { Rig } from './rig.ts';
 import { loadModel } from './robot-models.ts';
 import {
@@ -84,11 +87,13 @@ export function startRole(
   role: Role,
   rig: Rig,
   onTransition: (message: TransitionMessage) => void,
+  onEpisode: (info: EpisodeInfo, file: string) => void = () => {},
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
   const memory = createRoleMemory(role, model.joints.length, rig.robot.controlHz);
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
+  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -110,7 +115,7 @@ export function startRole(
       : null,
   );
   const telemetry = control.ready.then((ready) =>
-    role === 'operator' ? TelemetryPublisher.open(rig, model, memory, ready.stampSource) : null,
+    recorder === null ? null : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder),
   );
   const relays = control.ready.then((ready) =>
     role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
@@ -144,10 +149,12 @@ export function startRole(
       Atomics.store(stopFlag(memory), 0, 1);
       // What did open would keep the process alive.
       await closeAll([trace, cameras, ...open]);
+      await recorder?.close();
       eventLoop.disable();
       throw error;
     });
     await control.done;
+    await recorder?.close();
     const closed = await (await trace)?.close();
     const filmed = (await (await cameras)?.close()) ?? [];
     await closeAll(open);
@@ -176,6 +183,14 @@ export function startRole(
     keepFlight: (cause) => flights?.onFailure(cause),
   };
 }
+
+const openRecorder = (
+  rig: Rig,
+  model: RobotModel,
+  memory: RoleMemory,
+  onSaved: (info: EpisodeInfo, file: string) => void,
+): RecorderThread =>
+  new RecorderThread(rig, model, memory, { onSaved, say: (text) => console.error(`farhand: ${text}`) });
 
 async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
   for (const opened of await Promise.allSettled(opening))

@@ -4,6 +4,7 @@ import { RecordRing } from '../core/ring.ts';
 import type { RobotModel } from '../core/robot-model.ts';
 import { SnapshotBoard } from '../core/snapshot.ts';
 import { TRACE_FIELDS } from '../core/trace-record.ts';
+import { ringRowFields } from '../record/ring-row.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Priors } from './network-memory.ts';
@@ -15,13 +16,16 @@ export type Role = 'operator' | 'robot';
 
 /** The memory a control thread shares with the rest of its process. All data leaves it this way. */
 export interface RoleMemory {
-  /** [stop now, wind down] */
+  /** [stop now, wind down, rows wanted by a recorder] */
   flags: SharedArrayBuffer;
   counters: SharedArrayBuffer;
   lateness: SharedArrayBuffer;
   board: SharedArrayBuffer;
   traceRing: SharedArrayBuffer;
   telemetryRing: SharedArrayBuffer;
+  /** Operator: to the recorder, every published command with what belongs to its instant, and every closed one. */
+  rowRing: SharedArrayBuffer;
+  rowTraceRing: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
 }
@@ -60,19 +64,25 @@ export type ControlMessage =
 /** Ten seconds of closed commands at 400 Hz. */
 const RING_RECORDS = 4096;
 
+/** Twenty seconds of rows at 100 Hz: longer than a disk may stand still. */
+const ROW_RECORDS = 2048;
+
 /** How much of the past the flight recorder keeps. */
 const FLIGHT_S = 2;
 
 export function createRoleMemory(role: Role, joints: number, controlHz = 0): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
+  const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
-    flags: new SharedArrayBuffer(8),
+    flags: new SharedArrayBuffer(12),
     counters: new Counters().buffer,
     lateness: new DurationHistogram().buffer,
     board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    rowRing: RecordRing.create(ringRowFields(joints), rowRecords).buffer,
+    rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
   };
 }
@@ -80,3 +90,4 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0): Rol
 /** A view on one flag, for `Atomics`. */
 export const stopFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 0, 1);
 export const windDownFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 4, 1);
+export const recorderFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 8, 1);

@@ -4,6 +4,7 @@ import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { openBrowser } from './open-browser.ts';
+import { RECORD_SHORTCUTS } from './record-options.ts';
 
 export const demoVerb: Verb = {
   name: 'demo',
@@ -22,6 +23,8 @@ export const demoVerb: Verb = {
       about: `put an emulated link between the roles: ${PROFILE_NAMES.join(', ')}`,
     },
     cameras: { type: 'boolean', about: 'two cameras: a view of the arm and a test pattern' },
+    record: RECORD_SHORTCUTS.record,
+    task: RECORD_SHORTCUTS.task,
     json: JSON_OPTION,
     'no-open': { type: 'boolean', about: 'do not open a browser' },
   },
@@ -35,7 +38,7 @@ export const demoVerb: Verb = {
     });
     const { summary, link, tracePath, reports } = await runDemo({
       rig: String(given.values['rig'] ?? 'demo'),
-      overrides: given.overrides,
+      overrides: [...given.overrides, ...recordOverrides(given)],
       headless: given.values['headless'] === true,
       link: given.values['link'] as string | undefined,
       cameras: given.values['cameras'] === true,
@@ -61,6 +64,14 @@ export const demoVerb: Verb = {
     return 0;
   },
 };
+
+function recordOverrides({ values }: Given): string[] {
+  const { record, task } = RECORD_SHORTCUTS;
+  return [
+    ...(values['record'] === true ? [`${record.key}=${record.set()}`] : []),
+    ...(values['task'] === undefined ? [] : [`${task.key}=${task.set(String(values['task']))}`]),
+  ];
+}
 
 function roleLine(report: RoleReport): string {
   const max = report.wakeLatenessMs?.max.toFixed(1) ?? '–';

@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
-import { packageRoot } from '../app/paths.ts';
+import { packageVersion } from '../app/paths.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import { parseVerb, type Verb, verbHelp } from './arguments.ts';
@@ -15,6 +13,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   ask: async () => (await import('./ask.ts')).askVerb,
   estop: async () => (await import('./ask.ts')).estopVerb,
   reset: async () => (await import('./ask.ts')).resetVerb,
+  record: async () => (await import('./record.ts')).recordVerb,
+  recover: async () => (await import('./recover.ts')).recoverVerb,
   link: async () => (await import('./link.ts')).linkVerb,
   bridge: async () => (await import('./bridge.ts')).bridgeVerb,
   pair: async () => (await import('./pair.ts')).pairVerb,
@@ -44,10 +44,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
 async function main(args: readonly string[]): Promise<number> {
   const [name = '--help', ...rest] = args;
   if (name === '--version') {
-    const manifest = JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as {
-      version: string;
-    };
-    console.log(manifest.version);
+    console.log(packageVersion());
     return 0;
   }
   if (name === '--help' || name === '-h' || name === 'help') {
@@ -83,7 +80,7 @@ ${verbs}
 }
 
 /** What is not mended by asking differently. */
-const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed'];
+const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed', 'recording-stopped'];
 
 // Whoever read our output may leave; that must not end a robot process.
 process.stdout.on('error', () => {});

@@ -1,5 +1,6 @@
 import type { Rig } from '../app/rig.ts';
 import type { RoleReady } from '../app/role.ts';
+import { RECORD_SHORTCUTS } from './record-options.ts';
 import { roleVerb } from './role-verb.ts';
 
 function describe(info: RoleReady, rig: Rig): string {
@@ -24,5 +25,6 @@ export const operatorVerb = roleVerb(
       about: 'where the robot is (link.robotHost)',
       key: 'link.robotHost',
     },
+    ...RECORD_SHORTCUTS,
   },
 );

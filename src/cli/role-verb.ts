@@ -1,3 +1,4 @@
+import { episodeText } from '../app/record/quality-text.ts';
 import { loadRig, type Rig } from '../app/rig.ts';
 import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
 import type { Role } from '../app/shared.ts';
@@ -8,6 +9,8 @@ import { onEndRequest, parentChannel } from './process.ts';
 /** An option that is another name for a setting. */
 export interface Shortcut extends OptionSpec {
   key: string;
+  /** What the setting becomes; the option's own value otherwise. */
+  set?: (value: string) => string;
 }
 
 /** `farhand operator` and `farhand robot` differ only in the role they run. */
@@ -26,15 +29,26 @@ export function roleVerb(
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
       const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
-      const overrides = wishes.map(([name, { key }]) => `${key}=${given.values[name]}`);
+      const overrides = wishes.map(
+        ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
+      );
       const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
       const json = given.values['json'] === true;
       const tell = parentChannel();
       const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
-      const handle = startRole(role, config, (transition) => {
-        void tell(transition);
-        print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
-      });
+      const handle = startRole(
+        role,
+        config,
+        (transition) => {
+          void tell(transition);
+          print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
+        },
+        (info, file) => {
+          const text = episodeText(info, file);
+          void tell({ kind: 'episode', text });
+          print({ kind: 'episode', ...info, file }, text);
+        },
+      );
       onEndRequest(() => handle.windDown());
       let failed = false;
       // A bug of ours: bring the robot to rest first, then say so.

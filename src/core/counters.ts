@@ -39,6 +39,8 @@ export const REASONS = [
   'rate-limited',
   'receipt-unknown',
   'replayed',
+  'row-dropped',
+  'row-skipped',
   'send-failed',
   'short',
   'slowed-collision',

@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'not-loopback'
   | 'pairing-failed'
   | 'port-in-use'
+  | 'recording-stopped'
   | 'robot-silent'
   | 'robot-unreachable'
   | 'socket-failed'

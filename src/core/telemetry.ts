@@ -1,4 +1,5 @@
 import type { LimitedBy, PlayoutQuality, SupervisorState } from './messages.ts';
+import type { RecorderStatus, RecordRequest } from './recording.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
@@ -73,6 +74,8 @@ export interface Telemetry {
     lost: number;
   };
   counters: Record<string, number>;
+  /** What is being recorded; absent from operators that cannot. */
+  record?: RecorderStatus | null;
 }
 
 /** One closed trace, durations in milliseconds; null where a stamp or the clock offset is missing. */
@@ -99,4 +102,13 @@ export type DeskRequest =
   | { kind: 'hold' }
   | { kind: 'teleop' }
   | { kind: 'input'; name: string }
-  | { kind: 'hand'; positionM: number[]; quatXyzw: number[]; gripper: number; clutch: boolean };
+  | RecordRequest
+  | {
+      kind: 'hand';
+      positionM: number[];
+      quatXyzw: number[];
+      gripper: number;
+      clutch: boolean;
+      /** A button of the page's input that begins and ends a recording is down. */
+      record?: boolean;
+    };

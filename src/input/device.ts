@@ -24,6 +24,8 @@ export interface InputDevice {
   readonly stream?: number;
   /** How well the sender is heard, for people to read. Fills all of `out`. Hot path. */
   quality?(nowNs: number, out: InputQuality): void;
+  /** How often its button that begins and ends a recording was pressed, where it has one. Only ever grows. */
+  readonly recordPresses?: number;
   /** Goes back to the beginning of its motion, where it has one. */
   restart?(nowNs: number): void;
 }

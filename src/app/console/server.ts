@@ -26,6 +26,7 @@ const REQUEST_KINDS = new Set([
   'home',
   'hold',
   'teleop',
+  'record',
 ]);
 
 export interface ConsoleHandle {
@@ -124,7 +125,9 @@ function openOperatorLink(rig: Rig): OperatorLink {
     forward(text) {
       const request = parseRequest(text);
       if (request === null) return;
-      send(deskPort, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
+      // The recorder is none of the control thread's business.
+      const port = request.kind === 'record' ? telemetryPort : deskPort;
+      send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
     },
     onTelemetry(listener) {
       socket.on('message', (data, from) => {

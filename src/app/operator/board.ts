@@ -33,6 +33,7 @@ export const BOARD_FIELDS = [
   'handTakenNs',
   'handPoints',
   'handIsLeft',
+  'recordPresses',
   'commands',
   'applied',
   'late',

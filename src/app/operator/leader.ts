@@ -64,6 +64,13 @@ export class Leader {
     return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs, 0, 0);
   }
 
+  /** How often the record button of any input was pressed. Hot path. */
+  get recordPresses(): number {
+    let presses = 0;
+    for (const { device } of this.#inputs.values()) presses += device.recordPresses ?? 0;
+    return presses;
+  }
+
   /** How well the active input hears its sender. Hot path. */
   quality(nowNs: number, out: InputQuality): void {
     const { device } = this.#inputs.get(this.#active)!;

@@ -37,6 +37,7 @@ import { Leader, type OpenInput } from './leader.ts';
 import { LinkClient } from './link-client.ts';
 import { Orchestrator } from './orchestrator.ts';
 import { RobotView } from './robot-view.ts';
+import type { RowFeed } from './row-feed.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Order of the operator's sockets. */
@@ -55,6 +56,8 @@ export interface OperatorParts {
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onClosed: (record: TraceRecord) => void;
+  /** To a recorder, after the command has left. */
+  rows?: RowFeed;
   /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
   windDown: Int32Array;
   onFinished: () => void;
@@ -130,6 +133,11 @@ export class OperatorLoop implements DatagramHandler {
     });
     this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
     this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
+    const { rows } = parts;
+    if (rows !== undefined)
+      this.#orchestrator.topic.subscribe((issued) =>
+        rows.onCommand(issued, this.robot.state, this.sync.sync),
+      );
   }
 
   get mode(): OperatorMode {
@@ -328,6 +336,7 @@ export class OperatorLoop implements DatagramHandler {
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
     out[boardIndex('handTakenNs')] = sample.takenNs;
     out[boardIndex('handPoints')] = sample.points;
+    out[boardIndex('recordPresses')] = this.leader.recordPresses;
     out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
     if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
     this.#parts.board.write(out, boardText(robot.cause, robot.nearest));

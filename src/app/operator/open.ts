@@ -15,6 +15,7 @@ import { type ControlStart, windDownFlag } from '../shared.ts';
 import type { OpenRelay } from './input-relay.ts';
 import type { OpenInput } from './leader.ts';
 import { OperatorLoop } from './loop.ts';
+import { RowFeed } from './row-feed.ts';
 
 /** The operator role, composed: inputs, loop, and the tunnel where the link is sealed by us. */
 export async function openOperator(
@@ -32,6 +33,8 @@ export async function openOperator(
     psk === undefined
       ? null
       : new OperatorTunnel(outbox, psk, [commandPort, statePort, syncPort].map(peer), clock, counters);
+  const rows = new RowFeed(memory, model.joints.length, counters);
+  const keep = recordKeeper(memory.traceRing, memory.telemetryRing);
   const loop = new OperatorLoop({
     rig,
     model,
@@ -43,7 +46,11 @@ export async function openOperator(
     counters,
     lateness: new DurationHistogram(memory.lateness),
     board: new SnapshotBoard(memory.board),
-    onClosed: recordKeeper(memory.traceRing, memory.telemetryRing),
+    onClosed: (record) => {
+      keep(record);
+      rows.onClosed(record);
+    },
+    rows,
     windDown: windDownFlag(memory),
     onFinished,
   });

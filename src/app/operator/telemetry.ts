@@ -15,8 +15,10 @@ import {
 } from '../../core/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
-import { frameType } from '../../wire/codecs/frame.ts';
+import { frameBody, frameType } from '../../wire/codecs/frame.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
+import type { RecorderThread } from '../record/recorder-thread.ts';
+import { recordRequestOf } from '../record/requests.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
 import {
@@ -45,12 +47,23 @@ export class TelemetryPublisher {
   readonly #timer: NodeJS.Timeout;
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
+  readonly #recorder: RecorderThread;
 
-  private constructor(socket: Socket, counters: Counters, build: () => Telemetry | null) {
+  private constructor(
+    socket: Socket,
+    counters: Counters,
+    recorder: RecorderThread,
+    build: () => Telemetry | null,
+  ) {
     this.#socket = socket;
+    this.#recorder = recorder;
     this.#build = build;
     socket.on('error', () => {});
     socket.on('message', (bytes, from) => {
+      if (frameType(bytes, bytes.length) === 'request') {
+        const refused = this.#onRequest(bytes);
+        return refused === null ? undefined : counters.add(refused);
+      }
       const reason = this.#refusal(bytes, `${from.address}:${from.port}`);
       if (reason !== null) return counters.add(reason);
       const untilMs = performance.now() + SUBSCRIPTION_MS;
@@ -68,6 +81,7 @@ export class TelemetryPublisher {
     model: RobotModel,
     memory: RoleMemory,
     stampSource: string,
+    recorder: RecorderThread,
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
     const port = rig.console.telemetryPort;
@@ -82,11 +96,22 @@ export class TelemetryPublisher {
           new TelemetryPublisher(
             socket,
             new Counters(memory.counters),
-            telemetryBuilder(rig, model, memory, stampSource),
+            recorder,
+            telemetryBuilder(rig, model, memory, stampSource, recorder),
           ),
         );
       });
     });
+  }
+
+  /** Requests to the recorder come here: the control thread has nothing to do with it. */
+  #onRequest(bytes: Uint8Array): Reason | null {
+    const body = frameBody(bytes, bytes.length);
+    if (body === null) return 'bad-json';
+    const request = recordRequestOf(body);
+    if (request === null) return 'malformed';
+    this.#recorder.request(request);
+    return null;
   }
 
   #refusal(bytes: Uint8Array, key: string): Reason | null {
@@ -118,6 +143,7 @@ function telemetryBuilder(
   model: RobotModel,
   memory: RoleMemory,
   stampSource: string,
+  recorder: RecorderThread,
 ): () => Telemetry | null {
   const joints = model.joints.length;
   const board = new SnapshotBoard(memory.board);
@@ -134,6 +160,7 @@ function telemetryBuilder(
     const closed = drain();
     const text = board.read(numbers);
     if (text === null) return null;
+    recorder.onPresses(field('recordPresses'));
     const [cause, nearest] = boardWords(text);
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
@@ -199,6 +226,7 @@ function telemetryBuilder(
         lost: field('lost'),
       },
       counters: counters.snapshot() as Record<string, number>,
+      record: recorder.status,
     };
   };
 }

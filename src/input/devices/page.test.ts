@@ -15,6 +15,15 @@ function send(device: InputDevice, body: unknown, atNs: number): string | null {
 }
 
 describe('page input', () => {
+  it('counts each press of the record button once', () => {
+    const device = open();
+    const presses = [false, true, true, false, undefined, true].map((record) => {
+      send(device, { ...HAND, record }, 1);
+      return device.recordPresses;
+    });
+    assert.deepEqual(presses, [0, 1, 1, 1, 1, 2]);
+  });
+
   it('gives back the newest hand, its quaternion normalised', () => {
     const device = open();
     const coordinate = fc.double({ min: -5, max: 5, noNaN: true });

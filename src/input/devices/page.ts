@@ -19,6 +19,8 @@ const decoder = new TextDecoder();
 
 /** Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON. */
 class PageHand implements InputDevice {
+  recordPresses = 0;
+  #recordPressed = false;
   readonly #staleNs: number;
   readonly #newest: HandSample = emptyHandSample();
 
@@ -35,7 +37,7 @@ class PageHand implements InputDevice {
       return 'bad-json';
     }
     if (typeof body !== 'object' || body === null) return 'malformed';
-    const { positionM, quatXyzw, gripper, clutch } = body as Record<string, unknown>;
+    const { positionM, quatXyzw, gripper, clutch, record } = body as Record<string, unknown>;
     if (!isVector(positionM, 3) || !isVector(quatXyzw, 4) || typeof clutch !== 'boolean') return 'malformed';
     if (!isNumber(gripper) || gripper < 0 || gripper > 1) return 'bad-range';
     const norm = Math.hypot(...quatXyzw);
@@ -47,6 +49,8 @@ class PageHand implements InputDevice {
     newest.gripper = gripper;
     newest.clutch = clutch;
     newest.takenNs = receivedNs;
+    if (record === true && !this.#recordPressed) this.recordPresses++;
+    this.#recordPressed = record === true;
     return null;
   }
 

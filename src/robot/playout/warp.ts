@@ -1,8 +1,5 @@
 import { NS_PER_MS } from '../../core/clock.ts';
-
-/** Slow down by at most a tenth, speed up by at most a twentieth: more is felt as a jerk. */
-export const MAX_WARP_UP = 0.1;
-export const MAX_WARP_DOWN = 0.05;
+import { MAX_WARP_DOWN, MAX_WARP_UP } from '../../core/smoothness.ts';
 
 /** A silence does not save up for a jump: no single command moves the delay by more than 10 ms. */
 const MAX_ELAPSED_NS = 100 * NS_PER_MS;

@@ -1,14 +1,6 @@
+import { BAD_TICKS, STEP_DOWN_MS, STEP_UP_MS, THRESHOLD_MS, WINDOW_TICKS } from '../../../core/smoothness.ts';
 import type { Applied } from './replay.ts';
-import {
-  BAD_TICKS,
-  effectiveLatencyMs,
-  type Score,
-  STEP_DOWN_MS,
-  STEP_UP_MS,
-  scoreOf,
-  THRESHOLD_MS,
-  WINDOW_TICKS,
-} from './score.ts';
+import { effectiveLatencyMs, type Score, scoreOf } from './score.ts';
 import { type DelayTrace, sentMs } from './trace.ts';
 import { windowMinimum } from './windows.ts';
 

@@ -1,7 +1,13 @@
-import { MAX_WARP_DOWN, MAX_WARP_UP } from '../warp.ts';
+import {
+  countBad,
+  runningTargetMs,
+  slewLimited,
+  THRESHOLD_MS,
+  WINDOW_TICKS,
+} from '../../../core/smoothness.ts';
 import type { Applied } from './replay.ts';
 import { type DelayTrace, sentMs } from './trace.ts';
-import { centredMedian, windowMinimum } from './windows.ts';
+import { windowMinimum } from './windows.ts';
 
 /** How a replay felt. docs/playout.md defines every figure. */
 export interface Score {
@@ -19,17 +25,9 @@ export interface Score {
   impossible: number;
 }
 
-export const TICK_MS = 10;
 export const WARM_TICKS = 1000;
-export const WINDOW_TICKS = 100;
-export const BAD_TICKS = 6;
-export const THRESHOLD_MS = 10.5;
 const FINE_MS = 3;
-const PHASE_TICKS = 10;
-const MEDIAN_HALF = 10;
 const FLOOR_HALF = 25;
-export const STEP_UP_MS = TICK_MS * MAX_WARP_UP;
-export const STEP_DOWN_MS = TICK_MS * MAX_WARP_DOWN;
 
 /**
  * Scores a replay of a 100 Hz trace. With `isRedundant`, a command may be applied before its own packet came.
@@ -39,10 +37,10 @@ export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false
   const latencyMs = effectiveLatencyMs(trace, applied.applyUs);
   const n = latencyMs.length;
   if (n < WARM_TICKS + WINDOW_TICKS) return null;
-  let best = smoothness(latencyMs, runningTargetMs(latencyMs));
+  let best = smoothness(latencyMs, runningTargetMs(latencyMs, WARM_TICKS));
   const declared = declaredMs(trace, applied, latencyMs);
   if (declared !== null) {
-    const other = smoothness(latencyMs, slewLimited(declared));
+    const other = smoothness(latencyMs, slewLimited(declared, WARM_TICKS));
     const { badWindows: bad, strictWindows: strict } = best;
     if (other.badWindows < bad || (other.badWindows === bad && other.strictWindows <= strict)) best = other;
   }
@@ -77,21 +75,6 @@ export function effectiveLatencyMs(trace: DelayTrace, applyUs: Float64Array): Fl
   return latencyMs.subarray(0, Math.max(0, n - 5));
 }
 
-/** The steady delay a person would take the link to have: a slew-limited follower of the centred median. */
-export const runningTargetMs = (latencyMs: Float64Array): Float64Array =>
-  slewLimited(centredMedian(latencyMs, MEDIAN_HALF));
-
-/** What a slew-limited delay could be that follows `wanted`. */
-export function slewLimited(wanted: Float64Array): Float64Array {
-  const out = new Float64Array(wanted.length);
-  out[0] = wanted[0]!;
-  for (let i = 1; i < wanted.length; i++) {
-    const step = Math.max(-STEP_DOWN_MS - 1e-9, Math.min(STEP_UP_MS + 1e-9, wanted[i]! - out[i - 1]!));
-    out[i] = i < WARM_TICKS ? wanted[i]! : out[i - 1]! + step;
-  }
-  return out;
-}
-
 /** The policy's own schedule in true time, nowhere below what was reached; null when it declares none. */
 function declaredMs(trace: DelayTrace, { delayUs }: Applied, latencyMs: Float64Array): Float64Array | null {
   const leastMs = windowMinimum(latencyMs, FLOOR_HALF);
@@ -124,25 +107,11 @@ function smoothness(latencyMs: Float64Array, target: Float64Array): Smoothness {
     longestLateRun = Math.max(longestLateRun, run);
   }
   return {
-    badWindows: countBad(deviates),
-    bad3Windows: countBad(fine),
+    badWindows: countBad(deviates, WARM_TICKS),
+    bad3Windows: countBad(fine, WARM_TICKS),
     strictWindows: countStrict(deviates),
     longestLateRun,
   };
-}
-
-/** Windows with too many deviating ticks, in the worst of ten phases. */
-export function countBad(deviates: Uint8Array): number {
-  const before = new Int32Array(deviates.length + 1);
-  for (let i = 0; i < deviates.length; i++) before[i + 1] = before[i]! + deviates[i]!;
-  let worst = 0;
-  for (let phase = 0; phase < WINDOW_TICKS; phase += PHASE_TICKS) {
-    let bad = 0;
-    for (let s = WARM_TICKS + phase; s + WINDOW_TICKS <= deviates.length; s += WINDOW_TICKS)
-      if (before[s + WINDOW_TICKS]! - before[s]! >= BAD_TICKS) bad++;
-    worst = Math.max(worst, bad);
-  }
-  return worst;
 }
 
 function countStrict(deviates: Uint8Array): number {

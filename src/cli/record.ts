@@ -1,0 +1,123 @@
+import path from 'node:path';
+import { askRecorder, type RecorderQuestion, statusText } from '../app/record/ask-recorder.ts';
+import { episodeLine, episodeText } from '../app/record/quality-text.ts';
+import { loadRig, type Rig } from '../app/rig.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { RecorderStatus } from '../core/recording.ts';
+import { closest } from '../core/suggest.ts';
+import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
+import { readInfo } from '../record/reader.ts';
+import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+
+const ACTIONS = ['start', 'stop', 'discard', 'task', 'label', 'status', 'list'] as const;
+type Action = (typeof ACTIONS)[number];
+const WITHIN_MS = 5000;
+/** How many words follow each. */
+const WORDS: Record<Action, number> = {
+  start: 0,
+  stop: 0,
+  discard: 0,
+  task: 1,
+  label: 2,
+  status: 0,
+  list: 0,
+};
+
+export const recordVerb: Verb = {
+  name: 'record',
+  usage: 'start|stop|discard|task TEXT|label EPISODE TEXT|status|list [--rig NAME|FILE] [key=value …]',
+  about:
+    'Records episodes: asks the operator on this machine to begin, end or drop one; labels and lists them.',
+  details: `start, stop, discard, task and status speak with the running operator, as the page does. label and list work on
+the files in record.dir, also with no operator. Between two episodes the recorder is in reset: put the scene back.
+Exit code 1: not confirmed. docs/recording.md tells what is in a file.`,
+  options: {
+    rig: RIG_OPTION,
+    task: { type: 'string', value: 'TEXT', about: 'start: what is being done' },
+    label: { type: 'string', value: 'TEXT', about: 'stop: how it went, such as success' },
+    refused: { type: 'boolean', about: 'list: those that did not keep the limits' },
+    within: {
+      type: 'string',
+      value: 'MS',
+      about: `how long to wait for the operator (default: ${WITHIN_MS})`,
+    },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    const [word = '', ...words] = given.words;
+    const action = actionOf(word);
+    if (words.length !== WORDS[action])
+      throw new TeleopError('bad-option', `record ${action} takes ${WORDS[action]} words more`, {
+        hint: 'See `farhand record --help`.',
+      });
+    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+    if (action === 'list') return list(given, config);
+    if (action === 'label') return label(given, config, words as [string, string]);
+    return ask(given, config, questionOf(action, given, words));
+  },
+};
+
+function actionOf(word: string): Action {
+  const action = ACTIONS.find((name) => name === word);
+  if (action !== undefined) return action;
+  const near = closest(word, ACTIONS);
+  throw new TeleopError('bad-option', word === '' ? 'record what?' : `record has no action "${word}"`, {
+    hint: near ? `Did you mean ${near}?` : `Use one of ${ACTIONS.join(', ')}.`,
+  });
+}
+
+function questionOf(
+  action: Exclude<Action, 'list' | 'label'>,
+  { values }: Given,
+  [text = '']: string[],
+): RecorderQuestion {
+  const kind = 'record';
+  const said = (name: string) => (values[name] === undefined ? {} : { [name]: String(values[name]) });
+  if (action === 'start') return { kind, action, ...said('task') };
+  if (action === 'stop') return { kind, action, ...said('label') };
+  if (action === 'task') return { kind, action, task: text };
+  return action === 'status' ? { action } : { kind, action };
+}
+
+async function ask(given: Given, rig: Rig, question: RecorderQuestion): Promise<number> {
+  const withinMs = numberOption(given, 'within', 50, 60_000) ?? WITHIN_MS;
+  const status = await askRecorder(rig, question, withinMs);
+  if (given.values['json'] === true) console.log(JSON.stringify(status));
+  else console.log([statusText(status), await savedText(rig, question, status)].filter(Boolean).join('\n'));
+  return 0;
+}
+
+/** The operator may run in another folder; then its own output tells. */
+async function savedText(
+  rig: Rig,
+  { action }: RecorderQuestion,
+  { episode }: RecorderStatus,
+): Promise<string> {
+  if (action !== 'stop' || episode === null) return '';
+  try {
+    const file = episodeFile(rig.record.dir, episode);
+    return episodeText(await readInfo(file), file);
+  } catch (error) {
+    if (!(error instanceof TeleopError)) throw error;
+    return '';
+  }
+}
+
+async function label(given: Given, rig: Rig, [id, text]: [string, string]): Promise<number> {
+  const file = episodeFile(rig.record.dir, id);
+  await labelEpisode(file, { label: text });
+  const info = await readInfo(file);
+  console.log(given.values['json'] === true ? JSON.stringify(info) : episodeLine(info));
+  return 0;
+}
+
+async function list(given: Given, rig: Rig): Promise<number> {
+  const { dir } = rig.record;
+  const episodes = await listEpisodes(
+    given.values['refused'] === true ? path.join(dir, REFUSED_FOLDER) : dir,
+  );
+  if (given.values['json'] === true) console.log(JSON.stringify(episodes));
+  else if (episodes.length === 0) console.log(`no episodes in ${dir}`);
+  else for (const info of episodes) console.log(episodeLine(info));
+  return 0;
+}

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import { packageVersion } from '../app/paths.ts';
+import { isAbandoned } from '../app/record/leftovers.ts';
+import { recoveryText } from '../app/record/recovery-text.ts';
+import { TeleopError } from '../core/errors.ts';
+import { McapFile } from '../record/mcap/index-reader.ts';
+import { finishEpisode, type RecoveredEpisode, recoverEpisode, recoveryPath } from '../record/recover.ts';
+import { PART_ENDING } from '../record/writer.ts';
+import { expectWords, type Given, JSON_OPTION, type Verb } from './arguments.ts';
+
+/** As the recovery of other MCAP tools: something was lost. */
+const WITH_LOSS = 3;
+
+export const recoverVerb: Verb = {
+  name: 'recover',
+  usage: 'FILE [--output FILE]',
+  about: 'Mends a recording that was cut off or damaged: keeps what is whole, rebuilds indexes and summary.',
+  details: `An unfinished X.mcap.part is finished where it is and becomes X.mcap. Of X.mcap a copy is made, X.recovered.mcap.
+With --output FILE is left alone in either case. Any MCAP file with uncompressed chunks will do.
+Exit code 0: nothing that was written is lost; 3: recovered with loss.`,
+  options: {
+    output: { type: 'string', value: 'FILE', about: 'where to write what is recovered' },
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    expectWords(recoverVerb, given, 1, 1);
+    const [file = ''] = given.words;
+    const sizeBytes = sizeOf(file);
+    const startedMs = performance.now();
+    const found = await recover(file, given.values['output'] as string | undefined);
+    const tookS = (performance.now() - startedMs) / 1000;
+    const text = `${recoveryText(file, found)}\n${(sizeBytes / 1e6).toFixed(1)} MB read in ${tookS.toFixed(2)} s`;
+    console.log(given.values['json'] === true ? JSON.stringify({ ...found, sizeBytes, tookS }) : text);
+    const lost = found.truncatedBytes + found.damagedBytes + found.damagedChunks + found.lostRows;
+    return lost === 0 ? 0 : WITH_LOSS;
+  },
+};
+
+async function recover(file: string, output: string | undefined): Promise<RecoveredEpisode> {
+  const into = output ?? recoveryPath(file);
+  if (existsSync(into))
+    throw new TeleopError('file-unwritable', `${into} exists already`, {
+      hint: 'Move it away, or name another with --output FILE.',
+    });
+  if (output !== undefined || !file.endsWith(PART_ENDING))
+    return recoverEpisode(file, into, packageVersion());
+  if (!(await isAbandoned(file)))
+    throw new TeleopError('file-unwritable', `${file} is being written by a process that lives`, {
+      hint: 'Stop the recording, or recover a copy of what there is with --output FILE.',
+    });
+  return finishEpisode(file, packageVersion());
+}
+
+function sizeOf(file: string): number {
+  const opened = new McapFile(file);
+  opened.close();
+  return opened.sizeBytes;
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import type { ReceivedFrame } from '../core/recording.ts';
+import { joinFrames, type NewestAt, rowFrom } from './join.ts';
+import { emptyRingRow, packRingRow, ringRowFields, unpackRingRow } from './ring-row.ts';
+
+const LIMITS = { staleNs: 150e6, missingNs: 1000e6 };
+const CAMERAS = ['front', 'wrist'];
+
+const frame = (camera: string, captureNs: number, arrivedNs: number): ReceivedFrame => ({
+  camera,
+  captureNs,
+  encoding: 'jpeg',
+  bytes: new Uint8Array([captureNs & 0xff]),
+  captureOperatorNs: captureNs,
+  uncertaintyNs: 0,
+  arrivedNs,
+});
+
+/** The rule, the slow way. */
+const newestOf =
+  (frames: readonly ReceivedFrame[]): NewestAt =>
+  (camera, instantNs) => {
+    const there = frames.filter((one) => one.camera === camera && one.arrivedNs <= instantNs);
+    return there.reduce<ReceivedFrame | null>(
+      (best, one) => (best === null || one.arrivedNs >= best.arrivedNs ? one : best),
+      null,
+    );
+  };
+
+const feed = fc.array(
+  fc.record({
+    camera: fc.constantFrom(...CAMERAS),
+    captureNs: fc.integer({ min: 0, max: 3e9 }),
+    wayNs: fc.integer({ min: 0, max: 5e8 }),
+  }),
+  { maxLength: 40 },
+);
+const instants = fc.array(fc.integer({ min: 0, max: 4e9 }), { minLength: 1, maxLength: 40 });
+
+describe('the join of a row with its frames', () => {
+  it('takes no frame that came after the instant, and one of every camera or none', () => {
+    fc.assert(
+      fc.property(feed, instants, (made, times) => {
+        const frames = made.map(({ camera, captureNs, wayNs }) =>
+          frame(camera, captureNs, captureNs + wayNs),
+        );
+        for (const instantNs of times) {
+          const joined = joinFrames(instantNs, CAMERAS, newestOf(frames), LIMITS);
+          for (const picture of joined.pictures.values()) assert.ok(picture.arrivedNs <= instantNs);
+          if (joined.missing !== null) continue;
+          assert.deepEqual(Object.keys(joined.frames), CAMERAS);
+          for (const camera of CAMERAS) {
+            const picture = joined.pictures.get(camera)!;
+            const told = joined.frames[camera]!;
+            // The row's figures and the picture are of the same frame.
+            assert.equal(told.captureNs, picture.captureNs);
+            assert.equal(told.ageNs, instantNs - picture.captureNs);
+            assert.equal(told.stale, told.ageNs > LIMITS.staleNs);
+            assert.ok(told.ageNs <= LIMITS.missingNs);
+            // Nothing newer had arrived.
+            for (const other of frames)
+              if (other.camera === camera && other.arrivedNs <= instantNs)
+                assert.ok(other.arrivedNs <= picture.arrivedNs);
+          }
+        }
+      }),
+    );
+  });
+
+  it('refuses a frame from the future, whatever the cache says', () => {
+    const liar: NewestAt = (camera, instantNs) => frame(camera, instantNs, instantNs + 1);
+    assert.equal(joinFrames(1e9, CAMERAS, liar, LIMITS).missing, 'front');
+  });
+
+  it('keeps a frame that is slightly stale, flagged, and misses one that is too old', () => {
+    const of = (ageNs: number) =>
+      joinFrames(5e9, ['front'], () => frame('front', 5e9 - ageNs, 5e9 - ageNs + 1e6), LIMITS);
+    assert.deepEqual([of(100e6).isStale, of(100e6).missing], [false, null]);
+    assert.deepEqual([of(300e6).isStale, of(300e6).missing], [true, null]);
+    assert.equal(of(1001e6).missing, 'front');
+  });
+
+  it('tells the age by the arrival before the clocks are known', () => {
+    const unknown = { ...frame('front', 9e12, 4.9e9), captureOperatorNs: Number.NaN };
+    const { frames, missing } = joinFrames(5e9, ['front'], () => unknown, LIMITS);
+    assert.equal(missing, null);
+    assert.equal(frames['front']!.ageNs, 0.1e9);
+    assert.equal(frames['front']!.captureNs, 9e12);
+  });
+});
+
+describe('a row in the ring', () => {
+  it('comes out as it went in', () => {
+    const row = { ...emptyRingRow(3), seq: 9, instantNs: 5, engaged: true, supervisor: 'hold' as const };
+    row.commandRad.set([1, 2, 3]);
+    row.stateRad.set([4, 5, 6]);
+    row.limitedBy = 'collision';
+    const packed = new Float64Array(ringRowFields(3));
+    const out = emptyRingRow(3);
+    packRingRow(row, packed);
+    unpackRingRow(packed, out);
+    assert.deepEqual(out, row);
+    const saved = rowFrom(out, {}, 2, 3);
+    assert.deepEqual([saved.index, saved.timeNs, saved.oneWayNs, saved.commandRad], [2, 2, null, [1, 2, 3]]);
+  });
+});

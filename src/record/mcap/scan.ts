@@ -1,0 +1,198 @@
+import { crc32 } from 'node:zlib';
+import { isMagic, type McapFile, noteDeclaration } from './index-reader.ts';
+import {
+  type ChannelRecord,
+  type ChunkHead,
+  FieldReader,
+  MAGIC,
+  type MessageRecord,
+  Opcode,
+  PREFIX_BYTES,
+  readChunk,
+  readMessage,
+  readMetadata,
+  recordsIn,
+  type SchemaRecord,
+} from './records.ts';
+
+/** No chunk of a recording is near this; a length beyond it is damage. */
+export const MAX_CHUNK_BYTES = 64 * 2 ** 20;
+const CHUNK_HEAD_BYTES = 40;
+const SEARCH_BYTES = 1 << 20;
+const END = -2;
+
+/** What was found whole in a file and what was not. */
+export interface Scanned {
+  keptChunks: number;
+  keptMessages: number;
+  damagedChunks: number;
+  /** In places that could not be read as records. */
+  damagedBytes: number;
+  /** After the last whole record. */
+  truncatedBytes: number;
+  hadEnd: boolean;
+}
+
+/** A record and where it is. */
+export interface Place {
+  offset: number;
+  /** Its prefix included. */
+  length: number;
+}
+
+export interface FoundChunk {
+  chunk: ChunkHead;
+  crc: number;
+  /** Per channel: log time and offset of every message whose channel is known. */
+  indices: Map<number, [bigint, bigint][]>;
+}
+
+/** Told of everything whole, front to back. Views are only valid during the call. */
+export interface ScanSink {
+  metadata(name: string, metadata: Map<string, string>, place: Place): void;
+  /** Every message of a chunk, before the chunk itself. */
+  message(message: MessageRecord, channel: ChannelRecord): void;
+  chunk(found: FoundChunk, place: Place): void;
+  messageIndex(channelId: number, place: Place): void;
+}
+
+/**
+ * Walks over a file once, one chunk in memory at a time. A chunk counts when its check sum is right; after damage the
+ * walk goes on at the next one that does. Blocking.
+ */
+export class Scanner {
+  readonly schemas = new Map<number, SchemaRecord>();
+  readonly channels = new Map<number, ChannelRecord>();
+  readonly #file: McapFile;
+  readonly #sink: ScanSink;
+  readonly #found: Scanned = {
+    keptChunks: 0,
+    keptMessages: 0,
+    damagedChunks: 0,
+    damagedBytes: 0,
+    truncatedBytes: 0,
+    hadEnd: false,
+  };
+
+  constructor(file: McapFile, sink: ScanSink) {
+    this.#file = file;
+    this.#sink = sink;
+  }
+
+  run(): Scanned {
+    const { sizeBytes } = this.#file;
+    this.#declareFromEnd();
+    let offset = isMagic(this.#file.read(0, MAGIC.length)) ? MAGIC.length : 0;
+    while (offset < sizeBytes) {
+      const next = this.#record(offset);
+      if (next === END) break;
+      if (next > offset) {
+        offset = next;
+        continue;
+      }
+      const found = this.#nextChunk(offset + 1);
+      if (found < 0) this.#found.truncatedBytes += sizeBytes - offset;
+      else this.#found.damagedBytes += found - offset;
+      offset = found < 0 ? sizeBytes : found;
+    }
+    return this.#found;
+  }
+
+  /** The offset after the record at `offset`; the same offset where there is none. */
+  #record(offset: number): number {
+    const head = new FieldReader(this.#file.read(offset, PREFIX_BYTES + 2));
+    const opcode = head.u8();
+    const length = head.size();
+    const next = offset + PREFIX_BYTES + length;
+    if (!head.ok || !isOpcode(opcode) || length > MAX_CHUNK_BYTES || next > this.#file.sizeBytes)
+      return offset;
+    if (opcode === Opcode.DATA_END || opcode === Opcode.FOOTER) {
+      this.#found.hadEnd = true;
+      return END;
+    }
+    const place = { offset, length: PREFIX_BYTES + length };
+    if (opcode === Opcode.MESSAGE_INDEX) this.#sink.messageIndex(head.u16(), place);
+    if (opcode === Opcode.MESSAGE_INDEX || opcode === Opcode.HEADER) return next;
+    const body = this.#file.read(offset + PREFIX_BYTES, length);
+    if (opcode !== Opcode.CHUNK) {
+      this.#other(opcode, body, place);
+      return next;
+    }
+    if (this.#chunk(body, place)) return next;
+    this.#found.damagedChunks++;
+    // Its length may be part of the damage.
+    return this.#isRecordAt(next) ? next : offset;
+  }
+
+  #isRecordAt(offset: number): boolean {
+    const head = new FieldReader(this.#file.read(offset, PREFIX_BYTES));
+    const opcode = head.u8();
+    return head.left === 8 && isOpcode(opcode) && offset + PREFIX_BYTES + head.size() <= this.#file.sizeBytes;
+  }
+
+  #other(opcode: number, body: Uint8Array, place: Place): void {
+    noteDeclaration(this, opcode, body);
+    const found = opcode === Opcode.METADATA ? readMetadata(body) : null;
+    if (found !== null) this.#sink.metadata(found.name, found.metadata, place);
+  }
+
+  /** True when the chunk is whole. */
+  #chunk(body: Uint8Array, place: Place): boolean {
+    const chunk = readChunk(body);
+    if (chunk === null || chunk.compression !== '' || chunk.uncompressedBytes !== chunk.records.length)
+      return false;
+    const crc = crc32(chunk.records);
+    if (chunk.crc !== 0 && crc !== chunk.crc) return false;
+    const indices = new Map<number, [bigint, bigint][]>();
+    for (const { opcode, body: record, at } of recordsIn(chunk.records)) {
+      noteDeclaration(this, opcode, record);
+      const message = opcode === Opcode.MESSAGE ? readMessage(record) : null;
+      const channel = message === null ? undefined : this.channels.get(message.channelId);
+      if (message === null || channel === undefined) continue;
+      const index = indices.get(channel.id) ?? [];
+      index.push([message.logTime, BigInt(at)]);
+      indices.set(channel.id, index);
+      this.#found.keptMessages++;
+      this.#sink.message(message, channel);
+    }
+    this.#found.keptChunks++;
+    this.#sink.chunk({ chunk, crc, indices }, place);
+    return true;
+  }
+
+  /** The summary at the end names schemas and channels again, and says what the file is of: the start may be lost. */
+  #declareFromEnd(): void {
+    const index = this.#file.summary();
+    for (const schema of index?.schemas.values() ?? []) this.schemas.set(schema.id, schema);
+    for (const channel of index?.channels.values() ?? []) this.channels.set(channel.id, channel);
+  }
+
+  /** Where the next chunk begins whose check sum is right; −1 when there is none. */
+  #nextChunk(from: number): number {
+    for (let start = from; start < this.#file.sizeBytes; start += SEARCH_BYTES) {
+      const bytes = this.#file.read(start, SEARCH_BYTES + PREFIX_BYTES + CHUNK_HEAD_BYTES);
+      for (
+        let at = bytes.indexOf(Opcode.CHUNK);
+        at >= 0 && at < SEARCH_BYTES;
+        at = bytes.indexOf(Opcode.CHUNK, at + 1)
+      )
+        if (this.#looksWhole(start + at, bytes.subarray(at + 1))) return start + at;
+    }
+    return -1;
+  }
+
+  /** Uncompressed, so its three lengths agree; then the sum is worth computing. */
+  #looksWhole(offset: number, after: Uint8Array): boolean {
+    const head = new FieldReader(after);
+    const length = head.size();
+    head.bytes(16);
+    const records = head.size();
+    head.u32();
+    const isPlain = head.u32() === 0 && head.size() === records && length === records + CHUNK_HEAD_BYTES;
+    if (!head.ok || !isPlain || offset + PREFIX_BYTES + length > this.#file.sizeBytes) return false;
+    const chunk = readChunk(this.#file.read(offset + PREFIX_BYTES, length));
+    return chunk !== null && crc32(chunk.records) === chunk.crc;
+  }
+}
+
+const isOpcode = (opcode: number): boolean => opcode >= Opcode.MIN && opcode <= Opcode.MAX;

@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { ManualClock } from '../core/clock.ts';
+import type { EpisodeInfo, ReceivedFrame } from '../core/recording.ts';
+import { readEpisode, readJson } from './reader.ts';
+import { EpisodeRecorder, type RecorderParts } from './recorder.ts';
+import { emptyRingRow, type RingRow } from './ring-row.ts';
+import { received, WALL_NS } from './test-episode.ts';
+
+const root = mkdtempSync(path.join(tmpdir(), 'farhand-recorder-'));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+/** A recorder on a clock that moves with its rows. */
+function bench(name: string, parts: Partial<RecorderParts> = {}) {
+  const dir = path.join(root, name);
+  const clock = new ManualClock(5e9);
+  const saved: { info: EpisodeInfo; file: string }[] = [];
+  let skipped = 0;
+  let seq = 0;
+  const all: RecorderParts = {
+    dir,
+    task: '',
+    startsAtEngagement: false,
+    robot: 'test',
+    joints: ['a', 'b'],
+    hasGripper: true,
+    cameras: [],
+    rateHz: 100,
+    rig: {},
+    version: '0.0.0',
+    owner: { pid: 1, host: 'here' },
+    join: { staleNs: 150e6, missingNs: 1000e6 },
+    limits: {},
+    minFreeBytes: 0,
+    newestAt: () => null,
+    clock,
+    wallNs: () => WALL_NS + BigInt(clock.nowNs()),
+    onSkipped: (rows) => {
+      skipped += rows;
+    },
+    onSaved: (info, file) => saved.push({ info, file }),
+    ...parts,
+  };
+  const recorder = new EpisodeRecorder(all);
+  const run = (count: number, change: Partial<RingRow> = {}) => {
+    for (let i = 0; i < count; i++) {
+      clock.advanceBy(10e6);
+      const row = { ...emptyRingRow(2), seq: ++seq, instantNs: clock.nowNs(), ...change };
+      recorder.row(row);
+      recorder.tick();
+    }
+  };
+  return {
+    dir,
+    clock,
+    recorder,
+    saved,
+    run,
+    skipped: () => skipped,
+    demand: (bytes: number) => {
+      all.minFreeBytes = bytes;
+    },
+    lose: (rows: number) => {
+      seq += rows;
+    },
+  };
+}
+const ENGAGED = { engaged: true, supervisor: 'engaged' } as const;
+
+describe('the recorder', () => {
+  it('goes through idle, recording and reset, and names its files', async () => {
+    const { recorder, run, saved } = bench('states', { task: 'first' });
+    assert.equal(recorder.status.state, 'idle');
+    run(5);
+    recorder.request({ kind: 'record', action: 'start', task: 'stack' });
+    run(50, ENGAGED);
+    assert.deepEqual([recorder.status.state, recorder.status.rows], ['recording', 50]);
+    recorder.request({ kind: 'record', action: 'stop', label: 'success' });
+    assert.equal(recorder.status.state, 'reset');
+    run(20);
+    recorder.toggle();
+    run(10);
+    recorder.toggle();
+    assert.equal(saved.length, 2);
+    const { rows, info } = await readEpisode(saved[0]!.file);
+    assert.equal(rows.length, 50);
+    assert.deepEqual([info.task, info.label, info.rows, info.complete], ['stack', 'success', 50, true]);
+    assert.match(info.id, /^\d{8}-\d{6}-\d{3}$/);
+    const events = (await readJson(saved[0]!.file, 'event')).map(({ value }) => value['event']);
+    assert.deepEqual(events, ['start', 'supervisor', 'stop']);
+  });
+
+  it('begins by itself with each engagement, if told to', () => {
+    const { recorder, run, saved } = bench('auto', { startsAtEngagement: true });
+    run(10);
+    assert.equal(recorder.status.state, 'idle');
+    run(10, ENGAGED);
+    run(5, { supervisor: 'hold' });
+    run(10, ENGAGED);
+    assert.deepEqual([recorder.status.state, recorder.status.rows], ['recording', 25]);
+    recorder.request({ kind: 'record', action: 'stop' });
+    run(10, ENGAGED);
+    assert.equal(recorder.status.state, 'reset');
+    run(1);
+    run(10, ENGAGED);
+    recorder.close();
+    assert.deepEqual(
+      saved.map(({ info }) => info.rows),
+      [25, 10],
+    );
+  });
+
+  it('skips rows without a frame of every camera, and counts each, also those lost before', async () => {
+    let frame: ReceivedFrame | null = null;
+    const { recorder, run, saved, skipped, clock, lose } = bench('frames', {
+      cameras: ['front'],
+      newestAt: () => frame,
+    });
+    recorder.request({ kind: 'record', action: 'start' });
+    run(7);
+    frame = { ...received('front', 0, 0), captureOperatorNs: clock.nowNs(), arrivedNs: clock.nowNs() };
+    run(10);
+    run(10);
+    lose(3);
+    run(1);
+    assert.equal(skipped(), 10);
+    recorder.request({ kind: 'record', action: 'stop' });
+    const { info } = await readEpisode(saved[0]!.file);
+    assert.deepEqual([info.rows, info.skippedRows, info.staleRows], [21, 10, 6]);
+    assert.equal(info.quality!.skippedShare, 10 / 31);
+  });
+
+  it('saves nothing of an episode without rows, and says why', () => {
+    const { recorder, run, dir } = bench('none', { cameras: ['front'] });
+    recorder.request({ kind: 'record', action: 'start' });
+    run(20);
+    recorder.request({ kind: 'record', action: 'stop' });
+    assert.match(recorder.status.message, /no frame of camera "front"/);
+    assert.deepEqual(readdirSync(dir), []);
+  });
+
+  it('leaves no file of an episode that was discarded', () => {
+    const { recorder, run, dir, saved } = bench('discard');
+    recorder.request({ kind: 'record', action: 'start' });
+    run(20);
+    recorder.request({ kind: 'record', action: 'discard' });
+    assert.deepEqual([readdirSync(dir), saved.length, recorder.status.state], [[], 0, 'reset']);
+  });
+
+  it('puts an episode that does not keep the limits aside', async () => {
+    const { recorder, run, dir, saved } = bench('refused', { limits: { minRows: 100 } });
+    recorder.request({ kind: 'record', action: 'start' });
+    run(20);
+    recorder.request({ kind: 'record', action: 'stop' });
+    assert.equal(saved[0]!.file, path.join(dir, 'refused', `${saved[0]!.info.id}.mcap`));
+    assert.match(recorder.status.message, /was refused: 20 rows, fewer than 100/);
+    assert.deepEqual((await readEpisode(saved[0]!.file)).info.quality!.refusedBy, [
+      '20 rows, fewer than 100',
+    ]);
+  });
+
+  it('that cannot write says so, goes on, and can begin again', () => {
+    const blocked = path.join(root, 'blocked');
+    writeFileSync(blocked, 'a file where the folder should be');
+    const { recorder, run } = bench('blocked');
+    recorder.request({ kind: 'record', action: 'start' });
+    run(10);
+    assert.equal(recorder.status.state, 'failed');
+    assert.match(recorder.status.message, /Cannot begin a recording in .*blocked: .*record\.dir=FOLDER/);
+    rmSync(blocked);
+    recorder.request({ kind: 'record', action: 'start' });
+    run(10);
+    assert.deepEqual([recorder.status.state, recorder.status.message], ['recording', '']);
+    recorder.close();
+  });
+
+  it('whose folder goes away says so when it saves', () => {
+    const { recorder, run, dir } = bench('gone');
+    recorder.request({ kind: 'record', action: 'start' });
+    run(30);
+    rmSync(dir, { recursive: true });
+    recorder.request({ kind: 'record', action: 'stop' });
+    assert.equal(recorder.status.state, 'failed');
+    assert.match(recorder.status.message, /Cannot save the recording/);
+  });
+
+  it('stops while there is room to end the file properly', async () => {
+    const { recorder, run, saved, demand } = bench('nearly-full');
+    recorder.request({ kind: 'record', action: 'start' });
+    run(150);
+    demand(Number.MAX_SAFE_INTEGER);
+    run(150);
+    assert.equal(recorder.status.state, 'failed');
+    assert.match(recorder.status.message, /nearly full. The episode is saved/);
+    recorder.request({ kind: 'record', action: 'start' });
+    assert.match(recorder.status.message, /Cannot begin a recording in .*: the disk is nearly full/);
+    assert.equal((await readEpisode(saved[0]!.file)).info.complete, true);
+  });
+
+  it('does not write where it may not', {
+    skip: process.getuid?.() === 0 && 'root may write anywhere',
+  }, () => {
+    const { recorder, dir } = bench('read-only');
+    mkdirSync(dir);
+    chmodSync(dir, 0o500);
+    recorder.request({ kind: 'record', action: 'start' });
+    assert.equal(recorder.status.state, 'failed');
+    assert.ok(existsSync(dir));
+  });
+});

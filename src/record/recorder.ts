@@ -1,0 +1,319 @@
+import { mkdirSync, rmSync, statfsSync } from 'node:fs';
+import path from 'node:path';
+import type { Clock } from '../core/clock.ts';
+import { NS_PER_S } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../core/recording.ts';
+import type { TraceRecord } from '../core/trace-record.ts';
+import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
+import { type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
+import { type QualityLimits, refusals } from './limits.ts';
+import { QualityMeter } from './quality.ts';
+import type { RingRow } from './ring-row.ts';
+import { EPISODE_ENDING, EpisodeWriter } from './writer.ts';
+
+export interface RecorderParts {
+  dir: string;
+  task: string;
+  /** Begin by itself whenever the robot starts to follow. */
+  startsAtEngagement: boolean;
+  robot: string;
+  joints: string[];
+  hasGripper: boolean;
+  cameras: string[];
+  rateHz: number;
+  rig: unknown;
+  version: string;
+  /** Who writes: an unfinished file of a living process is left alone. */
+  owner: { pid: number; host: string };
+  join: JoinLimits;
+  limits: QualityLimits;
+  /** Recording ends by itself, and whole, while this much is still free; 0 does not look. */
+  minFreeBytes: number;
+  newestAt: NewestAt;
+  clock: Clock;
+  wallNs: () => bigint;
+  onSkipped: (rows: number) => void;
+  onSaved: (info: EpisodeInfo, file: string) => void;
+}
+
+interface Episode {
+  writer: EpisodeWriter;
+  info: EpisodeInfo;
+  meter: QualityMeter;
+  startNs: number;
+  firstNs: number;
+  lastNs: number;
+  lastSeq: number;
+  lastSupervisor: string;
+  missing: string | null;
+}
+
+/**
+ * Turns rows of the control thread into episodes on disk. Blocking: it belongs on a thread of its own. Trouble with the
+ * disk ends the recording with a message and nothing else.
+ */
+export class EpisodeRecorder {
+  readonly #parts: RecorderParts;
+  #episode: Episode | null = null;
+  #state: RecorderState = 'idle';
+  #last: EpisodeInfo | null = null;
+  #task: string;
+  #message = '';
+  #wasEngaged = false;
+  #checkedNs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#task = parts.task;
+  }
+
+  get status(): RecorderStatus {
+    const info = this.#episode?.info ?? this.#last;
+    return {
+      state: this.#state,
+      episode: info?.id ?? null,
+      task: this.#task,
+      rows: info?.rows ?? 0,
+      skippedRows: info?.skippedRows ?? 0,
+      durationS: info?.durationS ?? 0,
+      message: this.#message,
+    };
+  }
+
+  /** A label of a saved episode is not for this class: it needs no recorder. */
+  request(request: Exclude<RecordRequest, { action: 'label' }>): void {
+    if (request.action === 'start') {
+      if (request.task !== undefined) this.#task = request.task;
+      if (this.#episode === null) this.#start(this.#parts.clock.nowNs());
+    } else if (request.action === 'stop') this.#stop(request.label ?? null);
+    else if (request.action === 'discard') this.#discard();
+    else this.#task = request.task;
+  }
+
+  /** A controller's button: begins an episode, or ends it. */
+  toggle(): void {
+    this.request({ kind: 'record', action: this.#episode === null ? 'start' : 'stop' });
+  }
+
+  #start(startNs: number): void {
+    const { clock, wallNs, dir, rig, version, owner } = this.#parts;
+    const startWallNs = wallNs() - BigInt(Math.round(clock.nowNs() - startNs));
+    const startedAt = new Date(Number(startWallNs / 1_000_000n));
+    this.#message = '';
+    this.#guard('begin a recording', () => {
+      mkdirSync(dir, { recursive: true });
+      if (!this.#hasRoom()) throw noRoom(dir);
+      const id = newEpisodeId(startedAt, (taken) => isTakenIn(dir, taken));
+      const info = this.#emptyInfo(id, startedAt);
+      const begin = { info, rig, version, startNs, wallNs: startWallNs, owner };
+      const writer = new EpisodeWriter(path.join(dir, `${id}${EPISODE_ENDING}`), begin);
+      this.#episode = {
+        writer,
+        info,
+        meter: new QualityMeter(this.#parts.rateHz),
+        startNs,
+        firstNs: Number.NaN,
+        lastNs: Number.NaN,
+        lastSeq: -1,
+        lastSupervisor: '',
+        missing: null,
+      };
+      this.#state = 'recording';
+      writer.event(startNs, 'start', info.task);
+    });
+  }
+
+  #emptyInfo(id: string, startedAt: Date): EpisodeInfo {
+    const { robot, joints, hasGripper, cameras, rateHz } = this.#parts;
+    const measured = { durationS: 0, rows: 0, skippedRows: 0, staleRows: 0, sizeBytes: 0 };
+    return {
+      id,
+      task: this.#task,
+      label: null,
+      startedAt: startedAt.toISOString(),
+      ...measured,
+      robot,
+      joints,
+      hasGripper,
+      cameras,
+      rateHz,
+      complete: false,
+      quality: null,
+    };
+  }
+
+  /** Every published command, in order. */
+  row(ring: RingRow): void {
+    const isEngaged = ring.engaged && ring.supervisor === 'engaged';
+    if (this.#parts.startsAtEngagement && isEngaged && !this.#wasEngaged && this.#episode === null)
+      this.#start(ring.instantNs);
+    this.#wasEngaged = isEngaged;
+    const episode = this.#episode;
+    if (episode === null || ring.instantNs < episode.startNs) return;
+    this.#guard('go on recording', () => this.#write(episode, ring));
+  }
+
+  #write(episode: Episode, ring: RingRow): void {
+    const { info, writer, meter } = episode;
+    // Rows that the ring had no room for.
+    if (episode.lastSeq >= 0 && ring.seq > episode.lastSeq + 1)
+      this.#skip(info, ring.seq - episode.lastSeq - 1);
+    episode.lastSeq = ring.seq;
+    if (ring.supervisor !== episode.lastSupervisor) {
+      writer.event(
+        ring.instantNs,
+        'supervisor',
+        `${episode.lastSupervisor || '(start)'} → ${ring.supervisor}`,
+      );
+      episode.lastSupervisor = ring.supervisor;
+    }
+    const { cameras, newestAt, join } = this.#parts;
+    const joined = joinFrames(ring.instantNs, cameras, newestAt, join);
+    if (joined.missing !== null) {
+      episode.missing = joined.missing;
+      return this.#skip(info, 1);
+    }
+    if (Number.isNaN(episode.firstNs)) episode.firstNs = ring.instantNs;
+    episode.lastNs = ring.instantNs;
+    const row = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
+    writer.row(row, ring.instantNs, joined.pictures);
+    meter.row(row);
+    info.rows++;
+    if (joined.isStale) info.staleRows++;
+    info.durationS = (episode.lastNs - episode.firstNs) / NS_PER_S;
+  }
+
+  #skip(info: EpisodeInfo, rows: number): void {
+    info.skippedRows += rows;
+    this.#parts.onSkipped(rows);
+  }
+
+  /** Every command whose trace was closed. */
+  trace(record: TraceRecord): void {
+    const episode = this.#episode;
+    if (episode === null || record.getStateNs < episode.startNs) return;
+    episode.meter.trace(record);
+    this.#guard('go on recording', () => episode.writer.trace(record, record.getStateNs));
+  }
+
+  /** Call every few milliseconds. */
+  tick(): void {
+    const episode = this.#episode;
+    if (episode === null) return;
+    const nowNs = this.#parts.clock.nowNs();
+    this.#guard('go on recording', () => episode.writer.flushIfDue(nowNs));
+    if (nowNs - this.#checkedNs < NS_PER_S) return;
+    this.#checkedNs = nowNs;
+    this.#guard('go on recording', () => {
+      if (!this.#hasRoom()) this.#stopForRoom();
+    });
+  }
+
+  #hasRoom(): boolean {
+    const { dir, minFreeBytes } = this.#parts;
+    if (minFreeBytes === 0) return true;
+    const { bavail, bsize } = statfsSync(dir);
+    return bavail * bsize >= minFreeBytes;
+  }
+
+  #stopForRoom(): void {
+    const { dir } = this.#parts;
+    this.#stop(null);
+    if (this.#state === 'failed') return;
+    this.#state = 'failed';
+    this.#message = `Recording stopped: the disk of ${dir} is nearly full. The episode is saved. Free space, then start again.`;
+  }
+
+  #stop(label: string | null): void {
+    const episode = this.#episode;
+    if (episode === null) return;
+    if (episode.info.rows === 0) return this.#discardEmpty(episode);
+    this.#guard('save the recording', () => {
+      const { writer, info, meter } = episode;
+      const { dir, limits, onSaved, clock } = this.#parts;
+      writer.event(clock.nowNs(), 'stop', label ?? '');
+      const quality = meter.result(info.skippedRows);
+      const refusedBy = refusals(quality, info.rows, limits);
+      const final = { ...info, task: this.#task, label, complete: true, quality: { ...quality, refusedBy } };
+      let file = path.join(dir, `${info.id}${EPISODE_ENDING}`);
+      if (refusedBy.length > 0) {
+        mkdirSync(path.join(dir, REFUSED_FOLDER), { recursive: true });
+        file = path.join(dir, REFUSED_FOLDER, `${info.id}${EPISODE_ENDING}`);
+      }
+      writer.close(final, file);
+      this.#end({ ...final, sizeBytes: writer.sizeBytes });
+      if (refusedBy.length > 0) this.#message = `Episode ${info.id} was refused: ${refusedBy.join('; ')}.`;
+      onSaved(this.#last!, file);
+    });
+  }
+
+  #discardEmpty(episode: Episode): void {
+    const why =
+      episode.missing === null ? 'no command was sent' : `no frame of camera "${episode.missing}" was there`;
+    this.#discard();
+    this.#message = `Nothing was saved: ${why}.`;
+  }
+
+  #discard(): void {
+    const episode = this.#episode;
+    if (episode === null) return;
+    this.#guard('discard the recording', () => {
+      episode.writer.abandon();
+      rmSync(episode.writer.path, { force: true });
+      this.#end(null);
+    });
+  }
+
+  #end(last: EpisodeInfo | null): void {
+    this.#episode = null;
+    this.#last = last;
+    this.#state = 'reset';
+  }
+
+  /** Saves what is being recorded. */
+  close(): void {
+    this.#stop(null);
+  }
+
+  #guard(what: string, operation: () => void): void {
+    try {
+      operation();
+    } catch (cause) {
+      if (typeof (cause as NodeJS.ErrnoException).code !== 'string') throw cause;
+      this.#fail(recordingStopped(what, this.#parts.dir, cause as NodeJS.ErrnoException));
+    }
+  }
+
+  #fail({ message, hint }: TeleopError): void {
+    const left = this.#episode?.writer.path;
+    try {
+      this.#episode?.writer.abandon();
+    } catch {
+      // A disk that is gone cannot even close the file.
+    }
+    this.#last = this.#episode?.info ?? this.#last;
+    this.#episode = null;
+    this.#state = 'failed';
+    const mend =
+      left === undefined ? '' : ` What was written until then is in ${left}: \`farhand recover\` mends it.`;
+    this.#message = `${message}. ${hint}${mend}`;
+  }
+}
+
+const noRoom = (dir: string): TeleopError =>
+  new TeleopError('recording-stopped', `Cannot begin a recording in ${dir}: the disk is nearly full`, {
+    hint: 'Free space on the disk, choose another folder with record.dir=FOLDER, or lower record.minFreeMb.',
+  });
+
+function recordingStopped(what: string, dir: string, cause: NodeJS.ErrnoException): TeleopError {
+  if (cause instanceof TeleopError) return cause;
+  const full = cause.code === 'ENOSPC' || cause.code === 'EDQUOT' || cause.code === 'EFBIG';
+  const why = full ? 'the disk is full' : cause.message;
+  return new TeleopError('recording-stopped', `Cannot ${what} in ${dir}: ${why}`, {
+    hint: full
+      ? 'Free space on the disk, or choose another folder: record.dir=FOLDER.'
+      : 'Check that the disk is there and the folder writable, or choose another: record.dir=FOLDER.',
+    cause,
+  });
+}

@@ -1,0 +1,160 @@
+import { renameSync, rmSync } from 'node:fs';
+import { NS_PER_S } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
+import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
+import { syncFolderOf } from './mcap/file-writer.ts';
+import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
+import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';
+import type { Scanned } from './mcap/scan.ts';
+import { QualityMeter } from './quality.ts';
+import { episodeId } from './reader.ts';
+import { parseJson, RowAssembler } from './rows.ts';
+import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
+import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
+
+export interface RecoveredEpisode extends Scanned {
+  path: string;
+  rows: number;
+  durationS: number;
+  /** Rows missing between rows that were kept. */
+  lostRows: number;
+}
+
+/** Where a recovery of `file` goes if nothing else is said: an unfinished file gets its name, a damaged one a copy. */
+export const recoveryPath = (file: string): string =>
+  file.endsWith(PART_ENDING)
+    ? file.slice(0, -'.part'.length)
+    : `${file.endsWith(EPISODE_ENDING) ? file.slice(0, -EPISODE_ENDING.length) : file}.recovered${EPISODE_ENDING}`;
+
+/** Writes what is whole of an episode to `into`; the file itself stays as it is. Blocking. */
+export function recoverEpisode(file: string, into: string, version: string): RecoveredEpisode {
+  const episode = new EpisodeTally();
+  const draft = `${into}.recovering`;
+  try {
+    rmSync(draft, { force: true });
+    const found = recoverMcap(file, draft, `farhand ${version}`, hooksOf(episode, episodeId(into)));
+    if (found.keptMessages === 0) throw nothingLeft(file);
+    return named(draft, into, episode, found);
+  } catch (cause) {
+    rmSync(draft, { force: true });
+    throw unwritable(into, cause);
+  }
+}
+
+/**
+ * Finishes an episode that was cut off: where it is if nothing else is wrong with it, which takes hardly any space,
+ * and by a copy otherwise. The unfinished file is gone afterwards. Blocking.
+ */
+export function finishEpisode(part: string, version: string): RecoveredEpisode {
+  const into = recoveryPath(part);
+  try {
+    const episode = new EpisodeTally();
+    const found = endMcap(part, hooksOf(episode, episodeId(into)));
+    if (found !== null) return named(part, into, episode, found);
+    const recovered = recoverEpisode(part, into, version);
+    rmSync(part);
+    return recovered;
+  } catch (cause) {
+    throw unwritable(into, cause);
+  }
+}
+
+function named(from: string, into: string, episode: EpisodeTally, found: Scanned): RecoveredEpisode {
+  renameSync(from, into);
+  syncFolderOf(into);
+  const { rows, durationS, lostRows } = episode;
+  return { ...found, path: into, rows, durationS, lostRows };
+}
+
+/** What the file system threw, in words; anything else as it is. */
+function unwritable(file: string, cause: unknown): unknown {
+  if (cause instanceof TeleopError || typeof (cause as NodeJS.ErrnoException).code !== 'string') return cause;
+  return new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
+    hint: 'Free space on the disk, or recover to another one with --output FILE.',
+    cause,
+  });
+}
+
+const hooksOf = (episode: EpisodeTally, id: string): RecoverHooks => ({
+  onMessage: (message, channel) => episode.onMessage(message, channel),
+  onMetadata: (name, metadata) => episode.onMetadata(name, metadata.get('json') ?? '{}'),
+  isOutdated: (name) => name === SUMMARY_METADATA,
+  beforeEnd: (out, recovered) => {
+    const info = episode.info(id);
+    if (info !== null) out.metadata(SUMMARY_METADATA, { json: JSON.stringify({ ...info, recovered }) });
+  },
+});
+
+const nothingLeft = (file: string): TeleopError =>
+  new TeleopError('file-unreadable', `nothing in ${file} can be recovered`, {
+    hint: 'It holds no whole chunk of an MCAP file: it was ended before anything was written, or is none. Delete it.',
+  });
+
+/** Counts and judges an episode as its messages pass by. */
+class EpisodeTally {
+  rows = 0;
+  lostRows = 0;
+  #start: (EpisodeInfo & { rig?: unknown; owner?: unknown }) | null = null;
+  #summary: Partial<EpisodeInfo> = {};
+  #assembler: RowAssembler | null = null;
+  #meter = new QualityMeter(100);
+  #last: EpisodeRow | null = null;
+  #first: EpisodeRow | null = null;
+
+  get durationS(): number {
+    return this.#last === null ? 0 : (this.#last.timeNs - this.#first!.timeNs) / NS_PER_S;
+  }
+
+  onMetadata(name: string, json: string): void {
+    const value = parseJson(new TextEncoder().encode(json));
+    if (value === null) return;
+    if (name === SUMMARY_METADATA) this.#summary = value as Partial<EpisodeInfo>;
+    if (name !== EPISODE_METADATA && (this.#start !== null || name !== SUMMARY_METADATA)) return;
+    this.#start = value as unknown as EpisodeInfo;
+    this.#meter = new QualityMeter(this.#start.rateHz);
+  }
+
+  onMessage(message: MessageRecord, { topic }: ChannelRecord): void {
+    if (this.#start === null) return;
+    if (topic === TOPICS.trace) return this.#onTrace(message.data);
+    this.#assembler ??= new RowAssembler(this.#start.joints.length);
+    const row = this.#assembler.add(topic, message);
+    if (row === null) return;
+    if (this.#last !== null) this.lostRows += Math.max(0, row.index - this.#last.index - 1);
+    this.#first ??= row;
+    this.#last = row;
+    this.rows++;
+    this.#meter.row(row);
+  }
+
+  #onTrace(data: Uint8Array): void {
+    const fields = parseJson(data) as Partial<Record<keyof TraceRecord, number | null>> | null;
+    if (fields === null) return;
+    const { seq, getStateNs, appliedNs, offsetNs } = { ...emptyTraceRecord(), ...fields };
+    this.#meter.trace({
+      seq: seq ?? Number.NaN,
+      getStateNs: getStateNs ?? Number.NaN,
+      appliedNs: appliedNs ?? Number.NaN,
+      offsetNs: offsetNs ?? Number.NaN,
+    });
+  }
+
+  /** What the episode came to; null when the file does not say what it is of. */
+  info(id: string): EpisodeInfo | null {
+    if (this.#start === null) return null;
+    const { rig: _, owner: __, ...start } = this.#start;
+    const skippedRows = this.#summary.skippedRows ?? start.skippedRows;
+    return {
+      ...start,
+      ...this.#summary,
+      id,
+      rows: this.rows,
+      durationS: this.durationS,
+      skippedRows,
+      staleRows: this.#meter.staleRows,
+      complete: true,
+      quality: { ...this.#meter.result(skippedRows), refusedBy: this.#summary.quality?.refusedBy ?? [] },
+    };
+  }
+}

@@ -1,0 +1,231 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, afterEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
+import { openTelemetryFeed } from '../../src/app/operator/telemetry-feed.ts';
+import { askRecorder } from '../../src/app/record/ask-recorder.ts';
+import { loadRig } from '../../src/app/rig.ts';
+import { openZmqSender } from '../../src/camera/channel/zmq-sender.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { EpisodeInfo } from '../../src/core/recording.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { frames, readEpisode, readJson } from '../../src/record/reader.ts';
+import { farhand, type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+
+const running: Running[] = [];
+const folders: string[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((child) => child.end()));
+});
+after(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+const start = (...args: string[]): Running => {
+  const child = startFarhand(args);
+  running.push(child);
+  return child;
+};
+const newFolder = (): string => {
+  const folder = temporaryFolder();
+  folders.push(folder);
+  return folder;
+};
+
+/** Settings of a rig of its own on this machine, plain, with its recordings in `dir`. */
+async function settings(dir: string): Promise<string[]> {
+  const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
+  return [
+    `link.commandPort=${command}`,
+    `link.statePort=${state}`,
+    `link.syncPort=${sync}`,
+    `console.deskPort=${desk}`,
+    `console.telemetryPort=${telemetry}`,
+    'link.security=plain',
+    'trace.dir=',
+    `record.dir=${dir}`,
+    'record.minFreeMb=1',
+  ];
+}
+
+/** Telemetry of the operator from the moment on when it is as wanted. */
+async function telemetryWhen(
+  rig: readonly string[],
+  isSo: (told: Telemetry) => boolean,
+): Promise<{ newest: () => Telemetry; close: () => void }> {
+  let seen: Telemetry | null = null;
+  const feed = openTelemetryFeed(loadRig('demo', rig).config, (told) => {
+    seen = told;
+  });
+  for (let i = 0; i < 1000 && (seen === null || !isSo(seen)); i++) await sleep(20);
+  assert.ok(seen !== null && isSo(seen), `telemetry never was as wanted: ${JSON.stringify(seen)}`);
+  return { newest: () => seen!, close: () => feed.close() };
+}
+
+async function untilRows(rig: readonly string[], rows: number): Promise<void> {
+  (await telemetryWhen(rig, ({ record }) => (record?.rows ?? 0) >= rows)).close();
+}
+
+const partOf = (dir: string): string => {
+  const [name] = readdirSync(dir).filter((file) => file.endsWith('.part'));
+  return path.join(dir, name ?? 'no unfinished recording');
+};
+
+/** How much of the end is missing. `rowTimes` are on the wall clock, as every MCAP reader sees them. */
+async function lostMs(file: string, killedAtMs: number): Promise<number> {
+  const { rows } = await readEpisode(file);
+  const rowTimes = await readJson(file, 'row');
+  assert.equal(rowTimes.length, rows.length);
+  assert.ok(rows.length > 100, `${rows.length} rows`);
+  return killedAtMs - Number(rowTimes.at(-1)!.timeNs / 1_000_000n);
+}
+
+describe('farhand record', () => {
+  it('begins, ends, labels, drops and lists episodes of a running operator', async () => {
+    const dir = newFolder();
+    const rig = await settings(dir);
+    start('robot', ...rig);
+    const operator = start('operator', ...rig);
+    await operator.waitFor(/operator ready/);
+    const record = (...words: string[]) => farhand(['record', ...words, ...rig]);
+    const begun = await record('start', '--task', 'stack two cups');
+    assert.equal(begun.code, 0, begun.stderr);
+    assert.match(begun.stdout, /recorder recording, episode \d{8}-\d{6}-\d{3}: .*task "stack two cups"/);
+    const { config } = loadRig('demo', rig);
+    const asked = (action: 'start' | 'discard') => askRecorder(config, { kind: 'record', action }, 5000);
+    await assert.rejects(() => asked('start'), {
+      code: 'not-confirmed',
+      message: /is being recorded already/,
+    });
+    const ended = await record('stop', '--label', 'success');
+    assert.equal(ended.code, 0, ended.stderr);
+    assert.match(
+      ended.stdout,
+      /recorder reset[\s\S]*labelled success[\s\S]*one-way p95 [\d.]+ ms, bad windows 0/,
+    );
+    await operator.waitFor(/episode \d{8}-\d{6}-\d{3} \("stack two cups", labelled success\)/);
+    assert.equal((await asked('start')).state, 'recording');
+    assert.equal((await asked('discard')).state, 'reset');
+    await assert.rejects(() => asked('discard'), { message: /nothing is being recorded/ });
+    const [id] = readdirSync(dir).map((name) => name.replace('.mcap', ''));
+    assert.deepEqual(readdirSync(dir), [`${id}.mcap`]);
+    assert.equal((await record('label', id!, 'failure')).code, 0);
+    const listed = JSON.parse((await record('list', '--json')).stdout) as EpisodeInfo[];
+    assert.deepEqual(
+      listed.map(({ label, task, complete }) => [label, task, complete]),
+      [['failure', 'stack two cups', true]],
+    );
+    const { rows } = await readEpisode(path.join(dir, `${id}.mcap`));
+    assert.deepEqual(
+      rows.map(({ seq }) => seq),
+      rows.map((_, i) => rows[0]!.seq + i),
+    );
+    assert.ok(rows.at(-1)!.oneWayNs! > 0 && rows.at(-1)!.uncertaintyNs! > 0);
+  });
+});
+
+/** A file system of its own for one process, without being root. */
+const canMount =
+  spawnSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs -o size=64k none ${newFolder()}`]).status === 0;
+
+describe('a full disk', {
+  skip: canMount ? false : 'this machine lets nobody mount a file system (unshare -rm)',
+}, () => {
+  it('ends the recording with a message; control goes on', async () => {
+    const dir = newFolder();
+    const rig = [...(await settings(dir)), 'record.minFreeMb=0'];
+    start('robot', ...rig);
+    const bin = path.join(root, 'bin', 'farhand');
+    const script = 'mount -t tmpfs -o size=120k none "$0" && exec "$@"';
+    const command = [dir, process.execPath, bin, 'operator', '--record', ...rig];
+    const operator = spawn('unshare', ['-rm', 'sh', '-c', script, ...command], { stdio: 'ignore' });
+    try {
+      const told = await telemetryWhen(rig, ({ record }) => record?.state === 'failed');
+      const { record, totals } = told.newest();
+      assert.match(record!.message, /Cannot go on recording in .*: the disk is full\. Free space/);
+      assert.ok(record!.rows > 20, `${record!.rows} rows`);
+      await sleep(500);
+      const later = told.newest();
+      told.close();
+      assert.equal(later.robot?.state, 'engaged');
+      assert.ok(later.totals.applied >= totals.applied + 20, `${later.totals.applied}`);
+    } finally {
+      operator.kill('SIGTERM');
+    }
+  });
+});
+
+describe('a killed operator', () => {
+  it('loses less than half a second of numbers, and the next one mends the file', async () => {
+    const dir = newFolder();
+    const rig = await settings(dir);
+    start('robot', ...rig);
+    const operator = start('operator', '--record', ...rig);
+    await untilRows(rig, 150);
+    const killedAtMs = Date.now();
+    operator.process.kill('SIGKILL');
+    await operator.exited;
+    const part = partOf(dir);
+    const next = start('operator', ...rig);
+    await next.waitFor(/operator ready/);
+    for (let i = 0; i < 100 && readdirSync(dir).some((name) => name.endsWith('.part')); i++) await sleep(50);
+    assert.match(next.stderr(), /recovered to .*: \d+ rows over/);
+    const lost = await lostMs(part.replace('.part', ''), killedAtMs);
+    assert.ok(lost < 500, `${lost} ms lost`);
+    console.log(`lost ${lost.toFixed(0)} ms of numbers`);
+  });
+
+  it('loses less than half a second with two cameras, and no row without its pictures', async () => {
+    const dir = newFolder();
+    const rig = await settings(dir);
+    const port = await freeTcpPort('127.0.0.1', 21_000 + (process.pid % 9000));
+    const cameras = [`cameras.port=${port}`, 'cameras.list.front={}', 'cameras.list.wrist={}'];
+    const sender = await openZmqSender({
+      wire: 'zmq',
+      host: '127.0.0.1',
+      port,
+      cameras: ['front', 'wrist'],
+      variant: { order: 'little', first: 0 },
+      sendTo: [],
+      curve: null,
+    });
+    const bytes = new Uint8Array(50_000).fill(7);
+    bytes.set([0xff, 0xd8]);
+    bytes.set([0xff, 0xd9], bytes.length - 2);
+    const timer = setInterval(() => {
+      for (const camera of ['front', 'wrist'])
+        sender.send({ camera, captureNs: monotonicClock.nowNs(), encoding: 'jpeg', bytes });
+    }, 33);
+    try {
+      start('robot', ...rig);
+      const operator = start('operator', '--record', ...rig, ...cameras);
+      await untilRows(rig, 150);
+      const killedAtMs = Date.now();
+      operator.process.kill('SIGKILL');
+      await operator.exited;
+      const part = partOf(dir);
+      const recovered = await farhand(['recover', part]);
+      assert.ok(recovered.code === 0 || recovered.code === 3, recovered.stderr);
+      const file = part.replace('.part', '');
+      const { rows } = await readEpisode(file);
+      const seen = new Map<string, Set<number>>();
+      for (const camera of ['front', 'wrist']) {
+        seen.set(camera, new Set());
+        for await (const { captureNs } of frames(file, camera)) seen.get(camera)!.add(captureNs);
+      }
+      for (const row of rows)
+        for (const [camera, captures] of seen) {
+          assert.ok(captures.has(row.frames[camera]!.captureNs));
+          assert.ok(row.frames[camera]!.ageNs > -5e6, `age ${row.frames[camera]!.ageNs}`);
+        }
+      const lost = await lostMs(file, killedAtMs);
+      assert.ok(lost < 500, `${lost} ms lost`);
+      console.log(`lost ${lost.toFixed(0)} ms with cameras`);
+    } finally {
+      clearInterval(timer);
+      await sender.close();
+    }
+  });
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { recoverEpisode } from '../../src/record/recover.ts';
+import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from '../../src/record/test-episode.ts';
+import { EpisodeWriter } from '../../src/record/writer.ts';
+import { pythonWith, runPython } from './python-venv.ts';
+
+const found = await pythonWith('mcap_ros2', 'mcap', 'mcap-ros2-support');
+if (!found.ok) console.log(`skipped: ${found.why}`);
+const dir = mkdtempSync(path.join(tmpdir(), 'farhand-mcap-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+interface Seen {
+  profile: string;
+  library: string;
+  messages: number;
+  rows: number;
+  lastRow: Record<string, unknown>;
+  metadata: Record<string, Record<string, unknown>>;
+  schemas: Record<string, string>;
+  topics: Record<string, Record<string, unknown>>;
+}
+
+async function seenBy(python: string, file: string): Promise<Seen> {
+  const script = path.join('test', 'interop', 'mcap_reader.py');
+  const answer = await runPython(python, [script, file], 30_000);
+  assert.equal(answer.code, 0, answer.stderr);
+  return JSON.parse(answer.stdout) as Seen;
+}
+
+function writeEpisode(file: string): void {
+  const info = emptyInfo('python', 6, ['front']);
+  const writer = new EpisodeWriter(file, startOf(info));
+  for (let i = 0; i < 60; i++) {
+    const instantNs = START_NS + i * 10e6;
+    const pictures = new Map([['front', received('front', Math.floor(i / 3), 0)]]);
+    writer.row(rowOf(i, 6, pictures, instantNs), instantNs, pictures);
+    writer.flushIfDue(instantNs);
+  }
+  writer.close({ ...info, rows: 60, durationS: 0.59 });
+}
+
+describe('a recording in Python', { skip: found.ok ? false : found.why }, () => {
+  const { python } = found as { python: string };
+  const file = path.join(dir, 'python.mcap');
+
+  it('is read by mcap and decoded by mcap-ros2-support, check sums included', async () => {
+    writeEpisode(file);
+    const seen = await seenBy(python, file);
+    assert.equal(seen.profile, 'ros2');
+    assert.match(seen.library, /^farhand /);
+    assert.deepEqual([seen.rows, seen.messages], [60, 60 * 4 + 20]);
+    const last = rowOf(59, 6, new Map(), START_NS + 590e6);
+    assert.deepEqual(seen.topics['/farhand/command']!['data'], [...last.commandRad, last.commandGripper]);
+    const state = seen.topics['/farhand/joint_states']!;
+    assert.deepEqual(state['names'], [...emptyInfo('', 6, []).joints, 'gripper']);
+    assert.deepEqual(state['positions'], [...last.stateRad, last.stateGripper]);
+    // Beyond what a JSON number holds exactly.
+    assert.ok(Math.abs(Number(state['stamp']) - Number(WALL_NS + 590_000_000n)) < 1000);
+    assert.deepEqual(seen.topics['/farhand/target']!['positions'], [...last.commandRad, last.commandGripper]);
+    const image = seen.topics['/farhand/camera/front']!;
+    const expected = received('front', 19, 0);
+    assert.deepEqual([image['count'], image['format']], [20, 'jpeg']);
+    assert.equal(image['frame'], `front:${expected.captureNs}`);
+    assert.equal(image['sha'], createHash('sha256').update(expected.bytes).digest('hex'));
+    assert.equal(seen.schemas['/farhand/camera/front'], 'sensor_msgs/msg/CompressedImage');
+    assert.deepEqual([seen.metadata['farhand.episode']!['robot'], seen.lastRow['seq']], ['test', 60]);
+    assert.equal(seen.metadata['farhand.summary']!['rows'], 60);
+  });
+
+  it('is read after it was cut off and recovered', async () => {
+    const part = path.join(dir, 'cut.mcap.part');
+    const bytes = readFileSync(file);
+    writeFileSync(part, bytes.subarray(0, Math.floor(bytes.length * 0.6)));
+    const { path: mended, rows } = recoverEpisode(part, path.join(dir, 'cut.mcap'), '0.0.0');
+    const seen = await seenBy(python, mended);
+    assert.equal(seen.rows, rows);
+    assert.ok(rows > 10 && rows < 60, `${rows}`);
+  });
+});

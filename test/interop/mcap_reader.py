@@ -1,0 +1,42 @@
+"""Reads a recording with the format's own Python library and tells what it saw, as JSON."""
+
+import hashlib
+import json
+import sys
+
+from mcap.reader import make_reader
+from mcap_ros2.decoder import DecoderFactory
+
+with open(sys.argv[1], "rb") as stream:
+    reader = make_reader(stream, decoder_factories=[DecoderFactory()], validate_crcs=True)
+    header = reader.get_header()
+    summary = reader.get_summary()
+    seen = {
+        "profile": header.profile,
+        "library": header.library,
+        "messages": summary.statistics.message_count,
+        "metadata": {record.name: json.loads(record.metadata["json"]) for record in reader.iter_metadata()},
+        "topics": {},
+        "schemas": {channel.topic: summary.schemas[channel.schema_id].name for channel in summary.channels.values()},
+    }
+    topics = seen["topics"]
+    for schema, channel, message, ros in reader.iter_decoded_messages(
+        topics=[topic for topic in seen["schemas"] if not topic.endswith(("row", "trace", "event"))]
+    ):
+        told = topics.setdefault(channel.topic, {"count": 0})
+        told["count"] += 1
+        told["logTime"] = message.log_time
+        if schema.name.endswith("JointState"):
+            told["names"] = list(ros.name)
+            told["positions"] = list(ros.position)
+            told["stamp"] = ros.header.stamp.sec * 10**9 + ros.header.stamp.nanosec
+        elif schema.name.endswith("CompressedImage"):
+            told["format"] = ros.format
+            told["frame"] = ros.header.frame_id
+            told["sha"] = hashlib.sha256(bytes(ros.data)).hexdigest()
+        else:
+            told["data"] = list(ros.data)
+    rows = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/farhand/row"])]
+    seen["rows"] = len(rows)
+    seen["lastRow"] = rows[-1]
+print(json.dumps(seen))
