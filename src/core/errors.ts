@@ -1,11 +1,14 @@
 /** Every failed operation a user can meet. `docs/troubleshooting.md` has one entry per code. */
 export type ErrorCode =
   | 'bad-config'
+  | 'bad-dataset'
+  | 'bad-episode'
   | 'bad-model'
   | 'bad-option'
   | 'build-missing'
   | 'bus-failed'
   | 'child-failed'
+  | 'encoder-failed'
   | 'file-missing'
   | 'file-unreadable'
   | 'file-unwritable'
