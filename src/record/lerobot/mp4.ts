@@ -129,7 +129,7 @@ function shownAt(view: DataView, durations: Box, offsets: Box | null, start: num
   const spans = runs(view, durations, (at) => view.getUint32(at));
   const count = spans.reduce((sum, run) => sum + run.count, 0);
   const times = new Float64Array(count);
-  let [at, time] = [0, -start];
+  let [at, time] = [0, 0 - start];
   for (const { count: n, value } of spans)
     for (let i = 0; i < n; i++) {
       times[at++] = time;
