@@ -26,6 +26,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  export: async () => (await import('./export.ts')).exportVerb,
+  dataset: async () => (await import('./dataset.ts')).datasetVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,

@@ -384,7 +384,7 @@ describe('LeRobot export', { skip: noFfmpeg }, () => {
     );
     await assert.rejects(
       spoilt(({ received }) => {
-        received.get('wrist')![5]!.bytes = picture(0, 32, 48);
+        received.get('wrist')![6]!.bytes = picture(0, 32, 48);
       }),
       { code: 'bad-episode', message: /32 × 48/ },
     );
