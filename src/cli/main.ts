@@ -28,6 +28,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
   export: async () => (await import('./export.ts')).exportVerb,
   dataset: async () => (await import('./dataset.ts')).datasetVerb,
+  replay: async () => (await import('./replay.ts')).replayVerb,
+  policy: async () => (await import('./policy.ts')).policyVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,
