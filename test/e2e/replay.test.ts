@@ -117,8 +117,8 @@ describe('replay and policy on a simulated robot', () => {
       const counts = await runPolicy(policyOptions(url));
       assert.ok(counts.acted > 30 && counts.malformed === 0, JSON.stringify(counts));
       assert.ok(states.has('engaged'));
-      // The swing is 0.3 rad wide.
-      assert.ok(reachedRad > 0.2, `${reachedRad} rad`);
+      // The swing is 0.3 rad wide, and a policy that looks ahead cuts its corner.
+      assert.ok(reachedRad > 0.1, `${reachedRad} rad`);
     } finally {
       clearInterval(watch);
       desk.close();
