@@ -47,7 +47,9 @@ describe('replay and policy on a simulated robot', () => {
   before(async () => {
     dir = mkdtempSync(path.join(tmpdir(), 'farhand-replay-'));
     recordSwing(dir);
-    robot = await startLocalRobot('demo', [], { headless: true, say: () => {}, onUrl: () => {} });
+    // A shared machine stalls processes for longer than a robot would be left alone.
+    const patient = ['robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=1000'];
+    robot = await startLocalRobot('demo', patient, { headless: true, say: () => {}, onUrl: () => {} });
   });
   after(async () => {
     policy?.kill();
