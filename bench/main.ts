@@ -7,6 +7,7 @@ import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
+import { exportBench } from './export/export.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -37,6 +38,7 @@ const BENCHES: readonly Verb[] = [
   relayBench,
   retargetBench,
   estopBench,
+  exportBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -79,13 +79,14 @@ describe('replay and policy on a simulated robot', () => {
     const desk = await JointDesk.open(robot.rig);
     const said: string[] = [];
     try {
-      const played = await playEpisode(desk, {
+      const playing = playEpisode(desk, {
         rows,
         speed: 1,
         arm: true,
         say: (text) => said.push(text),
         onProgress: () => {},
       });
+      const played = await Promise.race([playing, robot.failed]);
       assert.deepEqual(said, ['moving to the first pose', 'playing']);
       assert.ok(played.complete && played.rows === SECONDS * 100 + 1);
       // Joints move at up to 0.5 rad/s here: delay of telemetry, playout and arm make the difference.

@@ -26,7 +26,7 @@ export interface Played {
 }
 
 const TICK_MS = 10;
-const CONTACT_MS = 10_000;
+const CONTACT_MS = 30_000;
 const OPEN_MS = 150;
 /** The farthest way at the slowest speed of homing. */
 const APPROACH_MS = 120_000;

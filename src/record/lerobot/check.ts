@@ -8,6 +8,7 @@ import {
   CODEBASE_VERSION,
   DATA_PATH,
   type DatasetInfo,
+  type Feature,
   INFO_FILE,
   pathOf,
   VIDEO_PATH,
@@ -60,7 +61,9 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
   }
   let info: DatasetInfo;
   try {
-    info = JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo;
+    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof parsed !== 'object' || parsed === null) throw new Error('it holds no object');
+    info = parsed as DatasetInfo;
   } catch (error) {
     problems.add('file-unreadable', INFO_FILE, null, (error as Error).message);
     return null;
@@ -75,36 +78,41 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
     problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
     return null;
   }
-  if (typeof info.features !== 'object' || info.features === null) {
-    problems.add('info', INFO_FILE, null, 'features are missing');
-    return null;
-  }
-  checkFeatures(info, problems);
-  return info;
+  return checkFeatures(info, problems) ? info : null;
 }
 
-function checkFeatures({ features }: DatasetInfo, problems: Problems): void {
-  for (const [key, { dtype, shape, names }] of Object.entries(features)) {
-    if (
-      typeof dtype !== 'string' ||
-      !Array.isArray(shape) ||
-      !shape.every((n) => Number.isInteger(n) && n > 0)
-    ) {
-      problems.add('info', INFO_FILE, null, `feature ${key} has no valid dtype and shape`);
+/** False when what follows could not make sense of them. */
+function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
+  const told = (message: string) => problems.add('info', INFO_FILE, null, message);
+  const features: Record<string, Partial<Feature> | null> | null | undefined = info.features;
+  if (typeof features !== 'object' || features === null) {
+    told('features are missing');
+    return false;
+  }
+  for (const key of ['data_path', 'video_path'] as const)
+    if (info[key] !== undefined && typeof info[key] !== 'string') {
+      told(`${key} is not a text`);
+      return false;
+    }
+  let valid = true;
+  for (const [key, feature] of Object.entries(features)) {
+    const { dtype, shape, names } = feature ?? {};
+    if (typeof dtype !== 'string' || !isShape(shape)) {
+      told(`feature ${key} has no valid dtype and shape`);
+      valid = false;
       continue;
     }
     const isVector = dtype !== 'video' && dtype !== 'image' && shape.length === 1;
     if (isVector && Array.isArray(names) && names.length !== shape[0])
-      problems.add(
-        'info',
-        INFO_FILE,
-        null,
-        `feature ${key} has ${names.length} names for ${shape[0]} values`,
-      );
+      told(`feature ${key} has ${names.length} names for ${shape[0]} values`);
   }
   for (const key of ['timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
-    if (!(key in features)) problems.add('info', INFO_FILE, null, `feature ${key} is not declared`);
+    if (!(key in features)) told(`feature ${key} is not declared`);
+  return valid;
 }
+
+const isShape = (shape: unknown): shape is number[] =>
+  Array.isArray(shape) && shape.length > 0 && shape.every((n) => Number.isInteger(n) && n > 0);
 
 async function readEpisodes(dir: string, info: DatasetInfo, problems: Problems): Promise<EpisodeMeta[]> {
   const episodes: EpisodeMeta[] = [];

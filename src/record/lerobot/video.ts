@@ -1,5 +1,4 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -114,7 +113,7 @@ async function feed(child: Encoder, { camera, size, captures, frames, onFrame }:
         'Leave this episode out: a video has pictures of one size.',
       );
     for (; captures[at] === captureNs; at++) {
-      if (!child.stdin.write(bytes)) await Promise.race([once(child.stdin, 'drain'), once(child, 'close')]);
+      if (!child.stdin.write(bytes)) await drained(child);
       onFrame?.();
     }
     if (at === captures.length || child.exitCode !== null) break;
@@ -124,6 +123,19 @@ async function feed(child: Encoder, { camera, size, captures, frames, onFrame }:
       `camera ${camera}: the picture of row ${at} is not in the recording`,
       'The file is damaged; `farhand recover` keeps what can be kept.',
     );
+}
+
+/** Until it takes more, or has ended. */
+function drained(child: Encoder): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      child.stdin.off('drain', done);
+      child.off('close', done);
+      resolve();
+    };
+    child.stdin.on('drain', done);
+    child.on('close', done);
+  });
 }
 
 async function collectStats(stdout: Readable, { size }: VideoJob): Promise<PictureStats> {

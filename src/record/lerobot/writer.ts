@@ -2,11 +2,11 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
 import { dataColumns, type Values } from './columns.ts';
 import { clearLeftovers, lockDataset } from './dataset-folder.ts';
-import { featuresOf, vectorNames } from './features.ts';
-import { badEpisode, type GridRow, resample } from './grid.ts';
-import { jpegSize } from './jpeg-size.ts';
+import { featuresOf } from './features.ts';
+import { type GridRow, resample } from './grid.ts';
 import {
   CHUNK_FILES,
   CODEBASE_VERSION,
@@ -80,7 +80,7 @@ export class LeRobotWriter {
     try {
       const file = path.join(dir, INFO_FILE);
       const info = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo) : null;
-      if (info !== null) checkOurs(dir, info, options);
+      if (info !== null) checkOurs(dir, info, options.fps);
       clearLeftovers(dir, info);
       if (info === null) return new LeRobotWriter(dir, options, unlock, null, {}, []);
       const stats = statsOfJson(readFileSync(path.join(dir, STATS_FILE), 'utf8'));
@@ -258,74 +258,4 @@ function sync(file: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-/** Vectors of one length, all finite, and a picture of every camera. */
-function checkRows({ info }: SourceEpisode, grid: readonly GridRow[]): void {
-  const length = vectorNames(info).length - Number(info.hasGripper);
-  const hint = 'Leave this episode out; the recording itself stays as it is.';
-  for (const { row } of grid) {
-    for (const [what, jointsRad, gripper] of [
-      ['command', row.commandRad, row.commandGripper],
-      ['state', row.stateRad, row.stateGripper],
-    ] as const) {
-      if (jointsRad.length !== length)
-        throw badEpisode(`row ${row.index}: the ${what} has ${jointsRad.length} joints of ${length}`, hint);
-      if (!jointsRad.every(Number.isFinite) || (info.hasGripper && !Number.isFinite(gripper)))
-        throw badEpisode(`row ${row.index}: the ${what} is not a number`, hint);
-    }
-    const missing = info.cameras.find((camera) => !Number.isFinite(row.frames[camera]?.ageNs));
-    if (missing !== undefined) throw badEpisode(`row ${row.index}: no picture of camera ${missing}`, hint);
-  }
-}
-
-async function sizesOf(source: SourceEpisode): Promise<Record<string, PictureSize>> {
-  const sizes: Record<string, PictureSize> = {};
-  for (const camera of source.info.cameras) {
-    for await (const { bytes } of source.frames(camera)) {
-      const size = jpegSize(bytes);
-      if (size !== null) sizes[camera] = size;
-      break;
-    }
-    if (sizes[camera] === undefined)
-      throw badEpisode(
-        `camera ${camera}: its first picture is missing or no JPEG`,
-        'Leave this episode out.',
-      );
-  }
-  return sizes;
-}
-
-function checkOurs(dir: string, info: DatasetInfo, { fps }: WriterOptions): void {
-  const refuse = (why: string, hint: string) => new TeleopError('bad-dataset', `${dir}: ${why}`, { hint });
-  if (info.farhand === undefined)
-    throw refuse(
-      'this dataset was not written by farhand',
-      'Choose a new folder, and join the two with LeRobot’s own tools.',
-    );
-  if (info.codebase_version !== CODEBASE_VERSION)
-    throw refuse(`its version is ${info.codebase_version}, not ${CODEBASE_VERSION}`, 'Choose a new folder.');
-  if (info.farhand.episodes.length !== info.total_episodes)
-    throw refuse('another program has added episodes to it', 'Choose a new folder.');
-  if (info.fps !== fps)
-    throw refuse(
-      `it has ${info.fps} rows per second, this export ${fps}`,
-      `Give --fps ${info.fps}, or choose a new folder.`,
-    );
-}
-
-function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
-  const keys = new Set([...Object.keys(info.features), ...Object.keys(features)]);
-  const differing = [...keys].filter(
-    (key) => JSON.stringify(info.features[key]) !== JSON.stringify(features[key]),
-  );
-  if (info.robot_type !== robot) differing.unshift(`robot ${info.robot_type}`);
-  if (differing.length === 0) return;
-  throw new TeleopError(
-    'bad-dataset',
-    `${dir}: its episodes differ from this one in ${differing.join(', ')}`,
-    {
-      hint: 'Robot, joints, cameras, picture sizes and codec are the same in all episodes of a dataset: choose a new folder.',
-    },
-  );
 }
