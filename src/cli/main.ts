@@ -83,7 +83,14 @@ ${verbs}
 }
 
 /** What is not mended by asking differently. */
-const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed'];
+const FAILED: readonly string[] = [
+  'child-failed',
+  'encoder-failed',
+  'not-confirmed',
+  'pairing-failed',
+  'policy-failed',
+  'replay-stopped',
+];
 
 // Whoever read our output may leave; that must not end a robot process.
 process.stdout.on('error', () => {});

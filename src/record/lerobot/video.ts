@@ -58,7 +58,7 @@ export async function encodeVideo(job: VideoJob): Promise<Stats> {
   const stats = collectStats(child.stdout, job);
   stats.catch(() => {});
   try {
-    await feed(child, job);
+    await feed(child, gateOf(child, ended), job);
   } catch (error) {
     child.kill('SIGKILL');
     await ended.catch(() => {});
@@ -102,7 +102,8 @@ function statsSize({ widthPx, heightPx }: PictureSize): PictureSize {
 }
 
 /** Hands over the picture of every row: again where rows share one, and none that no row shows. */
-async function feed(child: Encoder, { camera, size, captures, frames, onFrame }: VideoJob): Promise<void> {
+async function feed(child: Encoder, gate: Gate, job: VideoJob): Promise<void> {
+  const { camera, size, captures, frames, onFrame } = job;
   let at = 0;
   for await (const { captureNs, bytes } of frames) {
     if (captures[at] !== captureNs) continue;
@@ -113,29 +114,45 @@ async function feed(child: Encoder, { camera, size, captures, frames, onFrame }:
         'Leave this episode out: a video has pictures of one size.',
       );
     for (; captures[at] === captureNs; at++) {
-      if (!child.stdin.write(bytes)) await drained(child);
+      if (!child.stdin.write(bytes)) await gate.wait();
       onFrame?.();
     }
-    if (at === captures.length || child.exitCode !== null) break;
+    if (at === captures.length || gate.over) break;
   }
-  if (at < captures.length && child.exitCode === null)
+  if (at < captures.length && !gate.over)
     throw badEpisode(
       `camera ${camera}: the picture of row ${at} is not in the recording`,
       'The file is damaged; `farhand recover` keeps what can be kept.',
     );
 }
 
-/** Until it takes more, or has ended. */
-function drained(child: Encoder): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      child.stdin.off('drain', done);
-      child.off('close', done);
-      resolve();
-    };
-    child.stdin.on('drain', done);
-    child.on('close', done);
-  });
+interface Gate {
+  /** It has ended, or never began: nothing more can be written. */
+  readonly over: boolean;
+  /** Until it takes more, or is over. */
+  wait(): Promise<void>;
+}
+
+/** One at a time may wait. */
+function gateOf(child: Encoder, ended: Promise<void>): Gate {
+  let over = false;
+  let go = () => {};
+  const end = () => {
+    over = true;
+    go();
+  };
+  child.stdin.on('drain', () => go());
+  ended.then(end, end);
+  return {
+    get over() {
+      return over;
+    },
+    wait: () =>
+      new Promise((resolve) => {
+        go = resolve;
+        if (over) resolve();
+      }),
+  };
 }
 
 async function collectStats(stdout: Readable, { size }: VideoJob): Promise<PictureStats> {
