@@ -10,6 +10,7 @@ import type { DatasetInfo } from '../../src/record/lerobot/layout.ts';
 import { readVideoTrack } from '../../src/record/lerobot/mp4.ts';
 import type { Rule } from '../../src/record/lerobot/problems.ts';
 import { LeRobotWriter, type WriterOptions } from '../../src/record/lerobot/writer.ts';
+import { xorshift } from '../loops/simulated-rig.ts';
 import { noFfmpeg, picture, sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
@@ -398,5 +399,57 @@ describe('LeRobot export', { skip: noFfmpeg }, () => {
     );
     assert.deepEqual(filesBelow(dir), filesBefore);
     assert.deepEqual((await checkDataset(dir)).problems.list, []);
+  });
+
+  it('pads pictures of odd size, and does without a gripper', async () => {
+    const dir = path.join(root, 'odd');
+    await exported(dir, sourceEpisode({ id: 'a', seconds: 0.3, widthPx: 65, heightPx: 49, joints: 12 }));
+    const { problems, info } = await checkDataset(dir);
+    assert.deepEqual(problems.list, []);
+    assert.deepEqual(info?.features['observation.images.front']?.shape, [50, 66, 3]);
+    assert.deepEqual(info?.features['action']?.shape, [12]);
+  });
+
+  it('reads any bytes in place of a video or its metadata without harm', async () => {
+    const dir = copy('garbage');
+    const video = path.join(dir, 'videos/observation.images.front/chunk-000/file-000.mp4');
+    const bytes = readFileSync(video);
+    const random = xorshift(7);
+    for (let round = 0; round < 300; round++) {
+      const spoilt = Buffer.from(bytes);
+      for (let i = 0; i < 3; i++) spoilt[Math.floor(random() * 1500)] = Math.floor(random() * 256);
+      writeFileSync(video, spoilt);
+      try {
+        assert.ok(readVideoTrack(video).timesS.length <= 1e7);
+      } catch (error) {
+        assert.ok(error instanceof Error && error.name !== 'AssertionError', String(error));
+      }
+    }
+    for (const text of [
+      '',
+      'null',
+      '[]',
+      '{"fps": 30}',
+      '{"fps":30,"features":{"a":null}}',
+      '{"fps":30,"features":{},"data_path":4}',
+    ]) {
+      writeFileSync(path.join(dir, 'meta/info.json'), text);
+      assert.ok((await checkDataset(dir)).problems.total > 0, text);
+    }
+  });
+});
+
+describe('LeRobot export of an episode without cameras', () => {
+  it('needs no encoder', async () => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'farhand-lerobot-'));
+    const before = process.env['PATH'];
+    process.env['PATH'] = dir;
+    try {
+      await exported(path.join(dir, 'data'), sourceEpisode({ id: 'a', seconds: 0.5, cameras: [] }));
+      assert.deepEqual((await checkDataset(path.join(dir, 'data'))).problems.list, []);
+    } finally {
+      process.env['PATH'] = before;
+      rmSync(dir, { recursive: true });
+    }
   });
 });

@@ -32,26 +32,29 @@ function overHttp(url: string): PolicyChannel {
   };
 }
 
-/** A request may follow one that was never answered; ZeroMQ drops the answer to a question that was given up. */
+/**
+ * A request socket would wait for every answer before the next question. This one numbers its questions in the envelope,
+ * which a REP socket returns unread, so that the answer to a question that was given up is known for what it is.
+ */
 async function overZmq(address: string): Promise<PolicyChannel> {
-  const { Request } = await loadZmq('Reach the policy over HTTP instead, or install the package zeromq.');
-  const socket = new Request({ linger: 0, relaxed: true, correlate: true });
+  const { Dealer } = await loadZmq('Reach the policy over HTTP instead, or install the package zeromq.');
+  const socket = new Dealer({ linger: 0, sendHighWaterMark: 2, sendTimeout: 0 });
   socket.connect(address);
-  let waiting: ((answer: unknown) => void) | null = null;
+  let question = 0;
+  let waiting: (answer: unknown) => void = () => {};
   const receive = async (): Promise<void> => {
-    for await (const [bytes] of socket) {
-      const answer = parse(String(bytes));
-      waiting?.(answer);
-      waiting = null;
-    }
+    for await (const parts of socket)
+      if (String(parts[0]) === String(question)) waiting(parse(String(parts.at(-1))));
   };
   receive().catch(() => {});
   return {
     async ask(observation) {
-      await socket.send(JSON.stringify(observation));
-      return new Promise((resolve) => {
+      question++;
+      const answer = new Promise((resolve) => {
         waiting = resolve;
       });
+      await socket.send([String(question), '', JSON.stringify(observation)]);
+      return answer;
     },
     close: () => socket.close(),
   };

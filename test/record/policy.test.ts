@@ -5,7 +5,11 @@ import type { Observation } from '../../src/app/policy/observation.ts';
 import { openPolicy } from '../../src/app/policy/transports.ts';
 
 describe('a policy over ZeroMQ', () => {
-  it('is asked anew when it did not answer, and its old answer is not taken for the new one', async () => {
+  it('is asked anew when it did not answer, and its old answer is not taken for the new one', {
+    timeout: 10_000,
+  }, async () => {
+    // A socket that waits keeps no process alive.
+    const alive = setInterval(() => {}, 1000);
     const reply = new Reply({ linger: 0 });
     await reply.bind('tcp://127.0.0.1:*');
     const channel = await openPolicy(reply.lastEndpoint!);
@@ -22,6 +26,7 @@ describe('a policy over ZeroMQ', () => {
       void first;
       await assert.rejects(openPolicy('ftp://x'), { code: 'bad-option' });
     } finally {
+      clearInterval(alive);
       channel.close();
       reply.close();
     }
