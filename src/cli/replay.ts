@@ -57,7 +57,9 @@ robot has to be armed, and the rig to have the input "joints". Ctrl-C lets go of
       }
     };
     const played =
-      given.values['robot'] === true ? await play(config, false) : await inSimulation(given, say, play);
+      given.values['robot'] === true
+        ? await play(config, false)
+        : await inSimulation(given, config, say, play);
     if (json) console.log(JSON.stringify({ id: info.id, ...played }));
     else
       say(
@@ -69,10 +71,11 @@ robot has to be armed, and the rig to have the input "joints". Ctrl-C lets go of
 
 async function inSimulation(
   given: Given,
+  rig: Rig,
   say: (text: string) => void,
   play: (rig: Rig, arm: boolean) => Promise<Played>,
 ): Promise<Played> {
-  const robot = await startLocalRobot(String(given.values['rig'] ?? 'demo'), given.overrides, {
+  const robot = await startLocalRobot(rig, {
     headless: given.values['headless'] === true || given.values['json'] === true,
     say: () => {},
     onUrl(url) {

@@ -13,6 +13,7 @@ import { type PolicyOptions, runPolicy } from '../../src/app/policy/run.ts';
 import { JointDesk } from '../../src/app/replay/joint-desk.ts';
 import { type LocalRobot, startLocalRobot } from '../../src/app/replay/local-robot.ts';
 import { checkModel, playEpisode } from '../../src/app/replay/play.ts';
+import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { EpisodeRow } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
@@ -49,7 +50,11 @@ describe('replay and policy on a simulated robot', () => {
     recordSwing(dir);
     // A shared machine stalls processes for longer than a robot would be left alone.
     const patient = ['robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=1000'];
-    robot = await startLocalRobot('demo', patient, { headless: true, say: () => {}, onUrl: () => {} });
+    robot = await startLocalRobot(loadRig('demo', patient).config, {
+      headless: true,
+      say: () => {},
+      onUrl: () => {},
+    });
   });
   after(async () => {
     policy?.kill();

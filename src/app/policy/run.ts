@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { JointDesk } from '../replay/joint-desk.ts';
+import { power } from '../replay/play.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { type FrameSource, observe } from './observation.ts';
@@ -51,6 +52,7 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   });
   try {
     await desk.take(CONTACT_MS);
+    await power(desk, false);
     await ticks(runner, hz, durationS, stop, options.onCounts);
     return runner.counts;
   } finally {

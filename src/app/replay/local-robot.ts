@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { type DemoOptions, runDemo } from '../demo.ts';
 import { freeUdpPorts } from '../free-ports.ts';
 import { loadRig, type Rig } from '../rig.ts';
@@ -10,45 +13,55 @@ export interface LocalRobot {
   close(): Promise<void>;
 }
 
-/**
- * A simulated robot with its operator, as the demo starts them, whose input is `joints`. `overrides` come after those of
- * the rig, so that a test may have its way.
- */
+/** A simulated robot of this rig with its operator, as the demo starts them, whose input is `joints`. */
 export async function startLocalRobot(
-  rigName: string,
-  overrides: readonly string[],
+  given: Rig,
   options: Pick<DemoOptions, 'headless' | 'say' | 'onUrl'>,
 ): Promise<LocalRobot> {
-  const [desk, telemetry, joints] = await freeUdpPorts(3);
-  const all = [
-    'robot.driver=sim',
-    'robot.options={}',
-    'operator.input=joints',
-    `operator.inputs={joints: {port: ${joints}}}`,
-    'operator.autoArm=true',
-    'trace.dir=',
-    `console.deskPort=${desk}`,
-    `console.telemetryPort=${telemetry}`,
-    ...overrides,
-  ];
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-replay-'));
+  const file = path.join(folder, 'rig.yaml');
+  const [desk = 0, telemetry = 0, joints = 0] = await freeUdpPorts(3);
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(simulated(given, joints)));
+  const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
   let stop = () => {};
   const stopped = new Promise<void>((resolve) => {
     stop = resolve;
   });
-  const run = runDemo({ ...options, rig: rigName, overrides: all, durationS: null, stop: stopped });
+  const run = runDemo({ ...options, rig: file, overrides: ports, durationS: null, stop: stopped });
   let closing = false;
   const failed = new Promise<never>((_, reject) => {
     run.catch((error: unknown) => closing || reject(error));
   });
   failed.catch(() => {});
   return {
-    rig: loadRig(rigName, all).config,
+    rig: loadRig(file, ports).config,
     failed,
     async close() {
       closing = true;
       stop();
       // Without a trace it ends with that complaint; the processes are gone either way.
       await run.catch(() => {});
+      rmSync(folder, { recursive: true, force: true });
     },
+  };
+}
+
+/** The same rig without anything that is real: its driver, inputs, network, cameras and files. */
+function simulated(rig: Rig, port: number): Record<string, unknown> {
+  const { operator, link, robot, trace, ...rest } = rig;
+  const staleAfterMs = operator.inputs['joints']?.['staleAfterMs'];
+  const { cameras: _cameras, record: _record, ...others } = rest as Record<string, unknown>;
+  return {
+    ...others,
+    operator: {
+      ...operator,
+      input: 'joints',
+      inputs: { joints: { port, ...(staleAfterMs === undefined ? {} : { staleAfterMs }) } },
+      autoArm: true,
+    },
+    link: { ...link, robotHost: '127.0.0.1', listenHost: '127.0.0.1', keyFile: '', transport: 'udp' },
+    robot: { ...robot, driver: 'sim', options: {} },
+    trace: { ...trace, dir: '' },
   };
 }

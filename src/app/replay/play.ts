@@ -62,7 +62,8 @@ export async function playEpisode(desk: JointDesk, options: PlayOptions): Promis
   const playing = new Playing(desk, rows);
   try {
     say('moving to the first pose');
-    await playing.lead(first, options.stop);
+    const arrived = await playing.lead(first, options.stop);
+    if (!arrived) return { rows: 0, seconds: 0, maxErrorRad: 0, complete: false };
     say('playing');
     return await playing.play(options);
   } finally {
@@ -71,7 +72,8 @@ export async function playEpisode(desk: JointDesk, options: PlayOptions): Promis
   }
 }
 
-async function power(desk: JointDesk, arm: boolean): Promise<void> {
+/** The robot has its joints powered, or gets them so where `arm` allows it. */
+export async function power(desk: JointDesk, arm: boolean): Promise<void> {
   const isPowered = ({ robot }: SeenTelemetry) =>
     robot !== null && ['armed', 'engaged', 'hold'].includes(robot.state);
   if (arm && desk.newest !== null && !isPowered(desk.newest)) desk.ask({ kind: 'arm' });
@@ -99,18 +101,17 @@ class Playing {
   }
 
   /** Opens the clutch where the operator can see it, closes it, and waits until the robot is there and follows. */
-  async lead(first: EpisodeRow, stop: AbortSignal | undefined): Promise<void> {
+  async lead(first: EpisodeRow, stop: AbortSignal | undefined): Promise<boolean> {
     const openUntilMs = performance.now() + OPEN_MS;
     const startedMs = performance.now();
     for (;;) {
       const nowMs = performance.now();
       this.#desk.target(first.commandRad, first.commandGripper, nowMs > openUntilMs);
       const seen = this.#desk.newest;
-      if (seen !== null && nowMs > openUntilMs && this.#isThere(seen, first)) return;
-      if (nowMs > openUntilMs + SETTLE_MS && !this.#isLed(seen))
-        throw this.#ended(seen, 'on the way to the first pose');
-      if (nowMs - startedMs > APPROACH_MS || stop?.aborted === true)
-        throw this.#ended(seen, 'on the way to the first pose');
+      if (seen !== null && nowMs > openUntilMs && this.#isThere(seen, first)) return true;
+      if (stop?.aborted === true) return false;
+      const isLost = nowMs > openUntilMs + SETTLE_MS && !this.#isLed(seen);
+      if (isLost || nowMs - startedMs > APPROACH_MS) throw this.#ended(seen, 'on the way to the first pose');
       await sleep(TICK_MS);
     }
   }

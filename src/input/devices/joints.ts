@@ -17,8 +17,8 @@ type Config = z.infer<typeof config>;
 
 /** Beyond this no joint has an angle. */
 const MAX_ANGLE_RAD = 4 * Math.PI;
-/** Targets that come more slowly than this are not joined by a line. */
-const MAX_PERIOD_NS = 200e6;
+/** After a pause of the sender the way made up for takes several messages: each period is at least this part of the last. */
+const PERIOD_DECAY = 0.9;
 const decoder = new TextDecoder();
 
 /**
@@ -63,15 +63,15 @@ class JointTargets implements InputDevice {
   }
 
   #take(jointsRad: readonly number[], gripper: number, clutch: boolean, receivedNs: number): void {
-    const periodNs = receivedNs - this.#receivedNs;
-    const goesOn = this.#clutch && clutch && jointsRad.length === this.#joints && periodNs <= MAX_PERIOD_NS;
+    const sinceNs = receivedNs - this.#receivedNs;
+    const goesOn = this.#clutch && clutch && jointsRad.length === this.#joints && sinceNs <= this.#staleNs;
     for (let i = 0; i < jointsRad.length; i++)
       this.#fromRad[i] = goesOn ? this.#angleAt(i, receivedNs) : jointsRad[i]!;
     for (let i = 0; i < jointsRad.length; i++) this.#toRad[i] = jointsRad[i]!;
     this.#joints = jointsRad.length;
     this.#gripper = gripper;
     this.#clutch = clutch;
-    this.#periodNs = goesOn ? periodNs : 0;
+    this.#periodNs = goesOn ? Math.max(sinceNs, PERIOD_DECAY * this.#periodNs) : 0;
     this.#receivedNs = receivedNs;
   }
 
