@@ -8,6 +8,7 @@ import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { camerasBench } from './cameras/cameras.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
+import { exportBench } from './export/export.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -41,6 +42,7 @@ const BENCHES: readonly Verb[] = [
   retargetBench,
   estopBench,
   camerasBench,
+  exportBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -28,6 +28,10 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   bench: async () => (await import('./bench.ts')).benchVerb,
   check: async () => (await import('./check.ts')).checkVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  export: async () => (await import('./export.ts')).exportVerb,
+  dataset: async () => (await import('./dataset.ts')).datasetVerb,
+  replay: async () => (await import('./replay.ts')).replayVerb,
+  policy: async () => (await import('./policy.ts')).policyVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,
@@ -80,7 +84,15 @@ ${verbs}
 }
 
 /** What is not mended by asking differently. */
-const FAILED: readonly string[] = ['child-failed', 'not-confirmed', 'pairing-failed', 'recording-stopped'];
+const FAILED: readonly string[] = [
+  'child-failed',
+  'encoder-failed',
+  'not-confirmed',
+  'pairing-failed',
+  'policy-failed',
+  'recording-stopped',
+  'replay-stopped',
+];
 
 // Whoever read our output may leave; that must not end a robot process.
 process.stdout.on('error', () => {});

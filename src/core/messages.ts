@@ -21,7 +21,14 @@ export interface HandSample {
   pointsM: Float64Array;
   /** The points are those of a left hand. */
   isLeft: boolean;
+  /** How many of `jointsRad` are wanted joint angles: 0 from inputs that have a hand and no joints. */
+  joints: number;
+  /** Joint angles to be led to, in the model's order: a recording, or a policy. */
+  jointsRad: Float64Array;
 }
+
+/** No robot here has more joints. */
+export const MAX_JOINTS = 32;
 
 export function emptyHandSample(): HandSample {
   const quatXyzw = new Float64Array([0, 0, 0, 1]);
@@ -36,6 +43,8 @@ export function emptyHandSample(): HandSample {
     points: 0,
     pointsM: new Float64Array(HAND_NUMBERS),
     isLeft: false,
+    joints: 0,
+    jointsRad: new Float64Array(MAX_JOINTS),
   };
 }
 

@@ -20,6 +20,7 @@ type Vectors = { openteach: { text: string }[] };
  * behind it has one.
  */
 const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
+  joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: true }),
   openteach: () => new TextEncoder().encode(quest[0]!.text),
   page: () => text({ positionM: [0.1, 1.2, -0.3], quatXyzw: [0, 0, 0.6, 0.8], gripper: 0.25, clutch: true }),
   rctp: (nowNs) => {

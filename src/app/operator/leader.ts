@@ -85,9 +85,10 @@ export class Leader {
     this.#pull(device);
   }
 
-  /** Inputs that track no fingers leave the points alone. */
+  /** Inputs that track no fingers leave the points alone, and those without joints the joints. */
   #pull(device: InputDevice): void {
     this.state.sample.points = 0;
+    this.state.sample.joints = 0;
     this.state.status = device.sample(this.state.getStateNs, this.state.sample);
   }
 

@@ -15,6 +15,7 @@ import type { TraceRecord } from '../../core/trace-record.ts';
 import { emptyQuality } from '../../input/device.ts';
 import { createArmMapper } from '../../mapping/arm-mapper.ts';
 import { createHandMapper } from '../../mapping/hand-mapper.ts';
+import { withJointTargets } from '../../mapping/joint-follower.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
@@ -93,10 +94,15 @@ export class OperatorLoop implements DatagramHandler {
     const { rig, model, outbox, clock, counters, robot, session } = parts;
     const { command, sync } = OPERATOR_SOCKETS;
     const joints = model.joints.length;
-    const mapper =
+    const hands =
       model.family === 'hand'
         ? createHandMapper(model, rig.operator.hand)
         : createArmMapper(model, rig.operator.mapper);
+    const pathLimits = {
+      speedRadS: rig.operator.homeSpeedRadS,
+      speedFraction: rig.robot.speedPercent / 100,
+    };
+    const mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
     this.#parts = parts;
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
@@ -121,10 +127,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
     this.#orchestrator = new Orchestrator({
       mapper,
-      homing: new Homing(model, {
-        speedRadS: rig.operator.homeSpeedRadS,
-        speedFraction: rig.robot.speedPercent / 100,
-      }),
+      homing: new Homing(model, pathLimits),
       robot: this.robot,
       counters,
       joints,

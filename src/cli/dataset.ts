@@ -1,0 +1,72 @@
+import { TeleopError } from '../core/errors.ts';
+import { type CheckedDataset, checkDataset } from '../record/lerobot/check.ts';
+import { videoKeysOf } from '../record/lerobot/layout.ts';
+import { problemText } from '../record/lerobot/problems.ts';
+import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
+
+export const datasetVerb: Verb = {
+  name: 'dataset',
+  usage: 'check|info DIR',
+  about: 'Examines a LeRobot v3 dataset, ours or another’s: what is in it, and which rules it breaks.',
+  details:
+    'check exits with 1 when a rule is broken, and names the file and the row. Pictures are counted, not decoded.',
+  options: { json: JSON_OPTION },
+  async run(given: Given) {
+    const [action, dir, extra] = given.words;
+    if ((action !== 'check' && action !== 'info') || dir === undefined || extra !== undefined)
+      throw new TeleopError('bad-option', 'dataset needs check|info DIR', {
+        hint: 'For example `farhand dataset check datasets/cups`.',
+      });
+    const checked = await checkDataset(dir);
+    if (checked.info === null && action === 'info')
+      throw new TeleopError('bad-dataset', `${dir}: ${checked.problems.list.map(problemText).join('; ')}`, {
+        hint: 'Give the folder that has meta/info.json of a LeRobot v3 dataset.',
+      });
+    const { problems } = checked;
+    const summary = summaryOf(checked);
+    if (given.values['json'] === true)
+      console.log(
+        JSON.stringify({
+          ...summary,
+          problems: problems.list,
+          untold: problems.untold,
+          broken: problems.total,
+        }),
+      );
+    else if (action === 'info') console.log(infoText(summary));
+    else console.log(checkText(dir, checked));
+    return action === 'check' && problems.total > 0 ? 1 : 0;
+  },
+};
+
+function summaryOf({ info, episodes, tasks }: CheckedDataset) {
+  return {
+    version: info?.codebase_version ?? null,
+    robot: info?.robot_type ?? null,
+    fps: info?.fps ?? null,
+    episodes: episodes.map(({ episode, length, tasks: names }) => ({ episode, rows: length, tasks: names })),
+    rows: episodes.reduce((sum, { length }) => sum + length, 0),
+    tasks,
+    cameras: videoKeysOf(info?.features ?? {}).map((key) => ({ key, shape: info!.features[key]!.shape })),
+    features: Object.entries(info?.features ?? {}).map(([key, { dtype, shape }]) => ({ key, dtype, shape })),
+  };
+}
+
+type Summary = ReturnType<typeof summaryOf>;
+
+function infoText({ version, robot, fps, episodes, rows, tasks, features }: Summary): string {
+  const lines = [
+    `LeRobot ${version}, robot ${robot ?? 'not told'}, ${fps} rows per second`,
+    `${episodes.length} episodes, ${rows} rows, ${((fps ?? 0) > 0 ? rows / fps! : 0).toFixed(1)} s`,
+    ...tasks.map((task, i) => `task ${i}: ${task}`),
+    '',
+    ...features.map(({ key, dtype, shape }) => `${key.padEnd(44)} ${dtype.padEnd(8)} ${shape.join(' × ')}`),
+  ];
+  return lines.join('\n');
+}
+
+function checkText(dir: string, { problems, episodes }: CheckedDataset): string {
+  if (problems.total === 0) return `${dir}: ${episodes.length} episodes, every rule is kept`;
+  const more = problems.untold.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
+  return [...problems.list.map(problemText), ...more, `${problems.total} broken`].join('\n');
+}

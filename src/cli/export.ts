@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { exportCsv } from '../app/export/csv.ts';
+import { type ExportedEpisode, exportLeRobot } from '../app/export/lerobot.ts';
+import { type EpisodeSource, findEpisodes } from '../app/export/sources.ts';
+import { packageRoot } from '../app/paths.ts';
+import { recordDirOf } from '../app/record-dir.ts';
+import { TeleopError } from '../core/errors.ts';
+import { CODECS, type Codec } from '../record/lerobot/video.ts';
+import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { progressLine } from './progress.ts';
+
+const LINE_PERIOD_MS = 5000;
+
+export const exportVerb: Verb = {
+  name: 'export',
+  usage: 'lerobot|csv DIR --from EPISODE…',
+  about: 'Makes a LeRobot dataset or CSV files of recorded episodes.',
+  details: `EPISODE is an .mcap file, the id of one in the folder of recordings, or a folder with recordings.
+lerobot: LeRobotDataset v3.0, rows on a fixed grid, one mp4 per camera and episode. A dataset made here before is added to.
+csv: one file per episode, every row as it was recorded.`,
+  options: {
+    from: { type: 'string', value: 'EPISODE…', about: 'what to export; several may follow' },
+    fps: {
+      type: 'string',
+      value: 'N',
+      about: 'lerobot: rows per second (default: the camera’s rate, or 30)',
+    },
+    codec: { type: 'string', value: 'NAME', about: `lerobot: ${CODECS.join(' or ')} (default: h264)` },
+    'max-gap': {
+      type: 'string',
+      value: 'S',
+      about: 'lerobot: longest hole between rows that is bridged (default: 1)',
+    },
+    label: { type: 'string', value: 'LABEL', about: 'only episodes with this label' },
+    pictures: { type: 'boolean', about: 'csv: write the pictures too, as JPEG files' },
+    rig: RIG_OPTION,
+    json: JSON_OPTION,
+  },
+  async run(given: Given) {
+    const [kind, dir, ...more] = given.words;
+    const from = given.values['from'];
+    if ((kind !== 'lerobot' && kind !== 'csv') || dir === undefined || from === undefined)
+      throw new TeleopError(
+        'bad-option',
+        kind === undefined || kind === 'lerobot' || kind === 'csv'
+          ? 'export needs lerobot|csv DIR --from EPISODE…'
+          : `there is no export "${kind}"`,
+        {
+          hint: 'For example `farhand export lerobot datasets/cups --from recordings`.',
+        },
+      );
+    const label = given.values['label'];
+    const found = await findEpisodes([String(from), ...more], recordDirOf(given));
+    const episodes = found.filter(({ info }) => label === undefined || info.label === label);
+    if (episodes.length === 0)
+      throw new TeleopError('bad-option', `no episode has the label "${String(label)}"`, {
+        hint: 'Labels are set on the recordings page or with `farhand record label`.',
+      });
+    return kind === 'csv' ? toCsv(given, dir, episodes) : toLeRobot(given, dir, episodes);
+  },
+};
+
+async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSource[]): Promise<number> {
+  const json = given.values['json'] === true;
+  const say = (text: string) => json || console.log(text);
+  const progress = tellProgress(json);
+  const fps = numberOption(given, 'fps', 1, 240);
+  if (fps !== null && !Number.isInteger(fps))
+    throw new TeleopError('bad-option', `--fps ${fps} is not a whole number`, {
+      hint: 'LeRobot counts whole frames per second: give 30 for 29.97.',
+    });
+  const told = await exportLeRobot({
+    dir,
+    episodes,
+    fps,
+    codec: codecOf(given),
+    maxGapS: numberOption(given, 'max-gap', 0.01, 3600) ?? 1,
+    version: ownVersion(),
+    onProgress: progress.update,
+    onEpisode: (each) => {
+      progress.done();
+      say(episodeText(each));
+    },
+  });
+  if (json) console.log(JSON.stringify({ dir, episodes: told, checked: true }));
+  else say(`${dir}: every rule is kept`);
+  return 0;
+}
+
+const episodeText = ({ id, episode, rows, recordedS, tookS }: ExportedEpisode): string =>
+  episode === null
+    ? `${id}: was in the dataset before`
+    : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s`;
+
+/** A bar on a terminal; elsewhere a line every few seconds. */
+function tellProgress(silent: boolean): {
+  update: (id: string, done: number, total: number) => void;
+  done: () => void;
+} {
+  let bar: { id: string; line: ReturnType<typeof progressLine> } | null = null;
+  let toldMs = performance.now();
+  return {
+    update(id, done, total) {
+      if (silent) return;
+      if (bar?.id !== id) bar = { id, line: progressLine(`${id} encoding`) };
+      bar.line.update(done, total);
+      if (process.stderr.isTTY || performance.now() - toldMs < LINE_PERIOD_MS) return;
+      toldMs = performance.now();
+      console.error(`${id}: ${done} of ${total} pictures encoded`);
+    },
+    done() {
+      bar?.line.done();
+      bar = null;
+    },
+  };
+}
+
+async function toCsv(given: Given, dir: string, episodes: readonly EpisodeSource[]): Promise<number> {
+  const json = given.values['json'] === true;
+  const files = [];
+  for (const source of episodes) {
+    const done = await exportCsv(dir, source, given.values['pictures'] === true);
+    files.push(done);
+    if (!json)
+      console.log(`${done.file}: ${done.rows} rows${done.pictures > 0 ? `, ${done.pictures} pictures` : ''}`);
+  }
+  if (json) console.log(JSON.stringify({ dir, files }));
+  return 0;
+}
+
+function codecOf(given: Given): Codec {
+  const codec = given.values['codec'] ?? 'h264';
+  const known = CODECS.find((name) => name === codec);
+  if (known !== undefined) return known;
+  throw new TeleopError('bad-option', `--codec ${String(codec)} is not known`, {
+    hint: `Use one of ${CODECS.join(', ')}.`,
+  });
+}
+
+const ownVersion = (): string =>
+  (JSON.parse(readFileSync(path.join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;

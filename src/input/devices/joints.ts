@@ -1,0 +1,111 @@
+import { z } from 'zod';
+import type { Reason } from '../../core/counters.ts';
+import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../core/messages.ts';
+import type { InputDevice, InputPlugin } from '../device.ts';
+import { SourceLock } from '../source-lock.ts';
+
+const config = z.strictObject({
+  port: z.int().min(0).max(65535).default(4770).describe('UDP port on loopback'),
+  staleAfterMs: z
+    .number()
+    .min(50)
+    .max(1000)
+    .default(250)
+    .describe('silence after which the robot holds; longer than the sender’s period'),
+});
+type Config = z.infer<typeof config>;
+
+/** Beyond this no joint has an angle. */
+const MAX_ANGLE_RAD = 4 * Math.PI;
+/** After a pause of the sender the way made up for takes several messages: each period is at least this part of the last. */
+const PERIOD_DECAY = 0.9;
+const decoder = new TextDecoder();
+
+/**
+ * Joint angles from another program on this machine: `farhand replay` and `farhand policy`. Between two targets it goes
+ * in a straight line for as long as the sender took between them, so that a slow sender moves the joints evenly.
+ */
+class JointTargets implements InputDevice {
+  readonly #staleNs: number;
+  readonly #lock = new SourceLock([]);
+  readonly #fromRad = new Float64Array(MAX_JOINTS);
+  readonly #toRad = new Float64Array(MAX_JOINTS);
+  #joints = 0;
+  #gripper = 0;
+  #clutch = false;
+  #receivedNs = Number.NEGATIVE_INFINITY;
+  #periodNs = 0;
+  stream = 0;
+
+  constructor({ staleAfterMs }: Config) {
+    this.#staleNs = staleAfterMs * 1e6;
+  }
+
+  ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number): Reason | null {
+    let body: unknown;
+    try {
+      body = JSON.parse(decoder.decode(bytes.subarray(0, length)));
+    } catch {
+      return 'bad-json';
+    }
+    if (typeof body !== 'object' || body === null) return 'malformed';
+    const { jointsRad, gripper, clutch } = body as Record<string, unknown>;
+    if (!Array.isArray(jointsRad) || typeof clutch !== 'boolean') return 'malformed';
+    if (jointsRad.length === 0 || jointsRad.length > MAX_JOINTS) return 'joint-count';
+    if (!jointsRad.every(Number.isFinite) || !Number.isFinite(gripper)) return 'non-finite';
+    if (jointsRad.some((rad) => Math.abs(rad as number) > MAX_ANGLE_RAD)) return 'bad-range';
+    if ((gripper as number) < 0 || (gripper as number) > 1) return 'bad-range';
+    const admitted = this.#lock.admit(from, receivedNs);
+    if (admitted === 'refused') return 'unknown-source';
+    if (admitted === 'new') this.stream++;
+    this.#take(jointsRad as number[], gripper as number, clutch, receivedNs);
+    return null;
+  }
+
+  #take(jointsRad: readonly number[], gripper: number, clutch: boolean, receivedNs: number): void {
+    const sinceNs = receivedNs - this.#receivedNs;
+    const goesOn = this.#clutch && clutch && jointsRad.length === this.#joints && sinceNs <= this.#staleNs;
+    for (let i = 0; i < jointsRad.length; i++)
+      this.#fromRad[i] = goesOn ? this.#angleAt(i, receivedNs) : jointsRad[i]!;
+    for (let i = 0; i < jointsRad.length; i++) this.#toRad[i] = jointsRad[i]!;
+    this.#joints = jointsRad.length;
+    this.#gripper = gripper;
+    this.#clutch = clutch;
+    this.#periodNs = goesOn ? Math.max(sinceNs, PERIOD_DECAY * this.#periodNs) : 0;
+    this.#receivedNs = receivedNs;
+  }
+
+  #angleAt(joint: number, nowNs: number): number {
+    const part =
+      this.#periodNs > 0 ? Math.min(1, Math.max(0, (nowNs - this.#receivedNs) / this.#periodNs)) : 1;
+    const fromRad = this.#fromRad[joint]!;
+    return fromRad + part * (this.#toRad[joint]! - fromRad);
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    const fresh = nowNs - this.#receivedNs <= this.#staleNs;
+    out.takenNs = fresh ? nowNs : this.#receivedNs;
+    out.positionM.fill(0);
+    out.quatXyzw.fill(0);
+    out.quatXyzw[3] = 1;
+    out.gripper = this.#gripper;
+    out.clutch = fresh && this.#clutch;
+    out.tracking = fresh;
+    out.estop = false;
+    out.joints = this.#joints;
+    for (let i = 0; i < this.#joints; i++) out.jointsRad[i] = this.#angleAt(i, nowNs);
+    return fresh ? 'ok' : this.#receivedNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
+  }
+}
+
+const plugin: InputPlugin<Config> = {
+  about: 'joint angles from a recording or a policy on this machine',
+  automatic: false,
+  config,
+  sockets: ({ port }) => [
+    { name: 'joint targets', host: '127.0.0.1', port, portKey: 'operator.inputs.joints.port' },
+  ],
+  open: (options) => new JointTargets(options),
+};
+
+export default plugin;

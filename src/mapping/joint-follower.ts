@@ -1,0 +1,120 @@
+import { NS_PER_S } from '../core/clock.ts';
+import type { HandSample } from '../core/messages.ts';
+import type { RobotModel } from '../core/robot-model.ts';
+import type { SolveStatus } from './ik/solver.ts';
+import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
+import type { Mapper } from './mapper.ts';
+
+/** Nearer than this, the targets are joined without a drive of their own … */
+const NEAR_RAD = 0.05;
+/** … but over so much time. */
+const JOIN_NS = 0.4 * NS_PER_S;
+/** Targets may be so much faster than the joints: the robot's own limits are for the rest. */
+const OVER_SPEED = 1.5;
+const ROUNDING_RAD = 2e-3;
+/** A pause of the ticks is no time in which a target may move. */
+const MAX_STEP_S = 0.1;
+
+/**
+ * Samples that carry joint angles are followed as they are; hands go to `hands`. After engaging, the joints are driven
+ * slowly to where the targets are, as on the way home, and only then follow them. Targets that leap end it: `bad-input`
+ * makes the robot hold. `onLeap` counts. Hot path: nothing allocates.
+ */
+export function withJointTargets(
+  hands: Mapper,
+  model: RobotModel,
+  limits: JointPathLimits,
+  onLeap: () => void,
+): Mapper {
+  return new JointFollower(hands, model, limits, onLeap);
+}
+
+class JointFollower implements Mapper {
+  readonly #hands: Mapper;
+  readonly #onLeap: () => void;
+  readonly #maxRadS: Float64Array;
+  readonly #path: JointPath;
+  /** Where the drive leads; then the last target. */
+  readonly #goalRad: Float64Array;
+  /** What is left of the way to the targets when they are joined. */
+  readonly #offsetRad: Float64Array;
+  #phase: 'hands' | 'drive' | 'follow' = 'hands';
+  #joinedNs = 0;
+  #followedNs = 0;
+
+  constructor(hands: Mapper, model: RobotModel, limits: JointPathLimits, onLeap: () => void) {
+    this.#hands = hands;
+    this.#onLeap = onLeap;
+    this.#maxRadS = Float64Array.from(model.joints, (joint) => joint.maxVelocityRadS);
+    this.#goalRad = new Float64Array(model.joints.length);
+    this.#offsetRad = new Float64Array(model.joints.length);
+    this.#path = createJointPath(model, this.#goalRad, limits);
+  }
+
+  get filterDelayNs(): number {
+    return this.#phase === 'hands' ? this.#hands.filterDelayNs : Number.NaN;
+  }
+
+  engage(sample: HandSample, measuredRad: ArrayLike<number>): 'ok' | 'bad-input' {
+    this.#phase = 'hands';
+    if (sample.joints === 0) return this.#hands.engage(sample, measuredRad);
+    this.#hands.release();
+    if (!this.#isUsable(sample)) return 'bad-input';
+    for (let i = 0; i < this.#goalRad.length; i++) if (!Number.isFinite(measuredRad[i])) return 'bad-input';
+    this.#begin(sample, measuredRad);
+    return 'ok';
+  }
+
+  map(sample: HandSample, outRad: Float64Array): SolveStatus | 'disengaged' {
+    if (this.#phase === 'hands') return sample.joints === 0 ? this.#hands.map(sample, outRad) : 'disengaged';
+    if (!this.#isUsable(sample)) return 'bad-input';
+    if (this.#phase === 'drive') {
+      if (this.#path.at(sample.takenNs, outRad)) this.#begin(sample, outRad);
+      return 'clamped';
+    }
+    if (this.#leaps(sample)) {
+      this.#onLeap();
+      return 'bad-input';
+    }
+    const left = 1 - minimumJerk(Math.min(1, (sample.takenNs - this.#joinedNs) / JOIN_NS));
+    for (let i = 0; i < this.#goalRad.length; i++) {
+      this.#goalRad[i] = sample.jointsRad[i]!;
+      outRad[i] = this.#goalRad[i]! + left * this.#offsetRad[i]!;
+    }
+    return left === 0 ? 'ok' : 'clamped';
+  }
+
+  release(): void {
+    this.#hands.release();
+    this.#phase = 'hands';
+  }
+
+  #isUsable(sample: HandSample): boolean {
+    if (sample.joints !== this.#goalRad.length || !Number.isFinite(sample.takenNs)) return false;
+    for (let i = 0; i < this.#goalRad.length; i++) if (!Number.isFinite(sample.jointsRad[i])) return false;
+    return true;
+  }
+
+  /** From there on: follow what is near, drive to what is not. */
+  #begin(sample: HandSample, fromRad: ArrayLike<number>): void {
+    let wayRad = 0;
+    for (let i = 0; i < this.#goalRad.length; i++) {
+      this.#goalRad[i] = sample.jointsRad[i]!;
+      this.#offsetRad[i] = fromRad[i]! - this.#goalRad[i]!;
+      wayRad = Math.max(wayRad, Math.abs(this.#offsetRad[i]!));
+    }
+    this.#joinedNs = this.#followedNs = sample.takenNs;
+    this.#phase = wayRad <= NEAR_RAD ? 'follow' : 'drive';
+    if (this.#phase === 'drive') this.#path.begin(fromRad, sample.takenNs);
+  }
+
+  #leaps({ takenNs, jointsRad }: HandSample): boolean {
+    const elapsedS = Math.min(MAX_STEP_S, Math.max(0, (takenNs - this.#followedNs) / NS_PER_S));
+    this.#followedNs = takenNs;
+    for (let i = 0; i < this.#goalRad.length; i++) {
+      const stepRad = Math.abs(jointsRad[i]! - this.#goalRad[i]!);
+      if (stepRad > ROUNDING_RAD + OVER_SPEED * this.#maxRadS[i]! * elapsedS) return true;
+    }
+    return false;
+  }
+}

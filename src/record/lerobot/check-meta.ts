@@ -1,0 +1,104 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type DatasetInfo, INFO_FILE, STATS_FILE, TASKS_FILE } from './layout.ts';
+import { openParquet } from './parquet.ts';
+import type { Problems } from './problems.ts';
+import { STAT_NAMES } from './stats.ts';
+
+/** The tasks by their number. */
+export async function checkTasks(dir: string, info: DatasetInfo, problems: Problems): Promise<string[]> {
+  const file = path.join(dir, TASKS_FILE);
+  if (!existsSync(file)) {
+    problems.add('file-missing', TASKS_FILE, null, 'loaders would look for it on the Hub');
+    return [];
+  }
+  try {
+    const parquet = await openParquet(file);
+    const rows = await parquet.read(0, parquet.rows);
+    const index = indexColumn(parquet.footer['pandas']);
+    if (index === null)
+      problems.add(
+        'tasks-index',
+        TASKS_FILE,
+        null,
+        'its footer does not name the task as index: loaders would give numbers for tasks',
+      );
+    if (info.total_tasks !== rows.length)
+      problems.add(
+        'totals',
+        INFO_FILE,
+        null,
+        `total_tasks is ${info.total_tasks}, ${TASKS_FILE} has ${rows.length}`,
+      );
+    return rows.map((row, i) => {
+      if (Number(row['task_index']) !== i)
+        problems.add('task', TASKS_FILE, i, `task_index is ${String(row['task_index'])}, its place is ${i}`);
+      return String(row['task'] ?? row['__index_level_0__'] ?? row[index ?? ''] ?? '');
+    });
+  } catch (error) {
+    problems.add('file-unreadable', TASKS_FILE, null, (error as Error).message);
+    return [];
+  }
+}
+
+/** Column that pandas takes as index; null: none of the columns. */
+function indexColumn(pandas: string | undefined): string | null {
+  try {
+    const { index_columns: columns } = JSON.parse(pandas ?? '{}') as { index_columns?: unknown[] };
+    return typeof columns?.[0] === 'string' ? columns[0] : null;
+  } catch {
+    return null;
+  }
+}
+
+export function checkStats(dir: string, { features }: DatasetInfo, problems: Problems): void {
+  const file = path.join(dir, STATS_FILE);
+  if (!existsSync(file)) {
+    problems.add('stats', STATS_FILE, null, 'missing: policies have nothing to normalise with');
+    return;
+  }
+  let stats: Record<string, Record<string, unknown>>;
+  try {
+    stats = JSON.parse(readFileSync(file, 'utf8')) as typeof stats;
+  } catch (error) {
+    problems.add('file-unreadable', STATS_FILE, null, (error as Error).message);
+    return;
+  }
+  for (const [key, { dtype, shape }] of Object.entries(features)) {
+    if (dtype === 'string') continue;
+    const own = stats[key];
+    if (own === undefined) {
+      problems.add('stats', STATS_FILE, null, `${key} has none`);
+      continue;
+    }
+    const isPicture = dtype === 'video' || dtype === 'image';
+    const count = isPicture ? 3 : shape.reduce((product, n) => product * n, 1);
+    for (const name of STAT_NAMES) checkStat(problems, key, name, own[name], count, isPicture);
+  }
+}
+
+/** Quantiles came late: a dataset without them is whole. */
+const OPTIONAL = /^q\d\d$/;
+
+function checkStat(
+  problems: Problems,
+  key: string,
+  name: string,
+  value: unknown,
+  count: number,
+  isPicture: boolean,
+): void {
+  const told = (message: string) => problems.add('stats', STATS_FILE, null, `${key}.${name} ${message}`);
+  if (value === undefined) {
+    if (!OPTIONAL.test(name)) told('is missing');
+    return;
+  }
+  const flat = (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]) as unknown[];
+  const due = name === 'count' ? 1 : count;
+  const isGrey = isPicture && flat.length === 1;
+  if (flat.length !== due && !isGrey) told(`has ${flat.length} values, not ${due}`);
+  else if (!flat.every((each) => typeof each === 'number' && Number.isFinite(each))) told('is not finite');
+  else if (isPicture && name !== 'count' && depthOf(value) !== 3) told('is not of the shape (3, 1, 1)');
+}
+
+const depthOf = (value: unknown): number => (Array.isArray(value) ? 1 + depthOf(value[0]) : 0);

@@ -1,0 +1,200 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { checkData } from './check-data.ts';
+import { checkStats, checkTasks } from './check-meta.ts';
+import { checkVideos } from './check-videos.ts';
+import { filesBelow } from './dataset-folder.ts';
+import {
+  CODEBASE_VERSION,
+  DATA_PATH,
+  type DatasetInfo,
+  type Feature,
+  INFO_FILE,
+  pathOf,
+  VIDEO_PATH,
+  videoKeysOf,
+} from './layout.ts';
+import { readAll } from './parquet.ts';
+import { Problems } from './problems.ts';
+
+/** A row of `meta/episodes`, whoever wrote it. */
+export interface EpisodeMeta {
+  /** Where it stands itself. */
+  file: string;
+  row: number;
+  episode: number;
+  tasks: string[];
+  length: number;
+  fromIndex: number;
+  toIndex: number;
+  dataFile: string;
+  videos: Record<string, { file: string; fromS: number; toS: number }>;
+}
+
+export interface CheckedDataset {
+  info: DatasetInfo | null;
+  episodes: EpisodeMeta[];
+  tasks: string[];
+  problems: Problems;
+}
+
+/** Examines a LeRobot v3.0 dataset, ours or another's: files may hold several episodes. Reads everything but pixels. */
+export async function checkDataset(dir: string): Promise<CheckedDataset> {
+  const problems = new Problems();
+  const info = readInfoFile(dir, problems);
+  if (info === null) return { info, episodes: [], tasks: [], problems };
+  const episodes = await readEpisodes(dir, info, problems);
+  const tasks = await checkTasks(dir, info, problems);
+  checkRanges(info, episodes, problems);
+  checkStrays(dir, episodes, problems);
+  await checkData(dir, info, episodes, tasks, problems);
+  checkVideos(dir, info, episodes, problems);
+  checkStats(dir, info, problems);
+  return { info, episodes, tasks, problems };
+}
+
+function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
+  const file = path.join(dir, INFO_FILE);
+  if (!existsSync(file)) {
+    problems.add('file-missing', INFO_FILE, null, 'this is no LeRobot v3 dataset, or its metadata are lost');
+    return null;
+  }
+  let info: DatasetInfo;
+  try {
+    const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (typeof parsed !== 'object' || parsed === null) throw new Error('it holds no object');
+    info = parsed as DatasetInfo;
+  } catch (error) {
+    problems.add('file-unreadable', INFO_FILE, null, (error as Error).message);
+    return null;
+  }
+  if (info.codebase_version !== CODEBASE_VERSION) {
+    const older = /^v2\./.test(String(info.codebase_version))
+      ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0'
+      : '';
+    problems.add('version', INFO_FILE, null, `it is "${info.codebase_version}"${older}`);
+  }
+  if (!(Number.isInteger(info.fps) && info.fps > 0)) {
+    problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
+    return null;
+  }
+  return checkFeatures(info, problems) ? info : null;
+}
+
+/** False when what follows could not make sense of them. */
+function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
+  const told = (message: string) => problems.add('info', INFO_FILE, null, message);
+  const features: Record<string, Partial<Feature> | null> | null | undefined = info.features;
+  if (typeof features !== 'object' || features === null) {
+    told('features are missing');
+    return false;
+  }
+  for (const key of ['data_path', 'video_path'] as const)
+    if (info[key] !== undefined && typeof info[key] !== 'string') {
+      told(`${key} is not a text`);
+      return false;
+    }
+  let valid = true;
+  for (const [key, feature] of Object.entries(features)) {
+    const { dtype, shape, names } = feature ?? {};
+    if (typeof dtype !== 'string' || !isShape(shape)) {
+      told(`feature ${key} has no valid dtype and shape`);
+      valid = false;
+      continue;
+    }
+    const isVector = dtype !== 'video' && dtype !== 'image' && shape.length === 1;
+    if (isVector && Array.isArray(names) && names.length !== shape[0])
+      told(`feature ${key} has ${names.length} names for ${shape[0]} values`);
+  }
+  for (const key of ['timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
+    if (!(key in features)) told(`feature ${key} is not declared`);
+  return valid;
+}
+
+const isShape = (shape: unknown): shape is number[] =>
+  Array.isArray(shape) && shape.length > 0 && shape.every((n) => Number.isInteger(n) && n > 0);
+
+async function readEpisodes(dir: string, info: DatasetInfo, problems: Problems): Promise<EpisodeMeta[]> {
+  const episodes: EpisodeMeta[] = [];
+  const files = filesBelow(path.join(dir, 'meta/episodes'))
+    .filter((name) => name.endsWith('.parquet'))
+    .sort();
+  if (files.length === 0) problems.add('file-missing', 'meta/episodes', null, 'no episode is described');
+  for (const name of files) {
+    const file = `meta/episodes/${name}`;
+    try {
+      (await readAll(path.join(dir, file))).forEach((row, i) => {
+        episodes.push(episodeOf(info, row, file, i, problems));
+      });
+    } catch (error) {
+      problems.add('file-unreadable', file, null, (error as Error).message);
+    }
+  }
+  return episodes.sort((a, b) => a.episode - b.episode);
+}
+
+function episodeOf(
+  info: DatasetInfo,
+  row: Record<string, unknown>,
+  file: string,
+  at: number,
+  problems: Problems,
+): EpisodeMeta {
+  const number = (key: string): number => {
+    const value = row[key];
+    if (value === undefined || value === null) {
+      problems.add('columns', file, at, `${key} is missing`);
+      return Number.NaN;
+    }
+    return Number(value);
+  };
+  const place = (key: string) => ({ chunk: number(`${key}/chunk_index`), file: number(`${key}/file_index`) });
+  const videos: EpisodeMeta['videos'] = {};
+  for (const key of videoKeysOf(info.features))
+    videos[key] = {
+      file: pathOf(info.video_path ?? VIDEO_PATH, place(`videos/${key}`), key),
+      fromS: number(`videos/${key}/from_timestamp`),
+      toS: number(`videos/${key}/to_timestamp`),
+    };
+  return {
+    file,
+    row: at,
+    episode: number('episode_index'),
+    tasks: Array.isArray(row['tasks']) ? row['tasks'].map(String) : [],
+    length: number('length'),
+    fromIndex: number('dataset_from_index'),
+    toIndex: number('dataset_to_index'),
+    dataFile: pathOf(info.data_path ?? DATA_PATH, place('data')),
+    videos,
+  };
+}
+
+function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], problems: Problems): void {
+  let next = 0;
+  episodes.forEach((meta, i) => {
+    const { file, row, episode, length, fromIndex, toIndex } = meta;
+    const told = (message: string) => problems.add('episode-range', file, row, message);
+    if (episode !== i) told(`episode_index is ${episode} where ${i} is due`);
+    if (toIndex - fromIndex !== length) told(`length ${length}, but indices ${fromIndex} to ${toIndex}`);
+    if (fromIndex !== next) told(`begins at index ${fromIndex} where ${next} is due`);
+    next = toIndex;
+  });
+  const total = (what: string, told: number, found: number) => {
+    if (told !== found)
+      problems.add('totals', INFO_FILE, null, `${what} is ${told}, the files have ${found}`);
+  };
+  total('total_episodes', info.total_episodes, episodes.length);
+  total(
+    'total_frames',
+    info.total_frames,
+    episodes.reduce((sum, { length }) => sum + length, 0),
+  );
+}
+
+/** Loaders take every Parquet file they find below `data`. */
+function checkStrays(dir: string, episodes: readonly EpisodeMeta[], problems: Problems): void {
+  const named = new Set(episodes.map(({ dataFile }) => dataFile));
+  for (const name of filesBelow(path.join(dir, 'data')))
+    if (name.endsWith('.parquet') && !named.has(`data/${name}`))
+      problems.add('file-stray', `data/${name}`, null, 'no episode names it, yet loaders read its rows');
+}

@@ -1,0 +1,56 @@
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { GridRow } from './grid.ts';
+
+/** Stands for what was not known yet; loaders and trainers need finite numbers. */
+export const UNKNOWN = -1;
+
+/** Values of one feature, row by row: numbers, or lists of them. */
+export type Values = number[] | boolean[] | number[][];
+
+export interface EpisodePlace {
+  episode: number;
+  /** Global index of its first row. */
+  firstIndex: number;
+  taskIndex: number;
+  fps: number;
+}
+
+/** The columns of `data/…parquet`, by feature; the videos are elsewhere. */
+export function dataColumns(
+  info: EpisodeInfo,
+  grid: readonly GridRow[],
+  place: EpisodePlace,
+): Record<string, Values> {
+  const rows = grid.map(({ row }) => row);
+  const withGripper = (jointsRad: number[], gripper: number) =>
+    info.hasGripper ? [...jointsRad, gripper] : [...jointsRad];
+  const columns: Record<string, Values> = {
+    'observation.state': rows.map((row) => withGripper(row.stateRad, row.stateGripper)),
+    action: rows.map((row) => withGripper(row.commandRad, row.commandGripper)),
+  };
+  for (const camera of info.cameras) Object.assign(columns, cameraColumns(rows, camera));
+  columns['observation.row_time'] = rows.map((row) => row.timeNs / 1e9);
+  columns['observation.latency_ms'] = rows.map((row) =>
+    [row.oneWayNs, row.uncertaintyNs, row.playoutDelayNs].map((ns) => (ns === null ? UNKNOWN : ns / 1e6)),
+  );
+  columns['observation.supervisor'] = rows.map((row) => SUPERVISOR_STATES.indexOf(row.supervisor));
+  columns['observation.limited_by'] = rows.map((row) => LIMITED_BY.indexOf(row.limitedBy));
+  columns['observation.engaged'] = rows.map((row) => Number(row.engaged));
+  columns['next.done'] = rows.map((_, i) => i === rows.length - 1);
+  columns['timestamp'] = grid.map(({ frameIndex }) => frameIndex / place.fps);
+  columns['frame_index'] = grid.map(({ frameIndex }) => frameIndex);
+  columns['episode_index'] = rows.map(() => place.episode);
+  columns['index'] = grid.map(({ frameIndex }) => place.firstIndex + frameIndex);
+  columns['task_index'] = rows.map(() => place.taskIndex);
+  return columns;
+}
+
+function cameraColumns(rows: readonly EpisodeRow[], camera: string): Record<string, Values> {
+  const frames = rows.map(({ frames }) => frames[camera]!);
+  return {
+    [`observation.capture_time.${camera}`]: rows.map(({ timeNs }, i) => (timeNs - frames[i]!.ageNs) / 1e9),
+    [`observation.frame_age_ms.${camera}`]: frames.map(({ ageNs }) => ageNs / 1e6),
+    [`observation.frame_stale.${camera}`]: frames.map(({ stale }) => Number(stale)),
+  };
+}

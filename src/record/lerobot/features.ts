@@ -1,0 +1,61 @@
+import type { EpisodeInfo } from '../../core/recording.ts';
+import { type Feature, type Features, pictureKey } from './layout.ts';
+import type { Codec, PictureSize } from './video.ts';
+
+export interface FeatureOptions {
+  fps: number;
+  codec: Codec;
+  sizes: Readonly<Record<string, PictureSize>>;
+}
+
+const scalar = (dtype: string): Feature => ({ dtype, shape: [1], names: null });
+
+/** Names of `observation.state` and `action`, in order. */
+export const vectorNames = ({ joints, hasGripper }: EpisodeInfo): string[] =>
+  hasGripper ? [...joints, 'gripper'] : [...joints];
+
+export const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
+
+/**
+ * What an exported episode declares. Everything that is in the Parquet file has to be here: a column that is not
+ * declared makes loaders refuse the whole dataset. Nothing under `observation.` is boolean, since trainers subtract means.
+ */
+export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features {
+  const names = vectorNames(info);
+  const vector = (): Feature => ({ dtype: 'float32', shape: [names.length], names });
+  const features: Features = { 'observation.state': vector(), action: vector() };
+  for (const camera of info.cameras) {
+    features[pictureKey(camera)] = videoFeature(options, camera);
+    features[`observation.capture_time.${camera}`] = scalar('float64');
+    features[`observation.frame_age_ms.${camera}`] = scalar('float32');
+    features[`observation.frame_stale.${camera}`] = scalar('int64');
+  }
+  features['observation.row_time'] = scalar('float64');
+  features['observation.latency_ms'] = { dtype: 'float32', shape: [3], names: LATENCY_NAMES };
+  features['observation.supervisor'] = scalar('int64');
+  features['observation.limited_by'] = scalar('int64');
+  features['observation.engaged'] = scalar('int64');
+  features['next.done'] = scalar('bool');
+  features['timestamp'] = scalar('float32');
+  for (const key of ['frame_index', 'episode_index', 'index', 'task_index']) features[key] = scalar('int64');
+  return features;
+}
+
+function videoFeature({ fps, codec, sizes }: FeatureOptions, camera: string): Feature {
+  const { widthPx, heightPx } = sizes[camera]!;
+  return {
+    dtype: 'video',
+    shape: [heightPx, widthPx, 3],
+    names: ['height', 'width', 'channels'],
+    info: {
+      'video.height': heightPx,
+      'video.width': widthPx,
+      'video.codec': codec,
+      'video.pix_fmt': 'yuv420p',
+      'video.is_depth_map': false,
+      'video.fps': fps,
+      'video.channels': 3,
+      has_audio: false,
+    },
+  };
+}

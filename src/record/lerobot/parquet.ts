@@ -1,0 +1,97 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+
+/** Physical types of what we write; `depth` is how many lists are around a value. */
+export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING';
+
+export interface Column {
+  name: string;
+  type: ColumnType;
+  depth: number;
+  /** Row by row; integers as bigint. */
+  data: unknown[];
+}
+
+type SchemaElement = NonNullable<Parameters<typeof parquetWriteBuffer>[0]['schema']>[number];
+
+function schemaOf({ name, type, depth }: Column): SchemaElement[] {
+  const leaf: SchemaElement =
+    type === 'STRING'
+      ? { name, type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' }
+      : { name, type, repetition_type: 'OPTIONAL' };
+  if (depth === 0) return [leaf];
+  const inner = schemaOf({ name: 'element', type, depth: depth - 1, data: [] });
+  return [
+    { name, repetition_type: 'OPTIONAL', num_children: 1, converted_type: 'LIST' },
+    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
+    ...inner,
+  ];
+}
+
+/** One row group, SNAPPY. Returns the bytes of a whole file. */
+export function parquetBytes(columns: readonly Column[], footer: Record<string, string> = {}): Uint8Array {
+  const rows = columns[0]?.data.length ?? 0;
+  const bytes = parquetWriteBuffer({
+    columnData: columns.map(({ name, data }) => ({ name, data })),
+    schema: [{ name: 'root', num_children: columns.length }, ...columns.flatMap(schemaOf)],
+    rowGroupSize: Math.max(1, rows),
+    kvMetadata: Object.entries(footer).map(([key, value]) => ({ key, value })),
+  });
+  return new Uint8Array(bytes);
+}
+
+/** On the disk, whole, when it returns. */
+export function writeSynced(file: string, bytes: Uint8Array | string): void {
+  mkdirSync(path.dirname(file), { recursive: true });
+  const handle = openSync(file, 'w');
+  try {
+    const data = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
+    for (let done = 0; done < data.length; ) done += writeSync(handle, data, done);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+export interface ParquetFile {
+  columns: string[];
+  rows: number;
+  footer: Record<string, string>;
+  /** Rows from `start` up to `end`. */
+  read(start: number, end: number): Promise<Record<string, unknown>[]>;
+}
+
+export async function openParquet(file: string): Promise<ParquetFile> {
+  const buffer = await asyncBufferFromFile(file);
+  const metadata = await parquetMetadataAsync(buffer);
+  const columns: string[] = [];
+  // The schema is a tree in depth-first order; its first level are the columns.
+  for (let at = 1; at < metadata.schema.length; at = endOfSubtree(metadata.schema, at))
+    columns.push(metadata.schema[at]!.name);
+  return {
+    columns,
+    rows: Number(metadata.num_rows),
+    footer: Object.fromEntries(
+      (metadata.key_value_metadata ?? []).map(({ key, value }) => [key, value ?? '']),
+    ),
+    read: (rowStart, rowEnd) =>
+      parquetReadObjects({ file: buffer, metadata, rowStart, rowEnd }) as Promise<Record<string, unknown>[]>,
+  };
+}
+
+function endOfSubtree(schema: readonly { num_children?: number | undefined }[], at: number): number {
+  let open = 1;
+  let next = at;
+  while (open > 0 && next < schema.length) {
+    open += (schema[next]!.num_children ?? 0) - 1;
+    next++;
+  }
+  return next;
+}
+
+export async function readAll(file: string): Promise<Record<string, unknown>[]> {
+  const opened = await openParquet(file);
+  return opened.read(0, opened.rows);
+}

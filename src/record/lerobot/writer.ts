@@ -1,0 +1,261 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { TeleopError } from '../../core/errors.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
+import { dataColumns, type Values } from './columns.ts';
+import { clearLeftovers, lockDataset } from './dataset-folder.ts';
+import { featuresOf } from './features.ts';
+import { type GridRow, resample } from './grid.ts';
+import {
+  CHUNK_FILES,
+  CODEBASE_VERSION,
+  DATA_PATH,
+  type DatasetInfo,
+  EPISODES_PATH,
+  type Features,
+  INFO_FILE,
+  pathOf,
+  pictureKey,
+  placeOf,
+  type SourceEpisode,
+  STATS_FILE,
+  TASKS_FILE,
+  VIDEO_PATH,
+} from './layout.ts';
+import { readVideoTrack } from './mp4.ts';
+import { parquetBytes, readAll, writeSynced } from './parquet.ts';
+import { joinStats, type Stats, valueStats } from './stats.ts';
+import { dataParquet, episodeParquet, statsJson, statsOfJson, tasksParquet } from './tables.ts';
+import { type Codec, encodeVideo, evenSize, type PictureSize } from './video.ts';
+
+export interface WriterOptions {
+  fps: number;
+  codec: Codec;
+  /** Longest hole between two rows that is bridged. */
+  maxGapS: number;
+  /** Of this program, for the dataset's own notes. */
+  version: string;
+  /** Pictures encoded, of all of this episode. */
+  onProgress?: (done: number, total: number) => void;
+}
+
+export interface AddedEpisode {
+  episode: number;
+  rows: number;
+  files: string[];
+}
+
+/**
+ * Adds episodes to a LeRobotDataset v3.0, each in files of its own. Files are written beside their places and moved
+ * there when all of an episode is on the disk, `info.json` last: a crash at any moment leaves the earlier episodes
+ * whole, and what it left behind is removed when the dataset is opened again.
+ */
+export class LeRobotWriter {
+  readonly #dir: string;
+  readonly #options: WriterOptions;
+  readonly #unlock: () => void;
+  #info: DatasetInfo | null;
+  #stats: Record<string, Stats>;
+  readonly #tasks: string[];
+
+  private constructor(
+    dir: string,
+    options: WriterOptions,
+    unlock: () => void,
+    info: DatasetInfo | null,
+    stats: Record<string, Stats>,
+    tasks: string[],
+  ) {
+    this.#dir = dir;
+    this.#options = options;
+    this.#unlock = unlock;
+    this.#info = info;
+    this.#stats = stats;
+    this.#tasks = tasks;
+  }
+
+  static async open(dir: string, options: WriterOptions): Promise<LeRobotWriter> {
+    const unlock = lockDataset(dir);
+    try {
+      const file = path.join(dir, INFO_FILE);
+      const info = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo) : null;
+      if (info !== null) checkOurs(dir, info, options.fps);
+      clearLeftovers(dir, info);
+      if (info === null) return new LeRobotWriter(dir, options, unlock, null, {}, []);
+      const stats = statsOfJson(readFileSync(path.join(dir, STATS_FILE), 'utf8'));
+      const tasks = (await readAll(path.join(dir, TASKS_FILE))).map(({ task }) => String(task));
+      return new LeRobotWriter(dir, options, unlock, info, stats, tasks);
+    } catch (error) {
+      unlock();
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.#unlock();
+  }
+
+  get episodes(): number {
+    return this.#info?.total_episodes ?? 0;
+  }
+
+  /** Ids of the recordings that are in it. */
+  get sources(): string[] {
+    return this.#info?.farhand?.episodes.map(({ id }) => id) ?? [];
+  }
+
+  async add(source: SourceEpisode): Promise<AddedEpisode> {
+    const { fps, codec, maxGapS } = this.#options;
+    const grid = resample(source.rows, fps, maxGapS);
+    checkRows(source, grid);
+    const sizes = await sizesOf(source);
+    const features = featuresOf(source.info, { fps, codec, sizes: evenSizes(sizes) });
+    if (this.#info !== null) checkSame(this.#dir, this.#info, features, source.info.robot);
+    const pending = new Map<string, string>();
+    try {
+      return await this.#write(source, grid, sizes, features, pending);
+    } catch (error) {
+      for (const file of pending.values()) rmSync(file, { force: true });
+      throw error;
+    }
+  }
+
+  async #write(
+    source: SourceEpisode,
+    grid: readonly GridRow[],
+    sizes: Record<string, PictureSize>,
+    features: Features,
+    pending: Map<string, string>,
+  ): Promise<AddedEpisode> {
+    const episode = this.episodes;
+    const place = placeOf(episode);
+    const firstIndex = this.#info?.total_frames ?? 0;
+    const tasks = this.#tasks.includes(source.info.task) ? this.#tasks : [...this.#tasks, source.info.task];
+    const keep = (name: string): string => {
+      const file = path.join(this.#dir, name);
+      pending.set(file, `${file}.tmp`);
+      return `${file}.tmp`;
+    };
+    const stats = await this.#videos(source, grid, sizes, (key) => keep(pathOf(VIDEO_PATH, place, key)));
+    const columns = dataColumns(source.info, grid, {
+      episode,
+      firstIndex,
+      taskIndex: tasks.indexOf(source.info.task),
+      fps: this.#options.fps,
+    });
+    for (const [key, values] of Object.entries(columns)) stats[key] = valueStats(values);
+    writeSynced(
+      keep(pathOf(EPISODES_PATH, place)),
+      episodeParquet(source, features, stats, episode, firstIndex, grid.length, this.#options.fps),
+    );
+    writeSynced(keep(pathOf(DATA_PATH, place)), dataBytes(features, columns));
+    const joined = this.#joined(stats);
+    const info = this.#nextInfo(source, features, grid.length, tasks.length);
+    writeSynced(keep(TASKS_FILE), tasksParquet(tasks));
+    writeSynced(keep(STATS_FILE), statsJson(joined, features));
+    writeSynced(keep(INFO_FILE), `${JSON.stringify(info, null, 4)}\n`);
+    for (const [to, from] of pending) moveSynced(from, to);
+    this.#info = info;
+    this.#stats = joined;
+    this.#tasks.splice(0, this.#tasks.length, ...tasks);
+    return { episode, rows: grid.length, files: [...pending.keys()] };
+  }
+
+  async #videos(
+    source: SourceEpisode,
+    grid: readonly GridRow[],
+    sizes: Record<string, PictureSize>,
+    fileOf: (key: string) => string,
+  ): Promise<Record<string, Stats>> {
+    const { fps, codec, onProgress } = this.#options;
+    const { cameras } = source.info;
+    let done = 0;
+    const jobs = cameras.map(async (camera) => {
+      const file = fileOf(pictureKey(camera));
+      const stats = await encodeVideo({
+        camera,
+        file,
+        codec,
+        fps,
+        size: sizes[camera]!,
+        captures: grid.map(({ row }) => row.frames[camera]!.captureNs),
+        frames: source.frames(camera),
+        onFrame: () => onProgress?.(++done, cameras.length * grid.length),
+      });
+      const { timesS } = readVideoTrack(file);
+      if (timesS.length !== grid.length)
+        throw new TeleopError(
+          'encoder-failed',
+          `${file} has ${timesS.length} pictures for ${grid.length} rows`,
+          {
+            hint: 'Try the other codec, or another version of ffmpeg.',
+          },
+        );
+      return [pictureKey(camera), stats] as const;
+    });
+    // All of them, so that none still writes when the first has failed.
+    const ended = await Promise.allSettled(jobs);
+    const failed = ended.find((each) => each.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return Object.fromEntries(ended.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : [])));
+  }
+
+  #joined(stats: Record<string, Stats>): Record<string, Stats> {
+    const entries = Object.entries(stats).map(([key, own]) => {
+      const earlier = this.#stats[key];
+      return [key, earlier === undefined ? own : joinStats([earlier, own])] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #nextInfo({ info }: SourceEpisode, features: Features, rows: number, tasks: number): DatasetInfo {
+    const episodes = this.episodes + 1;
+    return {
+      codebase_version: CODEBASE_VERSION,
+      robot_type: info.robot,
+      total_episodes: episodes,
+      total_frames: (this.#info?.total_frames ?? 0) + rows,
+      total_tasks: tasks,
+      chunks_size: CHUNK_FILES,
+      data_files_size_in_mb: 100,
+      video_files_size_in_mb: 200,
+      fps: this.#options.fps,
+      splits: { train: `0:${episodes}` },
+      data_path: DATA_PATH,
+      video_path: VIDEO_PATH,
+      features,
+      farhand: {
+        version: this.#options.version,
+        supervisor_states: SUPERVISOR_STATES,
+        limited_by: LIMITED_BY,
+        episodes: [
+          ...(this.#info?.farhand?.episodes ?? []),
+          { id: info.id, started_at: info.startedAt, label: info.label },
+        ],
+      },
+    };
+  }
+}
+
+const dataBytes = (features: Features, columns: Record<string, Values>): Uint8Array =>
+  parquetBytes(dataParquet(features, columns));
+
+const evenSizes = (sizes: Record<string, PictureSize>): Record<string, PictureSize> =>
+  Object.fromEntries(Object.entries(sizes).map(([camera, size]) => [camera, evenSize(size)]));
+
+/** Renamed, and both the file and its new name are on the disk. */
+function moveSynced(from: string, to: string): void {
+  sync(from);
+  renameSync(from, to);
+  sync(path.dirname(to));
+}
+
+function sync(file: string): void {
+  const handle = openSync(file, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
+import { startOf } from '../../src/record/test-episode.ts';
+import { EpisodeWriter } from '../../src/record/writer.ts';
+import { type EpisodeShape, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
+import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+
+/** As a recorder writes it. */
+function record(dir: string, shape: EpisodeShape): string {
+  const source = sourceEpisode(shape);
+  const file = path.join(dir, `${shape.id}.mcap`);
+  const start = startOf(source.info);
+  const writer = new EpisodeWriter(file, start);
+  for (const row of source.rows) {
+    const shown = Object.entries(row.frames).map(([camera, { captureNs }]) => [
+      camera,
+      source.received.get(camera)!.find((frame) => frame.captureNs === captureNs)!,
+    ]);
+    writer.row(row, start.startNs + row.timeNs, new Map(shown as [string, never][]));
+  }
+  writer.close(source.info);
+  return file;
+}
+
+describe('farhand export and farhand dataset', { skip: noFfmpeg }, () => {
+  let dir = '';
+  let first = '';
+  let dataset = '';
+
+  before(() => {
+    dir = temporaryFolder();
+    dataset = path.join(dir, 'dataset');
+    first = record(dir, { id: '20260921-141320-001', seconds: 1, cameras: ['front', 'wrist'] });
+  });
+  after(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('makes a dataset that keeps every rule, once', async () => {
+    const made = await farhand(['export', 'lerobot', dataset, '--from', first]);
+    assert.equal(made.code, 0, made.stderr);
+    assert.match(made.stdout, /episode 0, 30 rows of 1\.0 s.*\n.*every rule is kept/);
+    const again = await farhand(['export', 'lerobot', dataset, '--from', dir, '--json']);
+    assert.equal(again.code, 0, again.stderr);
+    const { episodes, checked } = JSON.parse(again.stdout) as {
+      episodes: { episode: null }[];
+      checked: boolean;
+    };
+    assert.deepEqual([episodes[0]?.episode, checked], [null, true]);
+    const info = await farhand(['dataset', 'info', dataset]);
+    assert.match(info.stdout, /1 episodes, 30 rows, 1\.0 s\ntask 0: put the cup down/);
+    assert.equal((await farhand(['dataset', 'check', dataset])).code, 0);
+  });
+
+  it('is killed in the middle: what was there stays whole, and the next export goes on', async () => {
+    const long = record(dir, { id: '20260921-141320-002', seconds: 12, cameras: ['front', 'wrist'] });
+    const child = startFarhand(['export', 'lerobot', dataset, '--from', long]);
+    const isEncoding = () => filesBelow(dataset).some((name) => name.endsWith('file-001.mp4.tmp'));
+    while (!isEncoding() && child.process.exitCode === null) await sleep(5);
+    child.process.kill('SIGKILL');
+    assert.equal(await child.exited, null, 'it was still at work');
+    const kept = await farhand(['dataset', 'check', dataset, '--json']);
+    assert.equal(kept.code, 0, kept.stdout);
+    const short = record(dir, { id: '20260921-141320-003', seconds: 0.5, cameras: ['front', 'wrist'] });
+    const next = await farhand(['export', 'lerobot', dataset, '--from', short]);
+    assert.equal(next.code, 0, next.stderr);
+    assert.match(next.stdout, /episode 1, 15 rows/);
+    assert.deepEqual(
+      filesBelow(dataset).filter((name) => /tmp$|^\./.test(name)),
+      [],
+    );
+  });
+
+  it('names the rule, the file and the row of what is broken', async () => {
+    const spoilt = path.join(dataset, 'meta/stats.json');
+    rmSync(spoilt);
+    const { code, stdout } = await farhand(['dataset', 'check', dataset]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^stats: meta\/stats\.json: missing/);
+  });
+
+  it('says what to do without an encoder', async () => {
+    const before = process.env['PATH'];
+    process.env['PATH'] = dir;
+    try {
+      const { code, stderr } = await farhand(['export', 'lerobot', path.join(dir, 'none'), '--from', first]);
+      assert.equal(code, 1);
+      assert.match(stderr, /encoder-failed.*\n.*[Ii]nstall ffmpeg/);
+    } finally {
+      process.env['PATH'] = before;
+    }
+  });
+
+  it('makes a table of an episode, and its pictures', async () => {
+    const { code, stderr } = await farhand([
+      'export',
+      'csv',
+      path.join(dir, 'csv'),
+      '--from',
+      first,
+      '--pictures',
+    ]);
+    assert.equal(code, 0, stderr);
+    const lines = readFileSync(path.join(dir, 'csv', '20260921-141320-001.csv'), 'utf8')
+      .trim()
+      .split('\r\n');
+    assert.equal(lines.length, 101);
+    const [header = '', ...rows] = lines;
+    const cells = (line: string) =>
+      Object.fromEntries(header.split(',').map((name, i) => [name, line.split(',')[i]]));
+    const row = cells(rows[23]!);
+    assert.deepEqual(
+      [row['index'], row['time_s'], row['one_way_ms'], row['supervisor']],
+      ['23', '0.23', '3.2', 'engaged'],
+    );
+    assert.equal(Number(row['command.joint_2_rad']), Math.sin(23 / 50 + 1));
+    assert.equal(readdirSync(path.join(dir, 'csv', '20260921-141320-001', 'front')).length, 30);
+  });
+
+  it('refuses what it was not asked rightly', async () => {
+    const none = await farhand(['export', 'lerobot', dataset, '--from', path.join(dir, 'nothing.mcap')]);
+    assert.equal(none.code, 2);
+    assert.match(none.stderr, /file-missing/);
+    assert.match((await farhand(['dataset', 'check', dir])).stdout, /^file-missing: meta\/info\.json/);
+  });
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { packageRoot } from '../../src/app/paths.ts';
+import { checkDataset } from '../../src/record/lerobot/check.ts';
+import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
+import { CODECS } from '../../src/record/lerobot/video.ts';
+import { LeRobotWriter } from '../../src/record/lerobot/writer.ts';
+import { brightness, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
+import { type Python, runPython } from './python-venv.ts';
+
+/** The newest that runs on Python 3.10 and 3.11. */
+const LEROBOT = 'lerobot==0.4.4';
+const INSTALL_MS = 30 * 60_000;
+const LOAD_MS = 5 * 60_000;
+const FPS = 30;
+const PEER = path.join('test', 'interop', 'lerobot_loader.py');
+// No test may ask the Hub for what is not here.
+process.env['HF_HUB_OFFLINE'] = '1';
+
+interface Loaded {
+  backend: string;
+  rows: number;
+  frames: number;
+  episodes: number;
+  fps: number;
+  levels: number[];
+  tasks: string[];
+  window: number[][];
+  lastRows: number;
+  stats: string[];
+  imageStats: number[];
+}
+
+/** The real LeRobot in a virtual environment of its own: several gigabytes, since PyPI's torch brings CUDA along. */
+async function lerobotPython(): Promise<Python> {
+  const base = process.env['PYTHON'] ?? 'python3';
+  const folder = path.join(packageRoot, 'artifacts', `venv-${LEROBOT.replace('==', '-')}`);
+  const python = path.join(folder, 'bin', 'python');
+  const has = async () => (await runPython(python, ['-c', 'import lerobot, torch'], 120_000)).code === 0;
+  if (existsSync(python) && (await has())) return { ok: true, python };
+  mkdirSync(path.dirname(folder), { recursive: true });
+  const made = await runPython(base, ['-m', 'venv', folder], 120_000);
+  if (made.code !== 0) return { ok: false, why: `${base} -m venv: ${made.stderr.trim().split('\n').at(-1)}` };
+  console.log(`installing ${LEROBOT} into artifacts/ (about 7 GB)`);
+  const installed = await runPython(python, ['-m', 'pip', 'install', '--quiet', LEROBOT], INSTALL_MS);
+  if (installed.code === 0 && (await has())) return { ok: true, python };
+  return { ok: false, why: `pip install ${LEROBOT}: ${installed.stderr.trim().split('\n').at(-1)}` };
+}
+
+async function peer<T>(python: string, ...args: string[]): Promise<T> {
+  const answer = await runPython(python, [PEER, ...args], LOAD_MS);
+  assert.equal(answer.code, 0, answer.stderr.slice(-3000));
+  return JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as T;
+}
+
+/** Number of the picture that a row of the export shows, from the source itself. */
+const shown = ({ rows }: SourceEpisode, frameIndex: number): number => {
+  const atNs = (frameIndex * 1e9) / FPS + 1000;
+  const row = rows.filter(({ timeNs }) => timeNs <= atNs).at(-1)!;
+  return Math.round((row.frames['front']!.captureNs - rows[0]!.frames['front']!.captureNs) / (1e9 / FPS));
+};
+
+async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[number]): Promise<void> {
+  const shape = { cameras: ['front', 'wrist'], widthPx: 320, heightPx: 240 };
+  const sources = [
+    sourceEpisode({ ...shape, id: 'a', seconds: 2 }),
+    sourceEpisode({ ...shape, id: 'b', seconds: 1, task: 'lift the lid' }),
+  ];
+  const writer = await LeRobotWriter.open(dir, { fps: FPS, codec, maxGapS: 1, version: '0.0.0' });
+  for (const source of sources) await writer.add(source);
+  writer.close();
+  const seen = await peer<Loaded>(python, 'load', dir, 'front');
+  assert.deepEqual([seen.rows, seen.frames, seen.episodes, seen.fps, seen.lastRows], [90, 90, 2, FPS, 30]);
+  assert.deepEqual(seen.tasks, ['put the cup down', 'lift the lid']);
+  assert.deepEqual(seen.window, [
+    [2, 7],
+    [2, 3, 240, 320],
+  ]);
+  assert.deepEqual(seen.imageStats, [3, 1, 1]);
+  assert.ok(['q01', 'q99'].every((name) => seen.stats.includes(name)));
+  seen.levels.forEach((level, i) => {
+    const due = brightness(i < 60 ? shown(sources[0]!, i) : shown(sources[1]!, i - 60));
+    assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded was ${due}`);
+  });
+  console.log(`✔ ${codec}: LeRobot decodes every frame of every row (${seen.backend})`);
+}
+
+async function checksTheirs(python: string, dir: string): Promise<void> {
+  await peer(python, 'write', dir);
+  const { problems, episodes } = await checkDataset(dir);
+  assert.deepEqual(problems.list, []);
+  assert.deepEqual(
+    episodes.map(({ length }) => length),
+    [20, 21, 22],
+  );
+  assert.equal(new Set(episodes.map(({ dataFile }) => dataFile)).size, 1, 'several episodes in one file');
+  console.log('✔ a dataset that LeRobot wrote, three episodes in one file, keeps every rule of ours');
+}
+
+const python: Python = noFfmpeg === false ? await lerobotPython() : { ok: false, why: noFfmpeg };
+if (!python.ok) console.log(`SKIPPED: ${python.why}`);
+else {
+  const root = mkdtempSync(path.join(tmpdir(), 'farhand-interop-'));
+  try {
+    for (const codec of CODECS) await loadsOurs(python.python, path.join(root, codec), codec);
+    await checksTheirs(python.python, path.join(root, 'theirs'));
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}

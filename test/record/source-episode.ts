@@ -1,0 +1,92 @@
+import { spawnSync } from 'node:child_process';
+import jpeg from '@julusian/jpeg-turbo';
+import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../../src/core/recording.ts';
+import type { SourceEpisode, SourceFrame } from '../../src/record/lerobot/layout.ts';
+import { emptyInfo, rowOf, START_NS } from '../../src/record/test-episode.ts';
+
+/** A reason to skip what encodes videos; false where ffmpeg is there. */
+export const noFfmpeg: string | false =
+  spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'ffmpeg is not on the PATH';
+
+export interface EpisodeShape {
+  id: string;
+  seconds: number;
+  rateHz?: number;
+  cameras?: readonly string[];
+  cameraHz?: number;
+  widthPx?: number;
+  heightPx?: number;
+  joints?: number;
+  task?: string;
+}
+
+/** The n-th picture of a camera: its brightness in the upper half tells n, a moving bar below. */
+export function picture(n: number, widthPx: number, heightPx: number): Uint8Array {
+  const rgb = Buffer.alloc(3 * widthPx * heightPx);
+  const level = brightness(n);
+  const bar = (n * 4) % widthPx;
+  for (let y = 0; y < heightPx; y++)
+    for (let x = 0; x < widthPx; x++) {
+      const at = 3 * (y * widthPx + x);
+      const isBar = y >= heightPx / 2 && Math.abs(x - bar) < 8;
+      rgb[at] = isBar ? 255 : level;
+      rgb[at + 1] = isBar ? 40 : level;
+      rgb[at + 2] = isBar ? 40 : level;
+    }
+  return jpeg.compressSync(rgb, {
+    width: widthPx,
+    height: heightPx,
+    format: jpeg.FORMAT_RGB,
+    subsampling: jpeg.SAMP_420,
+    quality: 75,
+  });
+}
+
+export const brightness = (n: number): number => 20 + (n % 20) * 10;
+
+/** As the recorder would have joined it: at each row the newest picture that had arrived, 12 ms after its capture. */
+export function sourceEpisode(
+  shape: EpisodeShape,
+): SourceEpisode & { received: Map<string, ReceivedFrame[]> } {
+  const { id, seconds, rateHz = 100, cameras = ['front'], cameraHz = 30, joints = 6 } = shape;
+  const { widthPx = 64, heightPx = 48 } = shape;
+  const received = new Map(cameras.map((camera) => [camera, [] as ReceivedFrame[]]));
+  const rows: EpisodeRow[] = [];
+  for (let i = 0; i < seconds * rateHz; i++) {
+    const instantNs = START_NS + Math.round((i * 1e9) / rateHz);
+    const shown = new Map<string, ReceivedFrame>();
+    for (const camera of cameras) {
+      const n = Math.floor(((instantNs - START_NS) / 1e9) * cameraHz + 1e-6);
+      const list = received.get(camera)!;
+      while (list.length <= n) list.push(frameOf(camera, list.length, cameraHz, widthPx, heightPx));
+      shown.set(camera, list[n]!);
+    }
+    rows.push(rowOf(i, joints, shown, instantNs));
+  }
+  const info: EpisodeInfo = {
+    ...emptyInfo(id, joints, [...cameras]),
+    task: shape.task ?? 'put the cup down',
+    rateHz,
+    rows: rows.length,
+    durationS: seconds,
+    complete: true,
+  };
+  return { info, rows, received, frames: (camera) => each(received.get(camera) ?? []) };
+}
+
+function frameOf(camera: string, n: number, hz: number, widthPx: number, heightPx: number): ReceivedFrame {
+  const captureOperatorNs = START_NS + Math.round((n * 1e9) / hz) - 12e6;
+  return {
+    camera,
+    captureNs: 1e12 + captureOperatorNs,
+    encoding: 'jpeg',
+    bytes: picture(n, widthPx, heightPx),
+    captureOperatorNs,
+    uncertaintyNs: 1e5,
+    arrivedNs: captureOperatorNs + 12e6,
+  };
+}
+
+async function* each(frames: readonly ReceivedFrame[]): AsyncGenerator<SourceFrame> {
+  for (const { captureNs, bytes } of frames) yield { captureNs, bytes };
+}
