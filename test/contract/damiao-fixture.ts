@@ -6,7 +6,7 @@ export function damiaoFixture(name: ArmName): DriverFixture {
   return {
     model: ARMS[name].model,
     skip: process.platform === 'linux' ? '' : 'the simulator needs a Linux pseudo-terminal',
-    atOnce: 4,
+    atOnce: 12,
     async start() {
       const rig = await DamiaoRig.start(name);
       return { options: rig.options, kill: () => rig.unplug(), stop: async () => rig.end() };

@@ -28,6 +28,7 @@ export class DamiaoRig {
   readonly events: string[] = [];
   readonly name: ArmName;
   readonly #options: Partial<SimArmOptions>;
+  readonly #arms: Arm[] = [];
   #pty!: Pty;
   #plugged = false;
   #ticker: NodeJS.Timeout | undefined;
@@ -80,11 +81,13 @@ export class DamiaoRig {
     const plugin = await loadPlugin('driver', this.name);
     const config = pluginConfig('driver', this.name, plugin, { ...this.options, ...options });
     const arm = new Arm(await plugin.open(config, own, monotonicClock), own, true);
+    this.#arms.push(arm);
     await arm.settle();
     return arm;
   }
 
   end(): void {
+    for (const arm of this.#arms) arm.driver.dispose();
     this.unplug();
     rmSync(this.folder, { recursive: true, force: true });
   }
