@@ -73,7 +73,8 @@ export class DamiaoRig {
 
   /** This machine may be busy with other tests: patience where a real set-up has none. */
   get options(): Record<string, unknown> {
-    return { bus: `${ARMS[this.name].bus}:${this.link}`, feedbackTimeoutMs: 500 };
+    const own = { bus: `${ARMS[this.name].bus}:${this.link}`, feedbackTimeoutMs: 500 };
+    return this.name === 'vlai-l1' ? { can: own } : own;
   }
 
   async open(options: Record<string, unknown> = {}, model: string = ARMS[this.name].model): Promise<Arm> {
