@@ -5,6 +5,7 @@ import { parseVerb, type Verb, verbHelp } from '../src/cli/arguments.ts';
 import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
+import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { floodBench } from './flood/flood.ts';
@@ -33,6 +34,7 @@ const BENCHES: readonly Verb[] = [
   kinematicsBench,
   brachioplexusBench,
   piperBench,
+  damiaoBench,
   dynamixelBench,
   relayBench,
   retargetBench,

@@ -15,6 +15,7 @@ import { OPERATOR_SOCKETS } from './operator/loop.ts';
 import { inputRelays } from './operator/open.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import type { Rig } from './rig.ts';
+import { PairLink } from './robot/pair-link.ts';
 import { loadModel } from './robot-models.ts';
 import {
   type ControlMessage,
@@ -83,7 +84,13 @@ export function startRole(
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
-  const memory = createRoleMemory(role, model.joints.length, rig.robot.controlHz);
+  const neighbour = role === 'robot' && rig.robot.pair !== null ? loadModel(rig.robot.pair.model) : null;
+  const memory = createRoleMemory(
+    role,
+    model.joints.length,
+    rig.robot.controlHz,
+    neighbour?.joints.length ?? 0,
+  );
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
@@ -95,10 +102,13 @@ export function startRole(
   settle.unref();
 
   const priors = role === 'robot' ? loadPriors() : {};
-  const control = controlThread({ role, rig, model, identity, memory, keys, priors }, (message) => {
-    onTransition(message);
-    flights?.onTransition(message);
-  });
+  const control = controlThread(
+    { role, rig, model, neighbour, identity, memory, keys, priors },
+    (message) => {
+      onTransition(message);
+      flights?.onTransition(message);
+    },
+  );
   control.done.catch((error: unknown) => flights?.onFailure(String(error)));
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
@@ -114,7 +124,10 @@ export function startRole(
   const published = control.ready.then(() =>
     role === 'operator' ? HandPublisher.open(rig, memory, model.joints.length) : null,
   );
-  const ready = Promise.all([control.ready, trace, telemetry, relays, published]).then(
+  const pair = control.ready.then(() =>
+    neighbour === null ? null : PairLink.open(rig.robot.pair!, memory, model, neighbour),
+  );
+  const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair]).then(
     ([info, opened, , relayed]) => ({
       role,
       ports: info.ports,
@@ -128,7 +141,7 @@ export function startRole(
     }),
   );
   const done = (async (): Promise<RoleReport> => {
-    const open = [telemetry, relays, published];
+    const open = [telemetry, relays, published, pair];
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
       // What did open would keep the process alive.

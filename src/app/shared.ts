@@ -10,6 +10,7 @@ import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
+import { pairBoardSize } from './robot/pair-watch.ts';
 
 export type Role = 'operator' | 'robot';
 
@@ -24,6 +25,8 @@ export interface RoleMemory {
   telemetryRing: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
+  /** The newest of the other arm, where the robot has one beside it. */
+  pair: SharedArrayBuffer;
 }
 
 /** What a control worker is started with. */
@@ -37,6 +40,8 @@ export interface ControlStart {
   memory: RoleMemory;
   /** Paired keys; none on a plain link. */
   keys: Uint8Array[];
+  /** Robot: the model of the arm beside it. */
+  neighbour: RobotModel | null;
   /** Robot: what playout learnt about networks in earlier sessions. */
   priors: Priors;
 }
@@ -63,7 +68,7 @@ const RING_RECORDS = 4096;
 /** How much of the past the flight recorder keeps. */
 const FLIGHT_S = 2;
 
-export function createRoleMemory(role: Role, joints: number, controlHz = 0): RoleMemory {
+export function createRoleMemory(role: Role, joints: number, controlHz = 0, pairJoints = 0): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
@@ -74,6 +79,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0): Rol
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
+    pair: SnapshotBoard.create(pairBoardSize(pairJoints)).buffer,
   };
 }
 
