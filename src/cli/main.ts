@@ -26,6 +26,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   doctor: async () => (await import('./doctor.ts')).doctorVerb,
+  leader: async () => (await import('./leader.ts')).leaderVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,
