@@ -12,7 +12,8 @@ import { ORDER, orderFrame, refreshFrame } from './frames.ts';
 import { DamiaoGripper } from './gripper.ts';
 
 const MS = 1e6;
-/** The motors speak only when spoken to: without a write in between, they are asked so often. */
+/** The motors speak only when spoken to: without a write in between, they are asked so often, whoever reads. */
+const POLL_MS = 5;
 const POLL_NS = 6 * MS;
 /** Without a newer target for so long, the target stands still. */
 const STILL_NS = 15 * MS;
@@ -86,6 +87,7 @@ export class DamiaoArmDriver implements Driver {
       driver.#commands,
       driver.#gripper,
     );
+    driver.#bus.every(POLL_MS, (nowNs) => driver.#poll(nowNs));
     return driver;
   }
 
@@ -121,7 +123,6 @@ export class DamiaoArmDriver implements Driver {
   read(nowNs: number, out: JointReading): TickStatus {
     if (this.#disposed) return 'fault';
     this.#watch(nowNs);
-    this.#poll(nowNs);
     const joints = this.#spec.joints.length;
     const heardNs = this.feedback.oldestNs(joints);
     if (heardNs > Number.NEGATIVE_INFINITY) {
@@ -194,7 +195,7 @@ export class DamiaoArmDriver implements Driver {
 
   /** Keeps feedback coming, and the arm where it was told to be. */
   #poll(nowNs: number): void {
-    if (nowNs - this.#sentNs < POLL_NS || this.#phase === 'enabling') return;
+    if (nowNs - this.#sentNs < POLL_NS || this.#phase === 'enabling' || !this.#bus.isUp) return;
     if (this.#phase === 'off') {
       this.#sentNs = nowNs;
       this.#bus.send(this.#mustDisable ? this.#disable : this.#refresh);
