@@ -6,6 +6,7 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { camerasBench } from './cameras/cameras.ts';
+import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { exportBench } from './export/export.ts';
@@ -36,6 +37,7 @@ const BENCHES: readonly Verb[] = [
   kinematicsBench,
   brachioplexusBench,
   piperBench,
+  damiaoBench,
   dynamixelBench,
   relayBench,
   recordBench,

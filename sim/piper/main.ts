@@ -1,10 +1,11 @@
-import { lstatSync, symlinkSync, unlinkSync } from 'node:fs';
+import { unlinkSync } from 'node:fs';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { ID } from '../../src/robot/piper/frames.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
+import { replaceLink } from '../pty-link.ts';
 import { STROKE_M } from './arm.ts';
 import { PiperSimulation } from './simulation.ts';
 
@@ -46,7 +47,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   simulation.onCommand = (frame) => {
     if (frame.id === ID.stop) narrator.event(frameText(frame));
   };
-  replaceLink(pty.path, link);
+  replaceLink(pty.path, link, '--slcan');
   console.log(`sim piper ready: ${link} → ${pty.path}`);
   await new Promise<void>((resolve) => {
     const ticker = setInterval(() => {
@@ -66,17 +67,6 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   unlinkSync(link);
   pty.close();
   return 0;
-}
-
-/** An old link, of a simulator that was killed, is replaced; anything else is left alone. */
-function replaceLink(target: string, link: string): void {
-  const there = lstatSync(link, { throwIfNoEntry: false });
-  if (there !== undefined && !there.isSymbolicLink())
-    throw new TeleopError('file-unwritable', `${link} exists already and is not a link`, {
-      hint: 'Choose another path for --slcan.',
-    });
-  if (there !== undefined) unlinkSync(link);
-  symlinkSync(target, link);
 }
 
 function firmwareOf(given: Given): 'new' | 'old' {

@@ -20,6 +20,7 @@ import { inputRelays } from './operator/open.ts';
 import { TelemetryPublisher } from './operator/telemetry.ts';
 import { RecorderThread } from './record/recorder-thread.ts';
 import type { Rig } from './rig.ts';
+import { PairLink } from './robot/pair-link.ts';
 import { loadModel } from './robot-models.ts';
 import {
   type ControlMessage,
@@ -91,7 +92,13 @@ export function startRole(
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = linkKeys(role, rig);
-  const memory = createRoleMemory(role, model.joints.length, rig.robot.controlHz);
+  const neighbour = role === 'robot' && rig.robot.pair !== null ? loadModel(rig.robot.pair.model) : null;
+  const memory = createRoleMemory(
+    role,
+    model.joints.length,
+    rig.robot.controlHz,
+    neighbour?.joints.length ?? 0,
+  );
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
   const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
@@ -104,10 +111,13 @@ export function startRole(
   settle.unref();
 
   const priors = role === 'robot' ? loadPriors() : {};
-  const control = controlThread({ role, rig, model, identity, memory, keys, priors }, (message) => {
-    onTransition(message);
-    flights?.onTransition(message);
-  });
+  const control = controlThread(
+    { role, rig, model, neighbour, identity, memory, keys, priors },
+    (message) => {
+      onTransition(message);
+      flights?.onTransition(message);
+    },
+  );
   control.done.catch((error: unknown) => flights?.onFailure(String(error)));
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
@@ -130,7 +140,10 @@ export function startRole(
         )
       : null,
   );
-  const ready = Promise.all([control.ready, trace, telemetry, relays, published]).then(
+  const pair = control.ready.then(() =>
+    neighbour === null ? null : PairLink.open(rig.robot.pair!, memory, model, neighbour),
+  );
+  const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair]).then(
     ([info, opened, , relayed]) => ({
       role,
       ports: info.ports,
@@ -144,7 +157,7 @@ export function startRole(
     }),
   );
   const done = (async (): Promise<RoleReport> => {
-    const open = [telemetry, relays, published];
+    const open = [telemetry, relays, published, pair];
     await ready.catch(async (error: unknown) => {
       Atomics.store(stopFlag(memory), 0, 1);
       // What did open would keep the process alive.

@@ -11,6 +11,7 @@ import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
+import { pairBoardSize } from './robot/pair-watch.ts';
 
 export type Role = 'operator' | 'robot';
 
@@ -28,6 +29,8 @@ export interface RoleMemory {
   rowTraceRing: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
+  /** The newest of the other arm, where the robot has one beside it. */
+  pair: SharedArrayBuffer;
 }
 
 /** What a control worker is started with. */
@@ -41,6 +44,8 @@ export interface ControlStart {
   memory: RoleMemory;
   /** Paired keys; none on a plain link. */
   keys: Uint8Array[];
+  /** Robot: the model of the arm beside it. */
+  neighbour: RobotModel | null;
   /** Robot: what playout learnt about networks in earlier sessions. */
   priors: Priors;
 }
@@ -70,7 +75,7 @@ const ROW_RECORDS = 2048;
 /** How much of the past the flight recorder keeps. */
 const FLIGHT_S = 2;
 
-export function createRoleMemory(role: Role, joints: number, controlHz = 0): RoleMemory {
+export function createRoleMemory(role: Role, joints: number, controlHz = 0, pairJoints = 0): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
@@ -84,6 +89,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0): Rol
     rowRing: RecordRing.create(ringRowFields(joints), rowRecords).buffer,
     rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
+    pair: SnapshotBoard.create(pairBoardSize(pairJoints)).buffer,
   };
 }
 

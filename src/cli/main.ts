@@ -32,6 +32,7 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   dataset: async () => (await import('./dataset.ts')).datasetVerb,
   replay: async () => (await import('./replay.ts')).replayVerb,
   policy: async () => (await import('./policy.ts')).policyVerb,
+  leader: async () => (await import('./leader.ts')).leaderVerb,
   sim: async () => (await import('./sim.ts')).simVerb,
   calibrate: async () => (await import('./calibrate.ts')).calibrateVerb,
   can: async () => (await import('./can.ts')).canVerb,

@@ -29,7 +29,8 @@ for (const name of pluginNames('driver')) {
   const bench = new DriverBench(name, plugin, model, fixture);
   const sagRad = Math.max(STILL_RAD, fixture?.recoverySagRad ?? 0);
   const skip = fixture?.skip || false;
-  const alone = fixture === null ? {} : { timeout: 60_000 };
+  const concurrency = fixture?.atOnce ?? 1;
+  const alone = fixture === null ? {} : { timeout: 60_000, concurrency };
 
   describe(`driver ${name}`, { skip, ...alone }, () => {
     it('says what it is', () => {
@@ -153,7 +154,7 @@ for (const name of pluginNames('driver')) {
   });
 
   if (fixture === null) withoutHardware(name, bench);
-  else withHardware(name, bench, skip);
+  else withHardware(name, bench, skip, concurrency);
 }
 
 function withoutHardware(name: string, bench: DriverBench): void {
@@ -196,8 +197,8 @@ function withoutHardware(name: string, bench: DriverBench): void {
   });
 }
 
-function withHardware(name: string, bench: DriverBench, skip: string | false): void {
-  describe(`driver ${name} and its device`, { skip, timeout: 60_000 }, () => {
+function withHardware(name: string, bench: DriverBench, skip: string | false, concurrency: number): void {
+  describe(`driver ${name} and its device`, { skip, timeout: 60_000, concurrency }, () => {
     it('is read and written for seconds without trouble, its readings fresh', async () => {
       await bench.with(async (arm) => {
         const target = arm.read();

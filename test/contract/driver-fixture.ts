@@ -21,6 +21,8 @@ export interface DriverFixture {
   readonly recoverySagRad?: number;
   /** How close to a still target the controller comes; default 0.01. */
   readonly toleranceRad?: number;
+  /** How many tests may run at once, each on a device of its own; default 1. */
+  readonly atOnce?: number;
   start(): Promise<RunningDevice>;
 }
 

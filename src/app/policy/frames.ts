@@ -1,3 +1,7 @@
+import { FrameCache } from '../../camera/cache.ts';
+import { openFrameReceiver, projectedBy } from '../../camera/receiver.ts';
+import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
+import { openTelemetryFeed } from '../operator/telemetry-feed.ts';
 import type { Rig } from '../rig.ts';
 import type { FrameSource } from './observation.ts';
 
@@ -7,7 +11,25 @@ export interface PolicyFrames {
   close(): void;
 }
 
-/** The cameras of a rig, as a policy sees them. */
-export async function openPolicyFrames(_rig: Rig): Promise<PolicyFrames> {
-  return { cameras: [], frames: { newest: () => null }, close: () => {} };
+/** The cameras of a rig, as a policy sees them; their captures on the operator's clock, by its own offset. */
+export async function openPolicyFrames(rig: Rig): Promise<PolicyFrames> {
+  const frames = new FrameCache();
+  const cameras = cameraNames(rig);
+  if (cameras.length === 0) return { cameras, frames, close: () => {} };
+  let [offsetNs, uncertaintyNs] = [Number.NaN, Number.NaN];
+  const feed = openTelemetryFeed(rig, ({ link }) => {
+    offsetNs = (link.offsetMs ?? Number.NaN) * 1e6;
+    uncertaintyNs = (link.uncertaintyMs ?? Number.NaN) * 1e6;
+  });
+  const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => frames.put(frame), {
+    project: (captureNs) => projectedBy(captureNs, offsetNs, uncertaintyNs),
+  });
+  return {
+    cameras,
+    frames,
+    close() {
+      receiver.close();
+      feed.close();
+    },
+  };
 }

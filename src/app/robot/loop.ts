@@ -36,6 +36,7 @@ import type { Priors } from '../network-memory.ts';
 import type { Rig } from '../rig.ts';
 import { robotBoardSize, writeRobotBoard } from './board.ts';
 import { NetworkLearning } from './network-learning.ts';
+import { neighbourOf, PairWatch } from './pair-watch.ts';
 
 /** Order of the robot's sockets. */
 export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
@@ -58,6 +59,9 @@ export interface RobotParts {
   onTransition: (transition: Transition) => void;
   /** Keeps the last seconds; none in simulations. */
   flight?: FlightRecorder;
+  /** The arm beside this one, and where its newest pose stands. */
+  neighbour?: RobotModel | null;
+  pair?: SnapshotBoard;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
   onFinished: () => void;
@@ -85,6 +89,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #state;
   readonly #numbers: Float64Array;
   readonly #learning: NetworkLearning;
+  readonly #pairWatch: PairWatch | null;
   readonly #extrapolation: Extrapolation;
   readonly #bridgeRad: Float64Array;
   #engagement = 0;
@@ -111,7 +116,21 @@ export class RobotLoop implements DatagramHandler {
     this.#bridgeRad = new Float64Array(joints);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
-    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, parts.flight);
+    const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
+    this.supervisor = new Supervisor(
+      model,
+      driver,
+      rig.robot,
+      counters,
+      nowNs,
+      onTransition,
+      parts.flight,
+      beside,
+    );
+    this.#pairWatch =
+      beside === null || parts.pair === undefined
+        ? null
+        : new PairWatch(parts.pair, beside.model.joints.length, rig.robot.pair!.silenceMs);
   }
 
   nextDeadlineNs(): number {
@@ -137,6 +156,7 @@ export class RobotLoop implements DatagramHandler {
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
+    this.#pairWatch?.tick(nowNs, this.supervisor);
     this.#bridge(nowNs);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;

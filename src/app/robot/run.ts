@@ -47,6 +47,8 @@ export async function runRobot(
       board: new SnapshotBoard(memory.board),
       onTransition,
       flight: new FlightRecorder(memory.flight),
+      neighbour: start.neighbour,
+      pair: new SnapshotBoard(memory.pair),
       windDown: windDownFlag(memory),
       onFinished: () => reactor.stop(),
     });

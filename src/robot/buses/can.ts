@@ -70,6 +70,7 @@ export class CanBus {
   #trouble = 'not open';
   #closed = false;
   #retry: NodeJS.Timeout | undefined;
+  #cycle: NodeJS.Timeout | undefined;
   #bits = 0;
   #windowBits = 0;
   #windowNs: number;
@@ -136,9 +137,16 @@ export class CanBus {
     return true;
   }
 
+  /** Calls `turn` again and again until the bus is closed, for users of devices that speak only when spoken to. */
+  every(periodMs: number, turn: (nowNs: number) => void): void {
+    clearInterval(this.#cycle);
+    this.#cycle = setInterval(() => turn(this.#clock.nowNs()), periodMs);
+  }
+
   close(): void {
     this.#closed = true;
     clearTimeout(this.#retry);
+    clearInterval(this.#cycle);
     this.#link?.close();
     this.#link = null;
     this.#trouble = 'closed';

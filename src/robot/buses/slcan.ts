@@ -3,11 +3,14 @@ import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import type { CanFrame } from './can-frame.ts';
 import { openSerial, type SerialLine } from './serial.ts';
+import { SerialQueue } from './serial-queue.ts';
 import { BITRATE_CODES, encodeSlcan, MAX_LINE_BYTES, SlcanDecoder } from './slcan-codec.ts';
 
 export interface SlcanOptions {
   path: string;
   bitrate: number;
+  /** Of FD data with bit rate switch; absent: classic frames only. */
+  dataBitrate?: number;
   /** Of the serial line; USB adapters ignore it. */
   baudRate?: number;
 }
@@ -16,34 +19,37 @@ export interface SlcanOptions {
 const MAX_PENDING_BYTES = 4096;
 /** The adapter may refuse what was meant to clear its head. */
 const SETTLED_MS = 200;
-const FLUSH_MS = 1;
 const CR = 0x0d;
+/** `Y` codes of CANable 2, the only serial adapter known to have FD. */
+const DATA_CODES: Readonly<Record<number, number>> = { 2000000: 2, 5000000: 5 };
 
 /** A serial CAN adapter (CANable, CANtact, LAWICEL). Replies are optional: CANable 2 sends none. */
-export function slcanBackend({ path, bitrate, baudRate = 115_200 }: SlcanOptions): CanBackend {
-  const code = BITRATE_CODES[bitrate];
-  if (code === undefined)
-    throw new TeleopError('bad-config', `an SLCAN adapter has no bit rate ${bitrate}`, {
-      hint: `Choose one of ${Object.keys(BITRATE_CODES).join(', ')}.`,
-    });
+export function slcanBackend({ path, bitrate, dataBitrate, baudRate = 115_200 }: SlcanOptions): CanBackend {
+  const rate = `S${codeOf(BITRATE_CODES, bitrate)}\r`;
+  const dataRate = dataBitrate === undefined ? '' : `Y${codeOf(DATA_CODES, dataBitrate)}\r`;
   return {
     name: `slcan ${path}`,
     async open(events) {
       const link = new SlcanLink(events);
       // The empty line ends whatever stood half-written in the adapter.
-      link.begin(await openSerial(path, baudRate, link), `\rC\rS${code}\rO\r`);
+      link.begin(await openSerial(path, baudRate, link), `\rC\r${rate}${dataRate}O\r`);
       return link;
     },
   };
 }
 
+function codeOf(codes: Readonly<Record<number, number>>, bitrate: number): number {
+  const code = codes[bitrate];
+  if (code !== undefined) return code;
+  throw new TeleopError('bad-config', `an SLCAN adapter has no bit rate ${bitrate}`, {
+    hint: `Choose one of ${Object.keys(codes).join(', ')}.`,
+  });
+}
+
 class SlcanLink implements CanLink {
   readonly #events: CanEvents;
   readonly #decoder: SlcanDecoder;
-  readonly #pending = new Uint8Array(MAX_PENDING_BYTES + MAX_LINE_BYTES);
-  #line: SerialLine | null = null;
-  #pendingBytes = 0;
-  #flushing: NodeJS.Timeout | undefined;
+  readonly #queue = new SerialQueue(MAX_PENDING_BYTES + MAX_LINE_BYTES);
   #settled = false;
 
   constructor(events: CanEvents) {
@@ -57,7 +63,7 @@ class SlcanLink implements CanLink {
   }
 
   begin(line: SerialLine, greeting: string): void {
-    this.#line = line;
+    this.#queue.begin(line);
     this.#say(greeting);
     setTimeout(() => {
       this.#settled = true;
@@ -69,61 +75,45 @@ class SlcanLink implements CanLink {
   }
 
   onLost(why: string): void {
-    this.#end();
+    this.#queue.end();
     this.#events.onLost(why);
   }
 
   send(frames: readonly CanFrame[], count: number): number {
-    if (this.#line === null) return 0;
+    const queue = this.#queue;
+    if (queue.line === null) return 0;
     let taken = 0;
-    while (taken < count && this.#pendingBytes < MAX_PENDING_BYTES) {
-      const end = encodeSlcan(frames[taken]!, this.#pending, this.#pendingBytes);
+    while (taken < count && queue.count < MAX_PENDING_BYTES) {
+      const end = encodeSlcan(frames[taken]!, queue.bytes, queue.count);
       if (end < 0) break;
-      this.#pendingBytes = end;
+      queue.count = end;
       taken++;
     }
-    this.#flush();
-    return this.#line === null ? 0 : taken;
+    queue.flush();
+    return queue.line === null ? 0 : taken;
   }
 
   /** All but the rest of a line whose beginning has gone out. */
   discard(): void {
-    const end = this.#pending.subarray(0, this.#pendingBytes).indexOf(CR);
-    if (end >= 0) this.#pendingBytes = end + 1;
+    const end = this.#queue.bytes.subarray(0, this.#queue.count).indexOf(CR);
+    if (end >= 0) this.#queue.count = end + 1;
   }
 
   close(): void {
-    if (this.#line === null) return;
+    if (this.#queue.line === null) return;
     this.#say('C\r');
-    this.#line?.close();
-    this.#end();
+    this.#queue.line?.close();
+    this.#queue.end();
   }
 
   #say(text: string): void {
-    for (let i = 0; i < text.length && this.#pendingBytes < this.#pending.length; i++)
-      this.#pending[this.#pendingBytes++] = text.charCodeAt(i);
-    this.#flush();
+    const queue = this.#queue;
+    for (let i = 0; i < text.length && queue.count < queue.bytes.length; i++)
+      queue.bytes[queue.count++] = text.charCodeAt(i);
+    queue.flush();
   }
-
-  #flush(): void {
-    if (this.#pendingBytes === 0 || this.#line === null) return;
-    const written = this.#line.write(this.#pending, this.#pendingBytes);
-    this.#pending.copyWithin(0, written, this.#pendingBytes);
-    this.#pendingBytes -= written;
-    if (this.#pendingBytes > 0) this.#flushing ??= setTimeout(this.#flushLater, FLUSH_MS);
-  }
-
-  readonly #flushLater = (): void => {
-    this.#flushing = undefined;
-    this.#flush();
-  };
 
   #complain(what: string): void {
     if (this.#settled) this.#events.onError(what);
-  }
-
-  #end(): void {
-    this.#line = null;
-    clearTimeout(this.#flushing);
   }
 }

@@ -2,7 +2,7 @@ import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
 import { LIMITED_BY, type LimitedBy } from '../../core/messages.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
-import { createClearanceField } from './collision.ts';
+import { type ClearanceField, createClearanceField, type Neighbour } from './collision.ts';
 import type { SupervisorConfig } from './config.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';
@@ -33,6 +33,7 @@ const REMARKS: Record<LimitedBy, Reason | null> = {
 export class ArmMotion {
   readonly #limiter: TargetLimiter;
   readonly #guard: MotionGuard;
+  readonly #field: ClearanceField;
   readonly #counters: Counters;
   readonly #engageShare: number;
   #engagedNs = Number.NEGATIVE_INFINITY;
@@ -41,11 +42,17 @@ export class ArmMotion {
   #shown: LimitedBy = '';
   #shownNs = Number.NEGATIVE_INFINITY;
 
-  constructor(model: RobotModel, config: SupervisorConfig, counters: Counters) {
+  constructor(
+    model: RobotModel,
+    config: SupervisorConfig,
+    counters: Counters,
+    neighbour: Neighbour | null = null,
+  ) {
     const limits = jointLimits(model, config);
     const workspace = workspaceOf(model, config);
     const { groundZM, obstacles } = config;
-    const field = createClearanceField(model, { groundZM, obstacles, workspace });
+    const field = createClearanceField(model, { groundZM, obstacles, workspace, neighbour });
+    this.#field = field;
     this.#guard = new MotionGuard(field, limits, config);
     this.#limiter = new TargetLimiter(limits, this.#guard, createManipulability(model), {
       limitSlowdownRad: config.limitSlowdownRad,
@@ -79,6 +86,11 @@ export class ArmMotion {
   /** The two that are nearest each other. */
   get nearest(): string {
     return this.#guard.name(this.#guard.nearest);
+  }
+
+  /** Where the joints of the arm beside this one are. */
+  neighbourAt(positionsRad: ArrayLike<number>): void {
+    this.#field.placeNeighbour(positionsRad);
   }
 
   /** At rest in this pose. */

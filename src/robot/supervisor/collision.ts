@@ -1,4 +1,4 @@
-import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
+import { type Chain, createChain, placementMatrix, TRANSFORM_SIZE } from '../../core/chain.ts';
 import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../core/distance.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
@@ -16,6 +16,19 @@ export interface Surroundings {
   obstacles: readonly Obstacle[];
   /** Where the flange may be. */
   workspace: Box | null;
+  /** Another arm beside this one. */
+  neighbour?: Neighbour | null;
+}
+
+/** Another arm, whose pose is told again and again. In each of those poses it is an obstacle like any other. */
+export interface Neighbour {
+  model: RobotModel;
+  /** Its base frame in ours. */
+  base: RobotModel['tool'];
+  /** Both stand on one body, which our own model has already. */
+  sharedBase: boolean;
+  /** Added to the radius of its capsules: it moves while its pose is on its way. */
+  marginM: number;
 }
 
 /**
@@ -35,14 +48,16 @@ export interface ClearanceField {
   measure(qRad: ArrayLike<number>, outM: Float64Array): void;
   /** Only the first `count` of those that `which` lists; the others are left as they are. */
   measureSome(qRad: ArrayLike<number>, which: Int32Array, count: number, outM: Float64Array): void;
+  /** Where the joints of the other arm are. Hot path. */
+  placeNeighbour(qRad: ArrayLike<number>): void;
 }
 
 interface Pairing {
   name: string;
   a: number;
-  /** Another capsule, or an obstacle; −1: the table. */
+  /** Another capsule, those of a neighbour after our own; or an obstacle; −1: the table. */
   b: number;
-  kind: 'arm' | 'ground' | 'obstacle';
+  kind: 'arm' | 'ground' | 'obstacle' | 'neighbour';
   radiusM: number;
 }
 
@@ -61,7 +76,7 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
   const all = pairingsOf(model, around);
   const pairings = all.filter(varying(model, all.length, measurer(model, around, all, chain).measure));
   const walls = around.workspace === null ? 0 : WALLS.length;
-  const { measure, measureSome } = measurer(model, around, pairings, chain);
+  const { measure, measureSome, placeNeighbour } = measurer(model, around, pairings, chain);
   const restM = new Float64Array(pairings.length + walls);
   measure(model.homeRad, restM);
   return {
@@ -74,8 +89,13 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
     reachM: reaches(model, chain, pairings, walls),
     measure,
     measureSome,
+    placeNeighbour,
   };
 }
+
+/** The capsules of the other arm that can be run into. */
+const neighbourCapsules = (neighbour: Neighbour | null | undefined): readonly Capsule[] =>
+  neighbour?.model.capsules.filter(({ frame }) => frame > 0 || !neighbour.sharedBase) ?? [];
 
 function pairingsOf({ capsules, mayTouch }: RobotModel, around: Surroundings): Pairing[] {
   const allowed = new Set(mayTouch.flatMap(([a, b]) => [`${a}\n${b}`, `${b}\n${a}`]));
@@ -94,6 +114,11 @@ function pairingsOf({ capsules, mayTouch }: RobotModel, around: Surroundings): P
     around.obstacles.forEach(({ name }, b) => {
       list.push({ name: `${own.name} ↔ ${name}`, a, b, kind: 'obstacle', radiusM });
     });
+    neighbourCapsules(around.neighbour).forEach((other, i) => {
+      const sumM = radiusM + other.radiusM + around.neighbour!.marginM;
+      const name = `${own.name} ↔ other arm’s ${other.name}`;
+      list.push({ name, a, b: capsules.length + i, kind: 'neighbour', radiusM: sumM });
+    });
   });
   return list;
 }
@@ -102,12 +127,17 @@ type Measure = ClearanceField['measure'];
 
 function measurer(
   { capsules }: RobotModel,
-  { groundZM, obstacles, workspace }: Surroundings,
+  { groundZM, obstacles, workspace, neighbour }: Surroundings,
   pairings: readonly Pairing[],
   chain: Chain,
-): Pick<ClearanceField, 'measure' | 'measureSome'> {
+): Pick<ClearanceField, 'measure' | 'measureSome' | 'placeNeighbour'> {
   const frames = new Float64Array((chain.joints + 1) * TRANSFORM_SIZE);
-  const ends = new Float64Array(capsules.length * 6);
+  const others = neighbourCapsules(neighbour);
+  const ends = new Float64Array((capsules.length + others.length) * 6);
+  const placeNeighbour = neighbour
+    ? neighbourPlacer(neighbour, others, ends.subarray(capsules.length * 6))
+    : () => {};
+  if (neighbour) placeNeighbour(neighbour.model.homeRad);
   const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
   const frameAt = Int32Array.from(capsules, ({ frame }) => frame * TRANSFORM_SIZE);
   const boxes = Float64Array.from(obstacles.flatMap(({ minM, maxM }) => [...minM, ...maxM]));
@@ -117,7 +147,9 @@ function measurer(
   const first = Int32Array.from(pairings, ({ a }) => a * 6);
   const second = Int32Array.from(pairings, ({ b }) => b * 6);
   const radii = Float64Array.from(pairings, ({ radiusM }) => radiusM);
-  const kinds = Int32Array.from(pairings, ({ kind }) => (kind === 'arm' ? 0 : kind === 'ground' ? 1 : 2));
+  const kinds = Int32Array.from(pairings, ({ kind }) =>
+    kind === 'ground' ? 1 : kind === 'obstacle' ? 2 : 0,
+  );
   const pose = (qRad: ArrayLike<number>): void => {
     chain.frames(qRad, frames);
     for (let i = 0; i < frameAt.length; i++) {
@@ -149,6 +181,27 @@ function measurer(
       pose(qRad);
       for (let n = 0; n < some; n++) clearance(which[n]!, outM);
     },
+    placeNeighbour,
+  };
+}
+
+/** Puts the ends of another arm's capsules into `ends`, in our base frame. */
+function neighbourPlacer(
+  { model, base }: Neighbour,
+  capsules: readonly Capsule[],
+  ends: Float64Array,
+): (qRad: ArrayLike<number>) => void {
+  const chain = createChain(model);
+  const frames = new Float64Array((chain.joints + 1) * TRANSFORM_SIZE);
+  const local = Float64Array.from(capsules.flatMap(({ fromM, toM }) => [...fromM, ...toM]));
+  const inItsBase = new Float64Array(local.length);
+  const baseFromIts = placementMatrix(base);
+  return (qRad) => {
+    chain.frames(qRad, frames);
+    for (let i = 0; i < 2 * capsules.length; i++) {
+      place(frames, capsules[i >> 1]!.frame * TRANSFORM_SIZE, local, i * 3, inItsBase);
+      place(baseFromIts, 0, inItsBase, i * 3, ends);
+    }
   };
 }
 

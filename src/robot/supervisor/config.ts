@@ -11,6 +11,30 @@ const obstacle = z
     'minM must lie below maxM on every axis',
   );
 
+const triple = z.tuple([z.number(), z.number(), z.number()]);
+
+/** The other arm of two that work side by side, driven by another robot process on this machine. */
+const pairConfig = z.strictObject({
+  model: z.string().describe('robot model of the other arm'),
+  port: z.int().min(1).max(65535).describe('UDP port of this process, on loopback'),
+  otherPort: z.int().min(1).max(65535).describe('UDP port of the other arm’s process'),
+  baseXyzM: triple.default([0, 0, 0]).describe('where the other arm’s base is, in this one’s base frame'),
+  baseRpyRad: triple.default([0, 0, 0]).describe('how it is turned'),
+  sharedBase: z.boolean().default(false).describe('both models are of one body and have the same base frame'),
+  marginM: z
+    .number()
+    .min(0.02)
+    .max(0.5)
+    .default(0.08)
+    .describe('added to the other arm’s size: it moves while its pose is on its way'),
+  silenceMs: z
+    .number()
+    .min(20)
+    .max(500)
+    .default(100)
+    .describe('no pose of the other arm younger than this: hold'),
+});
+
 /** Limits of the supervisor. The model has the ceilings: whatever stands here can only lower them. */
 export const supervisorConfig = z.strictObject({
   speedPercent: percent(100).describe('share of the model’s joint velocity limits'),
@@ -69,6 +93,10 @@ export const supervisorConfig = z.strictObject({
     .max(32)
     .default([])
     .describe('boxes in the base frame that the arm may not touch'),
+  pair: pairConfig
+    .nullable()
+    .default(null)
+    .describe('the other arm of two: its e-stop stops this one, and neither may touch the other'),
   slowdownM: length.default(0.05).describe('clearance below which the arm approaches more slowly'),
   stopM: length.default(0.01).describe('clearance below which it does not approach any more'),
   approachSpeedMS: z

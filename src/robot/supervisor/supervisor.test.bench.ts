@@ -3,6 +3,7 @@ import { Counters } from '../../core/counters.ts';
 import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
 import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
 import type { Driver, JointReading } from '../driver.ts';
+import type { Neighbour } from './collision.ts';
 import { supervisorConfig } from './config.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { POWERED } from './states.ts';
@@ -97,7 +98,12 @@ export class Bench {
   readonly #joints: number;
   readonly #command: JointCommand;
 
-  constructor(driver = new HostileDriver(), own: RobotModel = model, options: object = {}) {
+  constructor(
+    driver = new HostileDriver(),
+    own: RobotModel = model,
+    options: object = {},
+    neighbour: Neighbour | null = null,
+  ) {
     this.driver = driver;
     this.flights = FlightRecorder.create(own.joints.length, 400);
     this.supervisor = new Supervisor(
@@ -109,6 +115,7 @@ export class Bench {
       this.nowNs,
       (transition) => this.transitions.push(transition),
       this.flights,
+      neighbour,
     );
     this.#joints = own.joints.length;
     this.#command = {

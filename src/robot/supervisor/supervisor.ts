@@ -4,6 +4,7 @@ import type { JointCommand, LimitedBy, SupervisorState } from '../../core/messag
 import type { RobotModel } from '../../core/robot-model.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
+import type { Neighbour } from './collision.ts';
 import type { SupervisorConfig } from './config.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
@@ -52,6 +53,8 @@ export class Supervisor {
   #gripper = 0;
   /** Since when the driver is powering its joints; NaN: it is not. */
   #enablingNs = Number.NaN;
+  /** There is another arm beside this one, and nobody knows where. */
+  #neighbourSilent: boolean;
 
   constructor(
     model: RobotModel,
@@ -61,11 +64,13 @@ export class Supervisor {
     nowNs: number,
     onTransition: (transition: Transition) => void = () => {},
     recorder: FlightRecorder | null = null,
+    neighbour: Neighbour | null = null,
   ) {
     this.#driver = driver;
     this.#config = config;
     this.#counters = counters;
-    this.#motion = new ArmMotion(model, config, counters);
+    this.#motion = new ArmMotion(model, config, counters, neighbour);
+    this.#neighbourSilent = neighbour !== null;
     this.#plausibility = new Plausibility(model, config.maxLeapRad);
     this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
@@ -151,6 +156,19 @@ export class Supervisor {
   shutDown(cause: string, nowNs: number): void {
     this.#go('estop', cause, nowNs, false);
     this.#driver.stop(nowNs);
+  }
+
+  /** Where the arm beside this one is, and whether it is stopped: then so is this one. */
+  neighbourAt(positionsRad: ArrayLike<number>, isStopped: boolean, nowNs: number): void {
+    this.#neighbourSilent = false;
+    this.#motion.neighbourAt(positionsRad);
+    if (isStopped && POWERED[this.#state]) this.estop('the other arm is stopped', nowNs);
+  }
+
+  /** Nobody knows where the arm beside this one is: this one holds, and does not engage until it is known again. */
+  neighbourSilent(nowNs: number): void {
+    this.#neighbourSilent = true;
+    if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs);
   }
 
   /** Clears a latched stop if the operator knows the present epoch. Older commands are void from then on. */
@@ -251,7 +269,7 @@ export class Supervisor {
 
   /** Why an engagement cannot begin. */
   #unfit(command: JointCommand): Reason | null {
-    if (!Number.isNaN(this.#enablingNs)) return 'not-ready';
+    if (!Number.isNaN(this.#enablingNs) || this.#neighbourSilent) return 'not-ready';
     // Written so that a pose not read yet (NaN) refuses as well.
     return this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad ? null : 'engage-jump';
   }

@@ -1,0 +1,105 @@
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
+import type { ArmFacts } from '../../src/robot/damiao/config.ts';
+import type { MotorLimits } from '../../src/robot/damiao/motors.ts';
+import { SimMotor } from './motor.ts';
+
+export interface SimArmOptions {
+  facts: ArmFacts;
+  model: RobotModel;
+  startRad?: readonly number[];
+  /** Joints that sink without power, and where to. */
+  sags: readonly { joint: number; toRad: number }[];
+  /** Motors with other limits than their type has, by index. */
+  limits?: Readonly<Record<number, MotorLimits>>;
+  onEvent?(what: string): void;
+}
+
+const SAG_RAD_S = 0.15;
+const GRIPPER_SLACK_RAD = 0.4;
+
+/** The motors of one arm on one bus. Time and bus are handed in. */
+export class SimArm {
+  readonly motors: readonly SimMotor[];
+  readonly joints: number;
+  readonly #options: SimArmOptions;
+  readonly #onEvent: (what: string) => void;
+  /** Once it was powered, gravity has it when it is not; before, it rests where someone put it. */
+  #lifted = false;
+  #dropping = false;
+  #wasOn = false;
+
+  constructor(options: SimArmOptions) {
+    const { facts, model, startRad = model.homeRad, limits = {} } = options;
+    this.#options = options;
+    this.#onEvent = options.onEvent ?? (() => {});
+    this.joints = facts.motors.length;
+    const address = (i: number) => ({
+      id: i + 1,
+      replyId: i + 0x11,
+      ...(limits[i] && { limits: limits[i] }),
+    });
+    const { motor, openRad, closedRad } = facts.gripper;
+    const low = Math.min(openRad, closedRad) - GRIPPER_SLACK_RAD;
+    const high = Math.max(openRad, closedRad) + GRIPPER_SLACK_RAD;
+    this.motors = [
+      ...facts.motors.map((type, i) => new SimMotor({ ...address(i), type, startRad: startRad[i]! })),
+      new SimMotor({
+        ...address(this.joints),
+        type: motor,
+        startRad: (openRad + closedRad) / 2,
+        endsRad: [low, high],
+      }),
+    ];
+  }
+
+  get allEnabled(): boolean {
+    return this.motors.every(({ enabled }) => enabled);
+  }
+
+  get positionsRad(): number[] {
+    return this.motors.slice(0, this.joints).map(({ positionRad }) => positionRad);
+  }
+
+  get velocitiesRadS(): number[] {
+    return this.motors.slice(0, this.joints).map(({ velocityRadS }) => velocityRadS);
+  }
+
+  /** 1 is closed. */
+  get gripper(): number {
+    const { openRad, closedRad } = this.#options.facts.gripper;
+    const at = (this.motors[this.joints]!.positionRad - openRad) / (closedRad - openRad);
+    return Math.max(0, Math.min(1, at));
+  }
+
+  take(frame: CanFrame): CanFrame | null {
+    for (const motor of this.motors) {
+      const reply = motor.take(frame);
+      if (reply !== null) return reply;
+    }
+    return null;
+  }
+
+  step(dtS: number): void {
+    for (const motor of this.motors) motor.step(dtS);
+    const on = this.allEnabled;
+    if (on !== this.#wasOn) this.#onEvent(on ? 'enabled' : 'a motor is without power');
+    this.#wasOn = on;
+    this.#lifted ||= on;
+    const sagging = this.#lifted && this.#sag(dtS);
+    if (sagging && !this.#dropping) this.#onEvent('dropped: joints sag without power');
+    this.#dropping = sagging;
+  }
+
+  #sag(dtS: number): boolean {
+    let moved = false;
+    for (const { joint, toRad } of this.#options.sags) {
+      const motor = this.motors[joint]!;
+      if (motor.enabled) continue;
+      const gap = toRad - motor.positionRad;
+      motor.positionRad += Math.sign(gap) * Math.min(Math.abs(gap), SAG_RAD_S * dtS);
+      moved ||= Math.abs(gap) > 1e-6;
+    }
+    return moved;
+  }
+}

@@ -1,0 +1,219 @@
+import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
+import { STATUS } from '../../src/robot/damiao/feedback.ts';
+import {
+  CONTROL_MODE,
+  ID_OFFSET,
+  KD_MAX,
+  KP_MAX,
+  motorFrame,
+  ORDER,
+  PARAMETER,
+  parameterValue,
+  putValue,
+  REGISTER,
+  scaled,
+  unscaled,
+} from '../../src/robot/damiao/frames.ts';
+import { MOTOR_TYPES, type MotorLimits, type MotorType } from '../../src/robot/damiao/motors.ts';
+
+export interface SimMotorOptions {
+  id: number;
+  replyId: number;
+  type: MotorType;
+  startRad: number;
+  /** Instead of the type's own. */
+  limits?: MotorLimits;
+  /** Mechanical ends. */
+  endsRad?: readonly [number, number];
+}
+
+/** What the motor carries, by type: guesses, of a fitting size. */
+const INERTIA: Partial<Record<MotorType, number>> = { DM8009: 0.12, DM4340: 0.08 };
+const SMALL_INERTIA = 0.012;
+const FRICTION_NM_S = 0.02;
+const POSITION_LOOP_RAD_S2 = 60;
+const FRAME_BYTES = 8;
+
+/** One Damiao motor: registers, orders, three kinds of control, and how it turns. */
+export class SimMotor {
+  readonly id: number;
+  readonly replyId: number;
+  readonly registers = new Map<number, number>();
+  status: number = STATUS.disabled;
+  positionRad: number;
+  velocityRadS = 0;
+  torqueNm = 0;
+  /** Does not answer any more. */
+  mute = false;
+  /** Orders and commands taken. */
+  commands = 0;
+  readonly #inertia: number;
+  readonly #endsRad: readonly [number, number];
+  #qRad: number;
+  #dqRadS = 0;
+  #kp = 0;
+  #kd = 0;
+  #tauNm = 0;
+  #speedRadS = 0;
+
+  constructor({ id, replyId, type, startRad, limits, endsRad = [-12.4, 12.4] }: SimMotorOptions) {
+    this.id = id;
+    this.replyId = replyId;
+    this.positionRad = startRad;
+    this.#qRad = startRad;
+    this.#endsRad = endsRad;
+    this.#inertia = INERTIA[type] ?? SMALL_INERTIA;
+    const { positionRad, velocityRadS, torqueNm } = limits ?? MOTOR_TYPES[type][0];
+    const values: [number, number][] = [
+      [7, replyId],
+      [8, id],
+      [REGISTER.timeout, 0],
+      [REGISTER.controlMode, CONTROL_MODE.mit],
+      [REGISTER.positionMax, positionRad],
+      [REGISTER.velocityMax, velocityRadS],
+      [REGISTER.torqueMax, torqueNm],
+      [35, 9],
+    ];
+    for (const [register, value] of values) this.registers.set(register, value);
+  }
+
+  get enabled(): boolean {
+    return this.status === STATUS.enabled;
+  }
+
+  /** Its answer to a frame; null where it is for somebody else. */
+  take(frame: CanFrame): CanFrame | null {
+    const { id, data } = frame;
+    if (id === 0x7ff) return this.#isMine(data) ? this.#parameter(frame) : null;
+    const offset = id - this.id;
+    if (!Object.values(ID_OFFSET).includes(offset as 0)) return null;
+    this.commands++;
+    if (isOrder(data)) this.#order(data[7]!);
+    else if (this.enabled && offset === this.#offset) this.#command(data);
+    return this.#state(frame.fd);
+  }
+
+  step(dtS: number): void {
+    if (!this.enabled) this.velocityRadS = 0;
+    else if (this.registers.get(REGISTER.controlMode) === CONTROL_MODE.mit) this.#spring(dtS);
+    else this.#follow(dtS);
+    const [low, high] = this.#endsRad;
+    const next = this.positionRad + this.velocityRadS * dtS;
+    this.positionRad = Math.max(low, Math.min(high, next));
+    if (next !== this.positionRad) this.velocityRadS = 0;
+  }
+
+  /** Lets go with an error, as a motor that overheats does. */
+  fail(status: number): void {
+    this.status = status;
+  }
+
+  get #offset(): number {
+    const mode = this.registers.get(REGISTER.controlMode);
+    const [name] = Object.entries(CONTROL_MODE).find(([, value]) => value === mode) ?? ['mit'];
+    return ID_OFFSET[name as keyof typeof ID_OFFSET];
+  }
+
+  #isMine(data: Uint8Array): boolean {
+    return (data[0]! | (data[1]! << 8)) === this.id;
+  }
+
+  #parameter({ data, fd }: CanFrame): CanFrame | null {
+    if (data[2] === PARAMETER.refresh) return this.#state(fd);
+    const register = data[3]!;
+    if (data[2] === PARAMETER.write) this.registers.set(register, parameterValue(data));
+    else if (data[2] !== PARAMETER.read) return null;
+    const reply = motorFrame(this.replyId, fd);
+    reply.data.set(data.subarray(0, FRAME_BYTES));
+    putValue(reply.data, register, this.registers.get(register) ?? 0);
+    return reply;
+  }
+
+  #order(order: number): void {
+    if (order === ORDER.enable && this.status <= STATUS.enabled) {
+      if (!this.enabled) this.#rest();
+      this.status = STATUS.enabled;
+    } else if (order === ORDER.disable) this.status = STATUS.disabled;
+    else if (order === ORDER.clearError && !this.enabled) this.status = STATUS.disabled;
+    else if (order === ORDER.setZero) this.positionRad = 0;
+  }
+
+  #rest(): void {
+    this.#qRad = this.positionRad;
+    this.#dqRadS = 0;
+    this.#kp = 0;
+    this.#kd = 0;
+    this.#tauNm = 0;
+    this.#speedRadS = 0;
+  }
+
+  #command(data: Uint8Array): void {
+    const mode = this.registers.get(REGISTER.controlMode);
+    const view = new DataView(data.buffer, data.byteOffset, FRAME_BYTES);
+    if (mode === CONTROL_MODE.mit) {
+      const [p, v, t] = this.#limits;
+      this.#qRad = unscaled((data[0]! << 8) | data[1]!, -p, p, 16);
+      this.#dqRadS = unscaled((data[2]! << 4) | (data[3]! >> 4), -v, v, 12);
+      this.#kp = unscaled(((data[3]! & 15) << 8) | data[4]!, 0, KP_MAX, 12);
+      this.#kd = unscaled((data[5]! << 4) | (data[6]! >> 4), 0, KD_MAX, 12);
+      this.#tauNm = unscaled(((data[6]! & 15) << 8) | data[7]!, -t, t, 12);
+    } else if (mode === CONTROL_MODE.positionVelocity) {
+      this.#qRad = view.getFloat32(0, true);
+      this.#speedRadS = view.getFloat32(4, true);
+    } else if (mode === CONTROL_MODE.positionForce) {
+      this.#qRad = view.getFloat32(0, true);
+      this.#speedRadS = view.getUint16(6, true) === 0 ? 0 : view.getUint16(4, true) / 100;
+    }
+  }
+
+  get #limits(): [number, number, number] {
+    const of = (register: number): number => this.registers.get(register)!;
+    return [of(REGISTER.positionMax), of(REGISTER.velocityMax), of(REGISTER.torqueMax)];
+  }
+
+  #spring(dtS: number): void {
+    const most = this.#limits[2];
+    const wanted =
+      this.#kp * (this.#qRad - this.positionRad) +
+      this.#kd * (this.#dqRadS - this.velocityRadS) +
+      this.#tauNm;
+    this.torqueNm = Math.max(-most, Math.min(most, wanted));
+    this.velocityRadS += ((this.torqueNm - FRICTION_NM_S * this.velocityRadS) / this.#inertia) * dtS;
+  }
+
+  #follow(dtS: number): void {
+    const error = this.#qRad - this.positionRad;
+    const braking = Math.sqrt(2 * POSITION_LOOP_RAD_S2 * Math.abs(error));
+    const wanted = Math.sign(error) * Math.min(this.#speedRadS, braking, Math.abs(error) / dtS);
+    const change = Math.max(
+      -POSITION_LOOP_RAD_S2 * dtS,
+      Math.min(POSITION_LOOP_RAD_S2 * dtS, wanted - this.velocityRadS),
+    );
+    this.velocityRadS += change;
+    this.torqueNm = (change / dtS) * this.#inertia;
+  }
+
+  #state(fd: boolean): CanFrame | null {
+    if (this.mute) return null;
+    const frame = motorFrame(this.replyId, fd);
+    const { data } = frame;
+    const [p, v, t] = this.#limits;
+    const q = scaled(this.positionRad, -p, p, 16);
+    const dq = scaled(this.velocityRadS, -v, v, 12);
+    const tau = scaled(this.torqueNm, -t, t, 12);
+    data[0] = (this.status << 4) | (this.id & 15);
+    data[1] = q >> 8;
+    data[2] = q;
+    data[3] = dq >> 4;
+    data[4] = ((dq & 15) << 4) | (tau >> 8);
+    data[5] = tau;
+    data[6] = 34;
+    data[7] = 31;
+    return frame;
+  }
+}
+
+function isOrder(data: Uint8Array): boolean {
+  for (let i = 0; i < 7; i++) if (data[i] !== 0xff) return false;
+  return data[7]! >= ORDER.clearError && data[7]! <= ORDER.setZero;
+}

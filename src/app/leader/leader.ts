@@ -1,0 +1,119 @@
+// UNVERIFIED ON HARDWARE: tried on simulated motors only.
+import { createSocket, type Socket } from 'node:dgram';
+import { monotonicClock } from '../../core/clock.ts';
+import { TeleopError } from '../../core/errors.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../input/codecs/rctp.ts';
+import { DynamixelBus } from '../../robot/buses/dynamixel/bus.ts';
+import { MODE, REGISTER } from '../../robot/buses/dynamixel/control-table.ts';
+import { serialLine } from '../../robot/buses/dynamixel/line.ts';
+import { ping, syncRead, syncWrite, write } from '../../robot/buses/dynamixel/operations.ts';
+import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
+
+export interface LeaderOptions {
+  port: string;
+  baudRate: number;
+  model: RobotModel;
+  hz: number;
+  to: { host: string; port: number };
+  gripper: LeaderGripper;
+  /** Current that holds the gripper open; 0: none. */
+  springMa: number;
+}
+
+const GOODBYES = 3;
+/** Answers that fail to come before the leader counts as lost, in cycles. */
+const MAX_MISSED = 3;
+
+/** A leader arm of Dynamixel motors that speaks RCTP: its pose goes to an operator's input as a hand's would. */
+export class Leader {
+  /** Cycles that were whole, and those that were not. */
+  readonly counts = { sent: 0, missed: 0 };
+  readonly #options: LeaderOptions;
+  readonly #bus: DynamixelBus;
+  readonly #socket: Socket;
+  readonly #ids: number[];
+  readonly #pose: LeaderPose;
+  readonly #packet = emptyRctp();
+  readonly #bytes = new Uint8Array(RCTP_BYTES);
+  readonly #ticks: Float64Array;
+  readonly #startNs = monotonicClock.nowNs();
+  #busy = false;
+  #missed = 0;
+
+  private constructor(options: LeaderOptions, bus: DynamixelBus) {
+    this.#options = options;
+    this.#bus = bus;
+    this.#socket = createSocket('udp4');
+    this.#socket.on('error', () => {});
+    this.#ids = Array.from({ length: options.model.joints.length + 1 }, (_, i) => i + 1);
+    this.#ticks = new Float64Array(this.#ids.length);
+    this.#pose = new LeaderPose(options.model, options.gripper);
+  }
+
+  static async open(options: LeaderOptions): Promise<Leader> {
+    const bus = await DynamixelBus.open(serialLine(options.port, options.baudRate), monotonicClock);
+    const leader = new Leader(options, bus);
+    try {
+      await leader.#prepare();
+      bus.every(options.hz, (nowNs) => void leader.#turn(nowNs));
+      return leader;
+    } catch (error) {
+      await leader.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#packet.tracking = false;
+    for (let i = 0; i < GOODBYES; i++) await this.#send();
+    if (this.#bus.isUp) await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    this.#bus.close();
+    this.#socket.close();
+  }
+
+  /** All motors must be there; the joints are free to be moved, the gripper is held open by a spring of current. */
+  async #prepare(): Promise<void> {
+    const missing: number[] = [];
+    for (const id of this.#ids) if ((await ping(this.#bus, id)) === null) missing.push(id);
+    if (missing.length > 0)
+      throw new TeleopError('robot-silent', `the leader's motors ${missing.join(', ')} do not answer`, {
+        hint: 'Check its power and `--baud`; lerobot sets these motors to 1000000.',
+      });
+    await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    const { springMa, gripper } = this.#options;
+    if (springMa === 0) return;
+    const id = this.#ids.at(-1)!;
+    await write(this.#bus, id, REGISTER.operatingMode, MODE.currentBasedPosition);
+    await write(this.#bus, id, REGISTER.goalCurrent, springMa);
+    await write(this.#bus, id, REGISTER.torqueEnable, 1);
+    await write(this.#bus, id, REGISTER.goalPosition, gripper.openTicks);
+  }
+
+  async #turn(nowNs: number): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    const found = await syncRead(this.#bus, this.#ids, REGISTER.presentPosition);
+    const whole = this.#ids.every((id) => found.has(id));
+    this.#packet.timestampS = (nowNs - this.#startNs) / 1e9;
+    if (whole) {
+      this.#ids.forEach((id, i) => {
+        // Signed: the gripper is in a mode that counts turns.
+        this.#ticks[i] = found.get(id)! | 0;
+      });
+      this.#pose.into(this.#ticks, this.#packet);
+    }
+    this.#missed = whole ? 0 : this.#missed + 1;
+    this.#packet.tracking = this.#missed < MAX_MISSED && this.counts.sent + Number(whole) > 0;
+    if (whole) this.counts.sent++;
+    else this.counts.missed++;
+    if (whole || !this.#packet.tracking) await this.#send();
+    this.#busy = false;
+  }
+
+  #send(): Promise<void> {
+    const { host, port } = this.#options.to;
+    encodeRctp(this.#packet, this.#bytes);
+    return new Promise((resolve) => this.#socket.send(this.#bytes, port, host, () => resolve()));
+  }
+}

@@ -1,0 +1,46 @@
+/** Ends of the ranges that a motor's frames are scaled to. Set in each motor: registers 21, 22 and 23. */
+export interface MotorLimits {
+  positionRad: number;
+  velocityRadS: number;
+  torqueNm: number;
+}
+
+const limits = (positionRad: number, velocityRadS: number, torqueNm: number): MotorLimits => ({
+  positionRad,
+  velocityRadS,
+  torqueNm,
+});
+
+/**
+ * As delivered, by type. Where sources disagree both are listed (DM4340: openarm_can says 10 rad/s, DM_CAN and lerobot
+ * 8); which of them a motor has, it says itself.
+ */
+export const MOTOR_TYPES = {
+  DM3507: [limits(12.5, 50, 5)],
+  DM4310: [limits(12.5, 30, 10)],
+  DM4310_48V: [limits(12.5, 50, 10)],
+  DM4340: [limits(12.5, 10, 28), limits(12.5, 8, 28)],
+  DM6006: [limits(12.5, 45, 20)],
+  DM8006: [limits(12.5, 45, 40)],
+  DM8009: [limits(12.5, 45, 54)],
+} as const satisfies Record<string, readonly MotorLimits[]>;
+
+export type MotorType = keyof typeof MOTOR_TYPES;
+export const MOTOR_TYPE_NAMES = Object.keys(MOTOR_TYPES) as [MotorType, ...MotorType[]];
+
+/** Register values are float32. */
+const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-3 * Math.max(1, b);
+
+const sameLimits = (a: MotorLimits, b: MotorLimits): boolean =>
+  near(a.positionRad, b.positionRad) && near(a.velocityRadS, b.velocityRadS) && near(a.torqueNm, b.torqueNm);
+
+export const isOfType = (told: MotorLimits, type: MotorType): boolean =>
+  MOTOR_TYPES[type].some((known) => sameLimits(told, known));
+
+/** Types that have these limits, for a message. */
+export const typesWith = (told: MotorLimits): MotorType[] =>
+  MOTOR_TYPE_NAMES.filter((type) => isOfType(told, type));
+
+/** Numbers that scale frames: finite, above zero, below what any such motor has. */
+export const arePlausible = ({ positionRad, velocityRadS, torqueNm }: MotorLimits): boolean =>
+  [positionRad, velocityRadS, torqueNm].every((value) => value > 0.1 && value < 1000);

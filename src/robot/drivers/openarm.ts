@@ -1,0 +1,14 @@
+// UNVERIFIED ON HARDWARE: tried against the simulator and others' Damiao libraries only, see docs/drivers/openarm.md.
+import { OPENARM } from '../damiao/arms.ts';
+import { type ArmConfig, armConfig, armSpec } from '../damiao/config.ts';
+import { openDamiaoArm } from '../damiao/open.ts';
+import type { DriverPlugin } from '../driver.ts';
+
+const plugin: DriverPlugin<ArmConfig> = {
+  about: 'Enactic OpenArm: seven Damiao motors and gripper over CAN FD or CAN',
+  config: armConfig(OPENARM),
+  joints: (_config, model) => model.joints.map((joint) => joint.name),
+  open: (config, model, clock) => openDamiaoArm(config.bus, armSpec(config, model), model, clock),
+};
+
+export default plugin;

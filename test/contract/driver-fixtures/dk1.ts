@@ -1,0 +1,3 @@
+import { damiaoFixture } from '../damiao-fixture.ts';
+
+export default damiaoFixture('dk1');

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TeleopError } from '../../src/core/errors.ts';
+import { CONTROL_MODE, REGISTER } from '../../src/robot/damiao/frames.ts';
+import { ARMS, withRig } from './damiao-rig.ts';
+
+const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
+const mismatch = (pattern: RegExp) => (error: unknown) =>
+  error instanceof TeleopError && error.code === 'model-mismatch' && pattern.test(error.message);
+const near = (actual: number, expected: number, by: number, what = '') =>
+  assert.ok(Math.abs(actual - expected) <= by, `${what} ${actual} is not ${expected}`);
+
+describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, () => {
+  it('is refused where a motor is scaled as another type, by name', async () => {
+    const limits = { 2: { positionRad: 12.5, velocityRadS: 30, torqueNm: 10 } };
+    await withRig('openarm', { limits }, async (rig) => {
+      await assert.rejects(() => rig.open(), mismatch(/joint3 should be a DM4340.*VMAX 30.*DM4310/));
+      assert.ok(!rig.commands.some((text) => text.endsWith('FC')), 'nothing was enabled');
+      const arm = await rig.open({ acceptAnyLimits: true });
+      near(arm.read()[2]!, 0, 1e-3, 'scaled by what the motor says');
+    });
+  });
+
+  it('takes the speed range that a DM4340 tells, of the two there are', async () => {
+    const limits = { 2: { positionRad: 12.5, velocityRadS: 8, torqueNm: 28 } };
+    await withRig('openarm', { limits }, async (rig) => {
+      const arm = await rig.open();
+      const goal = arm.shifted(arm.read(), 0.1);
+      assert.equal(await arm.enable(), 'ok');
+      await arm.run(600, goal);
+      near(rig.sim.arm.motors[2]!.positionRad, goal[2]!, 5e-3);
+    });
+  });
+
+  it('is refused with a model of other joints, or one that turns farther than its motors', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      await assert.rejects(() => rig.open({}, 'piper'), mismatch(/7/));
+      const offsetsRad = [12, 0, 0, 0, 0, 0, 0];
+      await assert.rejects(() => rig.open({ offsetsRad }), mismatch(/joint1 .* turns farther/));
+    });
+  });
+
+  it('names a motor that does not answer', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      rig.sim.arm.motors[4]!.mute = true;
+      rig.sim.arm.motors[4]!.take = () => null;
+      await assert.rejects(
+        () => rig.open(),
+        (error) =>
+          error instanceof TeleopError &&
+          error.code === 'robot-silent' &&
+          /joint5 \(id 5\)/.test(error.message),
+      );
+    });
+  });
+
+  it('holds up when one motor fails, says which and why, and recovers by enabling', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const arm = await rig.open();
+      assert.equal(await arm.enable(), 'ok');
+      const rest = await arm.run(100);
+      rig.sim.arm.motors[5]!.fail(0xb);
+      await arm.run(60, arm.shifted(rest, 0.5), false);
+      assert.match(arm.driver.fault, /joint6 has a driver that is too hot/);
+      assert.ok(arm.answers.has('fault'));
+      const held = await arm.run(100);
+      assert.ok(
+        rig.sim.arm.motors.every(({ enabled }, i) => enabled === (i !== 5)),
+        'the others hold',
+      );
+      near(held[0]!, rest[0]!, 0.05, 'and did not go on');
+      assert.equal(await arm.enable(), 'ok');
+      assert.equal(arm.driver.fault, '');
+      near((await arm.run(100))[0]!, held[0]!, 2e-3);
+    });
+  });
+
+  it('tells of a motor that falls silent, and the others hold', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const arm = await rig.open({ feedbackTimeoutMs: 60 });
+      assert.equal(await arm.enable(), 'ok');
+      rig.sim.arm.motors[1]!.mute = true;
+      await arm.run(300, null, false);
+      assert.match(arm.driver.fault, /no answer from joint2 for 60 ms/);
+      assert.equal(arm.driver.enable(arm.nowNs), 'fault');
+      assert.ok(rig.sim.arm.allEnabled);
+    });
+  });
+
+  it('stays up on a stop and on a farewell; lets go only where that was asked for', async () => {
+    for (const [onStop, stays] of [
+      ['hold', true],
+      ['damp', true],
+      ['disable', false],
+    ] as const)
+      await withRig('openarm', {}, async (rig) => {
+        const arm = await rig.open({ onStop });
+        assert.equal(await arm.enable(), 'ok');
+        await arm.run(100, arm.shifted(arm.read(), 0.3));
+        arm.driver.stop(arm.nowNs);
+        await arm.run(100);
+        assert.equal(rig.sim.arm.allEnabled, stays, onStop);
+        const kp = Number.parseInt(rig.commands.at(-8)!.slice(-9, -6), 16);
+        if (stays) assert.equal(kp === 0, onStop === 'damp', `${onStop}: ${rig.commands.at(-8)}`);
+        assert.equal(arm.driver.fault, '');
+        arm.driver.dispose();
+        await sleep(30);
+        assert.equal(rig.sim.arm.allEnabled, stays);
+      });
+  });
+
+  it('is found again after its adapter was unplugged, and moves only once enabled', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const arm = await rig.open();
+      assert.equal(await arm.enable(), 'ok');
+      rig.unplug();
+      await arm.run(50, null, false);
+      assert.match(arm.driver.fault, /is lost/);
+      await rig.plugIn();
+      await arm.run(500, null, false);
+      const rest = arm.read();
+      near((await arm.run(100, arm.shifted(rest, 0.3), false))[0]!, rest[0]!, 2e-3);
+      assert.ok(
+        rig.sim.arm.motors.every(({ enabled }) => !enabled),
+        'nothing powered it',
+      );
+      assert.equal(await arm.enable(), 'ok');
+    });
+  });
+
+  it('refuses a target that is not a number and holds', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const arm = await rig.open();
+      assert.equal(await arm.enable(), 'ok');
+      const target = Float64Array.from(arm.read());
+      target[3] = Number.NaN;
+      assert.equal(arm.driver.write(arm.nowNs, target, 0), 'fault');
+      assert.match(arm.driver.fault, /not a number/);
+      await arm.run(50, null, false);
+      assert.ok(rig.sim.arm.allEnabled);
+    });
+  });
+
+  it('speaks CAN FD where it is set so, and classic CAN where not', async () => {
+    for (const fd of [true, false])
+      await withRig('openarm', {}, async (rig) => {
+        await rig.open({ fd });
+        assert.ok(rig.commands.length > 0);
+        assert.ok(rig.commands.every((text) => text.includes('##1') === fd));
+      });
+  });
+
+  it('counts as its model does, whichever way its motors do', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const directions = [-1, 1, 1, 1, 1, 1, 1];
+      const arm = await rig.open({ directions, offsetsRad: [0.2, 0, 0, 0, 0, 0, 0] });
+      near(arm.read()[0]!, 0.2, 1e-3);
+      assert.equal(await arm.enable(), 'ok');
+      await arm.run(500, [0.5, ...arm.read().slice(1)]);
+      near(rig.sim.arm.motors[0]!.positionRad, -0.3, 5e-3);
+    });
+  });
+
+  it('does not lag by its damping: the motors are told how fast the target moves', async () => {
+    const lagOf = async (feedForward: boolean): Promise<number> => {
+      let lag = 0;
+      await withRig('openarm', {}, async (rig) => {
+        const arm = await rig.open({ feedForward, kd: [5, 2.5, 2, 2, 0.7, 0.6, 0.5] });
+        const target = Float64Array.from(arm.read());
+        assert.equal(await arm.enable(), 'ok');
+        for (let i = 0; i < 60; i++) {
+          await arm.run(5);
+          target[0] = target[0]! + 0.005;
+          arm.driver.write(arm.nowNs, target, 0);
+        }
+        lag = target[0]! - rig.sim.arm.motors[0]!.positionRad;
+      });
+      return lag;
+    };
+    const [without, withIt] = [await lagOf(false), await lagOf(true)];
+    assert.ok(withIt < without / 2, `${withIt} against ${without}`);
+  });
+});
+
+describe('a DK1 follower', { skip, timeout: 60_000, concurrency: 8 }, () => {
+  it('finds the open end of its gripper first, then closes it by its way', async () => {
+    await withRig('dk1', {}, async (rig) => {
+      const arm = await rig.open();
+      const rest = arm.read();
+      const gripper = rig.sim.arm.motors[6]!;
+      assert.equal(await arm.enable(), 'ok');
+      near(gripper.positionRad, 0.4, 0.01, 'at its end');
+      near(arm.read()[1]!, rest[1]!, 2e-3, 'the joints stayed');
+      near(arm.reading.gripper, 0, 0.01);
+      const target = Float64Array.from(rest);
+      for (let i = 0; i < 140; i++) {
+        arm.driver.write(arm.nowNs, target, 1);
+        await arm.run(5);
+      }
+      near(gripper.positionRad, 0.4 - 4.7, 0.02, 'closed');
+      near(arm.reading.gripper, 1, 0.01);
+      assert.equal(gripper.registers.get(REGISTER.controlMode), CONTROL_MODE.positionForce);
+      arm.driver.stop(arm.nowNs);
+      assert.equal(await arm.enable(), 'ok');
+      near(gripper.positionRad, 0.4 - 4.7, 0.02, 'and only once');
+    });
+  });
+
+  it('moves by the motors’ own position loop where it is set so', async () => {
+    await withRig('dk1', {}, async (rig) => {
+      const arm = await rig.open({ control: 'position-velocity', gripper: { homing: false } });
+      const goal = arm.shifted(arm.read(), 0.1);
+      assert.equal(await arm.enable(), 'ok');
+      near((await arm.run(500, goal))[1]!, goal[1]!, 0.005);
+      assert.ok(rig.commands.some((text) => text.startsWith('102#')));
+    });
+  });
+
+  it('refuses settings that contradict each other', async () => {
+    await withRig('dk1', {}, async (rig) => {
+      const bad = (options: Record<string, unknown>) =>
+        assert.rejects(
+          () => rig.open(options),
+          (error) => error instanceof TeleopError && error.code === 'bad-config',
+        );
+      await bad({ fd: true });
+      await bad({ control: 'position-velocity', onStop: 'damp' });
+      await bad({ ids: [1, 2, 3, 4, 5, 5] });
+      await bad({ kd: [20, 5, 4, 1, 1, 1] });
+      assert.equal(ARMS.dk1.facts.motors.length, 6);
+    });
+  });
+});

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import * as roslib from 'roslib';
+import { DualArm } from '../../sim/vlai-l1/dual-arm.ts';
+import { openRosNode } from '../../sim/vlai-l1/ros-node.ts';
+import { RosbridgeServer } from '../../sim/vlai-l1/rosbridge-server.ts';
+import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import { frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
+import { chassisFrame, chassisStopFrame, odometryOf } from '../../src/robot/vlai/chassis.ts';
+import { stateOf } from '../../src/robot/vlai/rosbridge-topics.ts';
+import { Arm } from '../contract/driver-bench.ts';
+import { fixtureModel } from '../contract/driver-fixture.ts';
+
+const model = fixtureModel('vlai-l1-right');
+const STEP_MS = 5;
+
+/** What is used of roslib, whose declarations cannot be followed from an ES module. */
+interface Roslib {
+  Ros: new (options: {
+    url: string;
+  }) => { on(event: string, listener: (value: unknown) => void): void; close(): void };
+  Topic: new (
+    options: object,
+  ) => { subscribe(listener: (message: State) => void): void; publish(message: object): void };
+  Service: new (
+    options: object,
+  ) => {
+    callService(request: object, done: (answer: unknown) => void, failed: (why: string) => void): void;
+  };
+}
+type State = { name: string[]; position: number[] };
+const { Ros, Topic, Service } = roslib as unknown as Roslib;
+
+const near = (actual: readonly number[], expected: readonly number[], byRad: number): void => {
+  for (const [i, rad] of expected.entries())
+    assert.ok(Math.abs(actual[i]! - rad) <= byRad, `joint ${i + 1}: ${actual[i]} is not ${rad}`);
+};
+
+/** The maker's node with both arms, in this process, reached either way. */
+async function withDual(
+  via: 'ros2' | 'rosbridge',
+  work: (
+    dual: DualArm,
+    open: (more?: object) => Promise<Arm>,
+    server: RosbridgeServer | null,
+  ) => Promise<void>,
+): Promise<void> {
+  const dual = new DualArm();
+  const domainId = 100 + (process.pid % 100);
+  const server = via === 'rosbridge' ? await RosbridgeServer.open(dual, 0) : null;
+  const node = via === 'ros2' ? await openRosNode(dual, domainId) : null;
+  const ticker = setInterval(() => {
+    dual.advance(STEP_MS / 1000);
+    server?.publish();
+    node?.publish();
+  }, STEP_MS);
+  const arms: Arm[] = [];
+  const open = async (more: object = {}): Promise<Arm> => {
+    const plugin = await loadPlugin('driver', 'vlai-l1');
+    const ros = { domainId, url: `ws://127.0.0.1:${server?.port ?? 1}`, feedbackTimeoutMs: 400, ...more };
+    const config = pluginConfig('driver', 'vlai-l1', plugin, { via, ros });
+    const arm = new Arm(await plugin.open(config, model, monotonicClock), model, true);
+    arms.push(arm);
+    await arm.settle();
+    return arm;
+  };
+  try {
+    await work(dual, open, server);
+  } finally {
+    for (const arm of arms) arm.driver.dispose();
+    clearInterval(ticker);
+    server?.close();
+    await node?.close();
+  }
+}
+
+describe('VLAI L1 through its ROS 2 node', { timeout: 40_000, concurrency: 6 }, () => {
+  for (const via of ['rosbridge', 'ros2'] as const)
+    it(`${via}: holds, moves one arm and leaves the other, stops`, async () => {
+      await withDual(via, async (dual, open) => {
+        const arm = await open();
+        const rest = arm.read();
+        const other = [...dual.arms.left.positionsRad];
+        assert.ok(!dual.arms.right.wasCommanded, 'opening commands nothing');
+        assert.equal(await arm.enable(), 'ok');
+        await arm.run(100);
+        near(arm.read(), rest, 1e-6);
+        const goal = arm.shifted(rest, 0.2);
+        await arm.run(500, goal);
+        near([...dual.arms.right.positionsRad], goal, 0.01);
+        assert.deepEqual([...dual.arms.left.positionsRad], other);
+        assert.ok(Math.abs(dual.grippers[1]! - -0.5236) < 1e-6, 'half open');
+        arm.driver.stop(arm.nowNs);
+        const held = await arm.run(200, arm.shifted(goal, 0.5));
+        near(held, goal, 0.05);
+        assert.equal(arm.driver.fault, '');
+        assert.equal(dual.refused, 0);
+        assert.equal(dual.homed, 0, 'never by a service that knows no limits of ours');
+        if (via === 'rosbridge') assert.ok(dual.chassis.includes('stop'));
+      });
+    });
+
+  it('is at fault when the server goes, and comes back with it', async () => {
+    await withDual('rosbridge', async (dual, open, server) => {
+      const arm = await open();
+      assert.equal(await arm.enable(), 'ok');
+      const { port } = server!;
+      server!.close();
+      await arm.run(100, null, false);
+      assert.match(arm.driver.fault, /closed the connection/);
+      assert.notEqual(await arm.enable(), 'ok');
+      const again = await RosbridgeServer.open(dual, port);
+      const ticker = setInterval(() => again.publish(), STEP_MS);
+      await arm.run(900, null, false);
+      assert.equal(await arm.enable(), 'ok');
+      clearInterval(ticker);
+      again.close();
+    });
+  });
+
+  it('counts what is no joint state and believes none of it', async () => {
+    await withDual('rosbridge', async (_dual, open, server) => {
+      const arm = await open();
+      const rest = arm.read();
+      const topic = '/xarm_right/joint_states';
+      const names = Array.from({ length: 7 }, (_, i) => `xarm_joint${i + 1}`);
+      const bad = [
+        'no json',
+        '[1]',
+        JSON.stringify({ op: 'publish', topic: '/other', msg: {} }),
+        JSON.stringify({ op: 'publish', topic, msg: { name: names, position: [1, 2] } }),
+        JSON.stringify({ op: 'publish', topic, msg: { name: names, position: Array(7).fill('1') } }),
+        JSON.stringify({ op: 'publish', topic, msg: { name: ['a'], position: [1] } }),
+        JSON.stringify({ op: 'publish', topic, msg: null }),
+      ];
+      for (const text of bad) server!.say(text);
+      await arm.run(50);
+      assert.equal(arm.driver.busErrors, bad.length);
+      near(arm.read(), rest, 1e-9);
+      assert.equal(stateOf({ name: [], position: Array(65).fill(0) }), null);
+    });
+  });
+
+  it('says what is missing where nothing comes, or nobody is there', async () => {
+    await withDual('rosbridge', async (_dual, open) => {
+      const silent = (pattern: RegExp) => (error: unknown) =>
+        error instanceof TeleopError && error.code === 'robot-silent' && pattern.test(error.message);
+      const connectTimeoutMs = 200;
+      await assert.rejects(
+        () => open({ rightStateTopic: '/nobody', connectTimeoutMs }),
+        silent(/nothing came on \/nobody/),
+      );
+      await assert.rejects(
+        () => open({ jointNames: [...'abcdefg'], connectTimeoutMs }),
+        silent(/joint-missing/),
+      );
+      await assert.rejects(
+        () => open({ url: 'ws://127.0.0.1:1' }),
+        (error) => error instanceof TeleopError && error.code === 'robot-unreachable',
+      );
+    });
+  });
+
+  it('the simulated server is one to roslib’s client', async () => {
+    const dual = new DualArm();
+    const server = await RosbridgeServer.open(dual, 0);
+    const ros = new Ros({ url: `ws://127.0.0.1:${server.port}` });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        ros.on('connection', () => resolve());
+        ros.on('error', reject);
+      });
+      const state = new Topic({
+        ros,
+        name: '/xarm_left/joint_states',
+        messageType: 'sensor_msgs/msg/JointState',
+      });
+      const heard = new Promise<{ name: string[]; position: number[] }>((resolve) =>
+        state.subscribe(resolve),
+      );
+      const ticker = setInterval(() => server.publish(), STEP_MS);
+      const { name, position } = await heard;
+      clearInterval(ticker);
+      assert.equal(name[0], 'xarm_joint1');
+      assert.deepEqual(position, [...dual.arms.left.positionsRad]);
+      const joints = new Topic({
+        ros,
+        name: '/dual_xarm/joints',
+        messageType: 'std_msgs/msg/Float64MultiArray',
+      });
+      joints.publish({ layout: { dim: [], data_offset: 0 }, data: Array(14).fill(0.1) });
+      const home = new Service({ ros, name: '/robot_go_home', serviceType: 'std_srvs/srv/Trigger' });
+      const answer = await new Promise<unknown>((resolve, reject) =>
+        home.callService({}, resolve, (error) => reject(new Error(error))),
+      );
+      assert.deepEqual(answer, { success: true, message: '' });
+      assert.ok(dual.arms.left.wasCommanded && dual.homed === 1 && dual.refused === 0);
+    } finally {
+      ros.close();
+      server.close();
+    }
+  });
+});
+
+describe('VLAI L1 chassis', () => {
+  it('frames are those of the vectors, and odometry is read from them', () => {
+    const vectors = JSON.parse(readFileSync('test/data/drivers/damiao.json', 'utf8')) as {
+      device: string;
+      name: string;
+      expected_hex: string;
+    }[];
+    const hex = (name: string): string =>
+      vectors.find((vector) => vector.device === 'vlai_l1_chassis' && vector.name === name)!.expected_hex;
+    assert.equal(frameText(chassisStopFrame()), hex('stop'));
+    const still = { right: 0, forward: 0, clockwise: 0, lift: 'still' } as const;
+    assert.equal(frameText(chassisFrame({ ...still, forward: 4000 })), hex('forward_800'), 'clamped');
+    assert.equal(
+      frameText(chassisFrame({ ...still, clockwise: -400, lift: 'up' })),
+      hex('left_turn_400_lift_up'),
+    );
+    assert.equal(frameText(chassisFrame({ ...still, forward: Number.NaN })), hex('stop'));
+    const odometry = odometryOf(parseFrameText(hex('odom_v1.1.1+'))!);
+    assert.deepEqual(odometry, { rightM: 0.25, forwardM: -0.5, clockwiseRad: 1.571 });
+    assert.equal(odometryOf(parseFrameText(hex('stop'))!), null);
+  });
+});
