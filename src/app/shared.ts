@@ -8,6 +8,7 @@ import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
+import { jointsRing } from './operator/joints-ring.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
 
@@ -22,6 +23,9 @@ export interface RoleMemory {
   board: SharedArrayBuffer;
   traceRing: SharedArrayBuffer;
   telemetryRing: SharedArrayBuffer;
+  /** Commanded and measured joints, for the same two readers; empty on the robot. */
+  traceJoints: SharedArrayBuffer;
+  telemetryJoints: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
 }
@@ -65,6 +69,7 @@ const FLIGHT_S = 2;
 
 export function createRoleMemory(role: Role, joints: number, controlHz = 0): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
+  const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
     flags: new SharedArrayBuffer(8),
@@ -73,6 +78,8 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0): Rol
     board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    traceJoints: jointsRing(joints, jointsRecords).buffer,
+    telemetryJoints: jointsRing(joints, jointsRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
   };
 }

@@ -13,6 +13,7 @@ import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
 import { type ControlStart, windDownFlag } from '../shared.ts';
 import type { OpenRelay } from './input-relay.ts';
+import { jointsKeeper } from './joints-ring.ts';
 import type { OpenInput } from './leader.ts';
 import { OperatorLoop } from './loop.ts';
 
@@ -44,6 +45,7 @@ export async function openOperator(
     lateness: new DurationHistogram(memory.lateness),
     board: new SnapshotBoard(memory.board),
     onClosed: recordKeeper(memory.traceRing, memory.telemetryRing),
+    onJoints: jointsKeeper(model.joints.length, memory.traceJoints, memory.telemetryJoints),
     windDown: windDownFlag(memory),
     onFinished,
   });
