@@ -103,6 +103,10 @@ describe('a report', () => {
       playoutDelayMs: flat(4),
       queueDepth: flat(1),
       filterDelayMs: null,
+      outerHopsMs: { capture: null, uplink: null, wait: null, response: null },
+      handToMotionMs: null,
+      motionLatencyMs: null,
+      feel: { windows: 0, badWindows: 0, strictWindows: 0, longestLateRun: 0 },
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));
