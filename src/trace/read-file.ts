@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { TeleopError } from '../core/errors.ts';
 import type { TraceRecord } from '../core/trace-record.ts';
+import { fastCommand } from './fast-line.ts';
 import { nextPartPath } from './file-name.ts';
 import { LineSplitter } from './lines.ts';
 import {
@@ -49,6 +50,13 @@ export async function readTraceFile(
   const splitter = new LineSplitter(
     (text) => takeLine(text, info, onRecord, others),
     () => info.bad++,
+    (bytes, start, end) => {
+      const record = fastCommand(bytes, start, end);
+      if (record === null) return false;
+      info.commands++;
+      onRecord(record);
+      return true;
+    },
   );
   const file = await attempt(path, () => open(path, 'r'));
   try {
