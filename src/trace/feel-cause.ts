@@ -1,7 +1,7 @@
 import { SEGMENTS } from '../core/trace-record.ts';
 
 /** What made a tick come at another time than the person at the controls had got used to. */
-export const CAUSES = [...SEGMENTS, 'lost', 'dropped', 'rejected', 'missed-tick'] as const;
+export const CAUSES = [...SEGMENTS, 'lost', 'dropped', 'rejected', 'missed-tick', 'late-wake'] as const;
 export type Cause = (typeof CAUSES)[number];
 
 export const CAUSE_WORDS: Record<Cause, string> = {
@@ -15,6 +15,7 @@ export const CAUSE_WORDS: Record<Cause, string> = {
   dropped: 'commands came after newer ones',
   rejected: 'the robot refused commands',
   'missed-tick': 'the operator’s loop missed ticks',
+  'late-wake': 'the robot’s loop woke late',
 };
 
 const SEGMENT_COUNT = SEGMENTS.length;

@@ -48,9 +48,13 @@ const GAPS = 101;
 const SLOTS = 128;
 const PENDING = 4096;
 const SEGMENT_COUNT = SEGMENTS.length;
-const [LOST, DROPPED, REJECTED, MISSED] = (['lost', 'dropped', 'rejected', 'missed-tick'] as const).map(
-  (cause) => CAUSES.indexOf(cause),
-) as [number, number, number, number];
+const LOST = CAUSES.indexOf('lost');
+const DROPPED = CAUSES.indexOf('dropped');
+const REJECTED = CAUSES.indexOf('rejected');
+const MISSED = CAUSES.indexOf('missed-tick');
+const LATE_WAKE = CAUSES.indexOf('late-wake');
+/** A wake-up this late, or a segment this much longer than usual, is worth a name. */
+const NOTABLE_NS = 2 * NS_PER_MS;
 
 /**
  * Judges a stream of commands in the order of sending, in constant memory. Ticks run through two stages: the effective
@@ -173,11 +177,12 @@ export class FeelMeter {
     this.#gridNs = gridNs + (lagNs < 0 ? lagNs : DRIFT * lagNs);
   }
 
-  /** A dropped command was late for a reason that its own stamps tell. */
+  /** A dropped command was late for a reason that its own stamps tell; one that came in time was due with a newer one. */
   #dropped(record: TraceRecord): number {
+    if (record.receiveNs <= record.dueNs) return LATE_WAKE;
     segmentsNs(record, this.#segments);
     const segment = this.#blame.segmentOf(this.#segments, true);
-    return segment >= 0 && this.#blame.excessNs(this.#segments, segment) > 2 * NS_PER_MS ? segment : DROPPED;
+    return segment >= 0 && this.#blame.excessNs(this.#segments, segment) > NOTABLE_NS ? segment : DROPPED;
   }
 
   #pend(atNs: number, cause: number): void {
@@ -191,7 +196,9 @@ export class FeelMeter {
     this.#settle(appliedNs, false);
     segmentsNs(record, this.#segments);
     this.#blame.learn(this.#segments);
-    this.#push(record.getStateNs, appliedNs - record.getStateNs, record.playoutDelayNs, -1);
+    const wokeLateNs = record.releasedNs - Math.max(record.dueNs, record.receiveNs);
+    const cause = wokeLateNs > NOTABLE_NS ? LATE_WAKE : -1;
+    this.#push(record.getStateNs, appliedNs - record.getStateNs, record.playoutDelayNs, cause);
   }
 
   /** The robot acted at `actedNs` on something newer than all that is pending. */
@@ -252,9 +259,13 @@ export class FeelMeter {
   }
 
   #causeOf(at: number, isLate: boolean): number {
-    if (this.#cause[at]! >= 0) return this.#cause[at]!;
+    const known = this.#cause[at]!;
+    if (known >= 0 && known !== LATE_WAKE) return known;
     const start = at * SEGMENT_COUNT;
-    return this.#blame.segmentOf(this.#slotSegments.subarray(start, start + SEGMENT_COUNT), isLate);
+    const segments = this.#slotSegments.subarray(start, start + SEGMENT_COUNT);
+    if (Number.isNaN(segments[0]!)) return known;
+    const segment = this.#blame.segmentOf(segments, isLate);
+    return known === LATE_WAKE && SEGMENTS[segment] === 'playout' && isLate ? LATE_WAKE : segment;
   }
 
   #slew(fromNs: number, wantedNs: number): number {

@@ -50,15 +50,17 @@ export const HOP_WORDS: Record<Hop, [label: string, path: string]> = {
 
 const MAX_SPELLS = 10;
 
-function spellLines({ feel }: TraceReport): string[][] {
+function spellLines({ feel, sessionStartsNs }: TraceReport): string[][] {
   const { spells } = feel;
   if (spells.length === 0) return [];
-  const firstNs = spells[0]!.startNs;
   const shown = [...spells].sort((a, b) => b.deviating - a.deviating).slice(0, MAX_SPELLS);
   const left = spells.length + feel.spellsLeftOut - shown.length;
   const title = left > 0 ? `Bad times, the worst ${shown.length} of ${shown.length + left}` : 'Bad times';
-  const lines = shown.map((spell) => `  +${clockText(spell.startNs - firstNs)}  ${spellText(spell)}`);
-  return [[`${title} (from the first):`, ...lines]];
+  const lines = shown.map(
+    (spell) =>
+      `  ${clockText(spell.startNs - sessionStartsNs[spell.session]!).padStart(7)}  ${spellText(spell)}`,
+  );
+  return [[`${title}:`, ...lines]];
 }
 
 function videoLines({ video }: TraceReport): string[][] {

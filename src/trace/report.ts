@@ -35,6 +35,8 @@ export interface TraceReport {
   /** Applied commands with no kernel stamp, and with no released stamp (see `segmentsNs`). */
   withoutKernel: number;
   withoutRelease: number;
+  /** First get_state of each session, in order of appearance, operator clock. */
+  sessionStartsNs: number[];
   /** Operator clock, first to last get_state, summed over sessions. */
   durationNs: number;
   oneWay: SegmentReport;
@@ -203,6 +205,7 @@ class Accumulator implements ReportBuilder {
       unsynchronized: this.#unsynchronized,
       withoutKernel: this.#withoutKernel,
       withoutRelease: this.#withoutRelease,
+      sessionStartsNs: Array.from(this.#sessions.values(), ({ firstNs }) => firstNs),
       durationNs: this.#durationNs(),
       oneWay: this.#oneWay.report(),
       segments: this.#reportOf(SEGMENTS),

@@ -8,12 +8,16 @@ import { escapeHtml, linear, rect, round, svg, text, WIDTH } from './svg.ts';
 const PANEL_WIDTH = 252;
 const PANEL_HEIGHT = 92;
 
+/** More than the couple of microseconds that a scale has at least. */
+export const tookTime = (detail: ReportDetail, hop: Hop): boolean =>
+  (detail.hops[hop]?.edgesNs.at(-1) ?? 0) > 2500;
+
 /** One small chart per hop that took any time, on its own logarithmic scale. */
 export function histograms(detail: ReportDetail): string {
   const panels = [panel('End to end', 'total', detail.oneWay)];
   for (const hop of HOPS) {
     const histogram = detail.hops[hop];
-    if (histogram !== undefined && histogram.counts.length > 0 && histogram.edgesNs.at(-1)! > 2500)
+    if (histogram !== undefined && tookTime(detail, hop))
       panels.push(panel(HOP_WORDS[hop][0], hop, histogram));
   }
   return `<div class="panels">${panels.join('')}</div>`;

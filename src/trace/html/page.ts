@@ -11,7 +11,7 @@ import { notesOf } from '../report-notes.ts';
 import { HOP_WORDS } from '../report-text.ts';
 import { causesOf, clockText, verdictOf } from '../verdict.ts';
 import { VIDEO_SEGMENTS } from '../video.ts';
-import { histograms, waterfalls } from './hop-charts.ts';
+import { histograms, tookTime, waterfalls } from './hop-charts.ts';
 import { SCRIPT, STYLE } from './style.ts';
 import { escapeHtml } from './svg.ts';
 import { heatStrip, hopStack, latencySeries, seriesData } from './time-charts.ts';
@@ -129,7 +129,7 @@ function timeSection(report: TraceReport, detail: ReportDetail): string {
 }
 
 function legend(detail: ReportDetail): string {
-  const shown = HOPS.filter((hop) => detail.hops[hop] !== undefined);
+  const shown = HOPS.filter((hop) => tookTime(detail, hop));
   return `<ul class="legend">${shown.map((hop) => `<li><i style="background:var(--${hop})"></i>${HOP_WORDS[hop][0]}</li>`).join('')}</ul>`;
 }
 

@@ -22,6 +22,7 @@ import {
 } from './svg.ts';
 
 const MAX_CELLS = 900;
+const MAX_DOTS = 240;
 const SERIES_HEIGHT = 260;
 const STACK_HEIGHT = 190;
 const TOP = 10;
@@ -112,7 +113,9 @@ export function latencySeries(report: TraceReport, detail: ReportDetail): string
     const to = x(detail.toAxisNs(spell.session, spell.endNs));
     return rect(from - 1, TOP, Math.max(2, to - from + 2), floor - TOP, 'class="spell"');
   });
-  const motion = detail.motion.map(
+  const every = Math.ceil(detail.motion.length / MAX_DOTS);
+  const shown = detail.motion.filter((_, i) => i % every === 0);
+  const motion = shown.map(
     ({ atNs, latencyNs }) =>
       `<circle cx="${round(x(atNs))}" cy="${round(y(latencyNs / 1e6))}" r="1.6" class="motion"/>`,
   );
@@ -191,7 +194,12 @@ function valueAxis(y: Scale, unit: string): string {
 function timeAxis(x: Scale, detail: ReportDetail, y: number, withLine: boolean): string {
   const line = withLine ? `<line x1="${LEFT}" x2="${WIDTH - RIGHT}" y1="${y}" y2="${y}" class="axis"/>` : '';
   const marks = timeTicks(endNsOf(detail) / 1e9, 12).map((s) =>
-    text(x(s * 1e9), y + 16, clockText(s * 1e9), 'class="tick middle"'),
+    text(
+      x(s * 1e9),
+      y + 16,
+      clockText(s * 1e9),
+      `class="tick ${x(s * 1e9) > WIDTH - 40 ? 'end' : 'middle'}"`,
+    ),
   );
   return line + marks.join('');
 }
