@@ -15,7 +15,7 @@ export interface Difference extends Interval {
   verdict: 'real' | 'clock' | 'open';
 }
 
-const ROUNDS = 500;
+const ROUNDS = 400;
 const MIN_BLOCKS = 8;
 const QUANTILES: Partial<Record<Compared, readonly number[]>> = {
   oneWay: [0.5, 0.95, 0.99],
@@ -39,10 +39,10 @@ export function differences(a: RunSample, b: RunSample, random: () => number): D
   COMPARED.forEach((what, column) => {
     const [pooledA, pooledB] = [pooled(a, column, size), pooled(b, column, size)];
     if (pooledA.values.length === 0 || pooledB.values.length === 0) return;
-    for (const quantile of QUANTILES[what] ?? [0.5, 0.95]) {
-      const interval = intervalOf(pooledA, pooledB, quantile, random);
-      found.push({ what, quantile, ...interval, verdict: verdictOf(what, quantile, interval, clockNs) });
-    }
+    const wanted = QUANTILES[what] ?? [0.5, 0.95];
+    intervalsOf(pooledA, pooledB, wanted, random).forEach((interval, i) => {
+      found.push({ what, quantile: wanted[i]!, ...interval, verdict: verdictOf(what, interval, clockNs) });
+    });
   });
   const seconds = badSeconds(a, b, random);
   return seconds === null ? found : [...found, seconds];
@@ -52,64 +52,77 @@ interface Pooled {
   /** Ascending, with the block each value came from. */
   values: Float64Array;
   block: Uint16Array;
-  blocks: number;
+  /** How many values each block has. */
+  sizes: Float64Array;
 }
 
 function pooled(run: RunSample, column: number, size: number): Pooled {
-  const blocks = Math.floor(run.seconds.length / size);
-  const total = run.seconds.slice(0, blocks * size).reduce((sum, second) => sum + second[column]!.length, 0);
+  const sizes = new Float64Array(Math.floor(run.seconds.length / size));
+  const seconds = run.seconds.slice(0, sizes.length * size).map((columns) => columns[column]!);
+  seconds.forEach((values, s) => {
+    sizes[Math.floor(s / size)]! += values.length;
+  });
+  const total = sizes.reduce((sum, n) => sum + n, 0);
   const raw = new Float64Array(total);
   const from = new Uint16Array(total);
   let at = 0;
-  for (let s = 0; s < blocks * size; s++)
-    for (const value of run.seconds[s]![column]!) {
-      from[at] = Math.floor(s / size);
-      raw[at++] = value;
-    }
+  seconds.forEach((values, s) => {
+    from.fill(Math.floor(s / size), at, at + values.length);
+    raw.set(values, at);
+    at += values.length;
+  });
   const order = Uint32Array.from({ length: total }, (_, i) => i).sort((x, y) => raw[x]! - raw[y]!);
   return {
     values: Float64Array.from(order, (i) => raw[i]!),
     block: Uint16Array.from(order, (i) => from[i]!),
-    blocks,
+    sizes,
   };
 }
 
-function intervalOf(
-  a: Pooled,
-  b: Pooled,
-  q: number,
-  random: () => number,
-): Interval & { a: number; b: number } {
-  const estimates = new Float64Array(ROUNDS);
-  for (let round = 0; round < ROUNDS; round++)
-    estimates[round] = drawnQuantile(b, q, random) - drawnQuantile(a, q, random);
-  const plain = (p: Pooled) => p.values[Math.max(0, Math.ceil(q * p.values.length) - 1)]!;
-  return { a: plain(a), b: plain(b), value: plain(b) - plain(a), ...middle95(estimates) };
-}
+type Told = Interval & { a: number; b: number };
 
-/** Nearest rank of the values of blocks drawn with replacement, without building them. */
-function drawnQuantile({ values, block, blocks }: Pooled, q: number, random: () => number): number {
-  const times = new Uint16Array(blocks);
-  for (let i = 0; i < blocks; i++) times[Math.floor(random() * blocks)]!++;
-  let total = 0;
-  for (let i = 0; i < block.length; i++) total += times[block[i]!]!;
-  let left = Math.ceil(q * total);
-  for (let i = 0; i < values.length; i++) {
-    left -= times[block[i]!]!;
-    if (left <= 0) return values[i]!;
+function intervalsOf(a: Pooled, b: Pooled, wanted: readonly number[], random: () => number): Told[] {
+  const estimates = wanted.map(() => new Float64Array(ROUNDS));
+  for (let round = 0; round < ROUNDS; round++) {
+    const [drawnA, drawnB] = [drawnQuantiles(a, wanted, random), drawnQuantiles(b, wanted, random)];
+    wanted.forEach((_, i) => {
+      estimates[i]![round] = drawnB[i]! - drawnA[i]!;
+    });
   }
-  return values.at(-1) ?? Number.NaN;
+  return wanted.map((q, i) => {
+    const plain = ({ values }: Pooled) => values[Math.max(0, Math.ceil(q * values.length) - 1)]!;
+    return { a: plain(a), b: plain(b), value: plain(b) - plain(a), ...middle95(estimates[i]!) };
+  });
 }
 
-function verdictOf(
-  what: string,
-  quantile: number,
-  { low, high, value }: Interval,
-  clockNs: number,
-): Difference['verdict'] {
+/** Nearest ranks, for ascending `wanted`, of the values of blocks drawn with replacement, without building them. */
+function drawnQuantiles(
+  { values, block, sizes }: Pooled,
+  wanted: readonly number[],
+  random: () => number,
+): number[] {
+  const times = new Uint16Array(sizes.length);
+  let total = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    const drawn = Math.floor(random() * sizes.length);
+    times[drawn]!++;
+    total += sizes[drawn]!;
+  }
+  const out: number[] = [];
+  let passed = 0;
+  for (let i = 0; i < values.length && out.length < wanted.length; i++) {
+    passed += times[block[i]!]!;
+    while (out.length < wanted.length && passed >= Math.ceil(wanted[out.length]! * total))
+      out.push(values[i]!);
+  }
+  while (out.length < wanted.length) out.push(values.at(-1)!);
+  return out;
+}
+
+function verdictOf(what: string, { low, high, value }: Interval, clockNs: number): Difference['verdict'] {
   if (!(low > 0 || high < 0)) return 'open';
   // An offset that is wrong moves every quantile alike; how commands vary it leaves alone.
-  return CROSSES_CLOCKS.includes(what) && quantile > 0 && Math.abs(value) <= clockNs ? 'clock' : 'real';
+  return CROSSES_CLOCKS.includes(what) && Math.abs(value) <= clockNs ? 'clock' : 'real';
 }
 
 function badSeconds(a: RunSample, b: RunSample, random: () => number): Difference | null {

@@ -18,13 +18,20 @@ export interface ProfilerHandle {
 }
 
 /** Follows the newest trace in `where` (or one file) and keeps its rolling figures. Begins by reading what is there. */
-export function followTrace(where: string): { profile: LiveProfile; poll: () => number; close: () => void } {
+export function followTrace(
+  where: string,
+  backlogBytes?: number,
+): { profile: LiveProfile; poll: () => number; close: () => void } {
   const profile = new LiveProfile();
-  const tail = new TraceTail(where, {
-    onFile: (file, header) => profile.begin(file, header?.playout ?? ''),
-    onRecord: (record) => profile.add(record),
-    onMotion: (motion) => profile.addMotion(motion),
-  });
+  const tail = new TraceTail(
+    where,
+    {
+      onFile: (file, header) => profile.begin(file, header?.playout ?? ''),
+      onRecord: (record) => profile.add(record),
+      onMotion: (motion) => profile.addMotion(motion),
+    },
+    backlogBytes,
+  );
   return { profile, poll: () => tail.poll(), close: () => tail.close() };
 }
 

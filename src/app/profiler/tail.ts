@@ -27,6 +27,7 @@ const NAME = /^robot_trace_.*\.jsonl$/;
 export class TraceTail {
   readonly #where: string;
   readonly #handler: TailHandler;
+  readonly #backlogBytes: number;
   readonly #chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   #file = '';
   #fd = -1;
@@ -34,8 +35,9 @@ export class TraceTail {
   #splitter: LineSplitter | null = null;
 
   /** Throws `file-missing` when there is no such folder or file. */
-  constructor(where: string, handler: TailHandler) {
+  constructor(where: string, handler: TailHandler, backlogBytes = BACKLOG_BYTES) {
     this.#where = where;
+    this.#backlogBytes = backlogBytes;
     this.#handler = handler;
     if (statSync(where, { throwIfNoEntry: false }) === undefined)
       throw new TeleopError('file-missing', `There is no folder or file ${where}.`, {
@@ -84,7 +86,7 @@ export class TraceTail {
     this.#fd = openSync(file, 'r');
     this.#file = file;
     const { size } = statSync(file);
-    this.#at = Math.max(0, size - BACKLOG_BYTES);
+    this.#at = Math.max(0, size - this.#backlogBytes);
     let isTorn = this.#at > 0;
     const { onRecord, onMotion } = this.#handler;
     this.#splitter = new LineSplitter(
