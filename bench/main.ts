@@ -14,8 +14,10 @@ import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
+import { profilerBench } from './profiler/profiler.ts';
 import { rctpBench } from './rctp/rctp.ts';
 import { relayBench } from './relay/relay.ts';
+import { reportBench } from './report/report.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
@@ -37,6 +39,8 @@ const BENCHES: readonly Verb[] = [
   relayBench,
   retargetBench,
   estopBench,
+  reportBench,
+  profilerBench,
 ];
 const RUN = 'npm run bench --';
 
