@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { followTrace } from '../app/profiler/server.ts';
 import { topFrame } from '../app/profiler/top-frame.ts';
 import { loadRig } from '../app/rig.ts';
@@ -22,11 +23,7 @@ The control processes know nothing of it: it is a process of its own that reads 
   async run(given) {
     expectWords(topVerb, given, 0, 1);
     const { profile, poll, close } = followTrace(whereOf(given));
-    let heardMs = performance.now();
-    const read = () => {
-      if (poll() > 0) heardMs = performance.now();
-    };
-    read();
+    poll();
     if (profile.snapshot().file === '') {
       close();
       throw new TeleopError('no-trace', `${whereOf(given)} holds no trace yet.`, {
@@ -39,14 +36,18 @@ The control processes know nothing of it: it is a process of its own that reads 
         rows:
           process.stdout.rows === undefined || given.values['once'] === true ? 60 : process.stdout.rows - 1,
         colour,
-        idleS: (performance.now() - heardMs) / 1000,
+        idleS: idleS(profile.snapshot().file),
       });
-    if (given.values['once'] === true) await once(read, profile, frame);
-    else await watch(read, frame);
+    if (given.values['once'] === true) await once(poll, profile, frame);
+    else await watch(poll, frame);
     close();
     return 0;
   },
 };
+
+/** Since the file was written to. */
+const idleS = (file: string): number =>
+  (Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0)) / 1000;
 
 export function whereOf(given: Given): string {
   if (given.words[0] !== undefined) return given.words[0];

@@ -117,6 +117,7 @@ export class LiveProfile {
   /** The run has ended: nothing is held back any longer. */
   settle(): void {
     this.#sequencer.flush();
+    this.#feel.finish();
   }
 
   snapshot(): ProfileSnapshot {
