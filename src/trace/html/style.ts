@@ -21,7 +21,7 @@ section{background:var(--card);border:1px solid var(--line);border-radius:10px;p
 .tile{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:12px 14px}
 .tile b{display:block;font-size:1.35rem;font-variant-numeric:tabular-nums;letter-spacing:-.01em}
 .tile span{color:var(--soft);font-size:.8rem}.tile.bad b{color:var(--bad)}.tile.good b{color:var(--good)}
-.scroll{overflow-x:auto}.scroll svg{min-width:680px}
+.scroll{overflow-x:auto}.scroll svg,.scroll table{min-width:680px}
 svg{display:block;width:100%;height:auto;font-size:11px}
 .tick{fill:var(--soft)}.end{text-anchor:end}.middle{text-anchor:middle}.mono{font-family:ui-monospace,Menlo,Consolas,monospace}
 .grid{stroke:var(--line);stroke-width:1}.axis{stroke:var(--soft);stroke-width:1}
