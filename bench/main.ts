@@ -17,9 +17,11 @@ import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { piperBench } from './piper/piper.ts';
 import { playoutBench } from './playout/playout.ts';
+import { profilerBench } from './profiler/profiler.ts';
 import { rctpBench } from './rctp/rctp.ts';
 import { recordBench } from './record/record.ts';
 import { relayBench } from './relay/relay.ts';
+import { reportBench } from './report/report.ts';
 import { retargetBench } from './retarget/retarget.ts';
 import { soakBench } from './soak/soak.ts';
 import { supervisorBench } from './supervisor/supervisor.ts';
@@ -45,6 +47,8 @@ const BENCHES: readonly Verb[] = [
   estopBench,
   camerasBench,
   exportBench,
+  reportBench,
+  profilerBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -11,6 +11,7 @@ import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
 import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
 import type { LocalNetwork } from '../wire/transports/local.ts';
 import { boardSize } from './operator/board.ts';
+import { jointsKeeper, jointsRing } from './operator/joints-ring.ts';
 import { OperatorLoop } from './operator/loop.ts';
 import { openInputs } from './operator/open.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
@@ -87,6 +88,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     lateness: new DurationHistogram(),
     board: SnapshotBoard.create(boardSize(joints)),
     onClosed: options.onClosed ?? (() => {}),
+    onJoints: jointsKeeper(joints, jointsRing(joints, 2).buffer),
   });
   robotTunnel?.attach(robot);
   operatorTunnel?.attach(operator);

@@ -276,6 +276,7 @@ function traceThread(
 ): Promise<TraceThread> {
   const workerData: TraceStart = {
     ring: memory.traceRing,
+    joints: memory.traceJoints,
     dir: rig.trace.dir,
     maxPartBytes: rig.trace.rotateBytes,
     session: {

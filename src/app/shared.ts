@@ -9,6 +9,7 @@ import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Priors } from './network-memory.ts';
 import { boardSize } from './operator/board.ts';
+import { jointsRing } from './operator/joints-ring.ts';
 import type { Rig } from './rig.ts';
 import { robotBoardSize } from './robot/board.ts';
 import { pairBoardSize } from './robot/pair-watch.ts';
@@ -27,6 +28,9 @@ export interface RoleMemory {
   /** Operator: to the recorder, every published command with what belongs to its instant, and every closed one. */
   rowRing: SharedArrayBuffer;
   rowTraceRing: SharedArrayBuffer;
+  /** Commanded and measured joints, for the same two readers; empty on the robot. */
+  traceJoints: SharedArrayBuffer;
+  telemetryJoints: SharedArrayBuffer;
   /** The robot's last seconds; empty on the operator. */
   flight: SharedArrayBuffer;
   /** The newest of the other arm, where the robot has one beside it. */
@@ -78,6 +82,7 @@ const FLIGHT_S = 2;
 export function createRoleMemory(role: Role, joints: number, controlHz = 0, pairJoints = 0): RoleMemory {
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
+  const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
     flags: new SharedArrayBuffer(12),
@@ -88,6 +93,8 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     rowRing: RecordRing.create(ringRowFields(joints), rowRecords).buffer,
     rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
+    traceJoints: jointsRing(joints, jointsRecords).buffer,
+    telemetryJoints: jointsRing(joints, jointsRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
     pair: SnapshotBoard.create(pairBoardSize(pairJoints)).buffer,
   };

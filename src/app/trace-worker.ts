@@ -4,10 +4,16 @@ import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/ring.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../core/trace-record.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
-import type { TraceSession } from '../trace/stamps.ts';
+import { MotionMatcher } from '../trace/motion.ts';
+import { MotionCorrelator } from '../trace/motion-latency.ts';
+import { MotionQueue } from '../trace/motion-queue.ts';
+import { motionLine, type TraceSession } from '../trace/stamps.ts';
+import { jointsCount, jointsReader } from './operator/joints-ring.ts';
 
 export interface TraceStart {
   ring: SharedArrayBuffer;
+  /** Commanded and measured joints. */
+  joints: SharedArrayBuffer;
   dir: string;
   maxPartBytes: number;
   session: TraceSession;
@@ -25,14 +31,48 @@ const DRAIN_MS = 20;
 const ring = RecordRing.attach(start.ring);
 const packed = new Float64Array(TRACE_FIELDS.length);
 const record = emptyTraceRecord();
+const joints = jointsCount(start.joints);
+const readJoints = jointsReader(start.joints);
+const matcher = new MotionMatcher(joints);
+const correlator = new MotionCorrelator(joints);
+const waiting = new MotionQueue(matcher);
+const ESTIMATE_NS = 1e9;
+let offsetNs = Number.NaN;
+let estimatedNs = 0;
 let troubled = false;
 const tell = (message: TraceMessage) => parentPort?.postMessage(message);
 
-function drain(writer: TraceFileWriter): void {
+function takeJoints(): void {
+  readJoints((kind, ns, seq, anglesRad) => {
+    if (kind === 'state') {
+      matcher.state(ns, anglesRad);
+      correlator.state(ns - offsetNs, anglesRad);
+      return;
+    }
+    matcher.command(seq, anglesRad, kind === 'command');
+    if (kind === 'command') correlator.command(ns, anglesRad);
+    else correlator.clear();
+  });
+}
+
+function estimate(writer: TraceFileWriter, nowNs: number): void {
+  if (nowNs - estimatedNs < ESTIMATE_NS) return;
+  estimatedNs = nowNs;
+  const found = correlator.estimate();
+  if (found !== null) writer.note(motionLine({ atNs: nowNs, ...found }));
+}
+
+/** `patient` false: the run is over, and what has not been seen to move will not be. */
+function drain(writer: TraceFileWriter, patient = true): void {
+  const nowNs = monotonicClock.nowNs();
   while (ring.shift(packed)) {
     unpackTraceRecord(packed, record);
-    writer.write(record);
+    if (!Number.isNaN(record.offsetNs)) offsetNs = record.offsetNs;
+    waiting.push(packed, nowNs);
   }
+  takeJoints();
+  waiting.drain(patient ? nowNs : Number.POSITIVE_INFINITY, (ready) => writer.write(ready));
+  estimate(writer, nowNs);
   if (writer.flush(monotonicClock.nowNs()) === 'ok') troubled = false;
   else if (!troubled) {
     troubled = true;
@@ -48,7 +88,7 @@ try {
   const timer = setInterval(() => drain(writer), DRAIN_MS);
   parentPort?.once('message', () => {
     clearInterval(timer);
-    drain(writer);
+    drain(writer, false);
     writer.close(ring.dropped);
     tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped });
     parentPort?.close();

@@ -24,6 +24,8 @@ const VERBS: Record<string, () => Promise<Verb>> = {
   retarget: async () => (await import('./retarget.ts')).retargetVerb,
   encode: async () => (await import('./encode.ts')).encodeVerb,
   trace: async () => (await import('./trace.ts')).traceVerb,
+  top: async () => (await import('./top.ts')).topVerb,
+  profile: async () => (await import('./profile.ts')).profileVerb,
   playout: async () => (await import('./playout.ts')).playoutVerb,
   bench: async () => (await import('./bench.ts')).benchVerb,
   check: async () => (await import('./check.ts')).checkVerb,

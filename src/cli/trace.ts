@@ -1,36 +1,147 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
-import { readTraceParts } from '../trace/read-file.ts';
+import { differences } from '../trace/diff.ts';
+import { diffText } from '../trace/diff-text.ts';
+import { reportPage } from '../trace/html/page.ts';
+import { PerfettoWriter } from '../trace/perfetto.ts';
+import { type OnRecord, type OtherLines, readTraceParts, type TraceFileInfo } from '../trace/read-file.ts';
 import { createReport, summaryOf } from '../trace/report.ts';
 import { reportText } from '../trace/report-text.ts';
+import { type RunSample, RunSampler } from '../trace/run-sample.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 import { progressLine } from './progress.ts';
 
 export const traceVerb: Verb = {
   name: 'trace',
-  usage: 'report FILE…',
+  usage: 'report FILE… | diff A B | export FILE… --perfetto OUT',
   about: 'Tells from a trace where the time went: per segment p50/p95/p99/max of latency and of variation.',
-  details:
-    'FILE is a robot_trace_*.jsonl; its further parts are followed. Several files are reported as one run.',
-  options: { json: JSON_OPTION },
+  details: `FILE is a robot_trace_*.jsonl; its further parts are followed. Several files are reported as one run.
+report judges every second as well, and names what caused the bad ones; --html OUT writes it as one page.
+diff tells which figures of run B differ from run A for certain, by resampling whole seconds.
+export writes Chrome trace events, which ui.perfetto.dev opens.`,
+  options: {
+    json: JSON_OPTION,
+    html: { type: 'string', value: 'OUT', about: 'report: also write a page that needs no other file' },
+    perfetto: { type: 'string', value: 'OUT', about: 'export: the file to write' },
+  },
   async run(given: Given) {
     const [action, ...paths] = given.words;
-    if (action !== 'report' || paths.length === 0)
-      throw new TeleopError(
-        'bad-option',
-        action === 'report' ? 'no trace file given' : `trace has no action "${action ?? ''}"`,
-        {
-          hint: 'Use `farhand trace report traces/robot_trace_….jsonl`.',
-        },
-      );
-    const report = createReport();
-    const progress = progressLine('reading');
-    const files = [];
-    for (const path of paths)
-      files.push(...(await readTraceParts(path, (record) => report.add(record), progress.update)));
-    progress.done();
-    const finished = report.finish();
-    if (given.values['json'] === true) console.log(JSON.stringify(summaryOf(finished)));
-    else console.log(reportText(finished, files, process.stdout.columns ?? 120));
-    return 0;
+    if (action === 'report' && paths.length > 0) return report(given, paths);
+    if (action === 'diff' && paths.length === 2) return diff(given, paths[0]!, paths[1]!);
+    if (action === 'export' && paths.length > 0) return exportTo(given, paths);
+    throw badWords(action, paths.length);
   },
 };
+
+async function report(given: Given, paths: readonly string[]): Promise<number> {
+  const html = given.values['html'] as string | undefined;
+  const builder = createReport(html !== undefined);
+  const files = await readAll(paths, (record) => builder.add(record), {
+    onMotion: (motion) => builder.addMotion(motion),
+    onVideo: (frame) => builder.addVideo(frame),
+  });
+  const finished = builder.finish();
+  if (html !== undefined) await writeOut(html, (put) => put(reportPage(finished, files)));
+  if (given.values['json'] === true) console.log(JSON.stringify(summaryOf(finished)));
+  else console.log(reportText(finished, files, process.stdout.columns ?? 120));
+  if (html !== undefined && given.values['json'] !== true) console.log(`Page      ${html}`);
+  return 0;
+}
+
+async function diff(given: Given, a: string, b: string): Promise<number> {
+  const runs: RunSample[] = [];
+  for (const file of [a, b]) {
+    const sampler = new RunSampler();
+    await readAll([file], (record) => sampler.add(record));
+    runs.push(sampler.finish());
+  }
+  const [before, after] = runs as [RunSample, RunSample];
+  const found = differences(before, after, seeded());
+  if (given.values['json'] === true) console.log(JSON.stringify({ a, b, differences: found }));
+  else console.log(diffText([path.basename(a), path.basename(b)], [before, after], found));
+  return 0;
+}
+
+async function exportTo(given: Given, paths: readonly string[]): Promise<number> {
+  const out = given.values['perfetto'] as string | undefined;
+  if (out === undefined)
+    throw new TeleopError('bad-option', 'export needs the file to write', {
+      hint: 'Use `farhand trace export traces/robot_trace_….jsonl --perfetto run.json`.',
+    });
+  let events = 0;
+  await writeOut(out, async (put) => {
+    const writer = new PerfettoWriter(put);
+    await readAll(paths, (record) => writer.add(record));
+    put(writer.end());
+    events = writer.events;
+  });
+  console.log(`${out}: ${events} events. Open it at ui.perfetto.dev, which reads it in the browser.`);
+  return 0;
+}
+
+async function readAll(
+  paths: readonly string[],
+  onRecord: OnRecord,
+  others: OtherLines = {},
+): Promise<TraceFileInfo[]> {
+  const progress = progressLine('reading');
+  const files: TraceFileInfo[] = [];
+  for (const file of paths) files.push(...(await readTraceParts(file, onRecord, progress.update, others)));
+  progress.done();
+  return files;
+}
+
+const CHUNK_CHARS = 1 << 20;
+
+/** In pieces: an export may be larger than memory. */
+async function writeOut(
+  out: string,
+  write: (put: (text: string) => void) => void | Promise<void>,
+): Promise<void> {
+  let fd = -1;
+  let waiting = '';
+  const flush = () => {
+    const bytes = Buffer.from(waiting);
+    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+    waiting = '';
+  };
+  try {
+    fd = openSync(out, 'w');
+    await write((text) => {
+      waiting += text;
+      if (waiting.length >= CHUNK_CHARS) flush();
+    });
+    flush();
+  } catch (cause) {
+    if (cause instanceof TeleopError || typeof (cause as NodeJS.ErrnoException).code !== 'string')
+      throw cause;
+    throw new TeleopError('file-unwritable', `${out} cannot be written: ${(cause as Error).message}`, {
+      hint: 'Name a file in a directory that exists and that you may write to.',
+      cause,
+    });
+  } finally {
+    if (fd >= 0) closeSync(fd);
+  }
+}
+
+/** The same answer to the same question. */
+function seeded(): () => number {
+  let state = 1;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function badWords(action: string | undefined, files: number): TeleopError {
+  const known = action === 'report' || action === 'diff' || action === 'export';
+  const message = !known
+    ? `trace has no action "${action ?? ''}"`
+    : action === 'diff'
+      ? `diff compares two trace files, not ${files}`
+      : 'no trace file given';
+  return new TeleopError('bad-option', message, {
+    hint: 'Use `farhand trace report traces/robot_trace_….jsonl`, or see `farhand trace --help`.',
+  });
+}

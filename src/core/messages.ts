@@ -6,6 +6,8 @@ import { HAND_NUMBERS } from './hand-points.ts';
 export interface HandSample {
   /** When the device took it, operator clock. */
   takenNs: number;
+  /** When the headset's app or page sent it, operator clock; NaN where that is not known. */
+  sentNs: number;
   positionM: Float64Array;
   quatXyzw: Float64Array;
   /** 0 open … 1 closed. */
@@ -34,6 +36,7 @@ export function emptyHandSample(): HandSample {
   const quatXyzw = new Float64Array([0, 0, 0, 1]);
   return {
     takenNs: 0,
+    sentNs: Number.NaN,
     positionM: new Float64Array(3),
     quatXyzw,
     gripper: 0,

@@ -65,6 +65,12 @@ export interface Telemetry {
   commandedRad: number[] | null;
   /** Commands closed since the previous message, oldest first. */
   closed: ClosedCommand[];
+  /** How the seconds of the session felt so far; null before the first was judged. */
+  feel?: FeelStatus | null;
+  /** Measured joints behind commanded ones, by correlation: get_state to the joints being there. Null: too little motion. */
+  motionLatencyMs?: number | null;
+  /** How alike the two motions are, 0.8 … 1. */
+  motionConfidence?: number | null;
   totals: {
     commands: number;
     applied: number;
@@ -76,6 +82,16 @@ export interface Telemetry {
   counters: Record<string, number>;
   /** What is being recorded; absent from operators that cannot. */
   record?: RecorderStatus | null;
+}
+
+/** Seconds judged one by one; docs/playout.md has the rules. */
+export interface FeelStatus {
+  windows: number;
+  badWindows: number;
+  strictWindows: number;
+  longestLateRun: number;
+  /** The newest second: commands off, of how many, and what most of them were due to, in words. */
+  last: { off: number; ticks: number; isBad: boolean; cause: string };
 }
 
 /** One closed trace, durations in milliseconds; null where a stamp or the clock offset is missing. */

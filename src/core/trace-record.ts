@@ -1,6 +1,6 @@
 /**
- * One command's stamps from hand to actuator. Operator stamps are in the operator's clock, remote ones in the
- * robot's; `offsetNs` (robot − operator) joins them. NaN where a stage was not reached or not known.
+ * One command's stamps from headset to actuator and back. Operator stamps are in the operator's clock, remote ones in
+ * the robot's; `offsetNs` (robot − operator) joins them. NaN where a stage was not reached or not known.
  */
 export interface TraceRecord {
   session: number;
@@ -24,6 +24,14 @@ export interface TraceRecord {
   late: number;
   /** Delay that the mapping's filter added before `getStateNs`, as it were: on top of the one-way time. */
   filterDelayNs: number;
+  /** When the device took the sample this command follows, operator clock; NaN where the device does not tell. */
+  deviceNs: number;
+  /** When the headset's app or page sent it, operator clock. */
+  sentNs: number;
+  /** When it arrived at the operator, operator clock. */
+  arrivedNs: number;
+  /** First state sample that shows this command's own motion, operator clock (by `offsetNs`); see `src/trace/motion.ts`. */
+  movedNs: number;
 }
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
@@ -48,16 +56,46 @@ export const TRACE_FIELDS = [
   'playoutDelayNs',
   'late',
   'filterDelayNs',
+  'deviceNs',
+  'sentNs',
+  'arrivedNs',
+  'movedNs',
 ] as const satisfies readonly (keyof TraceRecord)[];
 
 /** The parts of the one-way time, in path order; they add up to the total. */
 export const SEGMENTS = ['pipeline', 'serialise', 'wire', 'receive', 'playout', 'apply'] as const;
 export type Segment = (typeof SEGMENTS)[number];
 
+/** The whole way, from the headset's sample to the joints' motion: what lies before and after the one-way time too. */
+export const HOPS = ['capture', 'uplink', 'wait', ...SEGMENTS, 'response'] as const;
+export type Hop = (typeof HOPS)[number];
+
+/** Written out: a reader of long traces makes millions of them. */
 export function emptyTraceRecord(): TraceRecord {
-  const record = {} as TraceRecord;
-  for (const field of TRACE_FIELDS) record[field] = Number.NaN;
-  return record;
+  return {
+    session: Number.NaN,
+    seq: Number.NaN,
+    outcome: Number.NaN,
+    reason: Number.NaN,
+    getStateNs: Number.NaN,
+    pipelineDoneNs: Number.NaN,
+    wireSentNs: Number.NaN,
+    kernelNs: Number.NaN,
+    receiveNs: Number.NaN,
+    dueNs: Number.NaN,
+    releasedNs: Number.NaN,
+    appliedNs: Number.NaN,
+    offsetNs: Number.NaN,
+    uncertaintyNs: Number.NaN,
+    queueDepth: Number.NaN,
+    playoutDelayNs: Number.NaN,
+    late: Number.NaN,
+    filterDelayNs: Number.NaN,
+    deviceNs: Number.NaN,
+    sentNs: Number.NaN,
+    arrivedNs: Number.NaN,
+    movedNs: Number.NaN,
+  };
 }
 
 /** Hot path. */

@@ -69,6 +69,11 @@ export class TraceFileWriter {
     else this.#dropped++;
   }
 
+  /** A line of another kind than a command, from `stamps.ts`; given up when there is no room. */
+  note(line: string): void {
+    this.#append(`${line}\n`);
+  }
+
   /** Hands all lines to the system, and those to the disk at most once a second of `nowNs`, any monotonic clock. */
   flush(nowNs: number): 'ok' | 'fault' {
     const done = this.#try(() => {

@@ -10,10 +10,17 @@ export class LineSplitter {
   #overflowed = false;
   readonly #onLine: (text: string) => void;
   readonly #onOversize: () => void;
+  readonly #onBytes: ((bytes: Buffer, start: number, end: number) => boolean) | null;
 
-  constructor(onLine: (text: string) => void, onOversize: () => void) {
+  /** `onBytes` may take a line before it is made a text; the bytes are valid during the call. */
+  constructor(
+    onLine: (text: string) => void,
+    onOversize: () => void,
+    onBytes: ((bytes: Buffer, start: number, end: number) => boolean) | null = null,
+  ) {
     this.#onLine = onLine;
     this.#onOversize = onOversize;
+    this.#onBytes = onBytes;
   }
 
   /** `bytes` may be reused by the caller afterwards. */
@@ -26,10 +33,9 @@ export class LineSplitter {
       this.#emitCarried();
       start = end + 1;
     }
-    const stop = bytes.lastIndexOf(LINE_FEED);
-    if (stop >= start) {
-      for (const line of bytes.toString('utf8', start, stop).split('\n')) this.#onLine(line);
-      start = stop + 1;
+    for (let end = bytes.indexOf(LINE_FEED, start); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+      this.#emit(bytes, start, end);
+      start = end + 1;
     }
     this.#keep(bytes, start, bytes.length);
   }
@@ -46,9 +52,13 @@ export class LineSplitter {
     if (!this.#overflowed) this.#carried += bytes.copy(this.#carry, this.#carried, start, end);
   }
 
+  #emit(bytes: Buffer, start: number, end: number): void {
+    if (this.#onBytes?.(bytes, start, end) !== true) this.#onLine(bytes.toString('utf8', start, end));
+  }
+
   #emitCarried(): void {
     if (this.#overflowed) this.#onOversize();
-    else this.#onLine(this.#carry.toString('utf8', 0, this.#carried));
+    else this.#emit(this.#carry, 0, this.#carried);
     this.#carried = 0;
     this.#overflowed = false;
   }

@@ -2,9 +2,17 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { TeleopError } from '../core/errors.ts';
 import type { TraceRecord } from '../core/trace-record.ts';
+import { fastCommand } from './fast-line.ts';
 import { nextPartPath } from './file-name.ts';
 import { LineSplitter } from './lines.ts';
-import { parseTraceLine, TRACE_FORMAT, type TraceFooter, type TraceHeader } from './stamps.ts';
+import {
+  parseTraceLine,
+  TRACE_FORMAT,
+  type TraceFooter,
+  type TraceHeader,
+  type TraceMotion,
+} from './stamps.ts';
+import type { VideoRecord } from './video.ts';
 
 export interface TraceFileInfo {
   path: string;
@@ -21,6 +29,11 @@ export interface TraceFileInfo {
 
 /** Every record is fresh and belongs to the callee. */
 export type OnRecord = (record: TraceRecord) => void;
+/** Lines of other kinds. */
+export interface OtherLines {
+  onMotion?: (motion: TraceMotion) => void;
+  onVideo?: (frame: VideoRecord) => void;
+}
 export type OnProgress = (readBytes: number, totalBytes: number) => void;
 
 /**
@@ -31,11 +44,19 @@ export async function readTraceFile(
   path: string,
   onRecord: OnRecord,
   onProgress?: OnProgress,
+  others: OtherLines = {},
 ): Promise<TraceFileInfo> {
   const info: TraceFileInfo = { path, header: null, footer: null, commands: 0, bad: 0, torn: 0 };
   const splitter = new LineSplitter(
-    (text) => takeLine(text, info, onRecord),
+    (text) => takeLine(text, info, onRecord, others),
     () => info.bad++,
+    (bytes, start, end) => {
+      const record = fastCommand(bytes, start, end);
+      if (record === null) return false;
+      info.commands++;
+      onRecord(record);
+      return true;
+    },
   );
   const file = await attempt(path, () => open(path, 'r'));
   try {
@@ -53,10 +74,11 @@ export async function readTraceParts(
   path: string,
   onRecord: OnRecord,
   onProgress?: OnProgress,
+  others: OtherLines = {},
 ): Promise<TraceFileInfo[]> {
-  const infos = [await readTraceFile(path, onRecord, onProgress)];
+  const infos = [await readTraceFile(path, onRecord, onProgress, others)];
   for (let next = nextPartPath(path); next !== null && existsSync(next); next = nextPartPath(next)) {
-    infos.push(await readTraceFile(next, onRecord, onProgress));
+    infos.push(await readTraceFile(next, onRecord, onProgress, others));
   }
   return infos;
 }
@@ -81,13 +103,15 @@ async function pump(
   }
 }
 
-function takeLine(text: string, info: TraceFileInfo, onRecord: OnRecord): boolean {
+function takeLine(text: string, info: TraceFileInfo, onRecord: OnRecord, others: OtherLines = {}): boolean {
   if (text === '' || text === '\r') return true;
   const line = parseTraceLine(text);
   if (line.kind === 'command') {
     info.commands++;
     onRecord(line.record);
-  } else if (line.kind === 'header') info.header ??= line;
+  } else if (line.kind === 'motion') others.onMotion?.(line.motion);
+  else if (line.kind === 'video') others.onVideo?.(line.frame);
+  else if (line.kind === 'header') info.header ??= line;
   else if (line.kind === 'footer') info.footer = line;
   else if (line.kind === 'bad' && line.reason === 'unsupported-format') throw unsupported(info.path);
   else if (line.kind === 'bad') {

@@ -29,6 +29,10 @@ function measurementNotes(report: TraceReport): string[] {
         `p50 ${formatMs(wire.p50)}, max ${formatMs(wire.max)} ms on the wire`,
     );
   }
+  if (report.moved > 0 && report.moved < applied)
+    notes.push(`the motion of ${report.moved} of ${applied} applied commands was large enough to be seen`);
+  if (!report.isExact)
+    notes.push('there are too many commands to keep: percentiles are right to 0.1 %, maxima exactly');
   if ((report.segments.wire.latencyNs?.p50 ?? 0) < 0) {
     notes.push('the wire median is negative: the clock offset is wrong by more than the time on the wire');
   }

@@ -30,6 +30,10 @@ function command(seq: number, extraNs: number, fields: Partial<TraceRecord> = {}
     playoutDelayNs: 4_000_000,
     late: 0,
     filterDelayNs: Number.NaN,
+    deviceNs: Number.NaN,
+    sentNs: Number.NaN,
+    arrivedNs: Number.NaN,
+    movedNs: Number.NaN,
     ...fields,
   };
 }

@@ -1,19 +1,28 @@
 import { NS_PER_S } from '../core/clock.ts';
 import type { Percentiles } from '../core/percentiles.ts';
-import { SEGMENTS, type Segment } from '../core/trace-record.ts';
+import { type Hop, SEGMENTS } from '../core/trace-record.ts';
 import type { SegmentReport } from './distribution.ts';
 import { formatMs } from './milliseconds.ts';
 import type { TraceFileInfo } from './read-file.ts';
-import type { TraceReport } from './report.ts';
+import { OUTER_HOPS, type TraceReport } from './report.ts';
 import { notesOf } from './report-notes.ts';
+import { clockText, spellText, verdictOf } from './verdict.ts';
+import { VIDEO_SEGMENTS } from './video.ts';
 
 /** The report for people, plain text. `files` are the parts read; `columns` is the width of the terminal. */
 export function reportText(report: TraceReport, files: readonly TraceFileInfo[] = [], columns = 120): string {
   const rows: Row[] = [
     row('End to end', 'get_state → applied', report.oneWay),
-    ...SEGMENTS.map((name) => row(...SEGMENT_WORDS[name], report.segments[name])),
+    ...SEGMENTS.map((name) => row(...HOP_WORDS[name], report.segments[name])),
+    ...OUTER_HOPS.filter((name) => (report.outerHops[name].latencyNs?.max ?? 0) > 0).map((name) =>
+      row(...HOP_WORDS[name], report.outerHops[name]),
+    ),
   ];
-  const sections = [facts(report, files), table(rows, columns)];
+  if (report.handToMotionNs !== null)
+    rows.push(
+      row('Hand to motion', 'sampled → moved', { latencyNs: report.handToMotionNs, variationNs: null }),
+    );
+  const sections = [facts(report, files), table(rows, columns), ...videoLines(report), ...spellLines(report)];
   const notes = notesOf(report, files);
   if (notes.length > 0) sections.push(notes.map((note) => `Note: ${note}.`));
   return `${sections.map((lines) => lines.join('\n')).join('\n\n')}\n`;
@@ -25,13 +34,45 @@ interface Row {
   cells: string[];
 }
 
-const SEGMENT_WORDS: Record<Segment, [label: string, path: string]> = {
+/** Name and ends of each hop, for people. */
+export const HOP_WORDS: Record<Hop, [label: string, path: string]> = {
+  capture: ['Capture', 'sampled → sent'],
+  uplink: ['Headset uplink', 'sent → arrived'],
+  wait: ['Wait for tick', 'arrived → get_state'],
   pipeline: ['Operator pipeline', 'get_state → pipeline_done'],
   serialise: ['Serialise & send', 'pipeline_done → wire_sent'],
   wire: ['Wire', 'wire_sent → kernel_received'],
   receive: ['Robot receive', 'kernel_received → receive'],
   playout: ['Playout wait', 'receive → released'],
   apply: ['Robot apply', 'released → applied'],
+  response: ['Arm response', 'applied → moved'],
+};
+
+const MAX_SPELLS = 10;
+
+function spellLines({ feel, sessionStartsNs }: TraceReport): string[][] {
+  const { spells } = feel;
+  if (spells.length === 0) return [];
+  const shown = [...spells].sort((a, b) => b.deviating - a.deviating).slice(0, MAX_SPELLS);
+  const left = spells.length + feel.spellsLeftOut - shown.length;
+  const title = left > 0 ? `Bad times, the worst ${shown.length} of ${shown.length + left}` : 'Bad times';
+  const lines = shown.map(
+    (spell) =>
+      `  ${clockText(spell.startNs - sessionStartsNs[spell.session]!).padStart(7)}  ${spellText(spell)}`,
+  );
+  return [[`${title}:`, ...lines]];
+}
+
+function videoLines({ video }: TraceReport): string[][] {
+  return video.map(({ camera, frames, totalNs, segmentsNs }) => [
+    `Camera ${camera}: ${frames} pictures, captured → displayed ${wordsOf(totalNs)}`,
+    ...VIDEO_SEGMENTS.map((name) => `  ${name.padEnd(9)} ${wordsOf(segmentsNs[name])}`),
+  ]);
+}
+
+const wordsOf = (p: Percentiles | null): string => {
+  const [p50, p95, p99, max] = cellsOf(p);
+  return `p50 ${p50}, p95 ${p95}, p99 ${p99}, max ${max} ms`;
 };
 
 const HEADINGS = ['p50', 'p95', 'p99', 'max', 'p50', 'p95', 'p99', 'max'];
@@ -72,12 +113,16 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   lines.push(
     `Duration  ${durationText(report)}`,
     `Commands  ${countsText(report)}`,
-    `Clock     ${clockText(report)}`,
+    `Clock     ${uncertaintyText(report)}`,
   );
   const playout = playoutText(report, header?.playout);
   if (playout !== '') lines.push(`Playout   ${playout}`);
   const filter = report.filterDelayNs;
   if (filter !== null && filter.max > 0) lines.push(`Filter    ${filterText(filter)}`);
+  const motion = report.motionLatencyNs;
+  if (motion !== null)
+    lines.push(`Motion    joints follow commands by ${wordsOf(motion)} (get_state → there)`);
+  if (report.feel.windows > 0) lines.push(`Feel      ${feelText(report)}`);
   return lines;
 }
 
@@ -101,9 +146,14 @@ function countsText(report: TraceReport): string {
   );
 }
 
-function clockText({ clockUncertaintyNs: clock }: TraceReport): string {
+function uncertaintyText({ clockUncertaintyNs: clock }: TraceReport): string {
   if (clock === null) return 'offset uncertainty unknown';
   return `offset known to ±${formatMs(clock.max)} ms at worst, ±${formatMs(clock.last)} ms at the end`;
+}
+
+function feelText(report: TraceReport): string {
+  const { headline, sentences } = verdictOf(report);
+  return `${headline}; ${report.feel.strictWindows} strict. ${sentences.join(' ')}`;
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {

@@ -31,6 +31,10 @@ function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {})
     playoutDelayNs: 4_000_000,
     late: 0,
     filterDelayNs: Number.NaN,
+    deviceNs: Number.NaN,
+    sentNs: Number.NaN,
+    arrivedNs: Number.NaN,
+    movedNs: Number.NaN,
     ...fields,
   };
 }
@@ -99,6 +103,10 @@ describe('a report', () => {
       playoutDelayMs: flat(4),
       queueDepth: flat(1),
       filterDelayMs: null,
+      outerHopsMs: { capture: null, uplink: null, wait: null, response: null },
+      handToMotionMs: null,
+      motionLatencyMs: null,
+      feel: { windows: 0, badWindows: 0, strictWindows: 0, longestLateRun: 0 },
     });
     assert.deepEqual(report.segments.wire.variationNs, flat(MS));
     assert.deepEqual(report.segments.playout.variationNs, flat(0));

@@ -1,16 +1,19 @@
 import { REASONS } from '../core/counters.ts';
-import { type Percentiles, percentiles } from '../core/percentiles.ts';
-import { OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../core/trace-record.ts';
-import { Column } from './columns.ts';
-import {
-  distribution,
-  SESSION_STEP,
-  type SegmentReport,
-  sessionBreaks,
-  sortedOrder,
-} from './distribution.ts';
+import type { Percentiles } from '../core/percentiles.ts';
+import { HOPS, type Hop, OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../core/trace-record.ts';
+import { Distribution, type SegmentReport } from './distribution.ts';
+import { type Feel, FeelMeter } from './feel.ts';
 import { percentilesMs, roundMs } from './milliseconds.ts';
-import { oneWayNs, segmentsNs } from './segments.ts';
+import { Quantiles } from './quantiles.ts';
+import { type ReportDetail, ReportDetailBuilder } from './report-detail.ts';
+import { handToMotionNs, hopsNs, oneWayNs } from './segments.ts';
+import { Sequencer } from './sequencer.ts';
+import type { TraceMotion } from './stamps.ts';
+import { type VideoRecord, type VideoReport, VideoReportBuilder } from './video.ts';
+
+/** The hops that lie before and after the one-way time. */
+export const OUTER_HOPS = ['capture', 'uplink', 'wait', 'response'] as const satisfies readonly Hop[];
+export type OuterHop = (typeof OUTER_HOPS)[number];
 
 /** What a trace says. Distributions are over applied commands, late ones included; null where nothing is known. */
 export interface TraceReport {
@@ -32,6 +35,8 @@ export interface TraceReport {
   /** Applied commands with no kernel stamp, and with no released stamp (see `segmentsNs`). */
   withoutKernel: number;
   withoutRelease: number;
+  /** First get_state of each session, in order of appearance, operator clock. */
+  sessionStartsNs: number[];
   /** Operator clock, first to last get_state, summed over sessions. */
   durationNs: number;
   oneWay: SegmentReport;
@@ -47,6 +52,19 @@ export interface TraceReport {
   queueDepth: Percentiles | null;
   /** What the hand's filter added before the one-way time begins; null where nothing was filtered. */
   filterDelayNs: Percentiles | null;
+  /** From the device to get_state and from applied to the joints' motion, where that is known. */
+  outerHops: Record<OuterHop, SegmentReport>;
+  /** Device's sample, or its arrival, to the first state that shows the motion; and how many commands tell it. */
+  handToMotionNs: Percentiles | null;
+  moved: number;
+  /** By correlating commanded and measured joints: get_state to the joints being there. */
+  motionLatencyNs: Percentiles | null;
+  feel: Feel;
+  video: VideoReport[];
+  /** False: quantiles are right to 0.1 %, because there were too many commands to keep. */
+  isExact: boolean;
+  /** For drawing; null unless asked for. */
+  detail: ReportDetail | null;
 }
 
 /** A report for programs: milliseconds to the microsecond; null where nothing is known. */
@@ -68,21 +86,31 @@ export interface TraceSummary {
   queueDepth: Percentiles | null;
   /** What the hand's filter added, on top of the one-way time; null where nothing was filtered. */
   filterDelayMs: Percentiles | null;
+  /** What lies before get_state and after applied; null where it is not known. */
+  outerHopsMs: Record<OuterHop, Percentiles | null>;
+  handToMotionMs: Percentiles | null;
+  motionLatencyMs: Percentiles | null;
+  /** Seconds judged one by one, see docs/playout.md: what the percentiles above hide. */
+  feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
 }
 
 export interface ReportBuilder {
-  /** Records may come in any order and from several sessions; the record is not kept. */
+  /** Records may come out of order by 4096 and from several sessions; the record is not kept. */
   add(record: TraceRecord): void;
+  addMotion(motion: TraceMotion): void;
+  addVideo(frame: VideoRecord): void;
   /** May be called at any time and again. */
   finish(): TraceReport;
 }
 
-export function createReport(): ReportBuilder {
-  return new Accumulator();
+/** In constant memory, whatever the length of the run. `withDetail` keeps what a drawing needs. */
+export function createReport(withDetail = false): ReportBuilder {
+  return new Accumulator(withDetail);
 }
 
 export function summaryOf(report: TraceReport): TraceSummary {
   const { commands, applied, late, dropped, rejected, lost, clockUncertaintyNs: clock } = report;
+  const { windows, badWindows, strictWindows, longestLateRun } = report.feel;
   return {
     commands,
     applied,
@@ -99,6 +127,12 @@ export function summaryOf(report: TraceReport): TraceSummary {
     playoutDelayMs: percentilesMs(report.playoutDelayNs),
     queueDepth: report.queueDepth,
     filterDelayMs: percentilesMs(report.filterDelayNs),
+    outerHopsMs: Object.fromEntries(
+      OUTER_HOPS.map((name) => [name, percentilesMs(report.outerHops[name].latencyNs)]),
+    ) as Record<OuterHop, Percentiles | null>,
+    handToMotionMs: percentilesMs(report.handToMotionNs),
+    motionLatencyMs: percentilesMs(report.motionLatencyNs),
+    feel: { windows, badWindows, strictWindows, longestLateRun },
   };
 }
 
@@ -106,55 +140,59 @@ const APPLIED = OUTCOMES.indexOf('applied');
 const LATE = OUTCOMES.indexOf('late');
 const DROPPED = OUTCOMES.indexOf('dropped-stale');
 const REJECTED = OUTCOMES.indexOf('rejected');
-const WIRE = SEGMENTS.indexOf('wire');
+const WIRE = HOPS.indexOf('wire');
 
 class Accumulator implements ReportBuilder {
+  readonly #sequencer = new Sequencer((record, session) => this.#take(record, session));
+  readonly #feel = new FeelMeter();
+  readonly #detail: ReportDetailBuilder | null;
+  readonly #video = new VideoReportBuilder();
   readonly #byOutcome = OUTCOMES.map(() => 0);
   readonly #rejectedBy: Record<string, number> = {};
-  readonly #sessions = new Map<number, { index: number; firstNs: number; lastNs: number }>();
-  /** Session in order of appearance × 2³² + sequence number. */
-  readonly #keys = new Column();
-  readonly #oneWay = new Column();
-  readonly #segments = SEGMENTS.map(() => new Column());
-  readonly #lateness = new Column();
-  readonly #playout = new Column();
-  readonly #depth = new Column();
-  readonly #droppedWire = new Column();
-  readonly #filterDelay = new Column();
-  readonly #scratch = new Float64Array(SEGMENTS.length);
+  readonly #sessions = new Map<number, { firstNs: number; lastNs: number }>();
+  readonly #oneWay = new Distribution();
+  readonly #hops = HOPS.map(() => new Distribution());
+  readonly #lateness = new Quantiles();
+  readonly #playout = new Quantiles();
+  readonly #depth = new Quantiles();
+  readonly #droppedWire = new Quantiles();
+  readonly #filterDelay = new Quantiles();
+  readonly #handToMotion = new Quantiles();
+  readonly #motionLatency = new Quantiles();
+  readonly #scratch = new Float64Array(HOPS.length);
+  #session = -1;
+  #moved = 0;
   #unsynchronized = 0;
   #withoutKernel = 0;
   #withoutRelease = 0;
   #uncertaintyMaxNs = Number.NEGATIVE_INFINITY;
   #uncertaintyLastNs = Number.NaN;
 
+  constructor(withDetail: boolean) {
+    this.#detail = withDetail ? new ReportDetailBuilder() : null;
+  }
+
   add(record: TraceRecord): void {
-    const sessionIndex = this.#touchSession(record);
-    this.#byOutcome[record.outcome] = this.#byOutcome[record.outcome]! + 1;
-    if (Number.isNaN(record.offsetNs)) this.#unsynchronized++;
-    if (record.uncertaintyNs > this.#uncertaintyMaxNs) this.#uncertaintyMaxNs = record.uncertaintyNs;
     if (!Number.isNaN(record.uncertaintyNs)) this.#uncertaintyLastNs = record.uncertaintyNs;
-    if (!Number.isNaN(record.queueDepth)) this.#depth.push(record.queueDepth);
-    if (!Number.isNaN(record.playoutDelayNs)) this.#playout.push(record.playoutDelayNs);
-    if (record.outcome === REJECTED) {
-      const reason = REASONS[record.reason] ?? 'unknown';
-      this.#rejectedBy[reason] = (this.#rejectedBy[reason] ?? 0) + 1;
-    }
-    if (record.outcome === APPLIED || record.outcome === LATE) {
-      this.#addApplied(record, sessionIndex * SESSION_STEP + record.seq);
-    } else if (record.outcome === DROPPED) {
-      segmentsNs(record, this.#scratch);
-      this.#droppedWire.push(this.#scratch[WIRE]!);
-    }
+    this.#sequencer.push(record);
+  }
+
+  addMotion(motion: TraceMotion): void {
+    this.#motionLatency.add(motion.latencyNs);
+    this.#detail?.addMotion(motion);
+  }
+
+  addVideo(frame: VideoRecord): void {
+    this.#video.add(frame);
   }
 
   finish(): TraceReport {
+    this.#sequencer.flush();
+    this.#feel.finish();
     const [applied = 0, late = 0, dropped = 0, lost = 0, rejected = 0] = this.#byOutcome;
     const commands = applied + late + dropped + lost + rejected;
-    const order = sortedOrder(this.#keys);
-    const breaks = sessionBreaks(this.#keys, order);
-    const told = (column: Column) => distribution(column, order, breaks);
     const uncertainty = { max: this.#uncertaintyMaxNs, last: this.#uncertaintyLastNs };
+    const feel = this.#feel.verdict();
     return {
       commands,
       applied: applied + late,
@@ -167,50 +205,85 @@ class Accumulator implements ReportBuilder {
       unsynchronized: this.#unsynchronized,
       withoutKernel: this.#withoutKernel,
       withoutRelease: this.#withoutRelease,
+      sessionStartsNs: Array.from(this.#sessions.values(), ({ firstNs }) => firstNs),
       durationNs: this.#durationNs(),
-      oneWay: told(this.#oneWay),
-      segments: Object.fromEntries(SEGMENTS.map((name, i) => [name, told(this.#segments[i]!)])) as Record<
-        Segment,
-        SegmentReport
-      >,
-      droppedWireNs: percentiles(this.#droppedWire.toFloat64()),
-      playoutDelayNs: percentiles(this.#playout.toFloat64()),
-      playoutLatenessNs: percentiles(this.#lateness.toFloat64()),
+      oneWay: this.#oneWay.report(),
+      segments: this.#reportOf(SEGMENTS),
+      droppedWireNs: this.#droppedWire.percentiles(),
+      playoutDelayNs: this.#playout.percentiles(),
+      playoutLatenessNs: this.#lateness.percentiles(),
       clockUncertaintyNs: Number.isNaN(uncertainty.last) ? null : uncertainty,
-      queueDepth: percentiles(this.#depth.toFloat64()),
-      filterDelayNs: percentiles(this.#filterDelay.toFloat64()),
+      queueDepth: this.#depth.percentiles(),
+      filterDelayNs: this.#filterDelay.percentiles(),
+      outerHops: this.#reportOf(OUTER_HOPS),
+      handToMotionNs: this.#handToMotion.percentiles(),
+      moved: this.#moved,
+      motionLatencyNs: this.#motionLatency.percentiles(),
+      feel,
+      video: this.#video.finish(),
+      isExact: this.#oneWay.latency.isExact,
+      detail:
+        this.#detail?.finish(this.#oneWay.latency, (hop) => this.#hops[HOPS.indexOf(hop)]!.latency) ?? null,
     };
   }
 
-  #addApplied(record: TraceRecord, key: number): void {
-    this.#keys.push(key);
-    this.#oneWay.push(oneWayNs(record));
-    segmentsNs(record, this.#scratch);
-    for (let i = 0; i < this.#segments.length; i++) this.#segments[i]!.push(this.#scratch[i]!);
-    this.#lateness.push(Math.round(record.appliedNs) - Math.round(record.dueNs));
-    if (!Number.isNaN(record.filterDelayNs)) this.#filterDelay.push(Math.round(record.filterDelayNs));
+  #reportOf<H extends Hop>(names: readonly H[]): Record<H, SegmentReport> {
+    return Object.fromEntries(
+      names.map((name) => [name, this.#hops[HOPS.indexOf(name)]!.report()]),
+    ) as Record<H, SegmentReport>;
+  }
+
+  /** In the order of sending. */
+  #take(record: TraceRecord, session: number): void {
+    if (session !== this.#session) this.#beginSession(session);
+    this.#touchSession(record);
+    this.#feel.add(record, session);
+    this.#byOutcome[record.outcome] = this.#byOutcome[record.outcome]! + 1;
+    if (Number.isNaN(record.offsetNs)) this.#unsynchronized++;
+    if (record.uncertaintyNs > this.#uncertaintyMaxNs) this.#uncertaintyMaxNs = record.uncertaintyNs;
+    this.#depth.add(record.queueDepth);
+    this.#playout.add(record.playoutDelayNs);
+    hopsNs(record, this.#scratch);
+    this.#detail?.add(record, session, this.#scratch);
+    if (record.outcome === APPLIED || record.outcome === LATE) this.#addApplied(record);
+    else if (record.outcome === DROPPED) this.#droppedWire.add(this.#scratch[WIRE]!);
+    else if (record.outcome === REJECTED) {
+      const reason = REASONS[record.reason] ?? 'unknown';
+      this.#rejectedBy[reason] = (this.#rejectedBy[reason] ?? 0) + 1;
+    }
+  }
+
+  #addApplied(record: TraceRecord): void {
+    this.#oneWay.add(oneWayNs(record));
+    for (let i = 0; i < this.#hops.length; i++) this.#hops[i]!.add(this.#scratch[i]!);
+    this.#lateness.add(Math.round(record.appliedNs) - Math.round(record.dueNs));
+    this.#filterDelay.add(Math.round(record.filterDelayNs));
+    this.#handToMotion.add(handToMotionNs(record));
+    if (!Number.isNaN(record.movedNs)) this.#moved++;
     if (Number.isNaN(record.kernelNs)) this.#withoutKernel++;
     if (Number.isNaN(record.releasedNs)) this.#withoutRelease++;
   }
 
-  #touchSession(record: TraceRecord): number {
-    let session = this.#sessions.get(record.session);
-    if (session === undefined) {
-      session = {
-        index: this.#sessions.size,
-        firstNs: Number.POSITIVE_INFINITY,
-        lastNs: Number.NEGATIVE_INFINITY,
-      };
-      this.#sessions.set(record.session, session);
+  #beginSession(session: number): void {
+    this.#session = session;
+    this.#oneWay.restart();
+    for (const hop of this.#hops) hop.restart();
+  }
+
+  #touchSession(record: TraceRecord): void {
+    const known = this.#sessions.get(record.session);
+    if (known === undefined) {
+      this.#sessions.set(record.session, { firstNs: record.getStateNs, lastNs: record.getStateNs });
+      return;
     }
-    if (record.getStateNs < session.firstNs) session.firstNs = record.getStateNs;
-    if (record.getStateNs > session.lastNs) session.lastNs = record.getStateNs;
-    return session.index;
+    known.firstNs = Math.min(known.firstNs, record.getStateNs);
+    known.lastNs = Math.max(known.lastNs, record.getStateNs);
   }
 
   #durationNs(): number {
     let sumNs = 0;
-    for (const { firstNs, lastNs } of this.#sessions.values()) sumNs += Math.max(0, lastNs - firstNs);
+    for (const { firstNs, lastNs } of this.#sessions.values())
+      if (lastNs > firstNs) sumNs += lastNs - firstNs;
     return sumNs;
   }
 }

@@ -29,3 +29,30 @@ export function segmentsNs(record: TraceRecord, out: Float64Array): void {
 export function oneWayNs(record: TraceRecord): number {
   return Math.round(record.appliedNs) - Math.round(record.offsetNs) - Math.round(record.getStateNs);
 }
+
+/**
+ * Durations of the whole way in the order of HOPS; `out` holds HOPS.length numbers. Hot path.
+ *
+ * - `capture` (device → sent), `uplink` (sent → arrived) and `wait` (arrived → get_state) add up to get_state − device.
+ *   A stamp that is not known hands its time to the next hop, so `capture` and `uplink` are 0 where the sender's or the
+ *   arrival's stamp is missing. All three are NaN where neither device nor arrival is known.
+ * - `response` (applied → moved) needs no offset: both ends were taken by the robot.
+ */
+export function hopsNs(record: TraceRecord, out: Float64Array): void {
+  const deviceNs = Math.round(record.deviceNs);
+  const arrivedNs = Math.round(record.arrivedNs);
+  const sentNs = Number.isNaN(record.sentNs) ? deviceNs : Math.round(record.sentNs);
+  const heardNs = Number.isNaN(arrivedNs) ? sentNs : arrivedNs;
+  segmentsNs(record, out);
+  out.copyWithin(3, 0, 6);
+  out[0] = sentNs - deviceNs;
+  out[1] = heardNs - sentNs;
+  out[2] = Math.round(record.getStateNs) - heardNs;
+  out[9] = Math.round(record.movedNs) - (Math.round(record.appliedNs) - Math.round(record.offsetNs));
+}
+
+/** From the device's sample, or its arrival where the device does not tell, to the joints' motion; NaN when not seen. */
+export function handToMotionNs(record: TraceRecord): number {
+  const fromNs = Number.isNaN(record.deviceNs) ? record.arrivedNs : record.deviceNs;
+  return Math.round(record.movedNs) - Math.round(fromNs);
+}

@@ -45,6 +45,10 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     playoutDelayNs: signedNs,
     late: fc.constantFrom(Number.NaN, 0, 1),
     filterDelayNs: ns,
+    deviceNs: ns,
+    sentNs: ns,
+    arrivedNs: ns,
+    movedNs: ns,
   })
   .map((record) => ({ ...record, reason: OUTCOMES[record.outcome] === 'rejected' ? record.reason : -1 }));
 

@@ -1,10 +1,11 @@
 import { REASONS, type Reason } from '../core/counters.ts';
 import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { type VideoRecord, videoOf } from './video.ts';
 
 /** The lines of a trace file, specified in `protocol/trace.md`. */
 export const TRACE_FORMAT = 'farhand-trace/1';
 
-/** Stamp names in path order and the field of each. Names under `remote.` are robot clock, the rest operator clock. */
+/** Stamp names and the field of each: one way in path order, then what lies before and after it. Names under `remote.` are robot clock, the rest operator clock. */
 export const STAMPS = [
   ['leader.get_state', 'getStateNs'],
   ['operator.pipeline_done', 'pipelineDoneNs'],
@@ -14,6 +15,10 @@ export const STAMPS = [
   ['remote.follower.due', 'dueNs'],
   ['remote.follower.released', 'releasedNs'],
   ['remote.follower.applied', 'appliedNs'],
+  ['device.sampled', 'deviceNs'],
+  ['device.sent', 'sentNs'],
+  ['device.arrived', 'arrivedNs'],
+  ['follower.moved', 'movedNs'],
 ] as const satisfies readonly (readonly [string, keyof TraceRecord])[];
 
 /** What is known when a trace is opened. */
@@ -49,12 +54,22 @@ export interface TraceFooter {
   nextPart: number | null;
 }
 
+/** What correlating commanded and measured joints told; see `motion-latency.ts`. */
+export interface TraceMotion {
+  /** Operator clock. */
+  atNs: number;
+  latencyNs: number;
+  confidence: number;
+}
+
 export type BadLineReason = 'bad-json' | 'malformed' | 'unsupported-format';
 
 export type ParsedLine =
   | { kind: 'command'; record: TraceRecord }
   | TraceHeader
   | TraceFooter
+  | { kind: 'motion'; motion: TraceMotion }
+  | { kind: 'video'; frame: VideoRecord }
   | { kind: 'unknown' }
   | { kind: 'bad'; reason: BadLineReason };
 
@@ -100,6 +115,11 @@ export function footerLine(closed: number, ringDropped: number, nextPart: number
   return JSON.stringify({ kind: 'footer', closed, ring_dropped: ringDropped, ...next });
 }
 
+export function motionLine({ atNs, latencyNs, confidence }: TraceMotion): string {
+  const [at, latency] = [Math.round(atNs), Math.round(latencyNs)];
+  return `{"kind":"motion","at_ns":${at},"latency_ns":${latency},"confidence":${confidence.toFixed(4)}}`;
+}
+
 /** Never throws. `unknown` is a well-formed line of a kind this version does not read: skip it. */
 export function parseTraceLine(text: string): ParsedLine {
   let line: unknown;
@@ -112,6 +132,8 @@ export function parseTraceLine(text: string): ParsedLine {
   if (line['kind'] === 'teleop_cmd') return parseCommand(line);
   if (line['kind'] === 'header') return parseHeader(line);
   if (line['kind'] === 'footer') return parseFooter(line);
+  if (line['kind'] === 'motion') return parseMotion(line);
+  if (line['kind'] === 'video_frame') return parseVideo(line);
   return typeof line['kind'] === 'string' ? { kind: 'unknown' } : MALFORMED;
 }
 
@@ -160,6 +182,17 @@ function parseFooter(line: JsonObject): ParsedLine {
   if (!isCount(closed) || !isCount(ringDropped)) return MALFORMED;
   if (nextPart !== null && !isCount(nextPart)) return MALFORMED;
   return { kind: 'footer', closed, ringDropped, nextPart };
+}
+
+function parseMotion({ at_ns: atNs, latency_ns: latencyNs, confidence }: JsonObject): ParsedLine {
+  if (!Number.isSafeInteger(atNs) || !Number.isSafeInteger(latencyNs)) return MALFORMED;
+  if (typeof confidence !== 'number' || !(confidence >= 0 && confidence <= 1)) return MALFORMED;
+  return { kind: 'motion', motion: { atNs: atNs as number, latencyNs: latencyNs as number, confidence } };
+}
+
+function parseVideo(line: JsonObject): ParsedLine {
+  const frame = videoOf(line);
+  return frame === null ? MALFORMED : { kind: 'video', frame };
 }
 
 /** A rejection for a reason that has no number is written, and read back, as `rejected:unknown`. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Priors } from '../../src/app/network-memory.ts';
 import { boardSize } from '../../src/app/operator/board.ts';
 import type { OpenInput } from '../../src/app/operator/leader.ts';
-import { OPERATOR_SOCKETS, OperatorLoop } from '../../src/app/operator/loop.ts';
+import { OPERATOR_SOCKETS, OperatorLoop, type OperatorParts } from '../../src/app/operator/loop.ts';
 import { openInputs } from '../../src/app/operator/open.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
@@ -196,6 +196,8 @@ export class SimulatedRig {
   impair: Impairment;
   /** Sees every datagram of the operator before the network does. */
   onOperatorSend: (socket: number, bytes: Uint8Array) => void = () => {};
+  /** Commanded and measured joints, as the operator hands them on. */
+  onJoints: NonNullable<OperatorParts['onJoints']> = () => {};
   robot!: RobotSide;
   operator!: OperatorSide;
   /** What the robot knows about networks when it starts, and what it left behind. */
@@ -318,6 +320,7 @@ export class SimulatedRig {
       lateness: new DurationHistogram(),
       board: SnapshotBoard.create(boardSize(model.joints.length)),
       onClosed: (record) => side.closed.push({ ...record }),
+      onJoints: (...joints) => this.onJoints(...joints),
       windDown: side.windDown,
       onFinished: () => {
         operator.finished = true;

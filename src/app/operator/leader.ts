@@ -16,6 +16,8 @@ export interface OpenInput {
 /** What the leader tick pulled; reused from tick to tick. */
 export interface LeaderState {
   getStateNs: number;
+  /** When the newest message of the active input came; NaN from inputs that hear nobody. */
+  arrivedNs: number;
   sample: HandSample;
   status: SampleStatus;
   automatic: boolean;
@@ -29,6 +31,7 @@ export class Leader {
   readonly topic = new Topic<LeaderState>();
   readonly state: LeaderState = {
     getStateNs: 0,
+    arrivedNs: Number.NaN,
     sample: emptyHandSample(),
     status: 'none',
     automatic: false,
@@ -40,6 +43,9 @@ export class Leader {
   readonly routes: { device: InputDevice; socket: number }[] = [];
   #active: string;
   #stream = 0;
+  /** The device that was heard last, and when. */
+  #heard: InputDevice | null = null;
+  #heardNs = Number.NaN;
 
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
@@ -61,7 +67,17 @@ export class Leader {
 
   ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     const input = this.#inputs.get(name);
-    return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs, 0, 0);
+    if (input === undefined) return 'unknown-source';
+    const reason = input.device.ingest(bytes, length, receivedNs, 0, 0);
+    if (reason === null) this.heard(input.device, receivedNs);
+    return reason;
+  }
+
+  /** A message of `device` was taken. Hot path. */
+  heard(device: InputDevice, arrivedNs: number): void {
+    if (device !== this.#inputs.get(this.#active)!.device) return;
+    this.#heard = device;
+    this.#heardNs = arrivedNs;
   }
 
   /** How often the record button of any input was pressed. Hot path. */
@@ -85,10 +101,12 @@ export class Leader {
     this.#pull(device);
   }
 
-  /** Inputs that track no fingers leave the points alone, and those without joints the joints. */
+  /** Inputs that track no fingers leave the points alone, those without joints the joints, and those that know no sender its stamp. */
   #pull(device: InputDevice): void {
     this.state.sample.points = 0;
     this.state.sample.joints = 0;
+    this.state.sample.sentNs = Number.NaN;
+    this.state.arrivedNs = device === this.#heard ? this.#heardNs : Number.NaN;
     this.state.status = device.sample(this.state.getStateNs, this.state.sample);
   }
 

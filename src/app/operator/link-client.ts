@@ -10,7 +10,7 @@ import type { IssuedCommand } from './orchestrator.ts';
 
 const PENDING = 4096;
 const LOST_AFTER_NS = 2e9;
-const COLUMNS = 5; // seq (0 = closed), get_state, pipeline_done, wire_sent, filter delay
+const COLUMNS = 8; // seq (0 = closed), get_state, pipeline_done, wire_sent, filter delay, device, sent, arrived
 
 /** Sends commands and closes one trace per command: by its receipt, or as lost after two seconds. */
 export class LinkClient {
@@ -78,6 +78,9 @@ export class LinkClient {
     this.#pending[at + 2] = pipelineDoneNs;
     this.#pending[at + 3] = sentNs || this.#clock.nowNs();
     this.#pending[at + 4] = command.filterDelayNs;
+    this.#pending[at + 5] = command.deviceNs;
+    this.#pending[at + 6] = command.sentNs;
+    this.#pending[at + 7] = command.arrivedNs;
   }
 
   /** The commands that this packet repeats, oldest first. */
@@ -158,6 +161,10 @@ export class LinkClient {
     record.playoutDelayNs = Number.NaN;
     record.late = Number.NaN;
     record.filterDelayNs = this.#pending[at + 4]!;
+    record.deviceNs = this.#pending[at + 5]!;
+    record.sentNs = this.#pending[at + 6]!;
+    record.arrivedNs = this.#pending[at + 7]!;
+    record.movedNs = Number.NaN;
     record.offsetNs = this.#sync.offsetAt(record.wireSentNs);
     record.uncertaintyNs = this.#sync.uncertaintyNs;
     return record;

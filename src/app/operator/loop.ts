@@ -34,6 +34,7 @@ import {
 } from './board.ts';
 import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
+import type { JointsKind } from './joints-ring.ts';
 import { Leader, type OpenInput } from './leader.ts';
 import { LinkClient } from './link-client.ts';
 import { Orchestrator } from './orchestrator.ts';
@@ -59,6 +60,8 @@ export interface OperatorParts {
   onClosed: (record: TraceRecord) => void;
   /** To a recorder, after the command has left. */
   rows?: RowFeed;
+  /** Where the joints were told to be at a get_state (operator clock), and where they were (robot clock). Hot path. */
+  onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
   /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
   windDown: Int32Array;
   onFinished: () => void;
@@ -136,10 +139,14 @@ export class OperatorLoop implements DatagramHandler {
     });
     this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
     this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
-    const { rows } = parts;
+    const { rows, onJoints } = parts;
     if (rows !== undefined)
       this.#orchestrator.topic.subscribe((issued) =>
         rows.onCommand(issued, this.robot.state, this.sync.sync),
+      );
+    if (onJoints !== undefined)
+      this.#orchestrator.topic.subscribe(({ stateOperatorNs, seq, engagement, positionsRad }) =>
+        onJoints(engagement === 0 ? 'idle' : 'command', stateOperatorNs, seq, positionsRad),
       );
   }
 
@@ -256,6 +263,8 @@ export class OperatorLoop implements DatagramHandler {
       this.#orchestrator.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
+    const { robotNs, appliedSeq, positionsRad } = this.robot.state;
+    this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
     if (this.#autoArm) {
       // A robot found stopped is for a person to reset and to arm.
       this.#autoArm = false;
@@ -269,6 +278,7 @@ export class OperatorLoop implements DatagramHandler {
     const route = this.leader.routes[index];
     if (route === undefined) return 'wrong-port';
     const reason = route.device.ingest(bytes, length, arrivedNs, from, route.socket);
+    if (reason === null) this.leader.heard(route.device, arrivedNs);
     if (route.device.estop === true) this.ask('estop', arrivedNs);
     return reason;
   }

@@ -13,6 +13,7 @@ import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
 import { type ControlStart, windDownFlag } from '../shared.ts';
 import type { OpenRelay } from './input-relay.ts';
+import { jointsKeeper } from './joints-ring.ts';
 import type { OpenInput } from './leader.ts';
 import { OperatorLoop } from './loop.ts';
 import { RowFeed } from './row-feed.ts';
@@ -51,6 +52,7 @@ export async function openOperator(
       rows.onClosed(record);
     },
     rows,
+    onJoints: jointsKeeper(model.joints.length, memory.traceJoints, memory.telemetryJoints),
     windDown: windDownFlag(memory),
     onFinished,
   });

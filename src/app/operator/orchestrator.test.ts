@@ -38,6 +38,7 @@ function set() {
   );
   const sample = { ...emptyHandSample(), tracking: true, clutch: true, gripper: 0.5 };
   const leader: LeaderState = {
+    arrivedNs: Number.NaN,
     getStateNs: 0,
     sample,
     status: 'ok',

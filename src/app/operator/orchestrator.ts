@@ -17,6 +17,10 @@ const BLEND_NS = 0.4 * NS_PER_S;
 export interface IssuedCommand extends JointCommand {
   /** Delay that the mapping's filter added; NaN without one. Not sent: it goes into the trace. */
   filterDelayNs: number;
+  /** Of the hand that is followed, as in `TraceRecord`; NaN when none is. Not sent either. */
+  deviceNs: number;
+  sentNs: number;
+  arrivedNs: number;
 }
 
 export interface OrchestratorParts {
@@ -66,7 +70,13 @@ export class Orchestrator {
     this.#parts = parts;
     this.#engagedRad = new Float64Array(parts.joints);
     this.#mappedRad = new Float64Array(parts.joints);
-    this.command = { ...emptyCommand(parts.joints), session: parts.session, filterDelayNs: Number.NaN };
+    const unknown = {
+      filterDelayNs: Number.NaN,
+      deviceNs: Number.NaN,
+      sentNs: Number.NaN,
+      arrivedNs: Number.NaN,
+    };
+    this.command = { ...emptyCommand(parts.joints), session: parts.session, ...unknown };
   }
 
   get mode(): OperatorMode {
@@ -135,7 +145,7 @@ export class Orchestrator {
     command.stateOperatorNs = leader.getStateNs;
     command.tracking = leader.status === 'ok' && leader.sample.tracking;
     command.gripper = robot.gripper;
-    command.filterDelayNs = Number.NaN;
+    command.filterDelayNs = command.deviceNs = command.sentNs = command.arrivedNs = Number.NaN;
     if (this.#parts.homing.active) this.#driveHome(leader.getStateNs, robot);
     else if (this.#engaged) this.#follow(leader);
     const moves = this.#engaged || this.#parts.homing.driving;
@@ -149,9 +159,17 @@ export class Orchestrator {
     this.mapped = mapper.map(leader.sample, this.#mappedRad);
     this.#blendIn(leader.getStateNs);
     this.command.filterDelayNs = mapper.filterDelayNs;
+    this.#stampHand(leader);
     this.command.gripper = this.#gripper = leader.sample.gripper;
     if (this.mapped === 'unreachable') counters.add('unreachable');
     if (isUnusable(this.mapped)) this.#release(!leader.automatic);
+  }
+
+  /** A sample stamped on arrival has no stamp of its device. */
+  #stampHand({ sample, arrivedNs }: LeaderState): void {
+    this.command.deviceNs = sample.takenNs >= arrivedNs ? Number.NaN : sample.takenNs;
+    this.command.sentNs = sample.sentNs;
+    this.command.arrivedNs = arrivedNs;
   }
 
   /** A hand that was moving when it engaged must not jerk the arm along: its motion comes in over a moment, none is lost. */

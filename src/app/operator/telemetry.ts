@@ -11,6 +11,7 @@ import {
   OUTCOMES,
   SEGMENTS,
   TRACE_FIELDS,
+  type TraceRecord,
   unpackTraceRecord,
 } from '../../core/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
@@ -32,6 +33,7 @@ import {
   MAPPING_STATUS,
   stateOfCode,
 } from './board.ts';
+import { LiveFeel } from './live-feel.ts';
 
 const PERIOD_MS = 33;
 const SUBSCRIPTION_MS = 3000;
@@ -148,7 +150,8 @@ function telemetryBuilder(
   const joints = model.joints.length;
   const board = new SnapshotBoard(memory.board);
   const counters = new Counters(memory.counters);
-  const drain = closedDrain(RecordRing.attach(memory.telemetryRing));
+  const live = new LiveFeel(memory.telemetryJoints);
+  const drain = closedDrain(RecordRing.attach(memory.telemetryRing), (record) => live.add(record));
   const numbers = new Float64Array(boardSize(joints));
   const inputs = Object.keys(rig.operator.inputs);
   const field = (name: BoardField) => numbers[boardIndex(name)]!;
@@ -162,6 +165,7 @@ function telemetryBuilder(
     if (text === null) return null;
     recorder.onPresses(field('recordPresses'));
     const [cause, nearest] = boardWords(text);
+    const motion = live.motion(field('operatorNs'), field('offsetNs'));
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     const hand = boardIndex('handX');
@@ -217,6 +221,9 @@ function telemetryBuilder(
         : null,
       commandedRad: Number.isFinite(ageMs) ? angles(2) : null,
       closed,
+      feel: live.feel(),
+      motionLatencyMs: motion && finite(motion.latencyNs / 1e6),
+      motionConfidence: motion && finite(motion.confidence),
       totals: {
         commands: field('commands'),
         applied: field('applied'),
@@ -231,7 +238,7 @@ function telemetryBuilder(
   };
 }
 
-function closedDrain(ring: RecordRing): () => ClosedCommand[] {
+function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void): () => ClosedCommand[] {
   const packed = new Float64Array(TRACE_FIELDS.length);
   const record = emptyTraceRecord();
   const segments = new Float64Array(SEGMENTS.length);
@@ -239,6 +246,7 @@ function closedDrain(ring: RecordRing): () => ClosedCommand[] {
     const closed: ClosedCommand[] = [];
     while (ring.shift(packed)) {
       unpackTraceRecord(packed, record);
+      onRecord(record);
       segmentsNs(record, segments);
       closed.push({
         seq: record.seq,

@@ -1,0 +1,31 @@
+import { startProfiler } from '../app/profiler/server.ts';
+import { expectWords, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { whereOf } from './top.ts';
+
+const PORT = 4748;
+
+export const profileVerb: Verb = {
+  name: 'profile',
+  usage: '[DIR|FILE] [key=value …]',
+  about: 'Serves live percentiles, series and bad seconds of a run to this machine, from its trace file.',
+  details: `Follows the newest trace in DIR (default: trace.dir of the rig), or one FILE, in a process of its own.
+GET /api/profile answers one snapshot as JSON; the WebSocket /live sends one four times a second. Loopback only.`,
+  options: {
+    rig: RIG_OPTION,
+    port: { type: 'string', value: 'PORT', about: `TCP port on 127.0.0.1 (default: ${PORT}; 0: any)` },
+  },
+  async run(given) {
+    expectWords(profileVerb, given, 0, 1);
+    const profiler = await startProfiler(whereOf(given), numberOption(given, 'port', 0, 65535) ?? PORT);
+    console.log(
+      `Profiler on ${profiler.url}api/profile and ${profiler.url.replace('http', 'ws')}live (Ctrl-C ends it)`,
+    );
+    await new Promise<void>((resolve) => {
+      process.once('SIGINT', () => resolve());
+      process.once('SIGTERM', () => resolve());
+      process.once('disconnect', () => resolve());
+    });
+    await profiler.close();
+    return 0;
+  },
+};

@@ -1,0 +1,58 @@
+import type { Hop } from '../core/trace-record.ts';
+import type { Difference } from './diff.ts';
+import { roundMs } from './milliseconds.ts';
+import { HOP_WORDS } from './report-text.ts';
+import type { RunSample } from './run-sample.ts';
+
+/** Two runs for people, plain text. */
+export function diffText(
+  names: readonly [string, string],
+  runs: readonly [RunSample, RunSample],
+  found: readonly Difference[] | null,
+): string {
+  const [a, b] = runs;
+  const heads = [`A  ${names[0]}: ${runText(a)}`, `B  ${names[1]}: ${runText(b)}`];
+  if (found === null)
+    return `${[...heads, '', 'The shorter run has too few seconds to tell a difference from chance.'].join('\n')}\n`;
+  const rows = found.map(rowOf);
+  const width = (i: number) => Math.max(...[HEADINGS, ...rows].map((row) => row[i]!.length));
+  const line = (row: string[]) =>
+    row
+      .map((cell, i) => (i === 0 || i === 5 ? cell.padEnd(width(i)) : cell.padStart(width(i))))
+      .join('  ')
+      .trimEnd();
+  const real = found.filter(({ verdict }) => verdict === 'real').length;
+  const summary = `${real} of ${found.length} figures differ for certain (95 % interval without 0).`;
+  return `${[...heads, '', line(HEADINGS), ...rows.map(line), '', summary, ADVICE].join('\n')}\n`;
+}
+
+const ADVICE =
+  'Runs at different times also differ by the weather on the network: alternate them, and compare more than one pair.';
+const HEADINGS = ['', 'A', 'B', 'B − A', '95 % interval', ''];
+const VERDICTS = { real: 'differs', clock: 'within what the clock offsets may be wrong', open: 'not shown' };
+
+function runText({ commands, feel, stride }: RunSample): string {
+  const thinned = stride > 1 ? `, every ${stride}th group of seconds` : '';
+  return `${commands} commands, ${feel.badWindows} bad of ${feel.windows} seconds${thinned}`;
+}
+
+function rowOf({ what, quantile, a, b, value, low, high, verdict }: Difference): string[] {
+  const isShare = quantile === null;
+  const text = (x: number) => (isShare ? `${(100 * x).toFixed(2)} %` : `${roundMs(x).toFixed(3)}`);
+  const signed = (x: number) => `${x > 0 ? '+' : ''}${text(x)}`;
+  return [
+    labelOf(what, quantile),
+    text(a),
+    text(b),
+    signed(value),
+    `${signed(low)} … ${signed(high)}`,
+    VERDICTS[verdict],
+  ];
+}
+
+function labelOf(what: Difference['what'], quantile: number | null): string {
+  if (what === 'badSeconds') return 'Bad seconds';
+  const names = { oneWay: 'End to end', variation: 'Variation', handToMotion: 'Hand to motion' };
+  const name = Object.hasOwn(names, what) ? names[what as keyof typeof names] : HOP_WORDS[what as Hop][0];
+  return `${name} p${Math.round(100 * quantile!)} ms`;
+}

@@ -1,0 +1,152 @@
+import type { Interval } from './bootstrap.ts';
+import { COMPARED, type Compared, GROUP_S, type RunSample } from './run-sample.ts';
+
+/** One figure of two runs. */
+export interface Difference extends Interval {
+  what: Compared | 'badSeconds';
+  /** 0.5, 0.95, 0.99 of a distribution in nanoseconds; null: a share of seconds. */
+  quantile: number | null;
+  a: number;
+  b: number;
+  /**
+   * `real`: 0 lies outside the 95 % interval of b − a. `clock`: so it does, but the two clock offsets may be wrong by
+   * more than that. `open`: not shown.
+   */
+  verdict: 'real' | 'clock' | 'open';
+}
+
+const ROUNDS = 400;
+const MIN_BLOCKS = 8;
+const QUANTILES: Partial<Record<Compared, readonly number[]>> = {
+  oneWay: [0.5, 0.95, 0.99],
+  variation: [0.5, 0.99],
+  handToMotion: [0.5, 0.95],
+};
+/** These begin and end on different clocks. */
+const CROSSES_CLOCKS: readonly string[] = ['oneWay', 'wire', 'handToMotion'];
+
+/**
+ * b − a with its interval, by resampling whole groups of seconds of each run: neighbouring commands share their luck,
+ * and thousands of them prove no more than the seconds they come from. Null when a run is too short to say anything.
+ * `random` gives numbers in [0, 1).
+ */
+export function differences(a: RunSample, b: RunSample, random: () => number): Difference[] | null {
+  const size = Math.max(1, Math.min(GROUP_S, Math.floor(Math.min(a.seconds.length, b.seconds.length) / 20)));
+  const blocks = [a, b].map((run) => Math.floor(run.seconds.length / size));
+  if (Math.min(...blocks) < MIN_BLOCKS) return null;
+  const clockNs = a.uncertaintyNs + b.uncertaintyNs;
+  const found: Difference[] = [];
+  COMPARED.forEach((what, column) => {
+    const [pooledA, pooledB] = [pooled(a, column, size), pooled(b, column, size)];
+    if (pooledA.values.length === 0 || pooledB.values.length === 0) return;
+    const wanted = QUANTILES[what] ?? [0.5, 0.95];
+    intervalsOf(pooledA, pooledB, wanted, random).forEach((interval, i) => {
+      found.push({ what, quantile: wanted[i]!, ...interval, verdict: verdictOf(what, interval, clockNs) });
+    });
+  });
+  const seconds = badSeconds(a, b, random);
+  return seconds === null ? found : [...found, seconds];
+}
+
+interface Pooled {
+  /** Ascending, with the block each value came from. */
+  values: Float64Array;
+  block: Uint16Array;
+  /** How many values each block has. */
+  sizes: Float64Array;
+}
+
+function pooled(run: RunSample, column: number, size: number): Pooled {
+  const sizes = new Float64Array(Math.floor(run.seconds.length / size));
+  const seconds = run.seconds.slice(0, sizes.length * size).map((columns) => columns[column]!);
+  seconds.forEach((values, s) => {
+    sizes[Math.floor(s / size)]! += values.length;
+  });
+  const total = sizes.reduce((sum, n) => sum + n, 0);
+  const raw = new Float64Array(total);
+  const from = new Uint16Array(total);
+  let at = 0;
+  seconds.forEach((values, s) => {
+    from.fill(Math.floor(s / size), at, at + values.length);
+    raw.set(values, at);
+    at += values.length;
+  });
+  const order = Uint32Array.from({ length: total }, (_, i) => i).sort((x, y) => raw[x]! - raw[y]!);
+  return {
+    values: Float64Array.from(order, (i) => raw[i]!),
+    block: Uint16Array.from(order, (i) => from[i]!),
+    sizes,
+  };
+}
+
+type Told = Interval & { a: number; b: number };
+
+function intervalsOf(a: Pooled, b: Pooled, wanted: readonly number[], random: () => number): Told[] {
+  const estimates = wanted.map(() => new Float64Array(ROUNDS));
+  for (let round = 0; round < ROUNDS; round++) {
+    const [drawnA, drawnB] = [drawnQuantiles(a, wanted, random), drawnQuantiles(b, wanted, random)];
+    wanted.forEach((_, i) => {
+      estimates[i]![round] = drawnB[i]! - drawnA[i]!;
+    });
+  }
+  return wanted.map((q, i) => {
+    const plain = ({ values }: Pooled) => values[Math.max(0, Math.ceil(q * values.length) - 1)]!;
+    return { a: plain(a), b: plain(b), value: plain(b) - plain(a), ...middle95(estimates[i]!) };
+  });
+}
+
+/** Nearest ranks, for ascending `wanted`, of the values of blocks drawn with replacement, without building them. */
+function drawnQuantiles(
+  { values, block, sizes }: Pooled,
+  wanted: readonly number[],
+  random: () => number,
+): number[] {
+  const times = new Uint16Array(sizes.length);
+  let total = 0;
+  for (let i = 0; i < sizes.length; i++) {
+    const drawn = Math.floor(random() * sizes.length);
+    times[drawn]!++;
+    total += sizes[drawn]!;
+  }
+  const out: number[] = [];
+  let passed = 0;
+  for (let i = 0; i < values.length && out.length < wanted.length; i++) {
+    passed += times[block[i]!]!;
+    while (out.length < wanted.length && passed >= Math.ceil(wanted[out.length]! * total))
+      out.push(values[i]!);
+  }
+  while (out.length < wanted.length) out.push(values.at(-1)!);
+  return out;
+}
+
+function verdictOf(what: string, { low, high, value }: Interval, clockNs: number): Difference['verdict'] {
+  if (!(low > 0 || high < 0)) return 'open';
+  // An offset that is wrong moves every quantile alike; how commands vary it leaves alone.
+  return CROSSES_CLOCKS.includes(what) && Math.abs(value) <= clockNs ? 'clock' : 'real';
+}
+
+function badSeconds(a: RunSample, b: RunSample, random: () => number): Difference | null {
+  const blocksOf = (run: RunSample) => {
+    const out: number[] = [];
+    const { seconds } = run.feel;
+    for (let i = 0; i + GROUP_S <= seconds.length; i += GROUP_S)
+      out.push(seconds.slice(i, i + GROUP_S).filter(({ isBad }) => isBad).length / GROUP_S);
+    return out;
+  };
+  const [x, y] = [blocksOf(a), blocksOf(b)];
+  if (Math.min(x.length, y.length) < MIN_BLOCKS) return null;
+  const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const drawn = (values: readonly number[]) =>
+    mean(values.map(() => values[Math.floor(random() * values.length)]!));
+  const interval = {
+    value: mean(y) - mean(x),
+    ...middle95(Float64Array.from({ length: ROUNDS }, () => drawn(y) - drawn(x))),
+  };
+  const verdict = interval.low > 0 || interval.high < 0 ? 'real' : 'open';
+  return { what: 'badSeconds', quantile: null, a: mean(x), b: mean(y), ...interval, verdict };
+}
+
+function middle95(estimates: Float64Array): { low: number; high: number } {
+  estimates.sort();
+  return { low: estimates[Math.floor(0.025 * ROUNDS)]!, high: estimates[Math.ceil(0.975 * ROUNDS) - 1]! };
+}

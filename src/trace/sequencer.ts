@@ -1,0 +1,114 @@
+import {
+  emptyTraceRecord,
+  packTraceRecord,
+  TRACE_FIELDS,
+  type TraceRecord,
+  unpackTraceRecord,
+} from '../core/trace-record.ts';
+
+/** A sort key is the session in order of appearance × this + sequence number. */
+export const SESSION_STEP = 2 ** 32;
+
+export interface SequencerOptions {
+  /** Records held back at most. Default 4096: two seconds of 1 kHz, after which a lost command is closed. */
+  capacity?: number;
+  /** Live: a record is let go when the newest is this much later, by get_state. */
+  holdNs?: number;
+}
+
+const FIELDS = TRACE_FIELDS.length;
+
+/**
+ * Puts records, which come in the order of closing, into the order of sending: by session in order of appearance, then
+ * by sequence number. Holds a bounded number of them; one that comes even later is handed on at once, out of order.
+ */
+export class Sequencer {
+  readonly #capacity: number;
+  readonly #holdNs: number;
+  readonly #onRecord: (record: TraceRecord, session: number) => void;
+  readonly #sessions = new Map<number, number>();
+  readonly #packed: Float64Array;
+  /** Keys in ascending order from `#head` to `#tail`, with the slot of each record. */
+  readonly #keys: Float64Array;
+  readonly #slots: Int32Array;
+  readonly #free: Int32Array;
+  #freeCount: number;
+  #head = 0;
+  #tail = 0;
+  #newestNs = Number.NEGATIVE_INFINITY;
+  readonly #record = emptyTraceRecord();
+
+  /** The record handed out is reused. */
+  constructor(onRecord: (record: TraceRecord, session: number) => void, options: SequencerOptions = {}) {
+    const capacity = options.capacity ?? 4096;
+    this.#capacity = capacity;
+    this.#holdNs = options.holdNs ?? Number.POSITIVE_INFINITY;
+    this.#onRecord = onRecord;
+    this.#packed = new Float64Array((capacity + 1) * FIELDS);
+    this.#keys = new Float64Array(2 * capacity + 2);
+    this.#slots = new Int32Array(2 * capacity + 2);
+    this.#free = Int32Array.from({ length: capacity + 1 }, (_, i) => i);
+    this.#freeCount = capacity + 1;
+  }
+
+  push(record: TraceRecord): void {
+    const slot = this.#free[--this.#freeCount]!;
+    packTraceRecord(record, this.#packed.subarray(slot * FIELDS, (slot + 1) * FIELDS));
+    this.#insert(this.#sessionOf(record.session) * SESSION_STEP + record.seq, slot);
+    if (record.getStateNs > this.#newestNs) this.#newestNs = record.getStateNs;
+    if (this.#tail - this.#head > this.#capacity) this.#shift();
+    while (this.#head < this.#tail && this.#newestNs - this.#oldestNs() > this.#holdNs) this.#shift();
+  }
+
+  /** Hands on everything. */
+  flush(): void {
+    while (this.#head < this.#tail) this.#shift();
+    this.#newestNs = Number.NEGATIVE_INFINITY;
+  }
+
+  #sessionOf(session: number): number {
+    let index = this.#sessions.get(session);
+    if (index === undefined) {
+      index = this.#sessions.size;
+      this.#sessions.set(session, index);
+      // A live clock may begin anew with a new operator.
+      if (this.#holdNs !== Number.POSITIVE_INFINITY) this.flush();
+    }
+    return index;
+  }
+
+  #oldestNs(): number {
+    return this.#packed[this.#slots[this.#head]! * FIELDS + GET_STATE]!;
+  }
+
+  /** Nearly always at the end. */
+  #insert(key: number, slot: number): void {
+    if (this.#tail === this.#keys.length) this.#compact();
+    let at = this.#tail++;
+    while (at > this.#head && this.#keys[at - 1]! > key) {
+      this.#keys[at] = this.#keys[at - 1]!;
+      this.#slots[at] = this.#slots[at - 1]!;
+      at--;
+    }
+    this.#keys[at] = key;
+    this.#slots[at] = slot;
+  }
+
+  #compact(): void {
+    this.#keys.copyWithin(0, this.#head, this.#tail);
+    this.#slots.copyWithin(0, this.#head, this.#tail);
+    this.#tail -= this.#head;
+    this.#head = 0;
+  }
+
+  #shift(): void {
+    const slot = this.#slots[this.#head]!;
+    const session = Math.floor(this.#keys[this.#head]! / SESSION_STEP);
+    this.#head++;
+    unpackTraceRecord(this.#packed.subarray(slot * FIELDS, (slot + 1) * FIELDS), this.#record);
+    this.#free[this.#freeCount++] = slot;
+    this.#onRecord(this.#record, session);
+  }
+}
+
+const GET_STATE = TRACE_FIELDS.indexOf('getStateNs');

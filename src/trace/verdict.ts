@@ -1,0 +1,97 @@
+import { NS_PER_MS, NS_PER_S } from '../core/clock.ts';
+import { CAUSE_WORDS, type Cause } from './feel-cause.ts';
+import type { BadSpell } from './feel-judge.ts';
+import { formatMs } from './milliseconds.ts';
+import type { TraceReport } from './report.ts';
+
+export interface Verdict {
+  /** `unknown`: too short to judge a second. */
+  tone: 'steady' | 'uneven' | 'bad' | 'unknown';
+  headline: string;
+  /** Whole sentences. */
+  sentences: string[];
+}
+
+/** Targets over a whole run, which a run can pass while it feels broken. */
+const RUN_VARIATION_P99_NS = 20 * NS_PER_MS;
+const RUN_MAX_NS = 250 * NS_PER_MS;
+
+/** What the run was like, in words: first the feel, then what caused it, then what the percentiles would say. */
+export function verdictOf(report: TraceReport): Verdict {
+  const { feel } = report;
+  const seconds = `${feel.windows} ${feel.windows === 1 ? 'second' : 'seconds'}`;
+  if (feel.windows === 0)
+    return {
+      tone: 'unknown',
+      headline: 'Too short to judge',
+      sentences: ['Seconds are judged after the first ten of a session; this run has none.'],
+    };
+  if (feel.badWindows === 0)
+    return {
+      tone: feel.strictWindows === 0 ? 'steady' : 'uneven',
+      headline: `No bad second in ${seconds}`,
+      sentences: [
+        feel.strictWindows === 0
+          ? 'Never were two commands in a row more than 10.5 ms from the delay the operator was used to.'
+          : `In ${feel.strictWindows} of them two or more commands in a row were over 10.5 ms off (longest run of late ones: ${feel.longestLateRun}).`,
+      ],
+    };
+  return {
+    tone: 'bad',
+    headline: `${feel.badWindows} of ${seconds} felt bad`,
+    sentences: [...causeSentences(feel.spells), ...hiddenSentence(report)],
+  };
+}
+
+export interface CauseCount {
+  cause: Cause;
+  spells: number;
+  deviating: number;
+}
+
+/** By what the deviating commands of the bad times were due to, most first. */
+export function causesOf(spells: readonly BadSpell[]): CauseCount[] {
+  const counts = new Map<Cause, CauseCount>();
+  for (const { cause, deviating } of spells) {
+    const count = counts.get(cause) ?? { cause, spells: 0, deviating: 0 };
+    count.spells++;
+    count.deviating += deviating;
+    counts.set(cause, count);
+  }
+  return [...counts.values()].sort((a, b) => b.deviating - a.deviating);
+}
+
+function causeSentences(spells: readonly BadSpell[]): string[] {
+  return causesOf(spells).map(({ cause, spells: n }) => {
+    const times = n === 1 ? 'Once' : `${n} times`;
+    return `${times} ${CAUSE_WORDS[cause]}.`;
+  });
+}
+
+/** Run-level targets that did not see it. */
+function hiddenSentence({ oneWay }: TraceReport): string[] {
+  const p99 = oneWay.variationNs?.p99 ?? Number.NaN;
+  const max = oneWay.latencyNs?.max ?? Number.NaN;
+  if (!(p99 < RUN_VARIATION_P99_NS && max < RUN_MAX_NS)) return [];
+  return [
+    `The percentiles of the run hide it: p99 of the variation is ${formatMs(p99)} ms and the worst command ` +
+      `${formatMs(max)} ms, which pass targets of 20 and 250 ms.`,
+  ];
+}
+
+/** One bad time in words, `clock` being its place in the run. */
+export function spellText(spell: BadSpell): string {
+  const lengthS = ((spell.endNs - spell.startNs) / NS_PER_S).toFixed(1);
+  const ticks = `${spell.deviating} ${spell.deviating === 1 ? 'command' : 'commands'}`;
+  const share = spell.share < 0.995 ? ` (${Math.round(100 * spell.share)} % of them)` : '';
+  return `${lengthS} s, ${ticks} off, worst ${formatMs(spell.worstNs)} ms: ${CAUSE_WORDS[spell.cause]}${share}`;
+}
+
+/** `1:02:03` or `2:03`. */
+export function clockText(ns: number): string {
+  const whole = Math.max(0, Math.floor(ns / NS_PER_S));
+  const two = (n: number) => String(n).padStart(2, '0');
+  const hours = Math.floor(whole / 3600);
+  const minutes = Math.floor((whole % 3600) / 60);
+  return hours > 0 ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
+}

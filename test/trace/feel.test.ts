@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { REASONS } from '../../src/core/counters.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
+import { replay } from '../../src/robot/playout/replay/replay.ts';
+import { scoreOf } from '../../src/robot/playout/replay/score.ts';
+import { parseDelayTrace } from '../../src/robot/playout/replay/trace.ts';
+import { FeelMeter } from '../../src/trace/feel.ts';
+import { createReport } from '../../src/trace/report.ts';
+import { verdictOf } from '../../src/trace/verdict.ts';
+import { document002, MS, runOf } from './run.ts';
+
+/** What a live trace would hold of a replayed one. */
+function recordsOf(
+  name: string,
+  policy: string,
+): { records: TraceRecord[]; score: ReturnType<typeof scoreOf> } {
+  const text = gunzipSync(readFileSync(`test/data/delay-traces/${name}.csv.gz`)).toString();
+  const trace = parseDelayTrace(text, name);
+  // A live operator skips the ticks it misses; these senders made up for them in a burst.
+  trace.sendUs.forEach((_, i) => {
+    trace.sendUs[i] = 1000 + i * 10_000;
+  });
+  const applied = replay(trace, createPolicy(policy));
+  const records = Array.from({ length: trace.count }, (_, seq) => {
+    const record = emptyTraceRecord();
+    const sentNs = trace.sendUs[seq]! * 1000;
+    const arrivedNs = sentNs + trace.delayUs[seq]! * 1000;
+    const appliedNs = applied.applyUs[seq]! * 1000;
+    const isLost = Number.isNaN(trace.delayUs[seq]!);
+    const outcome = Number.isNaN(appliedNs) ? (isLost ? 'lost' : 'dropped-stale') : 'applied';
+    Object.assign(record, { session: 1, seq, outcome: OUTCOMES.indexOf(outcome), reason: -1, offsetNs: 0 });
+    Object.assign(record, { getStateNs: sentNs, pipelineDoneNs: sentNs, wireSentNs: sentNs });
+    record.playoutDelayNs = applied.delayUs[seq]! * 1000;
+    if (!isLost) record.kernelNs = record.receiveNs = arrivedNs;
+    if (outcome === 'applied') record.releasedNs = record.appliedNs = appliedNs;
+    return record;
+  });
+  return { records, score: scoreOf(trace, applied) };
+}
+
+function feelOf(records: readonly TraceRecord[]) {
+  const meter = new FeelMeter();
+  for (const record of records) meter.add(record, 0);
+  meter.finish();
+  return meter.verdict();
+}
+
+describe('feel from a live trace', () => {
+  for (const [name, policy] of [
+    ['wifi_tuned', 'none'],
+    ['bloat', 'fixed:60'],
+    ['loss2', 'none'],
+  ] as const)
+    it(`is the replay's score: ${policy} on ${name}`, () => {
+      const { records, score } = recordsOf(name, policy);
+      const { windows, badWindows, strictWindows, longestLateRun } = feelOf(records.slice(0, -5)); // as the scorer does
+      assert.ok(score !== null);
+      const expected = [score.windows, score.badWindows, score.strictWindows, score.longestLateRun];
+      assert.deepEqual([windows, badWindows, strictWindows, longestLateRun], expected);
+    });
+
+  it('blames the network for wifi, and loss for loss', () => {
+    const causes = (name: string) =>
+      new Set(feelOf(recordsOf(name, 'none').records).spells.map(({ cause }) => cause));
+    assert.deepEqual([...causes('wifi_tuned')], ['wire']);
+    assert.ok(causes('loss2').has('lost'));
+  });
+});
+
+describe('the session of document 002', () => {
+  const report = createReport();
+  for (const record of document002()) report.add(record);
+  const told = report.finish();
+
+  it('passes the targets over the run: p99 of the variation under 20 ms, no command over 250 ms', () => {
+    assert.ok(told.oneWay.variationNs!.p99 < 20 * MS, `${told.oneWay.variationNs!.p99 / MS}`);
+    assert.ok(told.oneWay.variationNs!.p99 > 5 * MS);
+    assert.ok(told.oneWay.latencyNs!.max > 200 * MS && told.oneWay.latencyNs!.max < 250 * MS);
+  });
+
+  it('fails the feel check in every cluster, and says that the network did it and that the percentiles hide it', () => {
+    assert.ok(told.feel.badWindows >= 40 && told.feel.badWindows < 70, `${told.feel.badWindows}`);
+    assert.ok(told.feel.strictWindows >= 20);
+    assert.deepEqual([...new Set(told.feel.spells.map(({ cause }) => cause))], ['wire']);
+    assert.equal(told.feel.spells.length, 11, 'ten clusters and the stall');
+    const { tone, sentences } = verdictOf(told);
+    assert.equal(tone, 'bad');
+    assert.ok(sentences.some((sentence) => sentence.includes('The percentiles of the run hide it')));
+  });
+
+  it('is not mistaken for scattered spikes: as many, spread out, are no bad second', () => {
+    const spread = runOf({ seconds: 600, wireMs: (tick, random) => (tick % 53 === 0 ? 44 : 3 + random()) });
+    const { badWindows, windows } = feelOf(spread);
+    assert.deepEqual([windows, badWindows], [590, 0]);
+  });
+});
+
+describe('what is to blame', () => {
+  /** The fields of the commands of one second, once a tenth of them is touched. */
+  const spoilt = (touch: (record: TraceRecord) => void) => {
+    const records = runOf({ seconds: 30, wireMs: (_, random) => 3 + random() });
+    for (const record of records)
+      if (record.seq >= 2000 && record.seq < 2100 && record.seq % 10 < 2) touch(record);
+    return feelOf(records).spells.map(({ cause }) => cause);
+  };
+  const delay = (record: TraceRecord, ...fields: (keyof TraceRecord)[]) => {
+    for (const field of fields) record[field] += 12 * MS;
+  };
+
+  it('is found among the segments', () => {
+    assert.deepEqual(
+      spoilt((record) => delay(record, 'appliedNs')),
+      ['apply'],
+    );
+    assert.deepEqual(
+      spoilt((record) => delay(record, 'appliedNs', 'releasedNs', 'receiveNs', 'dueNs')),
+      ['receive'],
+    );
+    assert.deepEqual(
+      spoilt((record) => delay(record, 'appliedNs', 'releasedNs')),
+      ['late-wake'],
+    );
+    assert.deepEqual(
+      spoilt((record) => delay(record, 'appliedNs', 'releasedNs', 'dueNs')),
+      ['playout'],
+    );
+  });
+
+  it('is the operator when ticks are missing, and nobody while nobody drives', () => {
+    const records = runOf({ seconds: 30, wireMs: () => 3 });
+    const stalled = records.filter(({ seq }) => seq < 2000 || seq >= 2100 || seq % 20 >= 8);
+    const feel = feelOf(stalled);
+    assert.deepEqual(
+      feel.spells.map(({ cause }) => cause),
+      ['missed-tick'],
+    );
+    assert.equal(feel.longestLateRun, 7, 'eight ticks missed; the last is but 13 ms late, less the target');
+    const idle = records.map((record) => ({ ...record }));
+    for (const record of idle.slice(2000, 2100)) {
+      Object.assign(record, {
+        outcome: OUTCOMES.indexOf('rejected'),
+        reason: REASONS.indexOf('not-engaged'),
+      });
+      record.appliedNs = Number.NaN;
+    }
+    assert.deepEqual([feelOf(idle).badWindows, feelOf(idle).windows], [0, 19]);
+  });
+
+  it('does not call a late wake-up a missed tick', () => {
+    const records = runOf({ seconds: 30, wireMs: () => 3 });
+    for (const record of records) if (record.seq % 10 === 0) record.getStateNs += 8 * MS;
+    assert.deepEqual([feelOf(records).windows, feelOf(records).spells.length], [20, 0]);
+  });
+});
