@@ -6,6 +6,9 @@ import { HAND_NUMBERS } from './hand-points.ts';
 export interface HandSample {
   /** When the device took it, operator clock. */
   takenNs: number;
+  /** When it left the device's program and when it came here, operator clock; NaN where unknown. */
+  sentNs: number;
+  arrivedNs: number;
   positionM: Float64Array;
   quatXyzw: Float64Array;
   /** 0 open … 1 closed. */
@@ -27,6 +30,8 @@ export function emptyHandSample(): HandSample {
   const quatXyzw = new Float64Array([0, 0, 0, 1]);
   return {
     takenNs: 0,
+    sentNs: Number.NaN,
+    arrivedNs: Number.NaN,
     positionM: new Float64Array(3),
     quatXyzw,
     gripper: 0,

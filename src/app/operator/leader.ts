@@ -64,6 +64,11 @@ export class Leader {
     return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs, 0, 0);
   }
 
+  /** The bytes it was last given asked for an e-stop. */
+  asksEstop(name: string): boolean {
+    return this.#inputs.get(name)?.device.estop === true;
+  }
+
   /** How well the active input hears its sender. Hot path. */
   quality(nowNs: number, out: InputQuality): void {
     const { device } = this.#inputs.get(this.#active)!;
@@ -78,9 +83,11 @@ export class Leader {
     this.#pull(device);
   }
 
-  /** Inputs that track no fingers leave the points alone. */
+  /** Inputs that track no fingers leave the points alone, and those without a sender the times of its sending. */
   #pull(device: InputDevice): void {
     this.state.sample.points = 0;
+    this.state.sample.sentNs = Number.NaN;
+    this.state.sample.arrivedNs = Number.NaN;
     this.state.status = device.sample(this.state.getStateNs, this.state.sample);
   }
 
