@@ -4,6 +4,7 @@ import { Drive } from './drive/drive.ts';
 import type { ServerMessage } from './link/messages.ts';
 import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
 import { Banner } from './panels/banner.ts';
+import { ControlChip } from './panels/control-chip.ts';
 import { CountersDrawer } from './panels/counters.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
@@ -26,7 +27,12 @@ const WATCH_MS = 100;
 
 window.__farhand = { frames: 0, lastTelemetry: null };
 
-const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
+const link = new ConsoleLink(socketUrl(location), {
+  onMessage: receive,
+  onStatus: linkChanged,
+  onAccess: (message) => control.hear(message),
+});
+const control = new ControlChip((request) => link.say(request));
 const view = openView();
 const latency = new LatencyPanel((request) => link.send(request));
 const counters = new CountersDrawer();

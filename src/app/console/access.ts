@@ -110,7 +110,7 @@ export function isOwnOrigin(request: IncomingMessage): boolean {
   );
 }
 
-const isSecure = (request: IncomingMessage): boolean => 'encrypted' in request.socket;
+export const isSecure = (request: IncomingMessage): boolean => 'encrypted' in request.socket;
 
 /** Browsers share cookies between the ports of a host, and guard secure ones from plain pages. */
 function cookieName(request: IncomingMessage): string {

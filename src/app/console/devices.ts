@@ -36,7 +36,7 @@ const hashOf = (token: string): Buffer =>
 /** What a person may call a device: one line, nothing that moves a cursor. */
 export function deviceName(text: unknown): string {
   const name = String(text ?? '')
-    .replace(/[^\p{L}\p{N} ._'()-]+/gu, ' ')
+    .replace(/[^\p{L}\p{N}._'()-]+/gu, ' ')
     .trim()
     .slice(0, MAX_NAME);
   return name === '' ? 'device' : name;
