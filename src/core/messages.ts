@@ -6,9 +6,8 @@ import { HAND_NUMBERS } from './hand-points.ts';
 export interface HandSample {
   /** When the device took it, operator clock. */
   takenNs: number;
-  /** When it left the device's program and when it came here, operator clock; NaN where unknown. */
+  /** When the headset's app or page sent it, operator clock; NaN where that is not known. */
   sentNs: number;
-  arrivedNs: number;
   positionM: Float64Array;
   quatXyzw: Float64Array;
   /** 0 open … 1 closed. */
@@ -31,7 +30,6 @@ export function emptyHandSample(): HandSample {
   return {
     takenNs: 0,
     sentNs: Number.NaN,
-    arrivedNs: Number.NaN,
     positionM: new Float64Array(3),
     quatXyzw,
     gripper: 0,

@@ -32,6 +32,8 @@ export interface Telemetry {
     rateHz: number | null;
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
+    /** Of the newest sample at that tick, from when it was taken; null before the first. */
+    ageMs?: number | null;
   };
   operator: {
     mode: OperatorMode;

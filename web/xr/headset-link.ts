@@ -67,6 +67,11 @@ export class HeadsetLink {
     return this.#socket.send(request) || this.#peer.open;
   }
 
+  /** As if the network had: the WebSocket goes on alone until a new one stands. */
+  dropPeer(): void {
+    this.#peer.drop();
+  }
+
   #hearPeer(text: string): void {
     const receivedNs = performance.now() * 1e6;
     const message = JSON.parse(text) as AccessMessage;

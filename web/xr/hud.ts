@@ -22,7 +22,7 @@ const WINDOW = 300;
 
 /** State, cause and latency on a board, and one sentence about what keeps the robot from following. */
 export class Hud {
-  readonly board = new Board(0.8, 0.36, 800);
+  readonly board = new Board(1.1, 0.5, 600);
   readonly #oneWayMs: number[] = [];
   #drawn = '';
 
@@ -51,7 +51,7 @@ export class Hud {
   #latency({ over, rttMs }: HudNews): string {
     const sorted = this.#oneWayMs.toSorted((a, b) => a - b);
     const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]?.toFixed(0) ?? '–';
-    return `hand to robot ${at(0.5)} ms, p95 ${at(0.95)} · headset ${rttMs?.toFixed(1) ?? '–'} ms by ${over}`;
+    return `to the robot ${at(0.5)} ms, p95 ${at(0.95)} · ${over} ${rttMs?.toFixed(0) ?? '–'} ms`;
   }
 
   #paint([state = '', cause = '', warning = '', ...rest]: string[], tone: string): void {
@@ -67,10 +67,10 @@ export class Hud {
       context.fillStyle = colour;
       context.fillText(text, 34, y, width - 50);
     };
-    line(state, 18, 64, tone);
-    line(cause, 94, 28, '#b4bfcc');
-    line(warning, 134, 34, '#f5a524');
-    for (const [i, text] of rest.entries()) line(text, 190 + 42 * i, 28, '#e8edf3');
+    line(state, 16, 66, tone);
+    line(cause, 92, 30, '#b4bfcc');
+    line(warning, 136, 36, '#f5a524');
+    for (const [i, text] of rest.entries()) line(text, 196 + 46 * i, 30, '#e8edf3');
     this.board.show();
   }
 }

@@ -14,7 +14,14 @@ import { TouchButtons } from './touch-buttons.ts';
 declare global {
   interface Window {
     /** For tests of the page; nothing else reads it. */
-    __farhandXr: { telemetry: Telemetry | null; access: AccessNews | null; over: string; frames: number };
+    __farhandXr: {
+      telemetry: Telemetry | null;
+      access: AccessNews | null;
+      over: string;
+      frames: number;
+      press(kind: 'arm' | 'reset'): void;
+      dropPeer(): void;
+    };
   }
 }
 
@@ -22,7 +29,14 @@ const INPUT = 'webxr';
 const STALE_MS = 1000;
 const LATE_MS = 120;
 
-const news = { telemetry: null as Telemetry | null, access: null as AccessNews | null, over: '', frames: 0 };
+const news: Window['__farhandXr'] = {
+  telemetry: null,
+  access: null,
+  over: '',
+  frames: 0,
+  press: (kind) => link.send({ kind }),
+  dropPeer: () => link.dropPeer(),
+};
 window.__farhandXr = news;
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
@@ -49,7 +63,7 @@ const buttons = new TouchButtons([
   { label: () => 'STOP', colour: '#d9232e', always: true, press: () => stop.press(performance.now()) },
 ]);
 
-hud.board.root.position.set(0, 1.62, -1.25);
+hud.board.root.position.set(0, 1.72, -1.35);
 buttons.root.position.set(-0.52, 1.02, -0.42);
 buttons.root.rotation.y = 0.5;
 room.scene.add(hud.board.root, buttons.root);
@@ -167,7 +181,9 @@ function cue({ robot, closed, operator }: Telemetry): void {
   wasHampered = hampered;
 }
 
-const isFresh = (): boolean => link.status === 'open' && performance.now() - receivedMs < STALE_MS;
+function isFresh(): boolean {
+  return link.status === 'open' && performance.now() - receivedMs < STALE_MS;
+}
 
 function showHud(): void {
   const { telemetry, access, over } = news;

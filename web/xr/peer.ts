@@ -34,7 +34,7 @@ export class Peer {
     const waitMs = this.#connection === null ? RETRY_MS : GIVE_UP_MS;
     if (this.#open || nowMs - this.#askedMs < waitMs || !('RTCPeerConnection' in window)) return;
     this.#askedMs = nowMs;
-    this.#drop();
+    this.drop();
     this.#options.say({ kind: 'rtc-start' });
   }
 
@@ -44,7 +44,7 @@ export class Peer {
       if (type === 'offer' && sdp) await this.#answer(sdp);
       else if (candidate) await this.#connection?.addIceCandidate({ candidate, sdpMid: mid ?? '0' });
     } catch {
-      this.#drop();
+      this.drop();
     }
   }
 
@@ -68,7 +68,7 @@ export class Peer {
   }
 
   async #answer(sdp: string): Promise<void> {
-    this.#drop();
+    this.drop();
     const connection = new RTCPeerConnection({ iceServers: [] });
     this.#connection = connection;
     connection.ondatachannel = ({ channel }) => this.#adopt(channel);
@@ -104,10 +104,11 @@ export class Peer {
 
   #lost(connection: RTCPeerConnection | null): void {
     if (connection !== this.#connection) return;
-    this.#drop();
+    this.drop();
   }
 
-  #drop(): void {
+  /** Ends the connection; `keep` makes another. */
+  drop(): void {
     const connection = this.#connection;
     this.#connection = this.#poses = this.#control = null;
     this.#setOpen(false);

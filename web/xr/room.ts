@@ -1,11 +1,13 @@
 import {
   Color,
   ColorManagement,
+  CylinderGeometry,
   GridHelper,
   Group,
   InstancedMesh,
   LinearSRGBColorSpace,
   Matrix4,
+  Mesh,
   MeshBasicMaterial,
   PerspectiveCamera,
   Scene,
@@ -37,6 +39,7 @@ export class Room {
   readonly #shapes: Shapes;
   readonly #base = new Group();
   readonly #floor: GridHelper;
+  readonly #table: Mesh;
   readonly #joints: InstancedMesh;
   readonly #matrix = new Matrix4();
   #robot: Arm | null = null;
@@ -52,6 +55,10 @@ export class Room {
     this.renderer.xr.setReferenceSpaceType('local-floor');
     this.#shapes = new Shapes(quality.detail);
     this.#floor = new GridHelper(6, 12, this.#palette.gridStrong, this.#palette.gridLine);
+    this.#table = new Mesh(
+      new CylinderGeometry(0.28, 0.28, 0.02, 32),
+      new MeshBasicMaterial({ color: this.#palette.collar }),
+    );
     this.#joints = new InstancedMesh(
       new SphereGeometry(0.008, 8, 6),
       new MeshBasicMaterial({ color: this.#palette.hand }),
@@ -62,7 +69,8 @@ export class Room {
     // The robot's forward, +X, is the wearer's −Z.
     this.#base.rotation.y = Math.PI / 2;
     this.#base.position.set(...BASE_M);
-    this.scene.add(this.#floor, this.#base, this.#joints);
+    this.#table.position.set(BASE_M[0], BASE_M[1] - 0.01, BASE_M[2]);
+    this.scene.add(this.#floor, this.#table, this.#base, this.#joints);
     this.camera.position.set(0, 1.5, 0.6);
     this.camera.lookAt(0, 1, -0.8);
     this.showAround(true);

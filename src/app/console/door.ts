@@ -45,7 +45,11 @@ export async function openDoor(http: Server, rig: Rig, access: Access, root: str
     await listen(http, rig);
     const { port } = http.address() as AddressInfo;
     const name = host === '127.0.0.1' ? 'localhost' : host;
-    return { url: `http://${name}:${port}/`, lan: null, close: () => ended(http, [http]) };
+    return {
+      url: `http://${name}:${port}/`,
+      lan: null,
+      close: () => ended(http, () => http.closeAllConnections()),
+    };
   }
   const tls = openTls();
   const secure = createSecureServer({ cert: tls.cert, key: tls.key });
@@ -60,14 +64,19 @@ export async function openDoor(http: Server, rig: Rig, access: Access, root: str
     if (access.isLocal(request)) http.emit('upgrade', request, socket, head);
     else socket.destroy();
   });
-  const net = createNetServer((socket) => sniff(socket, secure, plain));
+  const open = new Set<Socket>();
+  const net = createNetServer((socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
+    sniff(socket, secure, plain);
+  });
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
   const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
   return {
     url: `https://${seen}:${port}/`,
     lan: { trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
-    close: () => ended(net, [secure, plain]),
+    close: () => ended(net, () => open.forEach((socket) => void socket.destroy())),
   };
 }
 
@@ -135,9 +144,9 @@ function listen(server: NetServer, rig: Rig): Promise<void> {
   });
 }
 
-function ended(listener: NetServer, servers: { closeAllConnections(): void }[]): Promise<void> {
+function ended(listener: NetServer, hangUp: () => void): Promise<void> {
   return new Promise((resolve) => {
     listener.close(() => resolve());
-    for (const server of servers) server.closeAllConnections();
+    hangUp();
   });
 }

@@ -83,11 +83,9 @@ export class Leader {
     this.#pull(device);
   }
 
-  /** Inputs that track no fingers leave the points alone, and those without a sender the times of its sending. */
+  /** Inputs that track no fingers leave the points alone. */
   #pull(device: InputDevice): void {
     this.state.sample.points = 0;
-    this.state.sample.sentNs = Number.NaN;
-    this.state.sample.arrivedNs = Number.NaN;
     this.state.status = device.sample(this.state.getStateNs, this.state.sample);
   }
 

@@ -160,6 +160,7 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
+        ageMs: finite((field('operatorNs') - field('handTakenNs')) / 1e6),
       },
       operator: {
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',

@@ -89,7 +89,6 @@ class HeadsetHand implements InputDevice {
     const fresh = nowNs - newest.takenNs <= this.#config.staleAfterMs * 1e6;
     out.takenNs = newest.takenNs;
     out.sentNs = newest.sentNs;
-    out.arrivedNs = newest.arrivedNs;
     out.positionM.set(newest.positionM);
     out.quatXyzw.set(newest.quatXyzw);
     out.gripper = newest.gripper;
@@ -121,7 +120,6 @@ class HeadsetHand implements InputDevice {
     // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
     newest.takenNs = Number.isNaN(takenNs) ? receivedNs : Math.min(takenNs, receivedNs);
     newest.sentNs = sentNs >= takenNs ? Math.min(sentNs, receivedNs) : Number.NaN;
-    newest.arrivedNs = receivedNs;
     newest.estop = this.#packet.estop;
     newest.tracking = this.#packet.visible && side.tracked;
     newest.clutch = this.#clutchOf(side) && newest.tracking;
