@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdirSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +14,10 @@ import { type ConsoleHandle, startConsole } from '../../src/app/console/server.t
 import { loadRig } from '../../src/app/rig.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
-import { temporaryFolder } from './farhand.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+import { root, temporaryFolder } from './farhand.ts';
+
+const artifacts = path.join(root, 'artifacts');
 
 type Json = Record<string, unknown>;
 
@@ -277,6 +281,49 @@ describe('a console on the network', () => {
     assert.equal((await request('POST', 'api/access/forget', admin, JSON.stringify({ id }))).status, 200);
     const [code] = await closed;
     assert.equal(code, 4001);
+  });
+
+  it('explains itself and pairs in a real browser', { skip: noChromium }, async () => {
+    const browser = await launchChromium();
+    try {
+      const context = await browser.newContext({
+        ignoreHTTPSErrors: true,
+        viewport: { width: 900, height: 900 },
+      });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      mkdirSync(artifacts, { recursive: true });
+      await page.goto(url.replace('https:', 'http:'));
+      await page.getByTestId('fingerprint').filter({ hasText: console_.lan!.fingerprint }).waitFor();
+      assert.equal(await page.getByTestId('qr').locator('svg').count(), 1);
+      await page.screenshot({ path: path.join(artifacts, 'trust.png') });
+      assert.equal(await page.getByTestId('secure').getAttribute('href'), url);
+
+      await page.goto(`${url}vr`);
+      await page.getByTestId('why').filter({ hasText: 'not paired' }).waitFor();
+      await page.goto(`${url}pair`);
+      const { code } = console_.pairing.issue('operator');
+      await page.getByTestId('code').fill(String((Number(code) + 1) % 1e6).padStart(6, '0'));
+      await page.getByTestId('pair').click();
+      await page.getByTestId('said').filter({ hasText: 'not the code' }).waitFor();
+      await page.getByTestId('code').fill(code);
+      await page.getByTestId('name').fill('Quest 3');
+      await page.screenshot({ path: path.join(artifacts, 'pair-enter.png') });
+      await page.getByTestId('pair').click();
+      await page.getByTestId('offer-viewer').click();
+      const shown =
+        (await page
+          .getByTestId('shown-code')
+          .filter({ hasText: /\d{3} \d{3}/ })
+          .textContent()) ?? '';
+      assert.equal(shown.replace(' ', ''), console_.pairing.current?.code);
+      assert.equal(await page.getByTestId('qr').locator('svg').count(), 1);
+      await page.screenshot({ path: path.join(artifacts, 'pair-offer.png') });
+      assert.deepEqual(complaints, []);
+    } finally {
+      await browser.close();
+    }
   });
 
   it('does not answer to foreign names, and keeps its secrets to its owner', async () => {

@@ -93,7 +93,8 @@ class HeadsetHand implements InputDevice {
     out.quatXyzw.set(newest.quatXyzw);
     out.gripper = newest.gripper;
     out.tracking = fresh && newest.tracking;
-    out.clutch = fresh && newest.clutch;
+    // A hand that was lost has not let go: only a clutch that is seen to open lets it engage anew.
+    out.clutch = newest.clutch;
     out.estop = fresh && newest.estop;
     out.points = newest.points;
     out.pointsM.set(newest.pointsM);
@@ -122,7 +123,7 @@ class HeadsetHand implements InputDevice {
     newest.sentNs = sentNs >= takenNs ? Math.min(sentNs, receivedNs) : Number.NaN;
     newest.estop = this.#packet.estop;
     newest.tracking = this.#packet.visible && side.tracked;
-    newest.clutch = this.#clutchOf(side) && newest.tracking;
+    newest.clutch = this.#clutchOf(side);
     newest.points = newest.tracking && side.kind === 'hand' ? this.#pointsM.length / 3 : 0;
     if (!newest.tracking) return;
     if (newest.points > 0) newest.pointsM.set(this.#pointsM);
