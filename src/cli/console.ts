@@ -34,12 +34,12 @@ by the code it prints. See docs/headset.md.`,
   },
 };
 
-function tellLan({ url, lan, pairing }: ConsoleHandle): void {
+function tellLan({ lan, pairing }: ConsoleHandle): void {
   const { code } = pairing.issue('operator');
-  console.log(`  first visit of a device: ${lan?.trustUrl} (this machine’s certificate)`);
-  console.log(`  certificate SHA-256: ${lan?.fingerprint}`);
-  console.log(`  pairing code: ${code} (five minutes, one device; more of them on the page, Control → Pair)`);
-  console.log(`  headset: ${url}vr`);
+  console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
+  console.log(`  their first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
+  console.log(`  its SHA-256: ${lan?.fingerprint}`);
+  console.log(`  pairing code: ${code} (five minutes, one operator; more on the page, Control)`);
 }
 
 function listDevices(): number {

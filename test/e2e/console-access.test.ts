@@ -7,6 +7,7 @@ import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import fc from 'fast-check';
 import { WebSocket } from 'ws';
 import { openTls } from '../../src/app/console/ca.ts';
 import { consoleFolder } from '../../src/app/console/private-file.ts';
@@ -268,6 +269,39 @@ describe('a console on the network', () => {
     assert.ok(Math.abs(errorMs) < 60, `${errorMs} ms off`);
     assert.ok(Math.abs(body.readDoubleLE(8) - body.readDoubleLE(0) - 2e6) < 1e3);
     headset.socket.close();
+  });
+
+  it('counts on nothing that a page says: garbage moves nothing and ends nothing', async () => {
+    const page = await visit(await paired('operator', 'Fuzzer'));
+    const before = forwarded.length;
+    const odd = fc.oneof(
+      fc.uint8Array({ maxLength: 900 }),
+      fc.json(),
+      fc.string(),
+      fc
+        .record({
+          kind: fc.constantFrom('probed', 'rtc', 'control', 'rtc-start'),
+          t0: fc.anything(),
+          signal: fc.json(),
+        })
+        .map((message) => JSON.stringify(message)),
+    );
+    fc.assert(
+      fc.property(odd, (data) => {
+        // An e-stop that a mutation happens to make is passed on, as it should be.
+        if (typeof data !== 'string' && data[0] === 0x58 && data[1] === 0x52) return;
+        page.socket.send(data);
+      }),
+      { numRuns: 300 },
+    );
+    page.forget();
+    page.say({ kind: 'control', action: 'claim' });
+    await page.hear((message) => message['inControl'] === true);
+    assert.deepEqual(
+      forwarded.slice(before).filter(({ type }) => type === 'v'),
+      [],
+    );
+    page.socket.close();
   });
 
   it('turns a forgotten device away, also from what it has open', async () => {

@@ -84,7 +84,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
     demo = startFarhand([
       ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${temporaryFolder()}`, 'console.port=0'],
       // A shared machine stalls; what is tried here is the headset, not the watchdog.
-      ...['robot.commandTimeoutMs=500', 'operator.inputs.webxr.staleAfterMs=1000'],
+      ...['robot.commandTimeoutMs=500', 'operator.inputs.webxr.staleAfterMs=1000', 'robot.playout=fixed:20'],
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);

@@ -12,7 +12,7 @@ interface News {
   name?: string;
   secure?: boolean;
   devices?: Device[];
-  lan?: { trustUrl: string } | null;
+  lan?: { url: string } | null;
 }
 
 const REASONS: Record<string, string> = {
@@ -35,8 +35,7 @@ async function ask(what: string, body?: object): Promise<Record<string, unknown>
 
 /** The address another device should open: this one, or where other machines reach this one. */
 function publicUrl(news: News): string {
-  const { trustUrl } = news.lan ?? {};
-  return new URL('vr', trustUrl?.replace(/^http:/, 'https:') ?? location.href).href;
+  return new URL('vr', news.lan?.url ?? location.href).href;
 }
 
 async function show(): Promise<void> {

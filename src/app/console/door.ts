@@ -19,10 +19,10 @@ const HANDSHAKE = 0x16;
 const FIRST_BYTE_MS = 10_000;
 
 export interface Door {
-  /** For people to open. */
+  /** For people on this machine to open. */
   url: string;
   /** Where other machines learn to trust this one; null when it is open to this machine only. */
-  lan: { trustUrl: string; fingerprint: string } | null;
+  lan: { url: string; trustUrl: string; fingerprint: string } | null;
   close(): Promise<void>;
 }
 
@@ -73,9 +73,11 @@ export async function openDoor(http: Server, rig: Rig, access: Access, root: str
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
   const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
+  const url = `https://${seen}:${port}/`;
+  const reachesSelf = host === '0.0.0.0' || isLoopback(host);
   return {
-    url: `https://${seen}:${port}/`,
-    lan: { trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
+    url: rig.console.trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
+    lan: { url, trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
     close: () => ended(net, () => open.forEach((socket) => void socket.destroy())),
   };
 }

@@ -59,6 +59,11 @@ describe('input webxr', () => {
     const seen = sample(NOW_NS);
     assert.deepEqual([seen.status, seen.tracking, seen.clutch, seen.points], ['ok', true, false, 21]);
     assert.ok(Math.abs(seen.positionM[0]! - 0.2) < 1e-6 && seen.gripper < 0.01);
+    const indexTip = [...seen.pointsM.subarray(3 * 8, 3 * 9)];
+    assert.ok(
+      [0.22, 1.2, -0.575].every((metres, i) => Math.abs(metres - indexTip[i]!) < 1e-4),
+      String(indexTip),
+    );
     assert.deepEqual([seen.takenNs, seen.sentNs], [NOW_NS - 5 * MS, NOW_NS - 4 * MS]);
     handAt(packet.right, [0.2, 1.2, -0.4], 0.01);
     say(NOW_NS + MS);
