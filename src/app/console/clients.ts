@@ -46,6 +46,7 @@ export class ConsoleClients {
   /** Whose device was in control last. */
   #lastDevice = '';
   #ticks = 0;
+  #warned = false;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
@@ -59,7 +60,7 @@ export class ConsoleClients {
       message: (data) => this.#hear(client, data, forward),
       nowNs: this.#options.nowNs,
       rtcAddress: this.#options.rtcAddress,
-      warn: this.#options.warn,
+      warn: (text) => this.#warnOnce(text),
     });
     const client: Client = { socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
     this.#clients.add(client);
@@ -79,6 +80,11 @@ export class ConsoleClients {
   close(): void {
     clearInterval(this.#timer);
     for (const { path } of this.#clients) path.close();
+  }
+
+  #warnOnce(text: string): void {
+    if (!this.#warned) this.#options.warn(text);
+    this.#warned = true;
   }
 
   #nowMs(): number {
