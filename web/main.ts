@@ -1,10 +1,10 @@
 import type { Telemetry } from '../src/core/telemetry.ts';
 import { atMostEvery, element, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
+import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
 import { Banner } from './panels/banner.ts';
-import { ControlChip } from './panels/control-chip.ts';
 import { CountersDrawer } from './panels/counters.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
@@ -27,12 +27,7 @@ const WATCH_MS = 100;
 
 window.__farhand = { frames: 0, lastTelemetry: null };
 
-const link = new ConsoleLink(socketUrl(location), {
-  onMessage: receive,
-  onStatus: linkChanged,
-  onAccess: (message) => control.hear(message),
-});
-const control = new ControlChip((request) => link.say(request));
+const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
 const view = openView();
 const latency = new LatencyPanel((request) => link.send(request));
 const counters = new CountersDrawer();
@@ -61,6 +56,7 @@ window.addEventListener('online', () => link.status !== 'open' && link.connect()
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
 new ResizeObserver(leaveRoom).observe(drivePanel);
+new ControlChip(link);
 link.connect();
 
 function openView(): RobotView | null {

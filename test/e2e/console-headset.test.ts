@@ -214,6 +214,28 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
     await waitState('hold');
   });
 
+  it('follows controllers, with passthrough: grip to engage, trigger for the gripper', async () => {
+    await page.goto(`${url}vr?guesses=follow`);
+    await page.evaluate("quest.primaryInputMode = 'controller'");
+    await page.getByTestId('enter-ar').click();
+    await waitFor(
+      'control',
+      ({ access, telemetry: { input } }) => access?.inControl && input.status === 'ok',
+    );
+    await page.evaluate("quest.controllers.right.updateButtonValue('trigger', 1)");
+    for (const value of [0, 1]) {
+      await page.evaluate(`quest.controllers.right.updateButtonValue('squeeze', ${value})`);
+      await page.waitForTimeout(300);
+    }
+    await waitState('engaged');
+    await waitFor('a closed gripper', ({ telemetry }) => telemetry.robot!.gripper > 0.9);
+    await page.evaluate("quest.controllers.right.updateButtonValue('squeeze', 0)");
+    await waitState('hold');
+    await page.evaluate("quest.primaryInputMode = 'hand'");
+    await wearer.place('right', RIGHT);
+    await wearer.place('left', LEFT);
+  });
+
   it('is one of two pages: the desk’s sees who is in control, and takes over', async () => {
     const desk = await context.newPage();
     await desk.setViewportSize({ width: 1280, height: 720 });

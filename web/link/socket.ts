@@ -7,8 +7,6 @@ export type LinkStatus = 'connecting' | 'open' | 'closed';
 export interface LinkHandlers {
   onMessage(message: ServerMessage): void;
   onStatus(status: LinkStatus): void;
-  /** About who may do what; probes are answered here already. */
-  onAccess?(message: AccessMessage): void;
 }
 
 /** A silent socket may be half open: TCP alone would need minutes to say so. */
@@ -21,6 +19,8 @@ const ACCESS = /^\{"kind":"(access|refused|probe|path|rtc)"/;
 /** One WebSocket that comes back by itself. Nothing is queued: what cannot be sent now is reported as not sent. */
 export class ConsoleLink {
   status: LinkStatus = 'connecting';
+  /** About who may do what; probes are answered here already. */
+  onAccess: (message: AccessMessage) => void = () => {};
   #socket: WebSocket | null = null;
   #retryMs = FIRST_RETRY_MS;
   #retryTimer = 0;
@@ -85,7 +85,7 @@ export class ConsoleLink {
   #hearAccess(message: AccessMessage): void {
     const receivedNs = performance.now() * 1e6;
     if (message.kind === 'probe') this.say(answerProbe(message, receivedNs, performance.now() * 1e6));
-    else this.#handlers.onAccess?.(message);
+    else this.onAccess(message);
   }
 
   #watchSilence(): void {

@@ -14,14 +14,12 @@ const INPUT_LABELS: Record<string, string> = {
   scripted: 'Scripted figure eight',
   page: 'Keyboard / pointer',
   openteach: 'Quest hands',
-  webxr: 'Headset',
 };
 
 const INPUT_HINTS: Record<string, string> = {
   scripted: 'A made-up hand draws a figure eight, rolls its wrist and works the gripper.',
   page: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE, arrows. R/F roll, G gripper.',
   openteach: 'A hand that the headset sees drives, unless the app is paused.',
-  webxr: 'Open /vr in a headset’s browser; pinch with the other hand to engage.',
 };
 
 export function inputLabel(name: string): string {

@@ -21,11 +21,11 @@ export class HeadsetLink {
     this.#socket = new ConsoleLink(socketUrl(location), {
       onMessage: (message) => handlers.onMessage(message),
       onStatus: (status) => handlers.onStatus(status),
-      onAccess: (message) => {
-        if (message.kind === 'rtc') void this.#peer.hear(message.signal);
-        else handlers.onAccess(message);
-      },
     });
+    this.#socket.onAccess = (message) => {
+      if (message.kind === 'rtc') void this.#peer.hear(message.signal);
+      else handlers.onAccess(message);
+    };
     this.#peer = new Peer({
       say: (message) => this.#socket.say(message),
       text: (text) => this.#hearPeer(text),

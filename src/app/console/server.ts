@@ -76,7 +76,9 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
   sockets.on('connection', (socket, request) => {
     socket.on('error', () => {});
     socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
-    clients.add(socket, access.identify(request)!, (text) => operator.forward(text));
+    const caller = access.identify(request);
+    if (caller === null) return socket.close(4001, 'forgotten');
+    clients.add(socket, caller, (text) => operator.forward(text));
   });
   operator.onTelemetry((text) => {
     for (const client of sockets.clients)

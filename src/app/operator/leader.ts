@@ -52,6 +52,11 @@ export class Leader {
     return this.#active;
   }
 
+  /** The bytes it was last given asked for an e-stop. */
+  asksEstop(name: string): boolean {
+    return this.#inputs.get(name)?.device.estop === true;
+  }
+
   select(name: string): boolean {
     if (!this.#inputs.has(name)) return false;
     if (name !== this.#active) this.state.source++;
@@ -62,11 +67,6 @@ export class Leader {
   ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     const input = this.#inputs.get(name);
     return input === undefined ? 'unknown-source' : input.device.ingest(bytes, length, receivedNs, 0, 0);
-  }
-
-  /** The bytes it was last given asked for an e-stop. */
-  asksEstop(name: string): boolean {
-    return this.#inputs.get(name)?.device.estop === true;
   }
 
   /** How well the active input hears its sender. Hot path. */
