@@ -144,7 +144,7 @@ function openCameras(names: readonly string[]): void {
   for (const [i, name] of names.entries()) {
     if (cameras.has(name)) continue;
     const camera = new CameraBoard(name, location.href);
-    camera.board.root.position.set((i % 2 === 0 ? -1 : 1) * 0.72, 1.35 + 0.46 * Math.floor(i / 2), -1.15);
+    camera.board.root.position.set((i % 2 === 0 ? -1 : 1) * 0.92, 1.35 + 0.46 * Math.floor(i / 2), -1.15);
     camera.board.root.rotation.y = (i % 2 === 0 ? 1 : -1) * 0.4;
     room.scene.add(camera.board.root);
     cameras.set(name, camera);

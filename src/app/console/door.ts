@@ -32,38 +32,32 @@ export interface Door {
  * asked in every case: it does not listen itself.
  */
 export async function openDoor(http: Server, rig: Rig, access: Access, root: string): Promise<Door> {
-  const { host, https } = rig.console;
-  if (!https) {
-    if (!isLoopback(host))
-      throw new TeleopError(
-        'not-loopback',
-        `without HTTPS the console is for loopback only, not for ${host}`,
-        {
-          hint: 'Start it with --lan (console.https=true), which makes a certificate of its own.',
-        },
-      );
-    await listen(http, rig);
-    const { port } = http.address() as AddressInfo;
-    const name = host === '127.0.0.1' ? 'localhost' : host;
-    return {
-      url: `http://${name}:${port}/`,
-      lan: null,
-      close: () => ended(http, () => http.closeAllConnections()),
-    };
-  }
+  return rig.console.https ? openSecureDoor(http, rig, access, root) : openLocalDoor(http, rig);
+}
+
+async function openLocalDoor(http: Server, rig: Rig): Promise<Door> {
+  const { host } = rig.console;
+  if (!isLoopback(host))
+    throw new TeleopError('not-loopback', `without HTTPS the console is for loopback only, not for ${host}`, {
+      hint: 'Start it with --lan (console.https=true), which makes a certificate of its own.',
+    });
+  await listen(http, rig);
+  const { port } = http.address() as AddressInfo;
+  const name = host === '127.0.0.1' ? 'localhost' : host;
+  return {
+    url: `http://${name}:${port}/`,
+    lan: null,
+    close: () => ended(http, () => http.closeAllConnections()),
+  };
+}
+
+async function openSecureDoor(http: Server, rig: Rig, access: Access, root: string): Promise<Door> {
+  const { host, trustLocal } = rig.console;
   const tls = openTls();
   const secure = createSecureServer({ cert: tls.cert, key: tls.key });
-  const plain = createServer((request, response) => {
-    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
-    else if (access.isLocal(request)) http.emit('request', request, response);
-    else serveTrust(root, tls, request, response);
-  });
   secure.on('request', (request, response) => answerSecure(http, tls, request, response));
   secure.on('upgrade', (...upgrade) => http.emit('upgrade', ...upgrade));
-  plain.on('upgrade', (request, socket: Socket, head) => {
-    if (access.isLocal(request)) http.emit('upgrade', request, socket, head);
-    else socket.destroy();
-  });
+  const plain = openPlain(http, tls, access, root);
   const open = new Set<Socket>();
   const net = createNetServer((socket) => {
     open.add(socket);
@@ -76,10 +70,24 @@ export async function openDoor(http: Server, rig: Rig, access: Access, root: str
   const url = `https://${seen}:${port}/`;
   const reachesSelf = host === '0.0.0.0' || isLoopback(host);
   return {
-    url: rig.console.trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
+    url: trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
     lan: { url, trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
     close: () => ended(net, () => open.forEach((socket) => void socket.destroy())),
   };
+}
+
+/** Plain HTTP beside TLS: the console for this machine's own browser, the way to trust it for everybody else. */
+function openPlain(http: Server, tls: HostTls, access: Access, root: string): Server {
+  const plain = createServer((request, response) => {
+    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
+    else if (access.isLocal(request)) http.emit('request', request, response);
+    else serveTrust(root, tls, request, response);
+  });
+  plain.on('upgrade', (request, socket: Socket, head) => {
+    if (access.isLocal(request)) http.emit('upgrade', request, socket, head);
+    else socket.destroy();
+  });
+  return plain;
 }
 
 export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.test(host);

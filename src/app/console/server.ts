@@ -65,14 +65,7 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
     maxPayload: MAX_MESSAGE_BYTES,
     verifyClient: ({ req }: { req: IncomingMessage }) => access.authorize(req) !== null,
   });
-  const clients = new ConsoleClients({
-    access,
-    ask: (request) => operator.forward(JSON.stringify(request)),
-    hands: (bytes) => operator.hands(bytes),
-    nowNs: monotonicClock.nowNs,
-    rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
-    warn: (text) => console.error(`farhand: ${text}`),
-  });
+  const clients = clientsOf(rig, access, operator);
   sockets.on('connection', (socket, request) => {
     socket.on('error', () => {});
     socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
@@ -96,6 +89,18 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
       return door.close();
     },
   };
+}
+
+function clientsOf(rig: Rig, access: Access, operator: OperatorLink): ConsoleClients {
+  const { host } = rig.console;
+  return new ConsoleClients({
+    access,
+    ask: (request) => operator.forward(JSON.stringify(request)),
+    hands: (bytes) => operator.hands(bytes),
+    nowNs: monotonicClock.nowNs,
+    rtcAddress: isLoopback(host) ? '127.0.0.1' : host.replace(/^0\.0\.0\.0$/, ''),
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
 }
 
 interface OperatorLink {
