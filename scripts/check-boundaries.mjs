@@ -9,7 +9,7 @@ const MAY_IMPORT = {
   app: ['core', ...STAGES],
   cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'camera', 'record', 'fleet', 'sim'],
 };
-const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/'];
+const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/', 'src/input/codecs/'];
 // Browser-safe: nothing of Node's.
 const BROWSER_SAFE = ['src/core/', 'src/mapping/', 'src/wire/codecs/', 'src/input/codecs/', 'web/'];
 const PLUGIN_FOLDERS = ['src/robot/drivers/', 'src/input/devices/', 'src/camera/sources/'];

@@ -86,7 +86,14 @@ if (inCheckout) {
   if (existsSync(path.join(root, 'web', 'index.html')))
     once(
       'dist/.stamp-web',
-      fingerprint('web', 'src/core', 'src/mapping', 'src/wire/codecs', 'package-lock.json'),
+      fingerprint(
+        'web',
+        'src/core',
+        'src/mapping',
+        'src/wire/codecs',
+        'src/input/codecs',
+        'package-lock.json',
+      ),
       () =>
         run('building the console page', ...node('vite/bin/vite.js', 'build', 'web', '--logLevel', 'warn')),
     );

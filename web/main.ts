@@ -1,6 +1,7 @@
 import type { Telemetry } from '../src/core/telemetry.ts';
 import { atMostEvery, element, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
+import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
 import { Banner } from './panels/banner.ts';
@@ -55,6 +56,7 @@ window.addEventListener('online', () => link.status !== 'open' && link.connect()
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
 new ResizeObserver(leaveRoom).observe(drivePanel);
+new ControlChip(link);
 link.connect();
 
 function openView(): RobotView | null {

@@ -12,7 +12,7 @@ export default defineConfig({
     target: 'es2023',
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
-    rollupOptions: { input: [page('./index.html'), page('./bento.html')] },
+    rollupOptions: { input: ['index', 'bento', 'vr', 'pair', 'trust'].map((name) => page(`./${name}.html`)) },
   },
   server: { proxy: { '/ws': { target: 'ws://127.0.0.1:4747', ws: true } } },
 });

@@ -148,6 +148,14 @@ export const rigSchema = z.strictObject({
     .strictObject({
       host: z.string().default('127.0.0.1').describe('address of the page'),
       port: port.default(4747).describe('HTTP port of the page'),
+      https: z
+        .boolean()
+        .default(false)
+        .describe('HTTPS with a certificate made here, for other machines; they have to pair'),
+      trustLocal: z
+        .boolean()
+        .default(true)
+        .describe('a browser on the console’s own machine is an operator without pairing'),
       deskPort: port.default(4760).describe('UDP: requests and hand poses from the console to the operator'),
       telemetryPort: port.default(4761).describe('UDP: telemetry from the operator to the console'),
     })

@@ -1,22 +1,57 @@
-import { startConsole } from '../app/console/server.ts';
+import { DeviceStore } from '../app/console/devices.ts';
+import { type ConsoleHandle, startConsole } from '../app/console/server.ts';
 import { loadRig } from '../app/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
 export const consoleVerb: Verb = {
   name: 'console',
-  usage: '[--rig NAME|FILE] [key=value …]',
+  usage: '[--rig NAME|FILE] [--lan] [key=value …]',
   about: 'Serves the web page that shows, drives and stops the robot, beside a running operator.',
-  options: { rig: RIG_OPTION },
+  details: `
+With --lan other machines and headsets can reach it too, over HTTPS with a certificate made here, and have to be paired
+by the code it prints. See docs/headset.md.`,
+  options: {
+    rig: RIG_OPTION,
+    lan: { type: 'boolean', about: 'open to the network: console.host=0.0.0.0 console.https=true' },
+    devices: { type: 'boolean', about: 'list the paired devices and end' },
+    forget: { type: 'string', value: 'NAME', about: 'forget a paired device, by name or id, and end' },
+  },
   async run(given: Given) {
     expectWords(consoleVerb, given, 0, 0);
-    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+    if (given.values['devices']) return listDevices();
+    if (given.values['forget'] !== undefined) return forgetDevice(String(given.values['forget']));
+    const lan = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
+    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...lan, ...given.overrides]);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const handle = await startConsole(config);
     void parentChannel()({ kind: 'ready', info: { url: handle.url } });
     console.log(`console: ${handle.url}`);
+    if (handle.lan !== null) tellLan(handle);
     await ended;
     await handle.close();
     return 0;
   },
 };
+
+function tellLan({ lan, pairing }: ConsoleHandle): void {
+  const { code } = pairing.issue('operator');
+  console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
+  console.log(`  their first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);
+  console.log(`  its SHA-256: ${lan?.fingerprint}`);
+  console.log(`  pairing code: ${code} (five minutes, one operator; more on the page, Control)`);
+}
+
+function listDevices(): number {
+  const devices = new DeviceStore().list();
+  if (devices.length === 0) console.log('no device is paired');
+  for (const { id, name, role, createdAt, expiresAt } of devices)
+    console.log(`${id}  ${role.padEnd(8)}  ${createdAt.slice(0, 10)} … ${expiresAt.slice(0, 10)}  ${name}`);
+  return 0;
+}
+
+function forgetDevice(name: string): number {
+  const forgotten = new DeviceStore().forget(name);
+  console.log(forgotten === 0 ? `no device is called ${name}` : `forgot ${forgotten}`);
+  return forgotten === 0 ? 1 : 0;
+}

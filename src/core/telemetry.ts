@@ -28,6 +28,8 @@ export interface Telemetry {
     active: string;
     available: string[];
     status: string;
+    /** Of the newest sample at that tick, from when it was taken; null before the first. */
+    ageMs?: number | null;
     clutch: boolean;
     /** Messages per second of an input that listens on the network; null for others. */
     rateHz: number | null;

@@ -7,12 +7,14 @@ import { REASONS } from '../../src/core/counters.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/core/messages.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { encodeEnvelope, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
 import { emptyQuality, type InputDevice, type InputPlugin } from '../../src/input/device.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
 const quest = (JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as Vectors).openteach;
+const headset = JSON.parse(readFileSync('protocol/vectors/webxr.json', 'utf8')) as { hex: string }[];
 type Vectors = { openteach: { text: string }[] };
 
 /**
@@ -30,6 +32,16 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
     const bytes = new Uint8Array(RCTP_BYTES);
     encodeRctp(packet, bytes);
     return bytes;
+  },
+  webxr: (nowNs) => {
+    const out = new Uint8Array(1024);
+    const hands = Buffer.from(headset[0]!.hex, 'hex');
+    // The first vector has two open hands: the clutch is the other one's pinch.
+    hands.copyWithin(32 + 20 + 3 * 14, 32 + 20 + 8 * 14, 32 + 20 + 9 * 14);
+    hands.writeUInt32LE(nowNs / 1e3 / 64, 4);
+    encodeEnvelope({ takenNs: nowNs, sentNs: nowNs, stream: 1 }, out, 0);
+    out.set(hands, XR_ENVELOPE_BYTES);
+    return out.subarray(0, XR_ENVELOPE_BYTES + hands.length);
   },
 };
 /** Settings under which a device can be opened here, where its defaults are not enough. */

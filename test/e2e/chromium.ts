@@ -17,7 +17,7 @@ export const noChromium: string | false =
     ? 'no Chromium found: install one (apt-get install chromium) or set FARHAND_CHROMIUM to its path'
     : false;
 
-export function launchChromium(): Promise<Browser> {
+export function launchChromium(more: readonly string[] = []): Promise<Browser> {
   if (chromiumPath === null) throw new Error('no Chromium: CI must install one');
   return chromium.launch({
     executablePath: chromiumPath,
@@ -31,6 +31,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-component-update',
       '--disable-sync',
       '--enable-unsafe-swiftshader',
+      ...more,
     ],
   });
 }

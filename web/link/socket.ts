@@ -1,3 +1,4 @@
+import { type AccessMessage, type AccessRequest, answerProbe } from '../../src/core/console-access.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import { parseServerMessage, type ServerMessage } from './messages.ts';
 
@@ -13,10 +14,13 @@ const SILENCE_MS = 4000;
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4000;
 const BACKED_UP_BYTES = 4096;
+const ACCESS = /^\{"kind":"(access|refused|probe|path|rtc)"/;
 
 /** One WebSocket that comes back by itself. Nothing is queued: what cannot be sent now is reported as not sent. */
 export class ConsoleLink {
   status: LinkStatus = 'connecting';
+  /** About who may do what; probes are answered here already. */
+  onAccess: (message: AccessMessage) => void = () => {};
   #socket: WebSocket | null = null;
   #retryMs = FIRST_RETRY_MS;
   #retryTimer = 0;
@@ -34,6 +38,17 @@ export class ConsoleLink {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(request));
     return true;
+  }
+
+  /** About control and the way poses take. */
+  say(message: AccessRequest): void {
+    if (this.#socket?.readyState === WebSocket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  /** For poses: a backed-up socket drops them. */
+  sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
+    if (this.#socket?.readyState === WebSocket.OPEN && this.#socket.bufferedAmount <= BACKED_UP_BYTES)
+      this.#socket.send(bytes);
   }
 
   /** For the hand stream: a backed-up socket drops the sample, since a late pose is worth nothing. */
@@ -57,10 +72,20 @@ export class ConsoleLink {
 
   #receive(data: unknown): void {
     this.#watchSilence();
+    if (typeof data === 'string' && ACCESS.test(data)) {
+      this.#hearAccess(JSON.parse(data) as AccessMessage);
+      return;
+    }
     const message = typeof data === 'string' ? parseServerMessage(data) : null;
     if (message === null) return;
     this.#retryMs = FIRST_RETRY_MS;
     this.#handlers.onMessage(message);
+  }
+
+  #hearAccess(message: AccessMessage): void {
+    const receivedNs = performance.now() * 1e6;
+    if (message.kind === 'probe') this.say(answerProbe(message, receivedNs, performance.now() * 1e6));
+    else this.onAccess(message);
   }
 
   #watchSilence(): void {

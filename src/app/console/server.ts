@@ -1,9 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
+import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
@@ -11,9 +11,16 @@ import { writeFrame } from '../../wire/codecs/frame.ts';
 import { packageRoot } from '../paths.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
+import { Access, isKnownHost } from './access.ts';
+import { AccessApi } from './access-api.ts';
+import { ConsoleClients } from './clients.ts';
+import { type Door, isLoopback, openDoor } from './door.ts';
+import type { Pairing } from './pairing.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;
+/** Of a page: requests, hands, and what a peer connection needs to be made. */
+const MAX_MESSAGE_BYTES = 16 * 1024;
 /** A page that cannot keep up gets fewer messages, never a backlog. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 const REQUEST_KINDS = new Set([
@@ -31,6 +38,8 @@ const REQUEST_KINDS = new Set([
 
 export interface ConsoleHandle {
   url: string;
+  lan: Door['lan'];
+  pairing: Pairing;
   close(): Promise<void>;
 }
 
@@ -42,70 +51,63 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
       hint: 'Run `npm run build`.',
     });
   const model = loadModel(rig.model);
+  const access = new Access({ trustLocal: rig.console.trustLocal });
+  const accessApi = new AccessApi(access, () => door.lan);
   const http = createServer((request, response) => {
-    if (!isLocalHost(request)) response.writeHead(403).end('Forbidden\n');
-    else serveStatic(root, request, response);
+    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
+    else if (accessApi.handle(request, response)) return;
+    else serveStatic(root, request, response, access.pageHeaders(request));
   });
-  await listen(http, rig);
+  const door = await openDoor(http, rig, access, root);
   const operator = openOperatorLink(rig);
   const sockets = new WebSocketServer({
     server: http,
     path: '/ws',
-    maxPayload: MAX_REQUEST_BYTES,
-    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isSameOrigin(req),
+    maxPayload: MAX_MESSAGE_BYTES,
+    verifyClient: ({ req }: { req: IncomingMessage }) => access.authorize(req) !== null,
   });
-  sockets.on('connection', (socket) => {
+  const clients = clientsOf(rig, access, operator);
+  sockets.on('connection', (socket, request) => {
     socket.on('error', () => {});
     socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
-    socket.on('message', (data) => operator.forward(String(data)));
+    const caller = access.identify(request);
+    if (caller === null) return socket.close(4001, 'forgotten');
+    clients.add(socket, caller, (text) => operator.forward(text));
   });
   operator.onTelemetry((text) => {
     for (const client of sockets.clients)
       if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
         client.send(text);
   });
-  const { port } = http.address() as AddressInfo;
   return {
-    url: `http://${rig.console.host === '127.0.0.1' ? 'localhost' : rig.console.host}:${port}/`,
-    close: () =>
-      new Promise((resolve) => {
-        operator.close();
-        for (const client of sockets.clients) client.terminate();
-        http.close(() => resolve());
-        http.closeAllConnections();
-      }),
+    url: door.url,
+    lan: door.lan,
+    pairing: accessApi.pairing,
+    close() {
+      clients.close();
+      operator.close();
+      for (const client of sockets.clients) client.terminate();
+      return door.close();
+    },
   };
 }
 
-function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> {
-  const { host, port } = rig.console;
-  return new Promise((resolve, reject) => {
-    http.once('error', (error: NodeJS.ErrnoException) => {
-      const taken = error.code === 'EADDRINUSE';
-      const message = `the console cannot listen on ${host}:${port}: ${taken ? 'the port is in use' : error.message}`;
-      const hint = taken
-        ? `Choose another: console.port=${port + 1}`
-        : 'Check console.host and console.port.';
-      reject(new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, { hint, cause: error }));
-    });
-    http.listen(port, host, resolve);
+function clientsOf(rig: Rig, access: Access, operator: OperatorLink): ConsoleClients {
+  const { host } = rig.console;
+  return new ConsoleClients({
+    access,
+    ask: (request) => operator.forward(JSON.stringify(request)),
+    hands: (bytes) => operator.hands(bytes),
+    nowNs: monotonicClock.nowNs,
+    rtcAddress: isLoopback(host) ? '127.0.0.1' : host.replace(/^0\.0\.0\.0$/, ''),
+    warn: (text) => console.error(`farhand: ${text}`),
   });
-}
-
-/** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
-export function isLocalHost(request: IncomingMessage): boolean {
-  const name = (request.headers.host ?? '').replace(/:\d+$/, '');
-  const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
-  return name === 'localhost' || name === '127.0.0.1' || name === '[::1]' || name === bound;
-}
-
-export function isSameOrigin(request: IncomingMessage): boolean {
-  const { origin } = request.headers;
-  return origin !== undefined && origin.replace(/^https?:\/\//, '') === request.headers.host;
 }
 
 interface OperatorLink {
   forward(text: string): void;
+  /** A whole datagram, which the link keeps. */
+  hands(bytes: Uint8Array): void;
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
 }
@@ -128,6 +130,9 @@ function openOperatorLink(rig: Rig): OperatorLink {
       // The recorder is none of the control thread's business.
       const port = request.kind === 'record' ? telemetryPort : deskPort;
       send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
+    },
+    hands(datagram) {
+      socket.send(datagram, deskPort, '127.0.0.1', () => {});
     },
     onTelemetry(listener) {
       socket.on('message', (data, from) => {

@@ -58,6 +58,11 @@ export class Leader {
     return this.#active;
   }
 
+  /** The bytes it was last given asked for an e-stop. */
+  asksEstop(name: string): boolean {
+    return this.#inputs.get(name)?.device.estop === true;
+  }
+
   select(name: string): boolean {
     if (!this.#inputs.has(name)) return false;
     if (name !== this.#active) this.state.source++;

@@ -287,6 +287,7 @@ export class OperatorLoop implements DatagramHandler {
   #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     if (type === 'hand')
       return this.leader.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
+    if (type === 'hands') return this.#onHands(bytes, length, receivedNs);
     if (type !== 'request') return 'wrong-port';
     const body = frameBody(bytes, length);
     if (body === null) return 'bad-json';
@@ -301,6 +302,18 @@ export class OperatorLoop implements DatagramHandler {
     if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
     this.ask(kind as DeskAction, receivedNs);
     return null;
+  }
+
+  /** From a headset's page; an e-stop in it leaves now, whichever input is in use. */
+  #onHands(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    const reason = this.leader.ingest(
+      'webxr',
+      bytes.subarray(TAG_BYTES, length),
+      length - TAG_BYTES,
+      receivedNs,
+    );
+    if (this.leader.asksEstop('webxr')) this.ask('estop', receivedNs);
+    return reason;
   }
 
   #askPlayout(quality: unknown): Reason | null {

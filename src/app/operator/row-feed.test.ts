@@ -17,7 +17,8 @@ function bench() {
   const counters = new Counters(memory.counters);
   const feed = new RowFeed(memory, JOINTS, counters);
   const robot = new RobotView(JOINTS).state;
-  const command = { ...emptyCommand(JOINTS), filterDelayNs: Number.NaN };
+  const unknown = { deviceNs: Number.NaN, sentNs: Number.NaN, arrivedNs: Number.NaN };
+  const command = { ...emptyCommand(JOINTS), ...unknown, filterDelayNs: Number.NaN };
   const rows = RecordRing.attach(memory.rowRing);
   const traces = RecordRing.attach(memory.rowTraceRing);
   const send = () => {

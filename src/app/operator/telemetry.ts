@@ -188,6 +188,7 @@ function telemetryBuilder(
         active: inputs[field('input')] ?? '',
         available: inputs,
         status: INPUT_STATUS[field('inputStatus')] ?? 'none',
+        ageMs: finite((field('operatorNs') - field('handTakenNs')) / 1e6),
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),

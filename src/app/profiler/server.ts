@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { TeleopError } from '../../core/errors.ts';
-import { isLocalHost } from '../console/server.ts';
+import { isKnownHost } from '../console/access.ts';
 import { LiveProfile, type ProfileSnapshot } from './live-profile.ts';
 import { TraceTail } from './tail.ts';
 
@@ -42,7 +42,7 @@ export function followTrace(
 export async function startProfiler(where: string, port: number): Promise<ProfilerHandle> {
   const { profile, poll, close } = followTrace(where);
   const http = createServer((request, response) => {
-    if (!isLocalHost(request) || !isLocalOrigin(request)) return response.writeHead(403).end('Forbidden\n');
+    if (!isKnownHost(request) || !isLocalOrigin(request)) return response.writeHead(403).end('Forbidden\n');
     if (request.method !== 'GET' || request.url !== '/api/profile')
       return response.writeHead(404).end('Not found\n');
     const { origin } = request.headers;
@@ -58,7 +58,7 @@ export async function startProfiler(where: string, port: number): Promise<Profil
     server: http,
     path: '/live',
     maxPayload: 1024,
-    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isLocalOrigin(req),
+    verifyClient: ({ req }: { req: IncomingMessage }) => isKnownHost(req) && isLocalOrigin(req),
   });
   sockets.on('connection', (socket) => socket.on('error', () => {}));
   const polling = setInterval(poll, POLL_MS);

@@ -14,6 +14,7 @@ export const TYPES = {
   state: 0x73, // s
   request: 0x75, // u
   hand: 0x77, // w
+  hands: 0x76, // v, not JSON
 } as const;
 
 export type MessageType = keyof typeof TYPES;
@@ -29,13 +30,19 @@ const NAMES = new Map<number, MessageType>(
 
 /** Writes tag and body into `out`; returns the length, 0 when it does not fit. */
 export function writeFrame(type: MessageType, body: object, out: Uint8Array): number {
+  writeTag(type, out);
+  const text = JSON.stringify(body);
+  const { read, written } = encoder.encodeInto(text, out.subarray(TAG_BYTES));
+  return read === text.length ? TAG_BYTES + written : 0;
+}
+
+/** The tag alone, for bodies that are not JSON; returns where they begin. */
+export function writeTag(type: MessageType, out: Uint8Array): number {
   out[0] = MAGIC[0]!;
   out[1] = MAGIC[1]!;
   out[2] = MAGIC[2]!;
   out[3] = TYPES[type];
-  const text = JSON.stringify(body);
-  const { read, written } = encoder.encodeInto(text, out.subarray(TAG_BYTES));
-  return read === text.length ? TAG_BYTES + written : 0;
+  return TAG_BYTES;
 }
 
 /** The type of a datagram by its tag alone, before anything is parsed. */

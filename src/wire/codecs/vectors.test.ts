@@ -40,7 +40,7 @@ import {
 } from './sync.ts';
 
 /** The handshake has vectors of its own, below. */
-type PlainType = Exclude<MessageType, 'init' | 'accept'>;
+type PlainType = Exclude<MessageType, 'init' | 'accept' | 'hands'>;
 
 interface Vector {
   type: PlainType;

@@ -1,0 +1,100 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Access, type Caller, isKnownHost, isOwnOrigin, isSecure } from './access.ts';
+import { deviceName, ROLES, type Role } from './devices.ts';
+import type { Door } from './door.ts';
+import { Pairing, type PairingRefusal } from './pairing.ts';
+
+const MAX_BODY_BYTES = 1024;
+
+export type PairRefusal = PairingRefusal | 'malformed' | 'insecure' | 'not-allowed';
+
+/**
+ * `/api/access`: who a page is, pairing, and the list of devices. `POST pair` is the one thing at the console that
+ * needs no token; it needs the code instead.
+ */
+export class AccessApi {
+  readonly pairing = new Pairing();
+  readonly #access: Access;
+  readonly #lan: () => Door['lan'];
+
+  constructor(access: Access, lan: () => Door['lan']) {
+    this.#access = access;
+    this.#lan = lan;
+  }
+
+  /** False: not a request for this. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname !== '/api/access' && !pathname.startsWith('/api/access/')) return false;
+    void this.#answer(`${request.method} ${pathname.slice('/api/access'.length)}`, request, response);
+    return true;
+  }
+
+  async #answer(what: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (what === 'POST /pair') return this.#pair(request, response);
+    const caller = this.#access.identify(request);
+    if (what === 'GET ') return reply(response, 200, this.#news(caller, request));
+    if (caller?.role !== 'operator') return refuse(response, 'not-allowed');
+    const body = await readJson(request);
+    if (body === null) return refuse(response, 'malformed');
+    if (what === 'POST /code') return this.#issue(body['role'], response);
+    if (what === 'POST /forget')
+      return reply(response, 200, { forgotten: this.#access.devices.forget(String(body['id'])) });
+    reply(response, 404, { reason: 'malformed' });
+  }
+
+  #news(caller: Caller | null, request: IncomingMessage): object {
+    if (caller === null) return { role: null, secure: isSecure(request) };
+    const { role, name } = caller;
+    if (role !== 'operator') return { role, name };
+    const devices = this.#access.devices.list().map(({ tokenHash: _, ...device }) => device);
+    return { role, name, devices, code: this.pairing.current, lan: this.#lan() };
+  }
+
+  #issue(role: unknown, response: ServerResponse): void {
+    if (!ROLES.includes(role as Role)) return refuse(response, 'malformed');
+    reply(response, 200, { ...this.pairing.issue(role as Role), lan: this.#lan() });
+  }
+
+  async #pair(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!isKnownHost(request) || !isOwnOrigin(request)) return refuse(response, 'not-allowed');
+    // A token that crosses a network in the clear would not be the device's alone.
+    if (!isSecure(request) && !this.#access.isLocal(request)) return refuse(response, 'insecure');
+    const body = await readJson(request);
+    const code = String(body?.['code'] ?? '').replace(/\s/g, '');
+    if (body === null || !/^\d{6}$/.test(code)) return refuse(response, 'malformed');
+    const result = this.pairing.redeem(code, request.socket.remoteAddress ?? '');
+    if (typeof result === 'string') return refuse(response, result);
+    const { device, token } = this.#access.devices.add(deviceName(body['name']), result.role);
+    response.setHeader('set-cookie', this.#access.cookie(request, token));
+    reply(response, 200, { role: device.role, name: device.name, expiresAt: device.expiresAt });
+  }
+}
+
+const refuse = (response: ServerResponse, reason: PairRefusal): void =>
+  reply(response, reason === 'rate-limited' ? 429 : 403, { reason });
+
+function reply(response: ServerResponse, status: number, body: object): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(text);
+}
+
+/** A small JSON object; null for anything else. */
+async function readJson(request: IncomingMessage): Promise<Record<string, unknown> | null> {
+  let text = '';
+  try {
+    for await (const chunk of request) {
+      text += String(chunk);
+      if (text.length > MAX_BODY_BYTES) return null;
+    }
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}

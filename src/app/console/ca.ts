@@ -1,0 +1,135 @@
+import { createHash, createPrivateKey, createPublicKey, X509Certificate } from 'node:crypto';
+import { BlockList } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import path from 'node:path';
+import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
+import {
+  type Authority,
+  authorityCertificate,
+  createKeyPair,
+  hostCertificate,
+  type KeyPair,
+} from './x509.ts';
+
+const CA_DAYS = 3650;
+/** Browsers refuse hosts' certificates that are valid for longer than 398 days. */
+const HOST_DAYS = 390;
+const RENEW_MS = 30 * 24 * 3600e3;
+
+/** Private, link-local and shared address space: what the authority may speak for. */
+const NETWORKS = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+];
+
+export interface HostTls {
+  /** PEM, the host's certificate followed by its authority's. */
+  cert: string;
+  key: string;
+  /** The authority's certificate alone: what a device is asked to trust. */
+  ca: string;
+  /** Its SHA-256 as people compare it. */
+  fingerprint: string;
+  addresses: string[];
+  names: string[];
+}
+
+/**
+ * The certificates of this installation's console: an authority of its own, made here once and never copied anywhere,
+ * and a host certificate for this machine's present addresses. `folder` is for its owner only.
+ */
+export function openTls(folder = consoleFolder(), nowMs = Date.now(), places = ownPlaces()): HostTls {
+  const { authority, ca } = openAuthority(folder, nowMs);
+  const { cert, key } = openHost(folder, authority, ca, places, nowMs);
+  return { cert: cert + ca, key, ca, fingerprint: fingerprintOf(ca), ...places };
+}
+
+/** This machine's IPv4 addresses that the authority may speak for, and its names. */
+export function ownPlaces(): { addresses: string[]; names: string[] } {
+  const found = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const addresses = found.filter(({ family, address }) => family === 'IPv4' && isPrivate(address));
+  const name = hostname().toLowerCase();
+  const plain = /^[a-z0-9-]+$/.test(name) ? [`${name}.local`] : [];
+  return {
+    addresses: [...new Set(addresses.map(({ address }) => address))].sort(),
+    names: ['localhost', ...plain],
+  };
+}
+
+const privateNetworks = new BlockList();
+for (const network of NETWORKS) {
+  const [address = '', length = ''] = network.split('/');
+  privateNetworks.addSubnet(address, Number(length), 'ipv4');
+}
+const isPrivate = (address: string): boolean => privateNetworks.check(address, 'ipv4');
+
+export function fingerprintOf(pem: string): string {
+  const hex = createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').toUpperCase();
+  return hex.replace(/..(?=.)/g, '$&:');
+}
+
+function openAuthority(folder: string, nowMs: number): { authority: Authority; ca: string } {
+  const [keyFile, certFile] = [path.join(folder, 'ca.key'), path.join(folder, 'ca.pem')];
+  const [key, kept] = [readIfThere(keyFile), readIfThere(certFile)];
+  if (key !== null && kept !== null && isGood(kept, key, nowMs)) {
+    const name = /CN=(.*)/.exec(new X509Certificate(kept).subject)?.[1] ?? '';
+    return { authority: { name, keys: keyPairOf(key) }, ca: kept };
+  }
+  const keys = createKeyPair();
+  const authority = { name: `Farhand on ${hostname()}`, keys };
+  const ca = authorityCertificate(
+    authority,
+    { networks: NETWORKS, domains: ['localhost', 'local'] },
+    CA_DAYS,
+    nowMs,
+  );
+  writePrivate(keyFile, pemOf(keys));
+  writePrivate(certFile, ca);
+  return { authority, ca };
+}
+
+function openHost(
+  folder: string,
+  authority: Authority,
+  ca: string,
+  places: { addresses: string[]; names: string[] },
+  nowMs: number,
+): { cert: string; key: string } {
+  const [keyFile, certFile] = [path.join(folder, 'host.key'), path.join(folder, 'host.pem')];
+  const [key, kept] = [readIfThere(keyFile), readIfThere(certFile)];
+  if (key !== null && kept !== null && isGood(kept, key, nowMs)) {
+    const certificate = new X509Certificate(kept);
+    const covers =
+      places.addresses.every((address) => certificate.checkIP(address)) &&
+      places.names.every((name) => certificate.checkHost(name));
+    if (covers && certificate.verify(new X509Certificate(ca).publicKey)) return { cert: kept, key };
+  }
+  const keys = createKeyPair();
+  const host = { publicKey: keys.publicKey, name: hostname(), ...places };
+  const cert = hostCertificate(authority, host, HOST_DAYS, nowMs);
+  writePrivate(keyFile, pemOf(keys));
+  writePrivate(certFile, cert);
+  return { cert, key: pemOf(keys) };
+}
+
+/** Readable, of that key, and valid for a while yet. */
+function isGood(cert: string, key: string, nowMs: number): boolean {
+  try {
+    const certificate = new X509Certificate(cert);
+    const until = Date.parse(certificate.validTo);
+    return certificate.checkPrivateKey(createPrivateKey(key)) && until - nowMs > RENEW_MS;
+  } catch {
+    return false;
+  }
+}
+
+const pemOf = (keys: KeyPair): string => String(keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
+
+function keyPairOf(text: string): KeyPair {
+  const privateKey = createPrivateKey(text);
+  return { privateKey, publicKey: createPublicKey(privateKey) };
+}

@@ -1,0 +1,205 @@
+import type { WebSocket } from 'ws';
+import type { AccessMessage, AccessNews, AccessRefusal, AccessRequest } from '../../core/console-access.ts';
+import type { DeskRequest } from '../../core/telemetry.ts';
+import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../../input/codecs/webxr.ts';
+import { writeTag } from '../../wire/codecs/frame.ts';
+import type { Access, Caller } from './access.ts';
+import { HeadsetPath } from './headset-path.ts';
+import { Lease } from './lease.ts';
+
+/** A page that cannot keep up gets no more probes. */
+const MAX_BACKLOG_BYTES = 64 * 1024;
+const TICK_MS = 250;
+const REPEAT_REFUSAL_MS = 1000;
+const MAX_REQUEST_BYTES = 1024;
+
+export interface ClientsOptions {
+  access: Access;
+  /** To the operator process: requests of the console itself, and hands. */
+  ask(request: DeskRequest): void;
+  hands(bytes: Uint8Array): void;
+  nowNs(): number;
+  /** Address for peer connections; empty for all. */
+  rtcAddress: string;
+  /** Why peer connections cannot be had here; told once. */
+  warn(text: string): void;
+}
+
+interface Client {
+  socket: WebSocket;
+  caller: Caller;
+  path: HeadsetPath;
+  told: string;
+  refusedMs: number;
+}
+
+/**
+ * The open pages: one of them at a time is in control, the others look on. Everything a page says passes here; only
+ * what its sender may ask goes on to the operator. An e-stop always does.
+ */
+export class ConsoleClients {
+  readonly lease = new Lease<Client>();
+  readonly #options: ClientsOptions;
+  readonly #clients = new Set<Client>();
+  readonly #datagram = new Uint8Array(1472);
+  readonly #timer: NodeJS.Timeout;
+  /** Whose device was in control last. */
+  #lastDevice = '';
+  #ticks = 0;
+  #warned = false;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** A page came. What its messages may ask of the operator is handed to `forward`, as text. */
+  add(socket: WebSocket, caller: Caller, forward: (text: string) => void): void {
+    const path = new HeadsetPath({
+      say: (message) => this.#say(client, message),
+      message: (data) => this.#hear(client, data, forward),
+      nowNs: this.#options.nowNs,
+      rtcAddress: this.#options.rtcAddress,
+      warn: (text) => this.#warnOnce(text),
+    });
+    const client: Client = { socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
+    this.#clients.add(client);
+    socket.on('message', (data, isBinary) =>
+      this.#hear(client, isBinary ? (data as Buffer) : String(data), forward),
+    );
+    socket.on('close', () => {
+      this.#clients.delete(client);
+      path.close();
+      this.lease.release(client);
+      this.#tellAll();
+    });
+    this.#tellAll();
+    path.probe();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const { path } of this.#clients) path.close();
+  }
+
+  #warnOnce(text: string): void {
+    if (!this.#warned) this.#options.warn(text);
+    this.#warned = true;
+  }
+
+  #nowMs(): number {
+    return this.#options.nowNs() / 1e6;
+  }
+
+  #hear(client: Client, data: string | Uint8Array, forward: (text: string) => void): void {
+    const receivedNs = this.#options.nowNs();
+    this.lease.heard(client, receivedNs / 1e6);
+    if (typeof data !== 'string') return this.#hearHands(client, data);
+    const message = parsed(data);
+    if (message === null) return this.#refuse(client, '', 'malformed');
+    if (message.kind === 'control') return this.#control(client, message.action);
+    if (client.path.hear(message, receivedNs)) return;
+    const refusal = this.#refusal(client, message as DeskRequest, data.length);
+    if (refusal === null) forward(data);
+    else this.#refuse(client, String(message.kind), refusal);
+  }
+
+  /** Null: may go on. Acting while nobody is in control takes it. */
+  #refusal(client: Client, request: DeskRequest, length: number): AccessRefusal | null {
+    if (length > MAX_REQUEST_BYTES) return 'malformed';
+    if (request.kind === 'estop') return null;
+    if (client.caller.role === 'viewer') return 'viewer';
+    // An open clutch is no act: a page tells where its hand is all the time.
+    const acts = request.kind !== 'hand' || request.clutch;
+    if (!acts) return this.lease.holder === null || this.lease.holder === client ? null : 'not-in-control';
+    return this.#claim(client, false) ? null : 'not-in-control';
+  }
+
+  #control(client: Client, action: 'claim' | 'take' | 'release'): void {
+    if (client.caller.role === 'viewer') return this.#refuse(client, 'control', 'viewer');
+    if (action === 'release') this.lease.release(client);
+    else if (!this.#claim(client, action === 'take')) this.#refuse(client, 'control', 'not-in-control');
+    this.#tellAll();
+  }
+
+  /** Between two people, or two devices of one, the robot holds: what one began the other does not go on with. */
+  #claim(client: Client, takeOver: boolean): boolean {
+    const { holder } = this.lease;
+    if (!this.lease.claim(client, this.#nowMs(), takeOver)) return false;
+    const { device } = client.caller;
+    const handedOver = holder !== client && (holder !== null || ![device, ''].includes(this.#lastDevice));
+    this.#lastDevice = device;
+    if (handedOver) this.#options.ask({ kind: 'hold' });
+    if (holder !== client) this.#tellAll();
+    return true;
+  }
+
+  #hearHands(client: Client, bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (xrAsksEstop(bytes, length)) this.#options.ask({ kind: 'estop' });
+    if (length < XR_HEADER_BYTES || length > XR_MAX_BYTES) return this.#refuse(client, 'hands', 'malformed');
+    if (client.caller.role === 'viewer') return this.#refuse(client, 'hands', 'viewer');
+    if (this.lease.holder !== client) return this.#refuse(client, 'hands', 'not-in-control');
+    const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+    const envelope = {
+      takenNs: client.path.toOperatorNs(view.getFloat64(8, true)),
+      sentNs: client.path.toOperatorNs(view.getFloat64(16, true)),
+      stream: this.lease.term,
+    };
+    const at = encodeEnvelope(envelope, this.#datagram, writeTag('hands', this.#datagram));
+    this.#datagram.set(bytes, at);
+    this.#options.hands(this.#datagram.slice(0, at + length));
+  }
+
+  /** Poses come all the time: theirs is told once a second. */
+  #refuse(client: Client, request: string, reason: AccessRefusal): void {
+    const nowMs = this.#nowMs();
+    if (request === 'hand' || request === 'hands') {
+      if (nowMs - client.refusedMs < REPEAT_REFUSAL_MS) return;
+      client.refusedMs = nowMs;
+    }
+    this.#say(client, { kind: 'refused', request, reason });
+  }
+
+  #tick(): void {
+    this.#ticks++;
+    if (this.lease.expire(this.#nowMs())) this.#tellAll();
+    for (const client of this.#clients) {
+      client.path.tick(this.#ticks);
+      if (this.#ticks % 4 === 0 && !this.#options.access.stillKnown(client.caller))
+        client.socket.close(4001, 'forgotten');
+    }
+  }
+
+  #tellAll(): void {
+    const { holder } = this.lease;
+    for (const client of this.#clients) {
+      const news: AccessNews = {
+        kind: 'access',
+        role: client.caller.role,
+        inControl: holder === client,
+        holder: holder?.caller.name ?? null,
+        pages: this.#clients.size,
+      };
+      const text = JSON.stringify(news);
+      if (text !== client.told) this.#say(client, news);
+      client.told = text;
+    }
+  }
+
+  #say({ socket }: Client, message: AccessMessage): void {
+    if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BACKLOG_BYTES)
+      socket.send(JSON.stringify(message));
+  }
+}
+
+/** Only the shape of the envelope; whoever acts on it checks the rest. */
+function parsed(text: string): AccessRequest | DeskRequest | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('kind' in value)) return null;
+    return value as AccessRequest;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { Lease, SILENT_MS } from './lease.ts';
+
+describe('lease of the console', () => {
+  it('goes to who acts first, and to another only on an explicit wish', () => {
+    const lease = new Lease<string>();
+    assert.equal(lease.claim('desk', 0), true);
+    assert.equal(lease.claim('headset', 10), false);
+    assert.equal(lease.holder, 'desk');
+    const before = lease.term;
+    assert.equal(lease.claim('headset', 20, true), true);
+    assert.deepEqual([lease.holder, lease.term], ['headset', before + 1]);
+    assert.equal(lease.claim('desk', 30), false);
+  });
+
+  it('ends with a silence or a goodbye, and is free then', () => {
+    const lease = new Lease<string>();
+    lease.claim('desk', 0);
+    lease.heard('headset', SILENT_MS - 1);
+    assert.equal(lease.expire(SILENT_MS - 1), false);
+    lease.heard('desk', SILENT_MS - 1);
+    assert.equal(lease.expire(SILENT_MS + 10), false);
+    assert.equal(lease.expire(2 * SILENT_MS), true);
+    assert.equal(lease.holder, null);
+    assert.equal(lease.claim('headset', 2 * SILENT_MS), true);
+    lease.release('desk');
+    assert.equal(lease.holder, 'headset');
+    lease.release('headset');
+    assert.equal(lease.holder, null);
+  });
+
+  it('never has two holders, nor one that was silent, nor a new one in an old term', () => {
+    const step = fc.record({
+      who: fc.constantFrom('a', 'b', 'c'),
+      act: fc.constantFrom('claim', 'take', 'heard', 'release', 'expire'),
+      afterMs: fc.nat(2000),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const lease = new Lease<string>();
+        let nowMs = 0;
+        for (const { who, act, afterMs } of steps) {
+          nowMs += afterMs;
+          const { holder, term } = lease;
+          if (act === 'claim' || act === 'take') {
+            const got = lease.claim(who, nowMs, act === 'take');
+            assert.equal(got, lease.holder === who);
+          } else if (act === 'heard') lease.heard(who, nowMs);
+          else if (act === 'release') lease.release(who);
+          else lease.expire(nowMs);
+          if (lease.holder !== holder) assert.ok(lease.term > term);
+        }
+      }),
+    );
+  });
+});

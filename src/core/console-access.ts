@@ -1,0 +1,58 @@
+/** What page and console say to each other about who may do what, beside requests and telemetry. */
+
+/** Console → page, whenever it changes. */
+export interface AccessNews {
+  kind: 'access';
+  role: 'operator' | 'viewer';
+  /** This very page is in control. */
+  inControl: boolean;
+  /** Who is; null: nobody. */
+  holder: string | null;
+  /** Pages that are open altogether. */
+  pages: number;
+}
+
+/** Why the console did not pass a request on. */
+export type AccessRefusal = 'viewer' | 'not-in-control' | 'malformed';
+
+/** Console → page. */
+export interface RefusedNews {
+  kind: 'refused';
+  request: string;
+  reason: AccessRefusal;
+}
+
+/** Console → page and back: the four-stamp exchange, t0 and t3 on the operator's clock, t1 and t2 on the page's. */
+export interface ProbeNews {
+  kind: 'probe';
+  t0: number;
+}
+
+/** Console → page, once a second: how the page's poses come here. */
+export interface PathNews {
+  kind: 'path';
+  over: 'webrtc' | 'websocket';
+  /** Round trip of the best exchange; null before the first. */
+  rttMs: number | null;
+  uncertaintyMs: number | null;
+}
+
+/** Console → page and back, until a peer connection stands. */
+export interface RtcNews {
+  kind: 'rtc';
+  signal: unknown;
+}
+
+export type AccessMessage = AccessNews | RefusedNews | ProbeNews | PathNews | RtcNews;
+
+/** Page → console. `take` also takes it from another; `claim` only while nobody has it. */
+export type AccessRequest =
+  | { kind: 'control'; action: 'claim' | 'take' | 'release' }
+  | { kind: 'probed'; t0: number; t1: number; t2: number }
+  | { kind: 'rtc'; signal: unknown }
+  | { kind: 'rtc-start' };
+
+/** What a page answers to a probe. */
+export function answerProbe(probe: ProbeNews, receivedNs: number, nowNs: number): AccessRequest {
+  return { kind: 'probed', t0: probe.t0, t1: receivedNs, t2: nowNs };
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod';
+import type { Reason } from '../../core/counters.ts';
+import { Pinch, pinchGapM } from '../../core/hand-gestures.ts';
+import { checkHand, HAND_NUMBERS, takeHandPoints } from '../../core/hand-points.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
+import {
+  decodeEnvelope,
+  decodeXr,
+  emptyXr,
+  XR_ENVELOPE_BYTES,
+  XR_JOINTS,
+  type XrEnvelope,
+  type XrSide,
+  xrAsksEstop,
+} from '../codecs/webxr.ts';
+import type { InputDevice, InputPlugin } from '../device.ts';
+
+const config = z.strictObject({
+  hand: z
+    .enum(['right', 'left'])
+    .default('right')
+    .describe('the hand that drives; the other one holds the clutch'),
+  pose: z
+    .enum(['wrist', 'pinch'])
+    .default('wrist')
+    .describe('what of a tracked hand an arm follows: the wrist, or the middle between thumb and index tip'),
+  staleAfterMs: z.number().min(30).max(1000).default(150).describe('age at which the headset counts as gone'),
+  pinchM: z.number().min(0.005).max(0.05).default(0.02).describe('a pinch closes below this gap of the tips'),
+  openM: z.number().min(0.01).max(0.1).default(0.035).describe('and opens above this one'),
+  gripperOpenM: z
+    .number()
+    .min(0.02)
+    .max(0.2)
+    .default(0.08)
+    .describe('gap at which the gripper is fully open'),
+});
+type Config = z.infer<typeof config>;
+
+/** Half drawn triggers and grips count as pressed. */
+const PRESSED = 0.5;
+const THUMB_TIP = 4;
+const INDEX_TIP = 9;
+
+/**
+ * A headset's page: 25 joints of each hand, or controllers. The driving hand's pinch, or trigger, closes the gripper;
+ * the clutch is the other hand's pinch, or the grip button of the driving controller.
+ */
+class HeadsetHand implements InputDevice {
+  readonly #config: Config;
+  readonly #packet = emptyXr();
+  readonly #envelope: XrEnvelope = { takenNs: 0, sentNs: 0, stream: 0 };
+  readonly #clutch: Pinch;
+  readonly #newest: HandSample = emptyHandSample();
+  readonly #pointsM = new Float64Array(HAND_NUMBERS);
+  readonly #body = new Uint8Array(1472);
+  #seq = -1;
+  stream = 0;
+  estop = false;
+
+  constructor(config: Config) {
+    this.#config = config;
+    this.#clutch = new Pinch(config.pinchM, config.openM);
+    this.#newest.takenNs = Number.NEGATIVE_INFINITY;
+    this.#newest.isLeft = config.hand === 'left';
+  }
+
+  ingest(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    this.estop = false;
+    const bodyLength = length - XR_ENVELOPE_BYTES;
+    if (bodyLength > this.#body.length) return 'oversize';
+    if (decodeEnvelope(bytes, length, this.#envelope) !== null) return 'short';
+    for (let i = 0; i < bodyLength; i++) this.#body[i] = bytes[XR_ENVELOPE_BYTES + i]!;
+    this.estop = xrAsksEstop(this.#body, bodyLength);
+    const refusal = decodeXr(this.#body, bodyLength, this.#packet);
+    if (refusal !== null) return refusal;
+    if (this.#envelope.stream === this.stream && this.#packet.seq <= this.#seq) return 'dropped-stale';
+    if (receivedNs - this.#envelope.takenNs > this.#config.staleAfterMs * 1e6) return 'too-old';
+    const side = this.#packet[this.#config.hand];
+    const points = this.#takePoints(side);
+    if (points !== null) return points;
+    this.#begin();
+    this.#seq = this.#packet.seq;
+    this.#take(side, receivedNs);
+    return null;
+  }
+
+  sample(nowNs: number, out: HandSample): SampleStatus {
+    const newest = this.#newest;
+    const fresh = nowNs - newest.takenNs <= this.#config.staleAfterMs * 1e6;
+    out.takenNs = newest.takenNs;
+    out.sentNs = newest.sentNs;
+    out.positionM.set(newest.positionM);
+    out.quatXyzw.set(newest.quatXyzw);
+    out.gripper = newest.gripper;
+    out.tracking = fresh && newest.tracking;
+    // A hand that was lost has not let go: only a clutch that is seen to open lets it engage anew.
+    out.clutch = newest.clutch;
+    out.estop = fresh && newest.estop;
+    out.points = newest.points;
+    out.pointsM.set(newest.pointsM);
+    out.isLeft = newest.isLeft;
+    return fresh ? 'ok' : newest.takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
+  }
+
+  /** Someone else's hand, or a page that began anew: its numbers say nothing about the earlier ones. */
+  #begin(): void {
+    if (this.#envelope.stream === this.stream) return;
+    this.stream = this.#envelope.stream;
+    this.#clutch.closed = false;
+  }
+
+  /** The driving hand's points, checked before anything is changed. */
+  #takePoints(side: XrSide): Reason | null {
+    if (side.kind !== 'hand' || !side.tracked) return null;
+    return takeHandPoints(side.jointsM, XR_JOINTS, 'rh', this.#pointsM) ?? checkHand(this.#pointsM);
+  }
+
+  #take(side: XrSide, receivedNs: number): void {
+    const newest = this.#newest;
+    const { takenNs, sentNs } = this.#envelope;
+    // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
+    newest.takenNs = Number.isNaN(takenNs) ? receivedNs : Math.min(takenNs, receivedNs);
+    newest.sentNs = sentNs >= takenNs ? Math.min(sentNs, receivedNs) : Number.NaN;
+    newest.estop = this.#packet.estop;
+    newest.tracking = this.#packet.visible && side.tracked;
+    newest.clutch = this.#clutchOf(side);
+    newest.points = newest.tracking && side.kind === 'hand' ? this.#pointsM.length / 3 : 0;
+    if (!newest.tracking) return;
+    if (newest.points > 0) newest.pointsM.set(this.#pointsM);
+    this.#place(side);
+    newest.gripper = side.kind === 'hand' ? this.#closing(pinchGapM(side.jointsM)) : side.trigger;
+  }
+
+  #place({ kind, jointsM, jointQuats }: XrSide): void {
+    const { positionM, quatXyzw } = this.#newest;
+    const between = kind === 'hand' && this.#config.pose === 'pinch';
+    for (let i = 0; i < 3; i++)
+      positionM[i] = between ? (jointsM[3 * THUMB_TIP + i]! + jointsM[3 * INDEX_TIP + i]!) / 2 : jointsM[i]!;
+    for (let i = 0; i < 4; i++) quatXyzw[i] = jointQuats[i]!;
+  }
+
+  #clutchOf(side: XrSide): boolean {
+    const other = this.#config.hand === 'right' ? this.#packet.left : this.#packet.right;
+    const pinched = this.#clutch.update(
+      other.kind === 'hand' && other.tracked ? pinchGapM(other.jointsM) : Number.POSITIVE_INFINITY,
+    );
+    if (side.kind === 'controller') return side.grip > PRESSED;
+    return pinched || (other.kind === 'controller' && Math.max(other.grip, other.trigger) > PRESSED);
+  }
+
+  #closing(gapM: number): number {
+    const { pinchM, gripperOpenM } = this.#config;
+    return Math.max(0, Math.min(1, (gripperOpenM - gapM) / Math.max(1e-3, gripperOpenM - pinchM)));
+  }
+}
+
+const plugin: InputPlugin<Config> = {
+  about: 'hands or controllers of a headset that opened the console’s /vr page',
+  automatic: false,
+  config,
+  open: (options) => new HeadsetHand(options),
+};
+
+export default plugin;

@@ -1,0 +1,73 @@
+import path from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import { root } from './farhand.ts';
+
+/** What lets a browser and a server on a host without a network find each other. */
+export const LOOPBACK_PEERS = [
+  '--allow-loopback-in-peer-connection',
+  '--disable-features=WebRtcHideLocalIpsWithMdns',
+];
+
+/**
+ * Meta's emulator of a Quest 3 in every page of the context, with hands. Two of its ways: places of controllers are
+ * always called guesses, and frames come at the display's rate whatever the session says.
+ */
+export async function emulateQuest(context: BrowserContext): Promise<void> {
+  await context.addInitScript({ path: path.join(root, 'node_modules', 'iwer', 'build', 'iwer.js') });
+  await context.addInitScript(`{
+    const quest = new IWER.XRDevice(IWER.metaQuest3);
+    quest.installRuntime({ forceInstall: true });
+    quest.primaryInputMode = 'hand';
+    for (const hand of [quest.hands.left, quest.hands.right]) {
+      const { poses } = hand[IWER.P_HAND_INPUT];
+      const fist = structuredClone(poses.default);
+      const place = (name) => fist.jointTransforms[name].offsetMatrix;
+      for (const finger of ['index', 'middle', 'ring', 'pinky'])
+        for (let i = 12; i < 15; i++)
+          place(finger + '-finger-tip')[i] =
+            place('wrist')[i] + 0.9 * (place(finger + '-finger-phalanx-proximal')[i] - place('wrist')[i]);
+      poses.fist = fist;
+    }
+    window.quest = quest;
+  }`);
+}
+
+export type Side = 'left' | 'right';
+
+export class Wearer {
+  readonly #page: Page;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  async place(side: Side, [x, y, z]: readonly [number, number, number]): Promise<void> {
+    await this.#page.evaluate(`quest.hands.${side}.position.set(${x}, ${y}, ${z})`);
+  }
+
+  async pinch(side: Side, closed: boolean): Promise<void> {
+    await this.#page.evaluate(`quest.hands.${side}.updatePinchValue(${closed ? 1 : 0})`);
+  }
+
+  async shape(side: Side, pose: 'default' | 'fist'): Promise<void> {
+    await this.#page.evaluate(`quest.hands.${side}.poseId = '${pose}'`);
+  }
+
+  async see(side: Side, seen: boolean): Promise<void> {
+    await this.#page.evaluate(`quest.hands.${side}.connected = ${seen}`);
+  }
+
+  /** Moves a hand to and fro along x for a while, in the page: 8 cm each way, once in two seconds. */
+  async wave(side: Side, from: readonly [number, number, number], ms: number): Promise<void> {
+    await this.#page.evaluate(`new Promise((resolve) => {
+      const started = performance.now();
+      const timer = setInterval(() => {
+        const t = performance.now() - started;
+        quest.hands.${side}.position.set(${from[0]} + 0.08 * Math.sin(t / 1000 * Math.PI), ${from[1]}, ${from[2]});
+        if (t < ${ms}) return;
+        clearInterval(timer);
+        resolve();
+      }, 8);
+    })`);
+  }
+}

@@ -1,0 +1,33 @@
+import { CanvasTexture, Group, LinearFilter, Mesh, MeshBasicMaterial, PlaneGeometry } from 'three';
+
+/** A flat board in the room with a canvas on it. */
+export class Board {
+  readonly root = new Group();
+  readonly context: CanvasRenderingContext2D;
+  readonly #texture: CanvasTexture;
+
+  constructor(widthM: number, heightM: number, pixelsPerM: number) {
+    const canvas = document.createElement('canvas');
+    canvas.width = Math.round(widthM * pixelsPerM);
+    canvas.height = Math.round(heightM * pixelsPerM);
+    this.context = canvas.getContext('2d')!;
+    this.#texture = new CanvasTexture(canvas);
+    this.#texture.minFilter = LinearFilter;
+    this.#texture.generateMipmaps = false;
+    const material = new MeshBasicMaterial({ map: this.#texture, transparent: true, toneMapped: false });
+    this.root.add(new Mesh(new PlaneGeometry(widthM, heightM), material));
+  }
+
+  get width(): number {
+    return this.context.canvas.width;
+  }
+
+  get height(): number {
+    return this.context.canvas.height;
+  }
+
+  /** What was drawn is to be shown. */
+  show(): void {
+    this.#texture.needsUpdate = true;
+  }
+}

@@ -1,0 +1,91 @@
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { Board } from './board.ts';
+
+export interface HudNews {
+  telemetry: Telemetry | null;
+  fresh: boolean;
+  inControl: boolean;
+  holder: string | null;
+  over: string;
+  rttMs: number | null;
+  tracked: boolean;
+  stopping: boolean;
+}
+
+const TONES: Record<string, string> = {
+  engaged: '#3fc46b',
+  armed: '#62b0f0',
+  hold: '#f5a524',
+  stopped: '#f0525a',
+};
+const WINDOW = 300;
+
+/** State, cause and latency on a board, and one sentence about what keeps the robot from following. */
+export class Hud {
+  readonly board = new Board(1.1, 0.5, 600);
+  readonly #oneWayMs: number[] = [];
+  #drawn = '';
+
+  /** From each telemetry message. */
+  add({ closed }: Telemetry): void {
+    for (const { oneWayMs } of closed) if (oneWayMs !== null) this.#oneWayMs.push(oneWayMs);
+    if (this.#oneWayMs.length > WINDOW) this.#oneWayMs.splice(0, this.#oneWayMs.length - WINDOW);
+  }
+
+  draw(news: HudNews): void {
+    const { telemetry, fresh } = news;
+    const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no contact';
+    const lines = [
+      state.toUpperCase(),
+      fresh ? (telemetry?.robot?.cause ?? '') : 'the console is silent',
+      trouble(news),
+      this.#latency(news),
+      news.inControl ? 'you are in control' : `in control: ${news.holder ?? 'nobody'}`,
+    ];
+    const text = lines.join('\n');
+    if (text === this.#drawn) return;
+    this.#drawn = text;
+    this.#paint(lines, TONES[state] ?? '#8794a4');
+  }
+
+  #latency({ over, rttMs }: HudNews): string {
+    const sorted = this.#oneWayMs.toSorted((a, b) => a - b);
+    const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]?.toFixed(0) ?? '–';
+    return `to the robot ${at(0.5)} ms, p95 ${at(0.95)} · ${over} ${rttMs?.toFixed(0) ?? '–'} ms`;
+  }
+
+  #paint([state = '', cause = '', warning = '', ...rest]: string[], tone: string): void {
+    const { context, width, height } = this.board;
+    context.clearRect(0, 0, width, height);
+    context.fillStyle = 'rgba(13, 17, 23, 0.86)';
+    context.fillRect(0, 0, width, height);
+    context.fillStyle = tone;
+    context.fillRect(0, 0, 12, height);
+    context.textBaseline = 'top';
+    const line = (text: string, y: number, size: number, colour: string) => {
+      context.font = `${size}px system-ui, sans-serif`;
+      context.fillStyle = colour;
+      context.fillText(text, 34, y, width - 50);
+    };
+    line(state, 16, 66, tone);
+    line(cause, 92, 30, '#b4bfcc');
+    line(warning, 136, 36, '#f5a524');
+    for (const [i, text] of rest.entries()) line(text, 196 + 46 * i, 30, '#e8edf3');
+    this.board.show();
+  }
+}
+
+/** The one thing to do something about, most serious first. */
+function trouble({ telemetry, fresh, inControl, tracked, stopping }: HudNews): string {
+  if (stopping) return 'STOPPING: waiting for the robot to confirm';
+  if (!fresh || telemetry === null) return 'no contact: the robot holds by itself';
+  if (!inControl) return 'you look on: another page is in control';
+  if (telemetry.input.active !== 'webxr') return `the robot listens to “${telemetry.input.active}”`;
+  if (!tracked) return 'your driving hand is not seen: the robot holds';
+  const { robot, operator } = telemetry;
+  if (robot?.state === 'stopped') return 'touch ARM to reset';
+  if (robot?.state === 'idle') return 'touch ARM to power the joints';
+  if (robot?.limitedBy) return `limited by ${robot.limitedBy}`;
+  if (operator.mapping === 'unreachable') return 'out of reach';
+  return '';
+}

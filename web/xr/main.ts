@@ -1,0 +1,206 @@
+import type { AccessMessage, AccessNews } from '../../src/core/console-access.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { atMostEvery, element, setText } from '../dom.ts';
+import type { ServerMessage } from '../link/messages.ts';
+import { chooseQuality } from '../view/quality.ts';
+import { CameraBoard } from './camera-board.ts';
+import { HeadsetLink } from './headset-link.ts';
+import { Hud } from './hud.ts';
+import { Room } from './room.ts';
+import { HeadsetSession, type SessionMode } from './session.ts';
+import { HeadsetStop } from './stop.ts';
+import { TouchButtons } from './touch-buttons.ts';
+
+declare global {
+  interface Window {
+    /** For tests of the page; nothing else reads it. */
+    __farhandXr: {
+      telemetry: Telemetry | null;
+      access: AccessNews | null;
+      over: string;
+      frames: number;
+      press(kind: 'arm' | 'reset'): void;
+      dropPeer(): void;
+    };
+  }
+}
+
+const INPUT = 'webxr';
+const STALE_MS = 1000;
+const LATE_MS = 120;
+
+const news: Window['__farhandXr'] = {
+  telemetry: null,
+  access: null,
+  over: '',
+  frames: 0,
+  press: (kind) => link.send({ kind }),
+  dropPeer: () => link.dropPeer(),
+};
+window.__farhandXr = news;
+let receivedMs = Number.NEGATIVE_INFINITY;
+let rttMs: number | null = null;
+let wasHampered = false;
+
+const link = new HeadsetLink(location, { onMessage: receive, onAccess: hearAccess, onStatus: show });
+const stop = new HeadsetStop(() => link.estop());
+const hud = new Hud();
+const cameras = new Map<string, CameraBoard>();
+const quality = chooseQuality(location.search, devicePixelRatio);
+if (quality === null) throw new Error('this browser gave no WebGL2');
+const room = new Room(element('view', HTMLCanvasElement), quality);
+const session = new HeadsetSession({
+  room,
+  stop,
+  followGuesses: new URLSearchParams(location.search).get('guesses') === 'follow',
+  send: (bytes) => link.sendPoses(bytes),
+  frame: afterPoses,
+  ended: show,
+});
+const buttons = new TouchButtons([
+  { label: () => nextStep().label, colour: '#1d4f7c', always: false, press: () => nextStep().act() },
+  { label: () => 'HOME', colour: '#2b3644', always: false, press: () => link.send({ kind: 'home' }) },
+  { label: () => 'STOP', colour: '#d9232e', always: true, press: () => stop.press(performance.now()) },
+]);
+
+hud.board.root.position.set(0, 1.72, -1.35);
+buttons.root.position.set(-0.52, 1.02, -0.42);
+buttons.root.rotation.y = 0.5;
+room.scene.add(hud.board.root, buttons.root);
+const drawHud = atMostEvery(100, showHud);
+
+room.renderer.setAnimationLoop((nowMs: number, frame?: XRFrame) => {
+  if (frame) session.onFrame(frame);
+  room.draw(frame ? session.packet : null, nowMs);
+  news.frames++;
+});
+setInterval(() => {
+  stop.update(isFresh() && news.telemetry?.robot?.state === 'stopped', performance.now());
+  drawHud(performance.now());
+  show();
+}, 100);
+element('enter-vr', HTMLButtonElement).addEventListener('click', () => void enter('immersive-vr'));
+element('enter-ar', HTMLButtonElement).addEventListener('click', () => void enter('immersive-ar'));
+element('take', HTMLButtonElement).addEventListener('click', () => link.control('take'));
+element('stop', HTMLButtonElement).addEventListener('pointerdown', () => stop.press(performance.now()));
+window.addEventListener('pagehide', () => session.leave());
+await begin();
+
+/** Says what is missing before anything is tried. */
+async function begin(): Promise<void> {
+  const { role } = (await (await fetch('./api/access')).json()) as { role: string | null };
+  if (role === null) {
+    setText(
+      element('why', HTMLElement),
+      'This device is not paired: open Pair below, and enter the code that the console shows.',
+    );
+    return;
+  }
+  link.connect();
+  const offered = async (mode: SessionMode) => (await navigator.xr?.isSessionSupported(mode)) ?? false;
+  const [vr, ar] = [await offered('immersive-vr'), await offered('immersive-ar')];
+  element('enter-vr', HTMLButtonElement).disabled = !vr || role === 'viewer';
+  element('enter-ar', HTMLButtonElement).disabled = !ar || role === 'viewer';
+  if (!isSecureContext)
+    setText(element('why', HTMLElement), 'Headsets need HTTPS, or localhost by `adb reverse`.');
+  else if (!vr && !ar)
+    setText(
+      element('why', HTMLElement),
+      'This browser has no headset. Open this page in the headset’s own browser.',
+    );
+  else if (role === 'viewer')
+    setText(element('why', HTMLElement), 'Paired as a viewer: you may look on, and stop the robot.');
+}
+
+async function enter(mode: SessionMode): Promise<void> {
+  if (session.active) return;
+  link.control('claim');
+  link.send({ kind: 'input', name: INPUT });
+  try {
+    await session.enter(mode);
+  } catch (error) {
+    setText(element('why', HTMLElement), `The headset refused: ${(error as Error).message}`);
+  }
+}
+
+function receive(message: ServerMessage): void {
+  if (message.kind === 'hello') {
+    room.setModel(message.model);
+    const { cameras: names = [] } = message as { cameras?: string[] };
+    openCameras(names);
+    return;
+  }
+  if (message.kind !== 'telemetry') return;
+  const nowMs = performance.now();
+  receivedMs = nowMs;
+  news.telemetry = message;
+  hud.add(message);
+  room.aim(message, nowMs);
+  stop.update(message.robot?.state === 'stopped', nowMs);
+  cue(message);
+}
+
+function openCameras(names: readonly string[]): void {
+  for (const [i, name] of names.entries()) {
+    if (cameras.has(name)) continue;
+    const camera = new CameraBoard(name, location.href);
+    camera.board.root.position.set((i % 2 === 0 ? -1 : 1) * 0.92, 1.35 + 0.46 * Math.floor(i / 2), -1.15);
+    camera.board.root.rotation.y = (i % 2 === 0 ? 1 : -1) * 0.4;
+    room.scene.add(camera.board.root);
+    cameras.set(name, camera);
+  }
+}
+
+function hearAccess(message: AccessMessage): void {
+  if (message.kind === 'access') news.access = message;
+  if (message.kind === 'path') {
+    news.over = message.over;
+    rttMs = message.rttMs;
+  }
+  show();
+}
+
+/** What the first button does: one step towards a robot that follows, or the way back. */
+function nextStep(): { label: string; act(): void } {
+  const state = news.telemetry?.robot?.state;
+  if (state === 'stopped') return { label: 'RESET', act: () => link.send({ kind: 'reset' }) };
+  if (state === 'idle') return { label: 'ARM', act: () => link.send({ kind: 'arm' }) };
+  return { label: 'DISARM', act: () => link.send({ kind: 'disarm' }) };
+}
+
+function afterPoses(): void {
+  buttons.update(session.findTips(), news.telemetry?.robot?.state === 'engaged');
+}
+
+/** A buzz when something begins to keep the robot from following, or commands come late. */
+function cue({ robot, closed, operator }: Telemetry): void {
+  const late = closed.some(({ oneWayMs, outcome }) => outcome === 'late' || (oneWayMs ?? 0) > LATE_MS);
+  const hampered =
+    robot?.state === 'engaged' && (robot.limitedBy !== '' || operator.mapping === 'unreachable' || late);
+  if (hampered && !wasHampered) session.buzz(0.6, 40);
+  wasHampered = hampered;
+}
+
+function isFresh(): boolean {
+  return link.status === 'open' && performance.now() - receivedMs < STALE_MS;
+}
+
+function showHud(): void {
+  const { telemetry, access, over } = news;
+  const { inControl = false, holder = null } = access ?? {};
+  const tracked = session.packet.left.tracked || session.packet.right.tracked;
+  hud.draw({ telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked, stopping: stop.pending });
+}
+
+function show(): void {
+  const { access, telemetry, over } = news;
+  setText(
+    element('state', HTMLElement),
+    isFresh() ? (telemetry?.robot?.state ?? 'disconnected') : 'no contact',
+  );
+  setText(element('control', HTMLElement), access?.inControl ? 'you' : (access?.holder ?? 'nobody'));
+  setText(element('path', HTMLElement), over === '' ? '—' : `${over}, ${rttMs?.toFixed(1) ?? '–'} ms`);
+  setText(element('clutch', HTMLElement), telemetry?.input.clutch ? 'closed' : 'open');
+  element('take', HTMLButtonElement).disabled =
+    access === null || access.inControl || access.role === 'viewer';
+}

@@ -1,0 +1,140 @@
+import {
+  Color,
+  ColorManagement,
+  CylinderGeometry,
+  GridHelper,
+  Group,
+  InstancedMesh,
+  LinearSRGBColorSpace,
+  Matrix4,
+  Mesh,
+  MeshBasicMaterial,
+  PerspectiveCamera,
+  Scene,
+  SphereGeometry,
+  WebGLRenderer,
+} from 'three';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr.ts';
+import { type Arm, createArm } from '../view/arm.ts';
+import { ghostMaterial, solidMaterial } from '../view/materials.ts';
+import { currentPalette, type Palette } from '../view/palette.ts';
+import { PoseTrack } from '../view/pose-track.ts';
+import type { Quality } from '../view/quality.ts';
+import { Shapes } from '../view/shapes.ts';
+
+ColorManagement.enabled = false;
+
+/** Where the robot's base stands, from the floor under the wearer: on a table, an arm's length away. */
+const BASE_M = [0, 0.72, -0.75] as const;
+const GHOST_OPACITY = 0.55;
+
+/** What is around the wearer: the robot at its own size, its command as a ghost, the hands, and boards. */
+export class Room {
+  readonly renderer: WebGLRenderer;
+  readonly scene = new Scene();
+  readonly camera = new PerspectiveCamera(60, 1, 0.05, 30);
+  readonly #palette: Palette = currentPalette();
+  readonly #shapes: Shapes;
+  readonly #base = new Group();
+  readonly #floor: GridHelper;
+  readonly #table: Mesh;
+  readonly #joints: InstancedMesh;
+  readonly #matrix = new Matrix4();
+  #robot: Arm | null = null;
+  #ghost: Arm | null = null;
+  #measured = new PoseTrack(0);
+  #commanded = new PoseTrack(0);
+
+  constructor(canvas: HTMLCanvasElement, quality: Quality) {
+    this.renderer = new WebGLRenderer({ canvas, antialias: quality.antialias, stencil: true, alpha: true });
+    this.renderer.setPixelRatio(quality.pixelRatio);
+    this.renderer.outputColorSpace = LinearSRGBColorSpace;
+    this.renderer.xr.enabled = true;
+    this.renderer.xr.setReferenceSpaceType('local-floor');
+    this.#shapes = new Shapes(quality.detail);
+    this.#floor = new GridHelper(6, 12, this.#palette.gridStrong, this.#palette.gridLine);
+    this.#table = new Mesh(
+      new CylinderGeometry(0.28, 0.28, 0.02, 32),
+      new MeshBasicMaterial({ color: this.#palette.collar }),
+    );
+    this.#joints = new InstancedMesh(
+      new SphereGeometry(0.008, 8, 6),
+      new MeshBasicMaterial({ color: this.#palette.hand }),
+      2 * XR_JOINTS,
+    );
+    this.#joints.frustumCulled = false;
+    this.#joints.count = 0;
+    // The robot's forward, +X, is the wearer's −Z.
+    this.#base.rotation.y = Math.PI / 2;
+    this.#base.position.set(...BASE_M);
+    this.#table.position.set(BASE_M[0], BASE_M[1] - 0.01, BASE_M[2]);
+    this.scene.add(this.#floor, this.#table, this.#base, this.#joints);
+    this.camera.position.set(0, 1.5, 0.6);
+    this.camera.lookAt(0, 1, -0.8);
+    this.showAround(true);
+    new ResizeObserver(() => this.#resize(canvas)).observe(canvas);
+  }
+
+  /** Off where the wearer sees the real room. */
+  showAround(shown: boolean): void {
+    this.scene.background = shown ? new Color(this.#palette.ground) : null;
+    this.#floor.visible = shown;
+  }
+
+  setModel(model: RobotModel): void {
+    this.#base.clear();
+    const ghost = ghostMaterial(this.#palette);
+    ghost.setOpacity(GHOST_OPACITY);
+    this.#robot = createArm(model, this.#palette, this.#shapes, solidMaterial(this.#palette));
+    this.#ghost = createArm(model, this.#palette, this.#shapes, ghost);
+    this.#base.add(this.#robot.root, this.#ghost.root);
+    this.#measured = new PoseTrack(model.joints.length);
+    this.#commanded = new PoseTrack(model.joints.length);
+    this.#robot.setJoints(model.homeRad);
+    this.#ghost.root.visible = false;
+  }
+
+  aim({ robot, commandedRad }: Telemetry, nowMs: number): void {
+    if (robot) {
+      this.#measured.aim(robot.measuredRad, nowMs);
+      this.#robot?.setGripper(robot.gripper);
+      this.#ghost?.setGripper(robot.gripper);
+    }
+    if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
+    if (this.#ghost) this.#ghost.root.visible = commandedRad !== null && robot?.state === 'engaged';
+  }
+
+  draw(packet: XrPacket | null, nowMs: number): void {
+    if (this.#measured.started) {
+      this.#measured.advance(nowMs);
+      this.#commanded.advance(nowMs);
+      this.#robot?.setJoints(this.#measured.shown);
+      this.#ghost?.setJoints(this.#commanded.shown);
+    }
+    this.#showHands(packet);
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  #showHands(packet: XrPacket | null): void {
+    let count = 0;
+    for (const side of packet ? [packet.left, packet.right] : []) {
+      const joints = side.kind === 'hand' ? XR_JOINTS : side.kind === 'controller' ? 1 : 0;
+      for (let i = 0; i < joints; i++) {
+        const { jointsM } = side;
+        this.#matrix.makeTranslation(jointsM[3 * i]!, jointsM[3 * i + 1]!, jointsM[3 * i + 2]!);
+        this.#joints.setMatrixAt(count++, this.#matrix);
+      }
+    }
+    this.#joints.count = count;
+    this.#joints.instanceMatrix.needsUpdate = true;
+  }
+
+  #resize({ clientWidth, clientHeight }: HTMLCanvasElement): void {
+    if (this.renderer.xr.isPresenting || clientWidth === 0 || clientHeight === 0) return;
+    this.camera.aspect = clientWidth / clientHeight;
+    this.camera.updateProjectionMatrix();
+    this.renderer.setSize(clientWidth, clientHeight, false);
+  }
+}

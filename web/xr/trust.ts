@@ -1,0 +1,17 @@
+import { renderSVG } from 'uqr';
+import { element, setText } from '../dom.ts';
+
+/** The page that comes over plain HTTP: how this device may trust the console. */
+const secure = `https://${location.host}/`;
+const link = element('secure', HTMLAnchorElement);
+link.href = secure;
+setText(link, secure);
+const port = location.port || '80';
+setText(element('reverse', HTMLElement), `adb reverse tcp:${port} tcp:${port}`);
+setText(element('reverse-url', HTMLElement), `http://localhost:${port}/vr`);
+element('qr', HTMLElement).innerHTML = renderSVG(secure, { border: 1 });
+setText(element('qr-text', HTMLElement), secure);
+
+const response = await fetch('./authority.json');
+const { name, fingerprint } = (await response.json()) as { name: string; fingerprint: string };
+setText(element('fingerprint', HTMLElement), `${name} · SHA-256 ${fingerprint}`);
