@@ -9,7 +9,20 @@ import type { RoleReady, RoleReport } from './role.ts';
 export type ChildMessage =
   | { kind: 'ready'; info: RoleReady | { url: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
-  | { kind: 'report'; report: RoleReport };
+  | { kind: 'report'; report: RoleReport }
+  | { kind: 'link'; profile: string };
+
+/** What the demo tells its console: the emulated link between the roles, and what it could be. */
+export interface DemoLink {
+  profile: string;
+  profiles: { name: string; about: string }[];
+}
+
+/** From the process that started a console to the console. */
+export interface ParentMessage {
+  kind: 'link';
+  link: DemoLink;
+}
 
 export interface Child {
   readonly verb: string;

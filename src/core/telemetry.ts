@@ -1,4 +1,4 @@
-import type { LimitedBy, PlayoutQuality, SupervisorState } from './messages.ts';
+import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './messages.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
@@ -22,6 +22,8 @@ export interface Telemetry {
     playout: string;
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
+    /** Ways of playout that the robot lets its operator switch between; none or absent: it does not. */
+    ways?: PlayoutWay[];
   };
   input: {
     active: string;
@@ -39,6 +41,8 @@ export interface Telemetry {
     mapping: string;
     /** Added by the filter of the hand; null without one. */
     filterDelayMs: number | null;
+    /** From the last e-stop's leaving for the robot to its word that it stopped; null before the first. */
+    estopMs?: number | null;
   };
   hand: {
     positionM: number[];
@@ -95,6 +99,7 @@ export type DeskRequest =
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
+  | { kind: 'playout-way'; way: PlayoutWay }
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }

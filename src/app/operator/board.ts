@@ -30,6 +30,7 @@ export const BOARD_FIELDS = [
   'filterDelayNs',
   'limitedBy',
   'clearanceM',
+  'estopNs',
   'handTakenNs',
   'handPoints',
   'handIsLeft',
@@ -60,10 +61,10 @@ export const stateOfCode = (code: number): SupervisorState => SUPERVISOR_STATES[
 export const limitCode = (by: LimitedBy): number => LIMITED_BY.indexOf(by);
 export const limitOfCode = (code: number): LimitedBy => LIMITED_BY[code] ?? '';
 
-/** The board has one text: why the robot is in its state, and what is nearest to what. */
-export const boardText = (cause: string, nearest: string): string =>
-  nearest === '' ? cause : `${cause}\n${nearest}`;
-export const boardWords = (text: string): [cause: string, nearest: string] => {
-  const [cause = '', nearest = ''] = text.split('\n');
-  return [cause, nearest];
+/** The board has one text: why the robot is in its state, what is nearest to what, and its playout. */
+export const boardText = (cause: string, nearest: string, playout = ''): string =>
+  nearest === '' && playout === '' ? cause : `${cause}\n${nearest}\n${playout}`;
+export const boardWords = (text: string): [cause: string, nearest: string, playout: string] => {
+  const [cause = '', nearest = '', playout = ''] = text.split('\n');
+  return [cause, nearest, playout];
 };

@@ -4,7 +4,9 @@ import type { DurationHistogram } from '../../core/histogram.ts';
 import {
   type DeskAction,
   PLAYOUT_QUALITIES,
+  PLAYOUT_WAYS,
   type PlayoutQuality,
+  type PlayoutWay,
   type PlayoutWish,
 } from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
@@ -245,6 +247,7 @@ export class OperatorLoop implements DatagramHandler {
       this.#orchestrator.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
+    this.#desk.heard(this.robot.state, receivedNs);
     if (this.#autoArm) {
       // A robot found stopped is for a person to reset and to arm.
       this.#autoArm = false;
@@ -277,6 +280,7 @@ export class OperatorLoop implements DatagramHandler {
     }
     if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
     if (kind === 'playout') return this.#askPlayout(body['quality']);
+    if (kind === 'playout-way') return this.#askWay(body['way']);
     if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
     this.ask(kind as DeskAction, receivedNs);
     return null;
@@ -285,6 +289,14 @@ export class OperatorLoop implements DatagramHandler {
   #askPlayout(quality: unknown): Reason | null {
     if (!PLAYOUT_QUALITIES.includes(quality as PlayoutQuality)) return 'malformed';
     this.#wish.quality = quality as PlayoutQuality;
+    this.#hello();
+    return null;
+  }
+
+  /** Only of a robot that says it lets its playout be switched. */
+  #askWay(way: unknown): Reason | null {
+    if (!this.robot.state.playout || !PLAYOUT_WAYS.includes(way as PlayoutWay)) return 'malformed';
+    this.#wish.way = way as PlayoutWay;
     this.#hello();
     return null;
   }
@@ -326,10 +338,11 @@ export class OperatorLoop implements DatagramHandler {
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out[boardIndex('estopNs')] = this.#desk.estopNs;
     out[boardIndex('handTakenNs')] = sample.takenNs;
     out[boardIndex('handPoints')] = sample.points;
     out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
     if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
-    this.#parts.board.write(out, boardText(robot.cause, robot.nearest));
+    this.#parts.board.write(out, boardText(robot.cause, robot.nearest, robot.playout));
   }
 }

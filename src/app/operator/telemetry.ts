@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
-import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -134,7 +134,7 @@ function telemetryBuilder(
     const closed = drain();
     const text = board.read(numbers);
     if (text === null) return null;
-    const [cause, nearest] = boardWords(text);
+    const [cause, nearest, playout] = boardWords(text);
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
     const hand = boardIndex('handX');
@@ -150,7 +150,8 @@ function telemetryBuilder(
         uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
         driftPpm: finite(field('driftPpm')),
         stampSource,
-        playout: rig.robot.playout,
+        playout: playout || rig.robot.playout,
+        ways: playout === '' ? [] : [...PLAYOUT_WAYS],
         quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
       },
       input: {
@@ -165,6 +166,7 @@ function telemetryBuilder(
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',
         mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
         filterDelayMs: finite(field('filterDelayNs') / 1e6),
+        estopMs: finite(field('estopNs') / 1e6),
       },
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),

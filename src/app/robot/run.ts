@@ -4,6 +4,7 @@ import { Counters } from '../../core/counters.ts';
 import { DurationHistogram } from '../../core/histogram.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
+import { PlayoutChoice } from '../../robot/playout/choice.ts';
 import { createPolicy } from '../../robot/playout/policy.ts';
 import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
@@ -24,7 +25,8 @@ export async function runRobot(
 ): Promise<void> {
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
-  const policy = createPolicy(rig.robot.playout);
+  const own = createPolicy(rig.robot.playout);
+  const policy = rig.robot.allowPlayoutChoice ? new PlayoutChoice(own) : own;
   const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, counters);
   try {
     const keys = rig.link.transport === 'udp' ? start.keys : [];
