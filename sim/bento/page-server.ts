@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { type RawData, WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
-import { isLocalHost, isSameOrigin } from '../../src/app/console/server.ts';
+import { isKnownHost, isOwnOrigin } from '../../src/app/console/access.ts';
 import { serveStatic } from '../../src/app/console/static-files.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import type { BentoPageRequest } from '../../src/core/bento-view.ts';
@@ -45,7 +45,7 @@ export async function servePage(
       hint: 'Run `npm run build`.',
     });
   const http = createServer((asked, response) => {
-    if (!isLocalHost(asked)) response.writeHead(403).end('Forbidden\n');
+    if (!isKnownHost(asked)) response.writeHead(403).end('Forbidden\n');
     else if (asked.url === '/') response.writeHead(302, { location: PAGE }).end();
     else serveStatic(root, asked, response);
   });
@@ -54,7 +54,7 @@ export async function servePage(
     server: http,
     path: '/bento-ws',
     maxPayload: MAX_REQUEST_BYTES,
-    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isSameOrigin(req),
+    verifyClient: ({ req }: { req: IncomingMessage }) => isKnownHost(req) && isOwnOrigin(req),
   });
   const tell = (message: unknown) => {
     const text = JSON.stringify(message);

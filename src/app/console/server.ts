@@ -11,6 +11,7 @@ import { writeFrame } from '../../wire/codecs/frame.ts';
 import { packageRoot } from '../paths.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
+import { Access, isKnownHost } from './access.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;
@@ -41,9 +42,10 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
       hint: 'Run `npm run build`.',
     });
   const model = loadModel(rig.model);
+  const access = new Access();
   const http = createServer((request, response) => {
-    if (!isLocalHost(request)) response.writeHead(403).end('Forbidden\n');
-    else serveStatic(root, request, response);
+    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
+    else serveStatic(root, request, response, access.pageHeaders(request));
   });
   await listen(http, rig);
   const operator = openOperatorLink(rig);
@@ -51,7 +53,7 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
     server: http,
     path: '/ws',
     maxPayload: MAX_REQUEST_BYTES,
-    verifyClient: ({ req }: { req: IncomingMessage }) => isLocalHost(req) && isSameOrigin(req),
+    verifyClient: ({ req }: { req: IncomingMessage }) => access.authorize(req) !== null,
   });
   sockets.on('connection', (socket) => {
     socket.on('error', () => {});
@@ -89,18 +91,6 @@ function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> 
     });
     http.listen(port, host, resolve);
   });
-}
-
-/** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
-export function isLocalHost(request: IncomingMessage): boolean {
-  const name = (request.headers.host ?? '').replace(/:\d+$/, '');
-  const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
-  return name === 'localhost' || name === '127.0.0.1' || name === '[::1]' || name === bound;
-}
-
-export function isSameOrigin(request: IncomingMessage): boolean {
-  const { origin } = request.headers;
-  return origin !== undefined && origin.replace(/^https?:\/\//, '') === request.headers.host;
 }
 
 interface OperatorLink {

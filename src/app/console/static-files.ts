@@ -1,4 +1,4 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 
@@ -18,8 +18,13 @@ const HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Serves the files below `root`, nothing above it. */
-export function serveStatic(root: string, request: IncomingMessage, response: ServerResponse): void {
+/** Serves the files below `root`, nothing above it. `pageHeaders` go out with pages only. */
+export function serveStatic(
+  root: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  pageHeaders: Record<string, string> = {},
+): void {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return reply(response, 405, 'Method not allowed');
   let name: string;
@@ -28,19 +33,27 @@ export function serveStatic(root: string, request: IncomingMessage, response: Se
   } catch {
     return reply(response, 400, 'Bad address');
   }
-  const file = path.join(root, name === '/' ? 'index.html' : name);
-  const stat = file.startsWith(root + path.sep) ? statSync(file, { throwIfNoEntry: false }) : undefined;
-  if (!stat?.isFile()) return reply(response, 404, 'Not found');
+  const file = fileOf(root, name);
+  const stat = statSync(file ?? root, { throwIfNoEntry: false });
+  if (file === null || !stat?.isFile()) return reply(response, 404, 'Not found');
   const cache = /\/assets\//.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
   const type = TYPES[path.extname(file)] ?? 'application/octet-stream';
   response.writeHead(200, {
     ...HEADERS,
+    ...(type.startsWith('text/html') ? pageHeaders : {}),
     'content-type': type,
     'content-length': stat.size,
     'cache-control': cache,
   });
   if (request.method === 'HEAD') response.end();
   else createReadStream(file).pipe(response);
+}
+
+/** A page is also found without its ending: `/vr` is `vr.html`. */
+function fileOf(root: string, name: string): string | null {
+  const file = path.join(root, name === '/' ? 'index.html' : name);
+  if (!file.startsWith(root + path.sep)) return null;
+  return /^\/[\w-]+$/.test(name) && !existsSync(file) ? `${file}.html` : file;
 }
 
 function reply(response: ServerResponse, status: number, text: string): void {
