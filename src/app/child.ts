@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import type { LinkNews } from '../core/console.ts';
 import { TeleopError } from '../core/errors.ts';
 import { deferred } from './deferred.ts';
 import { packageRoot } from './paths.ts';
@@ -12,17 +13,8 @@ export type ChildMessage =
   | { kind: 'report'; report: RoleReport }
   | { kind: 'link'; profile: string };
 
-/** What the demo tells its console: the emulated link between the roles, and what it could be. */
-export interface DemoLink {
-  profile: string;
-  profiles: { name: string; about: string }[];
-}
-
 /** From the process that started a console to the console. */
-export interface ParentMessage {
-  kind: 'link';
-  link: DemoLink;
-}
+export type ParentMessage = LinkNews;
 
 export interface Child {
   readonly verb: string;

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntry } from '../core/config.ts';
+import type { DemoLink } from '../core/console.ts';
 import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
-import { type Child, type ChildMessage, type DemoLink, type ParentMessage, startChild } from './child.ts';
+import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 import {
   type LinkEmulator,

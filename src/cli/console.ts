@@ -1,3 +1,4 @@
+import type { ParentMessage } from '../app/child.ts';
 import { startConsole } from '../app/console/server.ts';
 import { loadRig } from '../app/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
@@ -12,8 +13,13 @@ export const consoleVerb: Verb = {
     expectWords(consoleVerb, given, 0, 0);
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
-    const handle = await startConsole(config);
-    void parentChannel()({ kind: 'ready', info: { url: handle.url } });
+    const tell = parentChannel();
+    const askLink = (profile: string) => void tell({ kind: 'link', profile });
+    const handle = await startConsole(config, process.connected ? { askLink } : {});
+    process.on('message', (message: ParentMessage) => {
+      if (message.kind === 'link') handle.tellLink(message.link);
+    });
+    void tell({ kind: 'ready', info: { url: handle.url } });
     console.log(`console: ${handle.url}`);
     await ended;
     await handle.close();

@@ -34,6 +34,8 @@ export interface Telemetry {
     rateHz: number | null;
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
+    /** What is heard of each input, the active one or not. */
+    heard?: InputHeard[];
   };
   operator: {
     mode: OperatorMode;
@@ -77,6 +79,14 @@ export interface Telemetry {
     lost: number;
   };
   counters: Record<string, number>;
+}
+
+/** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
+export interface InputHeard {
+  name: string;
+  rateHz: number | null;
+  jitterMs: number | null;
+  from: string;
 }
 
 /** One closed trace, durations in milliseconds; null where a stamp or the clock offset is missing. */

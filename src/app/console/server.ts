@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/console.ts';
 import { TeleopError } from '../../core/errors.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
@@ -12,6 +14,7 @@ import { packageRoot } from '../paths.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
+import { createApi } from './api.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;
@@ -24,18 +27,26 @@ const REQUEST_KINDS = new Set([
   'disarm',
   'input',
   'playout',
+  'playout-way',
   'home',
   'hold',
   'teleop',
 ]);
 
+export interface ConsoleOptions {
+  /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
+  askLink?: (profile: string) => void;
+}
+
 export interface ConsoleHandle {
   url: string;
+  /** The emulated link has changed. */
+  tellLink(link: DemoLink): void;
   close(): Promise<void>;
 }
 
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
-export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
+export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): Promise<ConsoleHandle> {
   const root = path.join(packageRoot, 'dist', 'web');
   if (!existsSync(path.join(root, 'index.html')))
     throw new TeleopError('build-missing', 'the console page has not been built', {
@@ -43,8 +54,11 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
     });
   const model = loadModel(rig.model);
   const access = new Access();
+  const api = createApi(rig, access);
+  const desk = deskOf(rig, model);
   const http = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
+    else if (api.handle(request, response)) return;
     else serveStatic(root, request, response, access.pageHeaders(request));
   });
   await listen(http, rig);
@@ -57,9 +71,17 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
   });
   sockets.on('connection', (socket) => {
     socket.on('error', () => {});
-    socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
-    socket.on('message', (data) => operator.forward(String(data)));
+    socket.send(JSON.stringify(desk.hello));
+    if (desk.link !== null) socket.send(JSON.stringify(desk.link));
+    socket.on('message', (data) => {
+      const profile = askLink && linkRequest(String(data));
+      if (profile) askLink(profile);
+      else operator.forward(String(data));
+    });
   });
+  const tellAll = (text: string) => {
+    for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
+  };
   operator.onTelemetry((text) => {
     for (const client of sockets.clients)
       if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
@@ -68,6 +90,10 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
   const { port } = http.address() as AddressInfo;
   return {
     url: `http://${rig.console.host === '127.0.0.1' ? 'localhost' : rig.console.host}:${port}/`,
+    tellLink(link) {
+      desk.link = { kind: 'link', link };
+      tellAll(JSON.stringify(desk.link));
+    },
     close: () =>
       new Promise((resolve) => {
         operator.close();
@@ -76,6 +102,27 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
         http.closeAllConnections();
       }),
   };
+}
+
+interface Desk {
+  hello: ConsoleHello;
+  link: LinkNews | null;
+}
+
+function deskOf(rig: Rig, model: RobotModel): Desk {
+  const { groundZM, obstacles, slowdownM, stopM } = rig.robot;
+  const scene = { groundZM, obstacles, slowdownM, stopM };
+  return { hello: { kind: 'hello', model, token: null, rig: rig.name, scene, cameras: [] }, link: null };
+}
+
+/** The profile that a page asks for; null for any other message. */
+function linkRequest(text: string): string | null {
+  try {
+    const { kind, profile } = JSON.parse(text) as Partial<LinkRequest>;
+    return kind === 'link' && typeof profile === 'string' ? profile : null;
+  } catch {
+    return null;
+  }
 }
 
 function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> {

@@ -24,11 +24,14 @@ import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
 import type { Rig } from '../rig.ts';
 import {
   BOARD_FIELDS,
+  BOARD_INPUTS,
   boardIndex,
+  boardInputs,
   boardJoints,
   boardPoints,
   boardSize,
   boardText,
+  INPUT_NUMBERS,
   limitCode,
   MAPPING_STATUS,
   stateCode,
@@ -301,6 +304,16 @@ export class OperatorLoop implements DatagramHandler {
     return null;
   }
 
+  #publishInputs(nowNs: number, at: number): void {
+    for (let i = 0; i < Math.min(BOARD_INPUTS, this.#inputNames.length); i++) {
+      this.leader.quality(nowNs, this.#quality, this.#inputNames[i]!);
+      const { rateHz, jitterNs, from } = this.#quality;
+      this.#numbers[at + INPUT_NUMBERS * i] = rateHz;
+      this.#numbers[at + INPUT_NUMBERS * i + 1] = jitterNs;
+      this.#numbers[at + INPUT_NUMBERS * i + 2] = from;
+    }
+  }
+
   #publish(nowNs: number): void {
     const out = this.#numbers;
     const { sync } = this.sync;
@@ -322,6 +335,7 @@ export class OperatorLoop implements DatagramHandler {
     this.leader.quality(nowNs, this.#quality);
     out[boardIndex('inputRateHz')] = this.#quality.rateHz;
     out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
+    this.#publishInputs(nowNs, boardInputs(robot.positionsRad.length));
     out.set(sample.positionM, boardIndex('handX'));
     out.set(sample.quatXyzw, boardIndex('handQx'));
     out[boardIndex('robotState')] = stateCode(robot.state);

@@ -5,7 +5,7 @@ import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
-import { type ClosedCommand, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
+import { type ClosedCommand, type InputHeard, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
 import {
   emptyTraceRecord,
   OUTCOMES,
@@ -16,16 +16,20 @@ import {
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
 import { frameType } from '../../wire/codecs/frame.ts';
+import { peerAddress, peerPort } from '../../wire/reactor.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
 import {
+  BOARD_INPUTS,
   type BoardField,
   boardIndex,
+  boardInputs,
   boardJoints,
   boardPoints,
   boardSize,
   boardWords,
+  INPUT_NUMBERS,
   limitOfCode,
   MAPPING_STATUS,
   stateOfCode,
@@ -161,6 +165,9 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
+        heard: inputs
+          .slice(0, BOARD_INPUTS)
+          .map((name, i) => heardOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
       },
       operator: {
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',
@@ -203,6 +210,16 @@ function telemetryBuilder(
       counters: counters.snapshot() as Record<string, number>,
     };
   };
+}
+
+function heardOf(name: string, numbers: Float64Array, at: number): InputHeard {
+  const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
+    number,
+    number,
+    number,
+  ];
+  const sender = from > 0 ? `${peerAddress(from)}:${peerPort(from)}` : '';
+  return { name, rateHz: finite(rateHz), jitterMs: finite(jitterNs / 1e6), from: sender };
 }
 
 function closedDrain(ring: RecordRing): () => ClosedCommand[] {
