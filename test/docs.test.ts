@@ -71,7 +71,9 @@ for (const page of pages) {
     });
 
     it('sets settings that exist to values they take', () => {
-      for (const override of found(/(?<![\w.])((?:operator|link|robot|trace|console)(?:\.\w+)+=[^\s`,;)]+)/g))
+      for (const override of found(
+        /(?<![\w.])((?:operator|link|robot|cameras|trace|console)(?:\.\w+)+=[^\s`,;)]+)/g,
+      ))
         if (!/[<…]/.test(override)) assert.doesNotThrow(() => loadRig('demo', [override]), override);
     });
   });

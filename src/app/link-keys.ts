@@ -3,7 +3,7 @@ import { keyFolder, keyPath, listKeys, readKeyFile } from '../wire/secure/key-fi
 import type { Rig } from './rig.ts';
 import type { Role } from './shared.ts';
 
-const isLoopback = (host: string): boolean => host === 'localhost' || /^127(\.\d+){3}$/.test(host);
+export const isLoopback = (host: string): boolean => host === 'localhost' || /^127(\.\d+){3}$/.test(host);
 
 /** The keys a role may use; none on a plain link, which must be named and stay on this machine. */
 export function linkKeys(role: Role, rig: Rig): Uint8Array[] {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { camerasConfig } from '../camera/config.ts';
 import {
   type ConfigLayer,
   type ConfigTree,
@@ -136,6 +137,7 @@ export const rigSchema = z.strictObject({
       ...supervisorConfig.shape,
     })
     .prefault({}),
+  cameras: camerasConfig.prefault({}),
   trace: z
     .strictObject({
       dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),

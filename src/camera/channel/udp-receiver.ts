@@ -1,0 +1,86 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { lookup } from 'node:dns/promises';
+import type { Clock } from '../../core/clock.ts';
+import type { Reason } from '../../core/counters.ts';
+import { TeleopError } from '../../core/errors.ts';
+import { stampOf } from '../jpeg-structure.ts';
+import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
+import { SliceAssembler } from '../slice-assembler.ts';
+import { channelError } from './channel-error.ts';
+import { ASK, ASK_EVERY_MS } from './udp-sender.ts';
+
+/** A few pictures of every camera. */
+const RECEIVE_BUFFER_BYTES = 1 << 20;
+
+/** One socket per camera: slices carry no name. Only the cameras' host is listened to. */
+export async function openUdpReceiver(
+  config: FrameReceiverConfig,
+  clock: Clock,
+  take: (frame: ArrivedFrame) => void,
+  remark: (reason: Reason) => void,
+): Promise<FrameReceiver> {
+  const host = await addressOf(config.host);
+  const sockets: Socket[] = [];
+  const close = () => {
+    for (const socket of sockets) socket.close();
+  };
+  try {
+    for (const i of config.cameras.keys()) sockets.push(await bound(host, config.receivePort, i));
+  } catch (error) {
+    close();
+    throw error;
+  }
+  for (const [i, camera] of config.cameras.entries()) {
+    const deliver = (jpeg: Uint8Array, firstNs: number) =>
+      take({ camera, captureNs: stampOf(jpeg), bytes: jpeg, firstNs });
+    const assembler = new SliceAssembler(deliver, remark);
+    sockets[i]!.on('message', (bytes, from) => {
+      const own = from.address === host && (config.receivePort !== 0 || from.port === config.port + i);
+      const reason = own ? assembler.ingest(bytes, bytes.length, clock.nowNs()) : 'unknown-source';
+      if (reason !== null) remark(reason);
+    });
+  }
+  if (config.receivePort !== 0) return { close };
+  const ask = () => {
+    for (const [i, socket] of sockets.entries())
+      socket.send(ASK, config.port + i, host, (error) => {
+        if (error) remark('send-failed');
+      });
+  };
+  ask();
+  const asking = setInterval(ask, ASK_EVERY_MS);
+  return {
+    close() {
+      clearInterval(asking);
+      close();
+    },
+  };
+}
+
+async function addressOf(host: string): Promise<string> {
+  try {
+    return (await lookup(host, { family: 4 })).address;
+  } catch (cause) {
+    throw new TeleopError('name-unresolved', `the cameras' host "${host}" has no IPv4 address`, {
+      hint: 'Give a name this machine can resolve, or the address itself: cameras.host=192.168.1.20',
+      cause,
+    });
+  }
+}
+
+function bound(cameraHost: string, receivePort: number, offset: number): Promise<Socket> {
+  const socket = createSocket({ type: 'udp4', recvBufferSize: RECEIVE_BUFFER_BYTES });
+  const host = cameraHost.startsWith('127.') ? '127.0.0.1' : '0.0.0.0';
+  const port = receivePort === 0 ? 0 : receivePort + offset;
+  return new Promise((resolve, reject) => {
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      socket.close();
+      reject(channelError('UDP', host, port, offset, error.code ?? error.message));
+    });
+    socket.bind({ address: host, port, exclusive: true }, () => {
+      socket.removeAllListeners('error');
+      socket.on('error', () => {});
+      resolve(socket);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Reason } from '../../core/counters.ts';
+import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
+import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
+import { loadZmq } from './zmq-module.ts';
+import { SOCKET_BUFFER_BYTES } from './zmq-sender.ts';
+
+/** Whoever sends more is disconnected. */
+const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
+const HEARTBEAT_MS = 1000;
+const text = new TextDecoder('latin1');
+
+export async function openZmqReceiver(
+  config: FrameReceiverConfig,
+  clock: Clock,
+  take: (frame: ArrivedFrame) => void,
+  remark: (reason: Reason) => void,
+): Promise<FrameReceiver> {
+  const zmq = await loadZmq();
+  const socket = new zmq.Subscriber({
+    linger: 0,
+    receiveHighWaterMark: Math.max(1, config.cameras.length),
+    receiveBufferSize: SOCKET_BUFFER_BYTES,
+    maxMessageSize: MAX_MESSAGE_BYTES,
+    heartbeatInterval: HEARTBEAT_MS,
+    heartbeatTimeout: 3 * HEARTBEAT_MS,
+    ...config.curve,
+  });
+  socket.connect(`tcp://${config.host}:${config.port}`);
+  socket.subscribe();
+  const receive = async (): Promise<void> => {
+    try {
+      for await (const parts of socket) {
+        const frame = parseFrame(parts, config.cameras, clock.nowNs());
+        if (typeof frame === 'string') remark(frame);
+        else take(frame);
+      }
+    } catch {
+      // Closed under us: the run is over.
+    }
+  };
+  void receive();
+  return { close: () => socket.close() };
+}
+
+/** A message of the channel: name, capture in decimal nanoseconds, encoding, bytes. Parts after those are ignored. */
+export function parseFrame(
+  parts: readonly Uint8Array[],
+  cameras: readonly string[],
+  nowNs: number,
+): ArrivedFrame | Reason {
+  const [name, stamp, encoding, bytes] = parts;
+  if (bytes === undefined) return 'short';
+  const camera = name!.length <= 32 ? text.decode(name) : '';
+  if (!cameras.includes(camera)) return 'unknown-source';
+  const captureNs = stamp!.length <= 17 ? stampNs(text.decode(stamp)) : Number.NaN;
+  if (Number.isNaN(captureNs)) return 'malformed';
+  if (encoding!.length > 8 || text.decode(encoding) !== 'jpeg') return 'bad-tag';
+  if (!startsJpeg(bytes) || !endsJpeg(bytes)) return 'malformed';
+  return { camera, captureNs, bytes, firstNs: nowNs };
+}

@@ -1,0 +1,54 @@
+import type { CameraFrame } from '../../core/recording.ts';
+import { channelError } from './channel-error.ts';
+import type { FrameSender, FrameSenderConfig } from './sender.ts';
+import { loadZmq } from './zmq-module.ts';
+
+/** Four or five pictures; with the kernel's own choice a slow receiver would lag by seconds. */
+export const SOCKET_BUFFER_BYTES = 256 * 1024;
+/** A receiver that has left without a word is forgotten after this. */
+const HEARTBEAT_MS = 1000;
+
+/**
+ * One PUB socket for all cameras; message: name, capture in decimal nanoseconds, encoding, bytes. Each subscriber has a
+ * queue of one picture per camera; what does not fit it is dropped for that subscriber alone.
+ */
+export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSender> {
+  const { host, port, cameras, curve } = config;
+  const zmq = await loadZmq();
+  const socket = new zmq.Publisher({
+    linger: 0,
+    sendHighWaterMark: Math.max(1, cameras.length),
+    sendBufferSize: SOCKET_BUFFER_BYTES,
+    heartbeatInterval: HEARTBEAT_MS,
+    heartbeatTimeout: 3 * HEARTBEAT_MS,
+    ...curve,
+  });
+  try {
+    await socket.bind(`tcp://${host}:${port === 0 ? '*' : port}`);
+  } catch (error) {
+    socket.close();
+    throw channelError('TCP', host, port, 0, (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+  /** `send` refuses while an earlier one is pending; a PUB socket never keeps one for long. */
+  const waiting = new Map<string, CameraFrame>();
+  let busy = false;
+  const drain = async (): Promise<void> => {
+    busy = true;
+    for (const [name, frame] of waiting) {
+      waiting.delete(name);
+      await socket.send([name, String(frame.captureNs), frame.encoding, frame.bytes]).catch(() => {});
+    }
+    busy = false;
+  };
+  return {
+    where: `ZeroMQ ${socket.lastEndpoint ?? `tcp://${host}:${port}`}${curve === null ? '' : ', encrypted'}`,
+    send(frame) {
+      waiting.set(frame.camera, frame);
+      if (!busy) void drain();
+    },
+    async close() {
+      waiting.clear();
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { z } from 'zod';
+
+/** Default limit after which a view of a camera is called stale. */
+export const STALE_AFTER_MS = 1000;
+
+const camera = z.strictObject({
+  source: z.string().default('test-pattern').describe('source: a file in src/camera/sources/'),
+  fpsHz: z.number().min(0.1).max(120).default(30).describe('pictures per second'),
+  widthPx: z.int().min(16).max(4096).default(640).describe('width before any resizing'),
+  heightPx: z.int().min(16).max(4096).default(480).describe('height before any resizing'),
+  quality: z.int().min(1).max(100).default(75).describe('JPEG quality of pictures that are encoded here'),
+  resizeToThird: z.boolean().default(false).describe('send a third of the width and height'),
+  gripperBar: z.boolean().default(false).describe('draw the gripper’s position while it moves'),
+  options: z.record(z.string(), z.unknown()).default({}).describe('settings of the source'),
+});
+
+/** `cameras` of a rig. */
+export const camerasConfig = z.strictObject({
+  host: z.string().default('').describe('where receivers find the cameras; empty: link.robotHost'),
+  listenHost: z.string().default('').describe('address the cameras send from; empty: link.listenHost'),
+  port: z
+    .int()
+    .min(0)
+    .max(65_000)
+    .default(4753)
+    .describe('zmq: TCP port of all cameras; udp: port of the first, one more for each further'),
+  wire: z.enum(['zmq', 'udp']).default('zmq').describe('ZeroMQ PUB/SUB, or JPEG slices over UDP'),
+  sliceOrder: z.enum(['little', 'big']).default('little').describe('udp: byte order of frame numbers sent'),
+  firstSection: z.int().min(0).max(1).default(0).describe('udp: number of the first slice sent'),
+  receivePort: z
+    .int()
+    .min(0)
+    .max(65_000)
+    .default(0)
+    .describe('udp: first port to listen on for a sender that does not wait to be asked; 0: ask'),
+  sendTo: z
+    .array(z.string().regex(/^\d+\.\d+\.\d+\.\d+:\d+$/, 'write address:port'))
+    .default([])
+    .describe('udp: receivers that do not ask; cameras after the first use the ports after that one'),
+  plainBeyondLoopback: z
+    .boolean()
+    .default(false)
+    .describe('let pictures leave this machine unencrypted (udp, or an unpaired link)'),
+  staleAfterMs: z
+    .number()
+    .min(1)
+    .max(60_000)
+    .default(STALE_AFTER_MS)
+    .describe('silence after which a camera’s last picture is shown as stale'),
+  list: z
+    .record(z.string().regex(/^[A-Za-z][\w-]{0,31}$/), camera)
+    .default({})
+    .describe('cameras by name; none by default'),
+});
+
+export type CameraConfig = z.infer<typeof camera>;
+export type CamerasConfig = z.infer<typeof camerasConfig>;

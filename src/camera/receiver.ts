@@ -1,0 +1,92 @@
+import { type Clock, monotonicClock } from '../core/clock.ts';
+import type { Reason } from '../core/counters.ts';
+import type { ReceivedFrame } from '../core/recording.ts';
+import { openUdpReceiver } from './channel/udp-receiver.ts';
+import { openZmqReceiver } from './channel/zmq-receiver.ts';
+
+/** What a receiver needs to know. Plain data: it may cross to another thread. */
+export interface FrameReceiverConfig {
+  wire: 'zmq' | 'udp';
+  /** Where the cameras are: IPv4 address or name. */
+  host: string;
+  port: number;
+  /** UDP: first port to listen on for a sender that does not wait to be asked; 0: ask. */
+  receivePort: number;
+  /** Names, in the rig's order. Frames of others are refused. */
+  cameras: readonly string[];
+  /** CURVE options of ZeroMQ's client, or null for plain traffic. */
+  curve: Record<string, string> | null;
+}
+
+/** A capture on the operator's clock, and how far that may be off. */
+export interface ProjectedCapture {
+  operatorNs: number;
+  uncertaintyNs: number;
+}
+
+export interface FrameReceiverOptions {
+  /** From the clock of the cameras' host to the operator's; null while the offset is not known. */
+  project?: (captureNs: number) => ProjectedCapture | null;
+  /** Counts what was refused or given up. */
+  remark?: (reason: Reason) => void;
+  clock?: Clock;
+}
+
+export interface FrameReceiver {
+  close(): void;
+}
+
+/** Cameras and operator on one machine share the monotonic clock. */
+export const sameClock = (captureNs: number): ProjectedCapture => ({
+  operatorNs: captureNs,
+  uncertaintyNs: 0,
+});
+
+/** `offsetNs`: camera host − operator, as the link's clock synchronization estimates it. */
+export function projectedBy(
+  captureNs: number,
+  offsetNs: number,
+  uncertaintyNs: number,
+): ProjectedCapture | null {
+  return Number.isFinite(offsetNs) ? { operatorNs: captureNs - offsetNs, uncertaintyNs } : null;
+}
+
+/** One picture off the wire, before its time is put on the operator's clock. */
+export interface ArrivedFrame {
+  camera: string;
+  /** NaN where the sender gave none. */
+  captureNs: number;
+  bytes: Uint8Array;
+  /** When its first byte came, where that is known. */
+  firstNs: number;
+}
+
+/**
+ * Receives frames on this thread's event loop until closed; they may begin at any time later, and go away and come
+ * back. `onFrame` has each whole picture once, and owns its bytes. A sender that tells no capture time (a foreign one,
+ * over UDP) is given the arrival of the first slice, with an uncertainty of NaN.
+ */
+export async function openFrameReceiver(
+  config: FrameReceiverConfig,
+  onFrame: (frame: ReceivedFrame) => void,
+  options: FrameReceiverOptions = {},
+): Promise<FrameReceiver> {
+  const { project, remark = () => {}, clock = monotonicClock } = options;
+  const take = ({ camera, captureNs, bytes, firstNs }: ArrivedFrame): void => {
+    const arrivedNs = clock.nowNs();
+    const known = Number.isFinite(captureNs);
+    const projected = known ? (project?.(captureNs) ?? null) : null;
+    onFrame({
+      camera,
+      captureNs: known ? captureNs : firstNs,
+      encoding: 'jpeg',
+      bytes,
+      captureOperatorNs: projected?.operatorNs ?? (known ? Number.NaN : firstNs),
+      uncertaintyNs: projected?.uncertaintyNs ?? Number.NaN,
+      arrivedNs,
+    });
+  };
+  return config.wire === 'zmq'
+    ? openZmqReceiver(config, clock, take, remark)
+    : openUdpReceiver(config, clock, take, remark);
+}
