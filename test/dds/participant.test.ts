@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { CdrWriter, ENCAPSULATION } from '../../src/robot/buses/dds/cdr.ts';
+import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
 import { SUBMESSAGE } from '../../src/robot/buses/dds/ids.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { DDS_REASONS } from '../../src/robot/buses/dds/tally.ts';

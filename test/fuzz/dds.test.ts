@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CdrWriter, ENCAPSULATION } from '../../src/robot/buses/dds/cdr.ts';
+import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { DDS_REASONS } from '../../src/robot/buses/dds/tally.ts';
 import { Network } from '../dds/network.ts';

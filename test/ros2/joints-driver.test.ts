@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { CdrWriter, ENCAPSULATION } from '../../src/robot/buses/dds/cdr.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { emptyReading } from '../../src/robot/driver.ts';

@@ -1,4 +1,4 @@
-import { CdrWriter, ENCAPSULATION } from './cdr.ts';
+import { CdrWriter, ENCAPSULATION } from '../../../core/cdr.ts';
 import { encodeParticipant } from './discovery-data.ts';
 import { discoveryPort, ENTITY, MULTICAST_GROUP, OUR_BUILTINS, PID } from './ids.ts';
 import { putGuid, putSentinel } from './parameter-list.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { CdrReader, CdrWriter, ENCAPSULATION, payloadReader } from './cdr.ts';
+import { CdrReader, CdrWriter, ENCAPSULATION, payloadReader } from '../../../core/cdr.ts';
 import {
   float64MultiArray,
   isTopicName,

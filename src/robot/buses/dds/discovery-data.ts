@@ -1,4 +1,4 @@
-import { type CdrReader, type CdrWriter, ENCAPSULATION } from './cdr.ts';
+import { type CdrReader, type CdrWriter, ENCAPSULATION } from '../../../core/cdr.ts';
 import { ENTITY, type Guid, type Locator, OUR_BUILTINS, PID, PROTOCOL_VERSION, VENDOR_ID } from './ids.ts';
 import {
   putDuration,

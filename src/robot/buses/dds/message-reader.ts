@@ -1,4 +1,4 @@
-import { CdrReader } from './cdr.ts';
+import { CdrReader } from '../../../core/cdr.ts';
 import { FLAG, GUID_BYTES, PID, PREFIX_BYTES, SUBMESSAGE, samePrefix } from './ids.ts';
 import { MAX_SET_BITS } from './message-writer.ts';
 import { readEntity, walkParameters } from './parameter-list.ts';

@@ -1,4 +1,4 @@
-import { CdrWriter } from './cdr.ts';
+import { CdrWriter } from '../../../core/cdr.ts';
 import { FLAG, PID, PROTOCOL_VERSION, SUBMESSAGE, VENDOR_ID } from './ids.ts';
 import { putEntity, putParameter, putSentinel } from './parameter-list.ts';
 

@@ -1,4 +1,10 @@
-import { CdrReader, type CdrWriter, ENCAPSULATION, ENCAPSULATION_BYTES, encapsulationOf } from './cdr.ts';
+import {
+  CdrReader,
+  type CdrWriter,
+  ENCAPSULATION,
+  ENCAPSULATION_BYTES,
+  encapsulationOf,
+} from '../../../core/cdr.ts';
 import { type Locator, PID, PREFIX_BYTES } from './ids.ts';
 
 const MAX_PARAMETERS = 256;

@@ -1,5 +1,5 @@
+import { CdrWriter } from '../../../core/cdr.ts';
 import { encodeAnnouncement, encodeFarewell, type ParticipantOptions } from './announcement.ts';
-import { CdrWriter } from './cdr.ts';
 import {
   decodeEndpoint,
   decodeParticipant,

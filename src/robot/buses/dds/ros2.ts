@@ -1,4 +1,4 @@
-import { type CdrReader, type CdrWriter, payloadReader } from './cdr.ts';
+import { type CdrReader, type CdrWriter, payloadReader } from '../../../core/cdr.ts';
 import type { Topic } from './local-topics.ts';
 
 /** A ROS 2 message type: its name on DDS, the hash newer ROS 2 asks for, and its bytes. */

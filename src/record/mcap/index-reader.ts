@@ -1,0 +1,212 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { TeleopError } from '../../core/errors.ts';
+import {
+  type ChannelRecord,
+  type ChunkEntry,
+  FieldReader,
+  MAGIC,
+  type MessageRecord,
+  messagesIn,
+  Opcode,
+  PREFIX_BYTES,
+  readChannel,
+  readChunk,
+  readChunkIndex,
+  readMetadata,
+  readSchema,
+  recordsIn,
+  type SchemaRecord,
+} from './records.ts';
+
+const FOOTER_BYTES = PREFIX_BYTES + 20 + MAGIC.length;
+/** A length field that says more than this is damage, not a record. */
+export const MAX_RECORD_BYTES = 1 << 30;
+
+/** Up to where the length of the chunk's records begins, whatever its compression is called. */
+const CHUNK_HEAD_BYTES = 128;
+const MESSAGE_HEAD_BYTES = 22;
+
+export interface MessageHead {
+  channelId: number;
+  dataOffset: number;
+  dataBytes: number;
+  head: Uint8Array;
+}
+
+export interface McapIndex {
+  /** It has its end and its summary. */
+  complete: boolean;
+  schemas: Map<number, SchemaRecord>;
+  channels: Map<number, ChannelRecord>;
+  chunks: ChunkEntry[];
+  /** By name; of several with one name, the last. */
+  metadata: Map<string, Map<string, string>>;
+}
+
+/** A file open for reading. Blocking; small reads. */
+export class McapFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly #fd: number;
+
+  constructor(path: string) {
+    this.path = path;
+    try {
+      this.#fd = openSync(path, 'r');
+    } catch (cause) {
+      const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+      throw new TeleopError(
+        missing ? 'file-missing' : 'file-unreadable',
+        `recording ${path} ${missing ? 'does not exist' : `cannot be read: ${(cause as Error).message}`}`,
+        { hint: 'List what there is with `farhand record list`.', cause },
+      );
+    }
+    this.sizeBytes = fstatSync(this.#fd).size;
+  }
+
+  /** Fewer than `length` bytes at the end of the file. */
+  read(offset: number, length: number): Uint8Array {
+    const bytes = new Uint8Array(Math.max(0, Math.min(length, this.sizeBytes - offset)));
+    let taken = 0;
+    while (taken < bytes.length) {
+      const count = readSync(this.#fd, bytes, taken, bytes.length - taken, offset + taken);
+      if (count === 0) return bytes.subarray(0, taken);
+      taken += count;
+    }
+    return bytes;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+
+  /** From the summary, or where there is none from a walk over the records' heads. */
+  index(): McapIndex {
+    const start = this.read(0, MAGIC.length);
+    if (!isMagic(start))
+      throw new TeleopError('file-unreadable', `${this.path} is not an MCAP file`, {
+        hint: 'Recordings end in .mcap or .mcap.part.',
+      });
+    return this.#summary() ?? this.#walk();
+  }
+
+  #summary(): McapIndex | null {
+    const end = this.read(this.sizeBytes - FOOTER_BYTES, FOOTER_BYTES);
+    if (end.length < FOOTER_BYTES || !isMagic(end.subarray(-MAGIC.length)) || end[0] !== Opcode.FOOTER)
+      return null;
+    const summaryStart = new FieldReader(end, PREFIX_BYTES).size();
+    if (summaryStart === 0 || summaryStart > this.sizeBytes) return null;
+    const index = emptyIndex(true);
+    for (const { opcode, body } of recordsIn(
+      this.read(summaryStart, this.sizeBytes - FOOTER_BYTES - summaryStart),
+    )) {
+      noteDeclaration(index, opcode, body);
+      if (opcode === Opcode.CHUNK_INDEX) {
+        const chunk = readChunkIndex(body);
+        if (chunk !== null) index.chunks.push(chunk);
+      } else if (opcode === Opcode.METADATA_INDEX) {
+        const from = new FieldReader(body);
+        this.#metadataAt(index, from.size(), from.size());
+      }
+    }
+    return index;
+  }
+
+  #metadataAt(index: McapIndex, offset: number, length: number): void {
+    if (length > MAX_RECORD_BYTES) return;
+    for (const { opcode, body } of recordsIn(this.read(offset, length))) noteMetadata(index, opcode, body);
+  }
+
+  #walk(): McapIndex {
+    const index = emptyIndex(false);
+    let offset = MAGIC.length;
+    for (;;) {
+      const head = new FieldReader(this.read(offset, PREFIX_BYTES));
+      const opcode = head.u8();
+      const length = head.size();
+      const whole = head.ok && length <= MAX_RECORD_BYTES && offset + PREFIX_BYTES + length <= this.sizeBytes;
+      if (!whole || opcode === Opcode.DATA_END || opcode === Opcode.FOOTER) return index;
+      this.#walked(index, opcode, offset, length);
+      offset += PREFIX_BYTES + length;
+    }
+  }
+
+  #walked(index: McapIndex, opcode: number, offset: number, length: number): void {
+    const bodyAt = offset + PREFIX_BYTES;
+    if (opcode === Opcode.CHUNK) {
+      const from = new FieldReader(this.read(bodyAt, 16));
+      const entry = { offset, length: PREFIX_BYTES + length, startTime: from.u64(), endTime: from.u64() };
+      index.chunks.push({ ...entry, channels: new Map() });
+    } else if (opcode === Opcode.MESSAGE_INDEX) {
+      const from = new FieldReader(this.read(bodyAt, 6));
+      index.chunks.at(-1)?.channels.set(from.u16(), from.u32() / 16);
+    } else {
+      const body = this.read(bodyAt, length);
+      noteDeclaration(index, opcode, body);
+      noteMetadata(index, opcode, body);
+    }
+  }
+
+  /** Where the messages of an uncompressed chunk are, and the first bytes of each; pictures are not read. */
+  *heads(chunk: ChunkEntry, headBytes: number): Generator<MessageHead> {
+    const from = new FieldReader(this.read(chunk.offset + PREFIX_BYTES, CHUNK_HEAD_BYTES));
+    from.bytes(28);
+    const compression = from.string();
+    const end = chunk.offset + chunk.length;
+    let offset = chunk.offset + PREFIX_BYTES + from.at + 8;
+    if (!from.ok || compression !== '') return;
+    while (offset + PREFIX_BYTES <= end) {
+      const bytes = this.read(offset, PREFIX_BYTES + MESSAGE_HEAD_BYTES + headBytes);
+      const record = new FieldReader(bytes);
+      const opcode = record.u8();
+      const length = record.size();
+      if (!record.ok || offset + PREFIX_BYTES + length > end) return;
+      const channelId = record.u16();
+      if (opcode === Opcode.MESSAGE && length >= MESSAGE_HEAD_BYTES)
+        yield {
+          channelId,
+          dataOffset: offset + PREFIX_BYTES + MESSAGE_HEAD_BYTES,
+          dataBytes: length - MESSAGE_HEAD_BYTES,
+          head: bytes.subarray(PREFIX_BYTES + MESSAGE_HEAD_BYTES, PREFIX_BYTES + length),
+        };
+      offset += PREFIX_BYTES + length;
+    }
+  }
+
+  /** All messages of a chunk; none when it is not whole. */
+  *messages(chunk: ChunkEntry): Generator<MessageRecord> {
+    const head = readChunk(this.read(chunk.offset + PREFIX_BYTES, chunk.length - PREFIX_BYTES));
+    if (head !== null && head.compression === '') yield* messagesIn(head.records);
+  }
+}
+
+export const isMagic = (bytes: Uint8Array): boolean =>
+  bytes.length === MAGIC.length && MAGIC.every((byte, i) => bytes[i] === byte);
+
+const emptyIndex = (complete: boolean): McapIndex => ({
+  complete,
+  schemas: new Map(),
+  channels: new Map(),
+  chunks: [],
+  metadata: new Map(),
+});
+
+export function noteDeclaration(
+  index: Pick<McapIndex, 'schemas' | 'channels'>,
+  opcode: number,
+  body: Uint8Array,
+): void {
+  if (opcode === Opcode.SCHEMA) {
+    const schema = readSchema(body);
+    if (schema !== null) index.schemas.set(schema.id, schema);
+  } else if (opcode === Opcode.CHANNEL) {
+    const channel = readChannel(body);
+    if (channel !== null) index.channels.set(channel.id, channel);
+  }
+}
+
+function noteMetadata(index: McapIndex, opcode: number, body: Uint8Array): void {
+  if (opcode !== Opcode.METADATA) return;
+  const found = readMetadata(body);
+  if (found !== null) index.metadata.set(found.name, found.metadata);
+}

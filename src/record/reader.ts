@@ -1,0 +1,239 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { NS_PER_S } from '../core/clock.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
+import { McapFile, type McapIndex } from './mcap/index-reader.ts';
+import type { ChunkEntry, MessageRecord } from './mcap/records.ts';
+import {
+  CAMERA_TOPIC,
+  captureOf,
+  EPISODE_METADATA,
+  type RowMessage,
+  readCompressedImage,
+  readFloat64MultiArray,
+  readJointState,
+  SUMMARY_METADATA,
+  TOPICS,
+} from './schemas.ts';
+import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
+
+/** What may be said of an episode after it was saved; stands beside it as `<id>.json`. */
+export interface Sidecar {
+  label?: string | null;
+  task?: string;
+}
+
+/** A closed trace or an event, as its JSON message. */
+export interface JsonMessage {
+  /** Wall clock. */
+  timeNs: bigint;
+  value: Record<string, unknown>;
+}
+
+/** What is known of an episode without reading its rows. Blocking; reads the ends of the file only, if it has both. */
+export async function readInfo(file: string): Promise<EpisodeInfo> {
+  return withFile(file, (mcap) => infoOf(mcap, mcap.index()));
+}
+
+/** An episode without its pictures. Blocking. */
+export async function readEpisode(file: string): Promise<{ info: EpisodeInfo; rows: EpisodeRow[] }> {
+  return withFile(file, (mcap) => {
+    const index = mcap.index();
+    const info = infoOf(mcap, index);
+    return { info, rows: [...rowsOf(mcap, index, info)] };
+  });
+}
+
+/** The rig and all else that was written at the start. */
+export async function readStart(file: string): Promise<Record<string, unknown>> {
+  return withFile(file, (mcap) => metadataJson(mcap.index(), EPISODE_METADATA));
+}
+
+/** The traces, or the events, of an episode. */
+export async function readJson(file: string, kind: 'trace' | 'event'): Promise<JsonMessage[]> {
+  return withFile(file, (mcap) => {
+    const index = mcap.index();
+    const found: JsonMessage[] = [];
+    for (const { logTime, data } of messagesOn(mcap, index, [TOPICS[kind]])) {
+      const value = parseJson(data);
+      if (value !== null) found.push({ timeNs: logTime, value });
+    }
+    return found;
+  });
+}
+
+/** All pictures of a camera in order; one at a time in memory. */
+export async function* frames(
+  file: string,
+  camera: string,
+): AsyncGenerator<{ captureNs: number; bytes: Uint8Array }> {
+  const mcap = new McapFile(file);
+  try {
+    for (const place of pictures(mcap, camera).values()) {
+      const picture = readCompressedImage(mcap.read(place.offset, place.bytes));
+      if (picture !== null) yield picture;
+    }
+  } finally {
+    mcap.close();
+  }
+}
+
+/** One picture; null when the file has none of that camera and capture. */
+export async function readFrame(file: string, camera: string, captureNs: number): Promise<Uint8Array | null> {
+  return withFile(file, (mcap) => {
+    const place = pictures(mcap, camera).get(captureNs);
+    if (place === undefined) return null;
+    return readCompressedImage(mcap.read(place.offset, place.bytes))?.bytes ?? null;
+  });
+}
+
+export const episodeId = (file: string): string =>
+  path.basename(file).replace(new RegExp(`(${PART_ENDING}|${EPISODE_ENDING})$`.replaceAll('.', '\\.')), '');
+
+export const sidecarOf = (file: string): string => path.join(path.dirname(file), `${episodeId(file)}.json`);
+
+function withFile<T>(file: string, use: (mcap: McapFile) => T): T {
+  const mcap = new McapFile(file);
+  try {
+    return use(mcap);
+  } finally {
+    mcap.close();
+  }
+}
+
+function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
+  const start = metadataJson(index, EPISODE_METADATA);
+  if (typeof start['robot'] !== 'string')
+    throw new TeleopError('file-unreadable', `${mcap.path} is not a recording of Farhand`, {
+      hint: 'Other MCAP files open in Foxglove, Lichtblick or Rerun.',
+    });
+  const { rig: _, ...known } = start as unknown as EpisodeInfo & { rig: unknown };
+  const summary = metadataJson(index, SUMMARY_METADATA);
+  const ended = index.complete && typeof summary['rows'] === 'number';
+  return {
+    ...known,
+    ...(ended ? (summary as unknown as EpisodeInfo) : measured(mcap, index)),
+    ...readSidecar(mcap.path),
+    id: episodeId(mcap.path),
+    sizeBytes: mcap.sizeBytes,
+    complete: ended,
+  };
+}
+
+/** Of a file without an end: what its chunks show. */
+function measured(mcap: McapFile, index: McapIndex): Pick<EpisodeInfo, 'rows' | 'durationS'> {
+  const channel = channelsOf(index, [TOPICS.row]);
+  let rows = 0;
+  let first = 0n;
+  let last = 0n;
+  for (const { logTime } of selected(mcap, index, channel)) {
+    if (rows++ === 0) first = logTime;
+    last = logTime;
+  }
+  return { rows, durationS: Number(last - first) / NS_PER_S };
+}
+
+function readSidecar(file: string): Sidecar {
+  const beside = sidecarOf(file);
+  if (!existsSync(beside)) return {};
+  try {
+    const { label, task } = JSON.parse(readFileSync(beside, 'utf8')) as Sidecar;
+    return { ...(label === undefined ? {} : { label }), ...(task === undefined ? {} : { task }) };
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${beside} is not valid: ${(cause as Error).message}`, {
+      hint: 'It holds the label and task of the recording beside it; mend or delete it.',
+      cause,
+    });
+  }
+}
+
+function metadataJson(index: McapIndex, name: string): Record<string, unknown> {
+  try {
+    return JSON.parse(index.metadata.get(name)?.get('json') ?? '{}') as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+}
+
+function channelsOf(index: McapIndex, topics: readonly string[]): Map<number, string> {
+  const found = new Map<number, string>();
+  for (const { id, topic } of index.channels.values()) if (topics.includes(topic)) found.set(id, topic);
+  return found;
+}
+
+const mayHold = (chunk: ChunkEntry, channels: ReadonlyMap<number, string>): boolean =>
+  chunk.channels.size === 0 || [...channels.keys()].some((id) => chunk.channels.has(id));
+
+function* selected(
+  mcap: McapFile,
+  index: McapIndex,
+  channels: ReadonlyMap<number, string>,
+): Generator<MessageRecord> {
+  for (const chunk of index.chunks)
+    if (mayHold(chunk, channels))
+      for (const message of mcap.messages(chunk)) if (channels.has(message.channelId)) yield message;
+}
+
+const messagesOn = (mcap: McapFile, index: McapIndex, topics: readonly string[]): Generator<MessageRecord> =>
+  selected(mcap, index, channelsOf(index, topics));
+
+/** Rows whose command and state are there as well. */
+function* rowsOf(mcap: McapFile, index: McapIndex, info: EpisodeInfo): Generator<EpisodeRow> {
+  const channels = channelsOf(index, [TOPICS.command, TOPICS.state, TOPICS.row]);
+  const joints = info.joints.length;
+  const commands = new Map<number, number[]>();
+  const states = new Map<number, number[]>();
+  const angles = (values: Float64Array | undefined) => Array.from(values?.subarray(0, joints) ?? []);
+  for (const { channelId, sequence, data } of selected(mcap, index, channels)) {
+    const topic = channels.get(channelId);
+    if (topic === TOPICS.command) commands.set(sequence, angles(readFloat64MultiArray(data) ?? undefined));
+    else if (topic === TOPICS.state) states.set(sequence, angles(readJointState(data)?.positions));
+    else {
+      const row = parseJson(data) as RowMessage | null;
+      const [commandRad, stateRad] = [commands.get(sequence), states.get(sequence)];
+      commands.delete(sequence);
+      states.delete(sequence);
+      if (row !== null && commandRad?.length === joints && stateRad?.length === joints)
+        yield { ...row, commandRad, stateRad };
+    }
+  }
+}
+
+interface Place {
+  offset: number;
+  bytes: number;
+}
+
+/** Enough of a picture's message to tell when it was taken. */
+const PICTURE_HEAD_BYTES = 256;
+
+/** Where the pictures of a camera are; kept for the file asked about last, since pages ask picture by picture. */
+function pictures(mcap: McapFile, camera: string): ReadonlyMap<number, Place> {
+  const key = `${mcap.path}\n${camera}\n${mcap.sizeBytes}\n${statSync(mcap.path).mtimeMs}`;
+  const kept = PLACES.get(key);
+  if (kept !== undefined) return kept;
+  const index = mcap.index();
+  const channels = channelsOf(index, [`${CAMERA_TOPIC}${camera}`]);
+  const places = new Map<number, Place>();
+  for (const chunk of index.chunks) {
+    if (!mayHold(chunk, channels)) continue;
+    for (const { channelId, dataOffset, dataBytes, head } of mcap.heads(chunk, PICTURE_HEAD_BYTES))
+      if (channels.has(channelId)) places.set(captureOf(head), { offset: dataOffset, bytes: dataBytes });
+  }
+  if (PLACES.size >= MAX_PLACES) PLACES.delete(PLACES.keys().next().value!);
+  PLACES.set(key, places);
+  return places;
+}
+
+const PLACES = new Map<string, ReadonlyMap<number, Place>>();
+const MAX_PLACES = 8;
+const utf8 = new TextDecoder('utf-8');
+
+function parseJson(data: Uint8Array): Record<string, unknown> | null {
+  try {
+    return JSON.parse(utf8.decode(data)) as Record<string, unknown> | null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,179 @@
+import { CdrReader, CdrWriter, ENCAPSULATION, ENCAPSULATION_BYTES, payloadReader } from '../core/cdr.ts';
+import type { EpisodeRow } from '../core/recording.ts';
+
+/** Names in a recording. Anyone may read them: docs/recording.md has the layout. */
+export const TOPICS = {
+  command: '/farhand/command',
+  state: '/farhand/joint_states',
+  target: '/farhand/target',
+  row: '/farhand/row',
+  trace: '/farhand/trace',
+  event: '/farhand/event',
+} as const;
+export const CAMERA_TOPIC = '/farhand/camera/';
+export const EPISODE_METADATA = 'farhand.episode';
+export const SUMMARY_METADATA = 'farhand.summary';
+export const GRIPPER_NAME = 'gripper';
+
+const RULE = '='.repeat(80);
+const HEADER = `${RULE}
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+${RULE}
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+`;
+
+/** ROS 2 message definitions, each with those it is made of. */
+export const ROS2_SCHEMAS = {
+  'std_msgs/msg/Float64MultiArray': `std_msgs/MultiArrayLayout layout
+float64[] data
+${RULE}
+MSG: std_msgs/MultiArrayLayout
+std_msgs/MultiArrayDimension[] dim
+uint32 data_offset
+${RULE}
+MSG: std_msgs/MultiArrayDimension
+string label
+uint32 size
+uint32 stride
+`,
+  'sensor_msgs/msg/JointState': `std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] effort
+${HEADER}`,
+  'sensor_msgs/msg/CompressedImage': `std_msgs/Header header
+string format
+uint8[] data
+${HEADER}`,
+} as const;
+
+const object = (properties: Record<string, object>) => ({ type: 'object', properties });
+const number = { type: 'number' };
+const text = { type: 'string' };
+const maybe = { type: ['number', 'null'] };
+
+/** JSON Schemas of our own channels. */
+export const JSON_SCHEMAS = {
+  'farhand.Row': object({
+    index: number,
+    timeNs: number,
+    seq: number,
+    engaged: { type: 'boolean' },
+    commandGripper: number,
+    stateGripper: number,
+    supervisor: text,
+    limitedBy: text,
+    oneWayNs: maybe,
+    uncertaintyNs: maybe,
+    playoutDelayNs: maybe,
+    frames: {
+      type: 'object',
+      additionalProperties: object({ captureNs: number, ageNs: number, stale: { type: 'boolean' } }),
+    },
+  }),
+  'farhand.Trace': { type: 'object', additionalProperties: maybe },
+  'farhand.Event': object({ atNs: number, event: text, detail: text }),
+} as const;
+
+/** A row as its JSON message: the joints are in channels of their own. */
+export type RowMessage = Omit<EpisodeRow, 'commandRad' | 'stateRad'>;
+
+/** Encodes into memory that the next call uses again; grows to what it needs. */
+export class MessageEncoder {
+  #cdr = new CdrWriter(new Uint8Array(64 * 1024));
+
+  float64MultiArray(values: ArrayLike<number>): Uint8Array {
+    return this.#encode(64 + values.length * 8, (cdr) => {
+      cdr.u32(0);
+      cdr.u32(0);
+      cdr.f64s(values);
+    });
+  }
+
+  jointState(stampNs: bigint, names: readonly string[], positions: ArrayLike<number>): Uint8Array {
+    return this.#encode(128 + names.length * 64 + names.join('').length * 4, (cdr) => {
+      header(cdr, stampNs, '');
+      cdr.strings(names);
+      cdr.f64s(positions);
+      cdr.u32(0);
+      cdr.u32(0);
+    });
+  }
+
+  compressedImage(stampNs: bigint, frameId: string, format: string, bytes: Uint8Array): Uint8Array {
+    return this.#encode(256 + frameId.length * 4 + bytes.length, (cdr) => {
+      header(cdr, stampNs, frameId);
+      cdr.string(format);
+      cdr.u32(bytes.length);
+      cdr.raw(bytes);
+    });
+  }
+
+  #encode(atMostBytes: number, write: (cdr: CdrWriter) => void): Uint8Array {
+    if (this.#cdr.bytes.length < atMostBytes) this.#cdr = new CdrWriter(new Uint8Array(2 * atMostBytes));
+    this.#cdr.begin(ENCAPSULATION.cdrLe);
+    write(this.#cdr);
+    if (!this.#cdr.ok) throw new Error(`a message is larger than ${atMostBytes} bytes`);
+    return this.#cdr.bytes.subarray(0, this.#cdr.length);
+  }
+}
+
+function header(cdr: CdrWriter, stampNs: bigint, frameId: string): void {
+  cdr.i32(Number(stampNs / 1_000_000_000n));
+  cdr.u32(Number(stampNs % 1_000_000_000n));
+  cdr.string(frameId);
+}
+
+/** The numbers of a Float64MultiArray; null when it is none. */
+export function readFloat64MultiArray(payload: Uint8Array): Float64Array | null {
+  const cdr = payloadReader(payload);
+  if (cdr === null || cdr.u32() !== 0) return null;
+  cdr.u32();
+  const values = cdr.f64s();
+  return cdr.ok ? values : null;
+}
+
+/** Names and positions of a JointState; null when it is none. */
+export function readJointState(payload: Uint8Array): { names: string[]; positions: Float64Array } | null {
+  const cdr = payloadReader(payload);
+  if (cdr === null) return null;
+  cdr.i32();
+  cdr.u32();
+  cdr.string();
+  const names = cdr.strings();
+  const positions = cdr.f64s();
+  return cdr.ok ? { names, positions } : null;
+}
+
+/** `<camera>:<captureNs>`, as in the header of every picture. */
+export const frameIdOf = (camera: string, captureNs: number): string => `${camera}:${captureNs}`;
+
+/** When a picture was taken, camera host's clock: from the first bytes of its message. NaN when they do not tell. */
+export function captureOf(head: Uint8Array): number {
+  if (head.length < ENCAPSULATION_BYTES) return Number.NaN;
+  const cdr = new CdrReader(head, ENCAPSULATION_BYTES, head.length, head[1] === ENCAPSULATION.cdrLe);
+  cdr.i32();
+  cdr.u32();
+  const frameId = cdr.string();
+  const captured = frameId.slice(frameId.lastIndexOf(':') + 1);
+  return cdr.ok && captured !== '' ? Number(captured) : Number.NaN;
+}
+
+/** Bytes of a CompressedImage; null when it is none. A view, no copy. */
+export function readCompressedImage(payload: Uint8Array): { captureNs: number; bytes: Uint8Array } | null {
+  const cdr = payloadReader(payload);
+  if (cdr === null) return null;
+  cdr.i32();
+  cdr.u32();
+  cdr.string();
+  cdr.string();
+  const count = cdr.u32();
+  const at = cdr.take(count);
+  if (at < 0) return null;
+  return { captureNs: captureOf(payload), bytes: payload.subarray(at, at + count) };
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { McapIndexedReader, McapStreamReader } from '@mcap/core';
+import type { EpisodeRow } from '../core/recording.ts';
+import { emptyTraceRecord } from '../core/trace-record.ts';
+import { labelEpisode, listEpisodes, newEpisodeId } from './episodes.ts';
+import { frames, readEpisode, readFrame, readInfo, readJson, readStart } from './reader.ts';
+import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from './test-episode.ts';
+import { EpisodeWriter } from './writer.ts';
+
+const dir = mkdtempSync(path.join(tmpdir(), 'farhand-writer-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+
+/** Rows every 10 ms; a new picture of each camera every third. */
+function writeEpisode(id: string, count: number, cameras: string[], joints = 6): EpisodeRow[] {
+  const info = emptyInfo(id, joints, cameras);
+  const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), startOf(info));
+  const rows: EpisodeRow[] = [];
+  for (let i = 0; i < count; i++) {
+    const instantNs = START_NS + i * 10e6;
+    const pictures = new Map(cameras.map((name, c) => [name, received(name, Math.floor(i / 3), c)]));
+    const row = rowOf(i, joints, pictures, instantNs);
+    writer.row(row, instantNs, pictures);
+    writer.flushIfDue(instantNs);
+    rows.push(row);
+  }
+  writer.trace({ ...emptyTraceRecord(), seq: 7 }, START_NS);
+  writer.event(START_NS, 'start', 'by the test');
+  writer.close({ ...info, rows: count, durationS: (count - 1) / 100, complete: true });
+  return rows;
+}
+
+describe('an episode file', () => {
+  it('gives back the rows and pictures that went in', async () => {
+    const rows = writeEpisode('two', 100, ['front', 'wrist']);
+    const file = path.join(dir, 'two.mcap');
+    const read = await readEpisode(file);
+    assert.deepEqual(read.rows, rows);
+    assert.equal(read.info.complete, true);
+    assert.equal(read.info.rows, 100);
+    const seen = [];
+    for await (const frame of frames(file, 'wrist')) seen.push(frame);
+    assert.equal(seen.length, 34);
+    assert.deepEqual(seen[5]?.bytes, received('wrist', 5, 1).bytes);
+    const { captureNs } = rows[20]!.frames['front']!;
+    assert.deepEqual(await readFrame(file, 'front', captureNs), received('front', 6, 0).bytes);
+    assert.equal(await readFrame(file, 'front', captureNs + 1), null);
+    assert.equal(await readFrame(file, 'nowhere', captureNs), null);
+    assert.deepEqual((await readStart(file))['rig'], { name: 'test' });
+    assert.equal((await readJson(file, 'trace'))[0]?.value['seq'], 7);
+    assert.equal((await readJson(file, 'event'))[0]?.value['event'], 'start');
+  });
+
+  it('records a hand of 17 joints without a gripper or cameras', async () => {
+    const rows = writeEpisode('hand', 30, [], 17);
+    const { rows: read, info } = await readEpisode(path.join(dir, 'hand.mcap'));
+    assert.deepEqual(read, rows);
+    assert.equal(info.hasGripper, false);
+  });
+
+  it('is read by the library of the format, with every check sum right', async () => {
+    writeEpisode('lib', 50, ['front']);
+    const bytes = new Uint8Array(readFileSync(path.join(dir, 'lib.mcap')));
+    const stream = new McapStreamReader({ validateCrcs: true });
+    stream.append(bytes);
+    let messages = 0;
+    for (let record = stream.nextRecord(); record !== undefined; record = stream.nextRecord())
+      if (record.type === 'Message') messages++;
+    assert.equal(messages, 50 * 4 + 17 + 2);
+    assert.ok(stream.done());
+    const indexed = await McapIndexedReader.Initialize({ readable: readableOf(bytes) });
+    assert.equal(indexed.header.profile, 'ros2');
+    assert.equal(indexed.statistics?.messageCount, BigInt(50 * 4 + 17 + 2));
+    const times: bigint[] = [];
+    for await (const message of indexed.readMessages({ topics: ['/farhand/camera/front'] }))
+      times.push(message.logTime);
+    assert.equal(times.length, 17);
+    assert.equal(times[1], WALL_NS + 30_000_000n);
+  });
+
+  it('takes a label beside it, which stays when the file is listed', async () => {
+    writeEpisode('labelled', 5, []);
+    const file = path.join(dir, 'labelled.mcap');
+    await labelEpisode(file, { label: 'success' });
+    assert.equal((await readInfo(file)).label, 'success');
+    const listed = (await listEpisodes(dir)).map(({ id }) => id);
+    assert.deepEqual(listed, [...listed].sort());
+    assert.ok(listed.includes('labelled'));
+  });
+
+  it('that is none of ours is said to be none, and is left out of a list', async () => {
+    const file = path.join(dir, 'zz.mcap');
+    writeFileSync(file, 'not an mcap file at all');
+    await assert.rejects(() => readInfo(file), { code: 'file-unreadable' });
+    assert.ok(!(await listEpisodes(dir)).some(({ id }) => id === 'zz'));
+  });
+
+  it('has a name of its own within its second', () => {
+    const at = new Date(Date.UTC(2026, 10, 15, 9, 5, 3));
+    const taken = new Set(['20261115-090503-001']);
+    assert.equal(
+      newEpisodeId(at, (id) => taken.has(id)),
+      '20261115-090503-002',
+    );
+  });
+});
+
+const readableOf = (bytes: Uint8Array) => ({
+  size: async () => BigInt(bytes.length),
+  read: async (offset: bigint, size: bigint) => bytes.slice(Number(offset), Number(offset + size)),
+});

@@ -1,0 +1,178 @@
+import { renameSync } from 'node:fs';
+import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../core/recording.ts';
+import { TRACE_FIELDS, type TraceRecord } from '../core/trace-record.ts';
+import { McapFileWriter } from './mcap/file-writer.ts';
+import {
+  CAMERA_TOPIC,
+  EPISODE_METADATA,
+  frameIdOf,
+  GRIPPER_NAME,
+  JSON_SCHEMAS,
+  MessageEncoder,
+  ROS2_SCHEMAS,
+  SUMMARY_METADATA,
+  TOPICS,
+} from './schemas.ts';
+
+export const PART_ENDING = '.mcap.part';
+export const EPISODE_ENDING = '.mcap';
+
+/** Numbers gather for at most this long before they are handed to the system; pictures also by size. */
+export const FLUSH_NS = 100e6;
+const NUMBERS_BYTES = 256 * 1024;
+const PICTURES_BYTES = 256 * 1024;
+
+/** What is known when an episode begins. */
+export interface EpisodeStart {
+  /** Of EpisodeInfo, what is known; and anything else that belongs into the file, such as the rig. */
+  info: EpisodeInfo;
+  rig: unknown;
+  version: string;
+  /** The same instant on both clocks; all times of the file follow from it. */
+  startNs: number;
+  wallNs: bigint;
+}
+
+/**
+ * Writes one episode, blocking: it belongs on a thread of its own. The file ends in `.mcap.part` until it was closed.
+ * Throws what the file system throws; what was flushed before is then still in the file.
+ */
+export class EpisodeWriter {
+  readonly #file: McapFileWriter;
+  readonly #start: EpisodeStart;
+  readonly #names: string[];
+  readonly #encoder = new MessageEncoder();
+  readonly #channels: Record<keyof typeof TOPICS, number>;
+  readonly #cameras = new Map<string, { channel: number; captureNs: number; sequence: number }>();
+  readonly #values: Float64Array;
+  readonly #finalPath: string;
+  #flushedNs: number;
+  #sequence = 0;
+  #events = 0;
+  #traces = 0;
+
+  /** `path`: of the finished episode, `<dir>/<id>.mcap`. */
+  constructor(path: string, start: EpisodeStart) {
+    const { info, rig, version } = start;
+    this.#start = start;
+    this.#finalPath = path;
+    this.#flushedNs = start.startNs;
+    this.#names = info.hasGripper ? [...info.joints, GRIPPER_NAME] : info.joints;
+    this.#values = new Float64Array(this.#names.length);
+    const header = { profile: 'ros2', library: `farhand ${version}` };
+    this.#file = new McapFileWriter(`${path}.part`, header, [NUMBERS_BYTES, PICTURES_BYTES]);
+    this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig }) });
+    this.#channels = this.#declare(info.cameras);
+    this.#file.flush();
+  }
+
+  get sizeBytes(): number {
+    return this.#file.sizeBytes;
+  }
+
+  get path(): string {
+    return this.#file.path;
+  }
+
+  #declare(cameras: readonly string[]): Record<keyof typeof TOPICS, number> {
+    const file = this.#file;
+    const ros = (name: keyof typeof ROS2_SCHEMAS) => file.schema(name, 'ros2msg', ROS2_SCHEMAS[name]);
+    const json = (topic: string, name: keyof typeof JSON_SCHEMAS) => {
+      const schema = file.schema(name, 'jsonschema', JSON.stringify(JSON_SCHEMAS[name]));
+      return file.channel(topic, schema, 'json', 0);
+    };
+    const joints = ros('sensor_msgs/msg/JointState');
+    const array = ros('std_msgs/msg/Float64MultiArray');
+    const image = ros('sensor_msgs/msg/CompressedImage');
+    const channels = {
+      command: file.channel(TOPICS.command, array, 'cdr', 0),
+      state: file.channel(TOPICS.state, joints, 'cdr', 0),
+      target: file.channel(TOPICS.target, joints, 'cdr', 0),
+      row: json(TOPICS.row, 'farhand.Row'),
+      trace: json(TOPICS.trace, 'farhand.Trace'),
+      event: json(TOPICS.event, 'farhand.Event'),
+    };
+    for (const camera of cameras) {
+      const channel = file.channel(`${CAMERA_TOPIC}${camera}`, image, 'cdr', 1);
+      this.#cameras.set(camera, { channel, captureNs: Number.NaN, sequence: 0 });
+    }
+    return channels;
+  }
+
+  /** On the wall clock, of an instant on the operator's clock. */
+  wallNsAt(operatorNs: number): bigint {
+    return this.#start.wallNs + BigInt(Math.round(operatorNs - this.#start.startNs));
+  }
+
+  /** One row of the episode with the pictures it names; each picture is written once. */
+  row(row: EpisodeRow, instantNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
+    const timeNs = this.wallNsAt(instantNs);
+    for (const [camera, frame] of pictures) this.#picture(camera, frame, timeNs);
+    const { commandRad, stateRad, ...rest } = row;
+    const sequence = this.#sequence++;
+    const { command, state, target } = this.#channels;
+    const commanded = this.#vector(commandRad, row.commandGripper);
+    this.#put(command, sequence, timeNs, this.#encoder.float64MultiArray(commanded));
+    this.#put(target, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, commanded));
+    const measured = this.#vector(stateRad, row.stateGripper);
+    this.#put(state, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, measured));
+    // The row comes last: where it is, all it stands for is.
+    this.#put(this.#channels.row, sequence, timeNs, jsonBytes(rest));
+  }
+
+  #picture(camera: string, frame: ReceivedFrame, timeNs: bigint): void {
+    const seen = this.#cameras.get(camera);
+    if (seen === undefined || seen.captureNs === frame.captureNs) return;
+    seen.captureNs = frame.captureNs;
+    const known = Number.isFinite(frame.captureOperatorNs);
+    const stampNs = this.wallNsAt(known ? frame.captureOperatorNs : frame.arrivedNs);
+    const id = frameIdOf(camera, frame.captureNs);
+    const data = this.#encoder.compressedImage(stampNs, id, frame.encoding, frame.bytes);
+    this.#put(seen.channel, seen.sequence++, timeNs, data);
+  }
+
+  #vector(jointsRad: readonly number[], gripper: number): Float64Array {
+    this.#values.set(jointsRad);
+    if (this.#start.info.hasGripper) this.#values[jointsRad.length] = gripper;
+    return this.#values;
+  }
+
+  /** A closed command; fields that are not known are null. */
+  trace(record: TraceRecord, atNs: number): void {
+    const fields: Record<string, number | null> = {};
+    for (const name of TRACE_FIELDS) fields[name] = Number.isNaN(record[name]) ? null : record[name];
+    this.#put(this.#channels.trace, this.#traces++, this.wallNsAt(atNs), jsonBytes(fields));
+  }
+
+  event(atNs: number, event: string, detail: string): void {
+    const data = jsonBytes({ atNs, event, detail });
+    this.#put(this.#channels.event, this.#events++, this.wallNsAt(atNs), data);
+  }
+
+  #put(channelId: number, sequence: number, timeNs: bigint, data: Uint8Array): void {
+    this.#file.message({ channelId, sequence, timeNs, data });
+  }
+
+  /** Call often: hands over what has waited long enough. */
+  flushIfDue(nowNs: number): void {
+    if (nowNs - this.#flushedNs < FLUSH_NS) return;
+    this.#flushedNs = nowNs;
+    this.#file.flush();
+  }
+
+  /** Ends the file with what the episode came to, and gives it its name: in `intoPath`, if that is given. */
+  close(info: EpisodeInfo, intoPath = this.#finalPath): string {
+    this.#file.metadata(SUMMARY_METADATA, { json: JSON.stringify(info) });
+    this.#file.end();
+    renameSync(this.#file.path, intoPath);
+    return intoPath;
+  }
+
+  /** Leaves the unfinished file behind. */
+  abandon(): void {
+    this.#file.close();
+  }
+}
+
+const encoder = new TextEncoder();
+const jsonBytes = (value: unknown): Uint8Array => encoder.encode(JSON.stringify(value));
