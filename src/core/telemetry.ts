@@ -1,4 +1,5 @@
 import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './messages.ts';
+import type { RecorderStatus, RecordRequest } from './recording.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
@@ -79,6 +80,8 @@ export interface Telemetry {
     lost: number;
   };
   counters: Record<string, number>;
+  /** Absent or null: this operator does not record. */
+  record?: RecorderStatus | null;
 }
 
 /** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
@@ -104,6 +107,7 @@ export interface ClosedCommand {
 
 /** Page → console → operator. */
 export type DeskRequest =
+  | RecordRequest
   | { kind: 'estop' }
   | { kind: 'reset' }
   | { kind: 'arm' }

@@ -1,7 +1,7 @@
+import type { SupervisorState } from '../../src/core/messages.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/socket.ts';
-import { milliseconds } from './words.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'off';
 
@@ -19,6 +19,23 @@ class Chip {
     setText(this.#text, text);
   }
 }
+
+const STATE_TONES: Record<SupervisorState, Tone> = {
+  disconnected: 'bad',
+  idle: 'off',
+  armed: 'warn',
+  engaged: 'good',
+  hold: 'warn',
+  stopped: 'bad',
+};
+const STATE_WORDS: Record<SupervisorState, string> = {
+  disconnected: 'none',
+  idle: 'idle',
+  armed: 'armed',
+  engaged: 'engaged',
+  hold: 'hold',
+  stopped: 'stopped',
+};
 
 const INPUT_TONES: Record<string, Tone> = { ok: 'good', stale: 'warn', none: 'off' };
 const INPUT_WORDS: Record<string, string> = { ok: 'tracking', stale: 'stale', none: 'no signal' };
@@ -38,11 +55,8 @@ export class HeaderChips {
       this.#input.show('off', '—');
       return;
     }
-    const { connected, stateAgeMs } = telemetry.link;
-    this.#robot.show(
-      connected ? 'good' : 'bad',
-      connected ? `${milliseconds(stateAgeMs, 0)} ms ago` : 'none',
-    );
+    const state = telemetry.link.connected ? (telemetry.robot?.state ?? 'disconnected') : 'disconnected';
+    this.#robot.show(STATE_TONES[state], STATE_WORDS[state]);
     const { status, clutch } = telemetry.input;
     this.#input.show(
       INPUT_TONES[status] ?? 'warn',

@@ -19,7 +19,10 @@ export async function deviceReport(rig: Rig): Promise<DeviceReport> {
       transport,
       security,
     },
-    cameras: [],
+    cameras: Object.entries(rig.cameras.list).map(([name, camera]) => {
+      const { source, fpsHz, widthPx, heightPx } = camera;
+      return { name, source, fpsHz, widthPx, heightPx };
+    }),
   };
 }
 
@@ -28,7 +31,13 @@ async function inputReport(rig: Rig, name: string): Promise<InputReport> {
   const values = rig.operator.inputs[name];
   const { about } = plugin;
   if (values === undefined)
-    return { name, about, offered: false, listens: [], missing: `add operator.inputs.${name} to the rig` };
+    return {
+      name,
+      about,
+      offered: false,
+      listens: [],
+      missing: `start with operator.inputs.${name}={}, or add it to the rig`,
+    };
   const config = inputConfig(rig, name, plugin, values);
   const relays = plugin.relays?.(config) ?? [];
   const sockets = relays.length > 0 ? [] : (plugin.sockets?.(config) ?? []);

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -15,6 +15,7 @@ import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
 import { createApi } from './api.ts';
+import { CameraViews } from './camera-views.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;
@@ -31,6 +32,7 @@ const REQUEST_KINDS = new Set([
   'home',
   'hold',
   'teleop',
+  'record',
 ]);
 
 export interface ConsoleOptions {
@@ -54,8 +56,9 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     });
   const model = loadModel(rig.model);
   const access = new Access();
-  const api = createApi(rig, access);
-  const desk = deskOf(rig, model);
+  const api = createApi(rig, access, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
+  const cameras = await CameraViews.open(rig, (reason) => console.error(`farhand: ${reason}`));
+  const desk = deskOf(rig, model, cameras.names);
   const http = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
     else if (api.handle(request, response)) return;
@@ -64,11 +67,10 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
   await listen(http, rig);
   const operator = openOperatorLink(rig);
   const sockets = new WebSocketServer({
-    server: http,
-    path: '/ws',
+    noServer: true,
     maxPayload: MAX_REQUEST_BYTES,
-    verifyClient: ({ req }: { req: IncomingMessage }) => access.authorize(req) !== null,
   });
+  routeSockets(http, access, { '/ws': sockets, '/camera': cameras.sockets });
   sockets.on('connection', (socket) => {
     socket.on('error', () => {});
     socket.send(JSON.stringify(desk.hello));
@@ -97,6 +99,8 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     close: () =>
       new Promise((resolve) => {
         operator.close();
+        cameras.close();
+        api.close();
         for (const client of sockets.clients) client.terminate();
         http.close(() => resolve());
         http.closeAllConnections();
@@ -109,10 +113,10 @@ interface Desk {
   link: LinkNews | null;
 }
 
-function deskOf(rig: Rig, model: RobotModel): Desk {
+function deskOf(rig: Rig, model: RobotModel, cameras: string[]): Desk {
   const { groundZM, obstacles, slowdownM, stopM } = rig.robot;
   const scene = { groundZM, obstacles, slowdownM, stopM };
-  return { hello: { kind: 'hello', model, token: null, rig: rig.name, scene, cameras: [] }, link: null };
+  return { hello: { kind: 'hello', model, token: null, rig: rig.name, scene, cameras }, link: null };
 }
 
 /** The profile that a page asks for; null for any other message. */
@@ -123,6 +127,23 @@ function linkRequest(text: string): string | null {
   } catch {
     return null;
   }
+}
+
+/** Each path has its own sockets; strangers are turned away before any of them sees the request. */
+function routeSockets(
+  http: ReturnType<typeof createServer>,
+  access: Access,
+  paths: Record<string, WebSocketServer>,
+): void {
+  http.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {});
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const server = Object.hasOwn(paths, pathname) ? paths[pathname] : undefined;
+    if (access.authorize(request) === null)
+      socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
+    else if (server === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    else server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request));
+  });
 }
 
 function listen(http: ReturnType<typeof createServer>, rig: Rig): Promise<void> {
