@@ -67,6 +67,7 @@ const showSlow = atMostEvery(250, () => {
   const telemetry = window.__farhand.lastTelemetry;
   chips.update(link.status, isFresh(), telemetry);
   if (telemetry) inputs.update(telemetry, isFresh());
+  setAttribute(drivePanel, 'data-method', inputs.method);
 });
 
 element('view-reset', HTMLButtonElement).addEventListener('click', () => view?.resetCamera());

@@ -117,7 +117,7 @@ async function emulatedLink(
   const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
   const options = typeof asked === 'string' ? { profile: asked } : (asked ?? { profile: 'off' });
   const name = options.trace?.name ?? options.profile ?? '';
-  const page = ['robot.network=-', 'robot.allowPlayoutChoice=true'];
+  const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
   const link = await startLinkEmulator({ ...options, mappings });
   return {
     link,

@@ -123,7 +123,7 @@ export const rigSchema = z.strictObject({
         .max(64)
         .default('')
         .describe(
-          'name under which playout remembers the network; empty: by the operator’s address; -: not at all',
+          'name under which playout remembers the network; empty: by the operator’s address; none: not at all',
         ),
       extrapolate: z
         .boolean()

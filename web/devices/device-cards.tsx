@@ -71,7 +71,7 @@ interface InputProps {
 
 function Input({ input, active, heard }: InputProps) {
   const { name, about, offered, listens, missing } = input;
-  const tone = !offered ? 'off' : active || (heard?.rateHz ?? 0) > 0 ? 'good' : 'note';
+  const tone = !offered ? 'off' : active || (heard?.rateHz ?? 0) > 0 ? 'good' : 'ready';
   return (
     <li class={offered ? '' : 'absent'}>
       <i class={`dot ${tone}`} aria-hidden="true" />
@@ -89,7 +89,7 @@ function Input({ input, active, heard }: InputProps) {
 
 function heardText({ listens }: InputReport, heard: InputHeard | undefined): string {
   if (listens.length === 0) return 'on this machine';
-  if (!heard || !heard.rateHz) return 'silent';
+  if (!heard?.rateHz) return 'silent';
   const jitter = heard.jitterMs === null ? '' : `, jitter ${milliseconds(heard.jitterMs)} ms`;
   return `${Math.round(heard.rateHz)} Hz from ${heard.from || '?'}${jitter}`;
 }

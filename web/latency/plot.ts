@@ -48,7 +48,7 @@ export class TimePlot {
     const both = { font: FONT, stroke: () => css('--muted'), ticks: { show: false } };
     const grid = { stroke: () => css('--line'), width: 1 };
     const axes: uPlot.Axis[] = [
-      { ...both, grid: { show: false }, size: 20, gap: 2, values: (_, at) => at.map(secondLabel) },
+      { ...both, grid: { show: false }, size: 20, gap: 2, space: 70, values: (_, at) => at.map(secondLabel) },
       { ...both, grid, size: 52, gap: 6, space: 26, values: (_, at) => labels(at, unit) },
     ];
     if (right)
@@ -90,7 +90,9 @@ export function dots(name: string, size: number): uPlot.Series {
 export const css = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-const secondLabel = (second: number): string => (second === 0 ? 'now' : `−${-second} s`);
+/** The first one would run into the other axis. */
+const secondLabel = (second: number, i: number): string =>
+  second === 0 ? 'now' : i === 0 ? '' : `−${-second} s`;
 
 /** The unit once, at the top. */
 const labels = (at: readonly number[], unit: string): string[] =>

@@ -32,7 +32,7 @@ export const PAGE_METHODS = {
     hint: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE, arrows. R/F roll, G gripper.',
   },
   drag: {
-    label: 'Mouse drag',
+    label: 'Drag hand',
     hint: 'Drag the orange hand in the view: the arm follows as long as you hold it.',
   },
   gamepad: {

@@ -5,7 +5,7 @@ import { networkOf, type Priors } from '../network-memory.ts';
 /** What was learnt is left behind so often, and when the operator goes; not if it stayed for less. */
 const LEARNT_NS = 60e9;
 /** A network that changes under the robot, such as an emulated one, is not worth remembering. */
-const FORGOTTEN = '-';
+const FORGOTTEN = 'none';
 
 /** Which network the operator is on, what playout knew of it, and what it leaves behind. */
 export class NetworkLearning {
