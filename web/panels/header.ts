@@ -42,6 +42,8 @@ const INPUT_WORDS: Record<string, string> = { ok: 'tracking', stale: 'stale', no
 
 /** The three links a command depends on: page, robot, hand. */
 export class HeaderChips {
+  readonly #record = element('chip-record', HTMLElement);
+  readonly #recordText = element('chip-record-text', HTMLElement);
   readonly #console = new Chip('chip-console');
   readonly #robot = new Chip('chip-robot');
   readonly #input = new Chip('chip-input');
@@ -50,6 +52,9 @@ export class HeaderChips {
     const words: Record<LinkStatus, string> = { open: 'live', connecting: 'connecting', closed: 'offline' };
     if (link !== 'open') this.#console.show('bad', words[link]);
     else this.#console.show(fresh ? 'good' : 'warn', fresh ? 'live' : 'silent');
+    const recording = fresh && telemetry?.record?.state === 'recording';
+    this.#record.hidden = !recording;
+    if (recording) setText(this.#recordText, `REC ${Math.floor(telemetry.record?.durationS ?? 0)} s`);
     if (!fresh || telemetry === null) {
       this.#robot.show('off', '—');
       this.#input.show('off', '—');

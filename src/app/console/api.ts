@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import type { ExportJob } from '../../core/console.ts';
@@ -30,7 +29,7 @@ export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) =
     'GET /api/devices': async (_request, response) => replyJson(response, 200, await deviceReport(rig)),
     'GET /api/doctor': async (_request, response) => replyJson(response, 200, await doctor.examine()),
     'GET /api/export': async (_request, response) => replyJson(response, 200, exports.job),
-    'POST /api/export': (request, response) => startExport(dir, exports, request, response),
+    'POST /api/export': (request, response) => startExport(library, exports, request, response),
   };
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
     if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
@@ -65,21 +64,22 @@ export function recordDir(rig: Rig): string | null {
   return record?.dir ? path.resolve(record.dir) : null;
 }
 
-/** Into a new folder beside the recordings: nothing that is there is touched. */
+/** Into a folder beside the recordings; a dataset that is there is added to. */
 async function startExport(
-  dir: string | null,
+  library: EpisodeLibrary | null,
   exports: ExportRunner,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const asked = await readBody(request);
   const name = String(asked?.['name'] ?? '');
-  if (dir === null) return replyError(response, 409, 'this rig does not record');
+  if (library === null) return replyError(response, 409, 'this rig does not record');
+  const { dir } = library;
   if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name))
     return replyError(response, 400, 'name the dataset with letters, digits, dots and dashes');
   const out = path.join(path.dirname(dir), 'datasets', name);
-  if (existsSync(out)) return replyError(response, 409, `${out} exists already: choose another name`);
-  if (!exports.start('lerobot', [dir, '--out', out, '--json'], out))
+  const total = (await library.list()).length;
+  if (!exports.start('lerobot', [out, '--from', dir], out, total))
     return replyError(response, 409, 'an export is running already');
   replyJson(response, 202, exports.job);
 }

@@ -6,11 +6,17 @@ import { packageRoot } from '../paths.ts';
 
 const IDLE: ExportJob = { state: 'idle', format: '', out: '', progress: null, message: '' };
 const MAX_MESSAGE_CHARS = 300;
+/** What the export says of an episode that is in the dataset. */
+const EPISODE_DONE = /: (episode \d+,|was in the dataset before)/;
 
 /** `farhand export` as a process of its own, at low priority; one at a time. */
 export class ExportRunner {
   readonly #tell: (job: ExportJob) => void;
   #child: ChildProcess | null = null;
+  /** How many are exported, and how many of them are done. */
+  #episodes = 1;
+  #finished = 0;
+  #problem = '';
   job: ExportJob = IDLE;
 
   constructor(tell: (job: ExportJob) => void) {
@@ -18,8 +24,11 @@ export class ExportRunner {
   }
 
   /** False: one is running already. */
-  start(format: string, args: readonly string[], out: string): boolean {
+  start(format: string, args: readonly string[], out: string, episodes = 1): boolean {
     if (this.#child !== null) return false;
+    this.#episodes = Math.max(1, episodes);
+    this.#finished = 0;
+    this.#problem = '';
     const bin = path.join(packageRoot, 'bin', 'farhand');
     const child = spawn(process.execPath, [bin, 'export', format, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -40,7 +49,11 @@ export class ExportRunner {
 
   #heard(line: string): void {
     const { progress, message } = readProgress(line);
-    this.#set({ ...this.job, progress: progress ?? this.job.progress, message: message || this.job.message });
+    if (EPISODE_DONE.test(line)) this.#finished++;
+    if (line.startsWith('farhand: ')) this.#problem = message;
+    const share = Math.min(1, (this.#finished + (progress ?? 0)) / this.#episodes);
+    const known = progress !== null || this.#finished > 0;
+    this.#set({ ...this.job, progress: known ? share : null, message: message || this.job.message });
   }
 
   /** `failure`: null when all went well, empty when the last line told. */
@@ -49,7 +62,7 @@ export class ExportRunner {
     this.#child = null;
     const { job } = this;
     if (failure === null) this.#set({ ...job, state: 'done', progress: 1 });
-    else this.#set({ ...job, state: 'failed', message: failure || job.message });
+    else this.#set({ ...job, state: 'failed', message: failure || this.#problem || job.message });
   }
 
   #set(job: ExportJob): void {
@@ -58,7 +71,7 @@ export class ExportRunner {
   }
 }
 
-/** `{"progress":0.4,"message":"…"}`, `{"done":2,"total":5,…}`, `40 %`, `2/5` or `2 of 5`; anything else is a message. */
+/** Of one episode: `40 %`, `2/5`, `2 of 5`, `{"progress":0.4}` or `{"done":2,"total":5}`; anything else is a message. */
 export function readProgress(line: string): { progress: number | null; message: string } {
   const text = line.replace(/^farhand: /, '').trim();
   try {
