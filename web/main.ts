@@ -26,7 +26,12 @@ import { RobotView } from './view/robot-view.ts';
 declare global {
   interface Window {
     /** For tests of the page; nothing else reads it. */
-    __farhand: { frames: number; lastTelemetry: Telemetry | null };
+    __farhand: {
+      frames: number;
+      lastTelemetry: Telemetry | null;
+      /** Where on the page the hand is drawn. */
+      handPx(): [number, number] | null;
+    };
   }
 }
 
@@ -34,7 +39,7 @@ declare global {
 const STALE_MS = 1000;
 const WATCH_MS = 100;
 
-window.__farhand = { frames: 0, lastTelemetry: null };
+window.__farhand = { frames: 0, lastTelemetry: null, handPx: () => view?.handPx() ?? null };
 
 startThemeButton();
 const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });

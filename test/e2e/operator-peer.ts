@@ -1,4 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
+import type { SupervisorState } from '../../src/core/messages.ts';
 import type { RecorderStatus } from '../../src/core/recording.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
@@ -10,6 +11,7 @@ const SUBSCRIBED_MS = 3000;
 /** Stands in for an operator process over its real sockets: tells telemetry, and hears what a console asks. */
 export class OperatorPeer {
   record: RecorderStatus | null = null;
+  state: SupervisorState = 'armed';
   measuredRad: number[];
   readonly asked: Record<string, unknown>[] = [];
   readonly #telemetry: Socket;
@@ -47,6 +49,7 @@ export class OperatorPeer {
     const body = frameType(bytes, bytes.length) === 'request' ? frameBody(bytes, bytes.length) : null;
     if (body === null) return;
     this.asked.push(body);
+    if (body['kind'] === 'estop') this.state = 'stopped';
     this.#onAsked(body);
   }
 
@@ -84,8 +87,8 @@ export class OperatorPeer {
       operator: { mode: 'hold', mapping: 'disengaged', filterDelayMs: null },
       hand: { positionM: [0, 0, 0], quatXyzw: [0, 0, 0, 1] },
       robot: {
-        state: 'armed',
-        cause: 'armed by operator',
+        state: this.state,
+        cause: this.state === 'stopped' ? 'e-stop pressed' : 'armed by operator',
         epoch: 1,
         measuredRad,
         targetRad: measuredRad,

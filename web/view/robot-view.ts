@@ -31,6 +31,7 @@ export class RobotView {
   readonly #renderer: WebGLRenderer;
   readonly #camera = new PerspectiveCamera(32, 1, 0.02, 20);
   readonly #controls: OrbitControls;
+  readonly #drag: TargetDrag;
   readonly #quality: Quality;
   readonly #onFrame: () => void;
   #world: World | null = null;
@@ -55,7 +56,7 @@ export class RobotView {
     });
     this.#renderer.setPixelRatio(quality.pixelRatio);
     this.#renderer.outputColorSpace = LinearSRGBColorSpace;
-    new TargetDrag(canvas, this.#camera, () => this.#world?.handPlace ?? null, drag);
+    this.#drag = new TargetDrag(canvas, this.#camera, () => this.#world?.handPlace ?? null, drag);
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.addEventListener('change', () => this.#request());
     this.#controls.minDistance = 0.3;
@@ -86,6 +87,11 @@ export class RobotView {
     this.#shapesShown = shown;
     this.#world?.showShapes(shown);
     this.#request();
+  }
+
+  /** Where on the page the hand is drawn; null while it is not. */
+  handPx(): [number, number] | null {
+    return this.#drag.handPx();
   }
 
   /** Another page is shown: nothing is drawn meanwhile. */

@@ -82,12 +82,17 @@ export class TargetDrag {
   }
 
   #isOnHand(event: PointerEvent): boolean {
+    const at = this.#handlers.mayDrag() ? this.handPx() : null;
+    return at !== null && Math.hypot(event.clientX - at[0], event.clientY - at[1]) < GRAB_PX;
+  }
+
+  /** Where on the page the hand is drawn; null while it is not. */
+  handPx(): [number, number] | null {
     const hand = this.#handle();
-    if (hand === null || !this.#handlers.mayDrag()) return false;
+    if (hand === null) return null;
     const { left, top, width, height } = this.#canvas.getBoundingClientRect();
     const { x, y } = this.#point.copy(hand).project(this.#camera);
-    const [px, py] = [left + ((x + 1) / 2) * width, top + ((1 - y) / 2) * height];
-    return Math.hypot(event.clientX - px, event.clientY - py) < GRAB_PX;
+    return [left + ((x + 1) / 2) * width, top + ((1 - y) / 2) * height];
   }
 
   #metresPerPx(at: Vector3): number {
