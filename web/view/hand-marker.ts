@@ -19,6 +19,8 @@ export const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0,
 /** Floats beside the tool so that neither hides the other. */
 const LIFT = new Vector3(0.2, 0.05, 0.03);
 const SETTLE = 0.18;
+/** A hand that leads nothing is not looked for farther away than this: another input has another origin. */
+const MOST_AWAY_M = 0.5;
 
 /**
  * The operator's hand. Its place is relative, as the clutch makes it: where it was on engaging belongs to
@@ -76,7 +78,9 @@ export class HandMarker {
     wrist: Vector3,
   ): boolean {
     this.#at.set(positionM[0] ?? 0, positionM[1] ?? 0, positionM[2] ?? 0).applyQuaternion(SCENE_FROM_INPUT);
-    if (!this.#placed || (engaged && !this.#engaged)) this.#wantedShift.subVectors(wrist, this.#at);
+    const strayed = !engaged && this.#at.clone().add(this.#wantedShift).distanceTo(wrist) > MOST_AWAY_M;
+    if (!this.#placed || (engaged && !this.#engaged) || strayed)
+      this.#wantedShift.subVectors(wrist, this.#at);
     if (!this.#placed) this.#shift.copy(this.#wantedShift);
     this.#placed = true;
     this.#engaged = engaged;

@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { existsSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
@@ -71,14 +71,15 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     maxPayload: MAX_REQUEST_BYTES,
   });
   routeSockets(http, access, { '/ws': sockets, '/camera': cameras.sockets });
-  sockets.on('connection', (socket) => {
+  sockets.on('connection', (socket, request: IncomingMessage) => {
+    const mayAsk = access.authorize(request) === 'operator';
     socket.on('error', () => {});
     socket.send(JSON.stringify(desk.hello));
     if (desk.link !== null) socket.send(JSON.stringify(desk.link));
     socket.on('message', (data) => {
       const profile = askLink && linkRequest(String(data));
-      if (profile) askLink(profile);
-      else operator.forward(String(data));
+      if (!profile) operator.forward(String(data));
+      else if (mayAsk) askLink(profile);
     });
   });
   const tellAll = (text: string) => {
