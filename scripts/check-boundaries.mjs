@@ -45,8 +45,7 @@ for (const file of files) {
     )
       problems.push(`${file}: ${target} is not browser-safe`);
     if (!target.startsWith('.')) continue;
-    if (!/\.(tsx?|css)$/.test(target))
-      problems.push(`${file}: import "${target}" needs its .ts extension`);
+    if (!/\.(tsx?|css)$/.test(target)) problems.push(`${file}: import "${target}" needs its .ts extension`);
     const to = path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
     const stage = to.startsWith('src/') ? to.split('/')[1] : to.startsWith('sim/') ? 'sim' : null;
     if (
