@@ -132,6 +132,8 @@ class LatencyPage implements LazyPage {
     const found = percentiles(values);
     const told = (id: string, text: string) => setText(element(`lat-${id}`, HTMLElement), text);
     for (const name of STATISTICS) told(name, milliseconds(found?.[name]));
+    const note = found ? 'click a point to see its stages' : 'no command was applied in this time';
+    told('one-way-note', note);
     told('variation', milliseconds(percentiles(variation(values))?.p95));
     told('bad', String(this.#oneWay.bad));
     const all = Math.max(1, this.#shownCommands.length);

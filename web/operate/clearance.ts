@@ -1,6 +1,7 @@
 import type { ConsoleScene } from '../../src/core/console.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import { partNames } from '../panels/words.ts';
 
 /** How near the arm is to what it may not touch. */
 export class ClearanceLine {
@@ -21,6 +22,6 @@ export class ClearanceLine {
     const tone = clearanceM > slowdownM ? 'clear' : clearanceM > stopM ? 'near' : 'touching';
     setAttribute(this.#line, 'data-tone', tone);
     setText(this.#text, `${Math.round(clearanceM * 1000)} mm`);
-    setText(this.#pair, robot.nearest);
+    setText(this.#pair, partNames(robot.nearest));
   }
 }

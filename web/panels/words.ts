@@ -62,13 +62,16 @@ export function causeText(state: SupervisorState, cause: string): string {
   return given === '' ? STATE_WORDS[state] : `${given}. ${STATE_WORDS[state]}`.trim();
 }
 
+/** `upper_arm ↔ base` as words. */
+export const partNames = (pair: string): string => pair.replaceAll('_', ' ');
+
 /** What holds the arm back: `Limited by collision: forearm ↔ base, 32 mm`. */
 export function limitText(robot: { limitedBy: string; clearanceM: number | null; nearest: string }): string {
   const { limitedBy, clearanceM, nearest } = robot;
   if (limitedBy === '') return '';
   const text = `Limited by ${limitedBy.replaceAll('-', ' ')}`;
   if (limitedBy !== 'collision' || clearanceM === null) return text;
-  return `${text}: ${nearest}, ${Math.round(clearanceM * 1000)} mm`;
+  return `${text}: ${partNames(nearest)}, ${Math.round(clearanceM * 1000)} mm`;
 }
 
 /** Fixed number of decimals, with a true minus sign; a dash when there is none. */

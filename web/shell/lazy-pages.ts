@@ -55,12 +55,20 @@ export class LazyPages {
 
   setModel(model: RobotModel): void {
     this.#model = model;
-    for (const page of this.#open.values()) void page.then((opened) => opened.setModel?.(model));
+    for (const page of this.#open.values())
+      page.then(
+        (opened) => opened.setModel?.(model),
+        () => {},
+      );
   }
 
   exported(job: ExportJob): void {
     this.#job = job;
-    for (const page of this.#open.values()) void page.then((opened) => opened.exported?.(job));
+    for (const page of this.#open.values())
+      page.then(
+        (opened) => opened.exported?.(job),
+        () => {},
+      );
   }
 
   async #load(name: LazyName): Promise<void> {
@@ -69,11 +77,19 @@ export class LazyPages {
       loading = LOADERS[name]().then((open) => this.#start(name, open));
       this.#open.set(name, loading);
     }
-    const page = await loading;
-    if (this.#current !== name) return;
+    const page = await loading.catch(() => this.#failed(name));
+    if (page === null || this.#current !== name) return;
     this.#shown = page;
     page.setShown(true);
     if (window.__farhand.lastTelemetry) page.show(window.__farhand.lastTelemetry, performance.now());
+  }
+
+  /** The console was built anew since this document was loaded, or is gone; the next visit tries again. */
+  #failed(name: LazyName): null {
+    this.#open.delete(name);
+    const words = 'This page could not be loaded. Reload it in the browser; the robot does not mind.';
+    element(`page-${name}`, HTMLElement).textContent = words;
+    return null;
   }
 
   #start(name: LazyName, open: Opener): LazyPage {
