@@ -3,6 +3,17 @@ import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { partNames } from '../panels/words.ts';
 
+export type ClearanceTone = 'clear' | 'near' | 'touching';
+
+/** By what the supervisor does: parts that are close by construction, in any pose, hold nothing back. */
+export function clearanceTone(
+  { limitedBy, clearanceM }: NonNullable<Telemetry['robot']>,
+  scene: ConsoleScene | null,
+): ClearanceTone {
+  if (limitedBy !== 'collision' || clearanceM === null) return 'clear';
+  return clearanceM > (scene?.stopM ?? 0) ? 'near' : 'touching';
+}
+
 /** How near the arm is to what it may not touch. */
 export class ClearanceLine {
   readonly #line = element('clearance', HTMLElement);
@@ -18,9 +29,7 @@ export class ClearanceLine {
     const clearanceM = robot?.clearanceM ?? null;
     this.#line.hidden = clearanceM === null;
     if (clearanceM === null || robot === null) return;
-    const { slowdownM = 0, stopM = 0 } = this.#scene ?? {};
-    const tone = clearanceM > slowdownM ? 'clear' : clearanceM > stopM ? 'near' : 'touching';
-    setAttribute(this.#line, 'data-tone', tone);
+    setAttribute(this.#line, 'data-tone', clearanceTone(robot, this.#scene));
     setText(this.#text, `${Math.round(clearanceM * 1000)} mm`);
     setText(this.#pair, partNames(robot.nearest));
   }

@@ -2,13 +2,14 @@ import { BoxGeometry, Group, Mesh, Object3D } from 'three';
 import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
 import type { ConsoleScene } from '../../src/core/console.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { type ClearanceTone, clearanceTone } from '../operate/clearance.ts';
 import { placeFrame } from './chain-body.ts';
 import { litMaterial, type TintMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import type { Shapes } from './shapes.ts';
 
-type Tone = 'clear' | 'near' | 'touching';
-const OPACITY: Record<Tone, number> = { clear: 0.28, near: 0.6, touching: 0.75 };
+const OPACITY: Record<ClearanceTone, number> = { clear: 0.28, near: 0.6, touching: 0.75 };
 
 /** What the robot counts as its body, and the boxes it keeps clear of; the nearest pair stands out. Robot axes: Z up. */
 export class CollisionShapes {
@@ -17,7 +18,7 @@ export class CollisionShapes {
   readonly #poses: Float64Array;
   readonly #frames: Object3D[];
   readonly #meshes = new Map<string, Mesh>();
-  readonly #paints: Record<Tone, TintMaterial>;
+  readonly #paints: Record<ClearanceTone, TintMaterial>;
   readonly #scene: ConsoleScene | null;
   #marked = '';
 
@@ -46,20 +47,16 @@ export class CollisionShapes {
     for (const [i, frame] of this.#frames.entries()) placeFrame(frame, this.#poses, i);
   }
 
-  /** `pair` as the supervisor names it: `forearm ↔ base`. */
-  mark(pair: string, clearanceM: number | null): void {
-    const tone = this.#toneOf(clearanceM);
+  /** Colours the nearest pair, as the supervisor names it: `forearm ↔ base`. */
+  mark(robot: NonNullable<Telemetry['robot']>): void {
+    const pair = robot.nearest;
+    const tone = clearanceTone(robot, this.#scene);
     const key = tone === 'clear' ? '' : `${tone} ${pair}`;
     if (key === this.#marked) return;
     this.#marked = key;
     const names = tone === 'clear' ? [] : pair.split(' ↔ ');
     for (const [name, mesh] of this.#meshes)
       mesh.material = this.#paints[names.includes(name) ? tone : 'clear'];
-  }
-
-  #toneOf(clearanceM: number | null): Tone {
-    if (clearanceM === null || this.#scene === null || clearanceM > this.#scene.slowdownM) return 'clear';
-    return clearanceM > this.#scene.stopM ? 'near' : 'touching';
   }
 
   #add(name: string, parent: Object3D, mesh: Mesh): void {
@@ -70,7 +67,7 @@ export class CollisionShapes {
   }
 }
 
-function paint(palette: Palette, tint: number, tone: Tone): TintMaterial {
+function paint(palette: Palette, tint: number, tone: ClearanceTone): TintMaterial {
   const material = litMaterial(palette, tint, false);
   material.transparent = true;
   material.depthWrite = false;

@@ -80,7 +80,7 @@ export class World {
     }
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
-    if (robot) this.#shapes.mark(robot.nearest, robot.clearanceM);
+    if (robot) this.#shapes.mark(robot);
     if (this.#followsPose) this.#hand.setPoints(hand?.pointsM ?? null);
     this.#hasCommand = commandedRad !== null;
     this.#hasHand = hand !== null && this.#followsPose;
