@@ -27,7 +27,7 @@ const files = ['src', 'web', 'test', 'bench', 'sim']
   .filter((folder) => existsSync(folder))
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && /\.(ts|mts)$/.test(entry.name))
+      .filter((entry) => entry.isFile() && /\.(ts|mts|tsx)$/.test(entry.name))
       .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name).replaceAll('\\', '/')),
   );
 const problems = [];
@@ -45,8 +45,7 @@ for (const file of files) {
     )
       problems.push(`${file}: ${target} is not browser-safe`);
     if (!target.startsWith('.')) continue;
-    if (!target.endsWith('.ts') && !target.endsWith('.css'))
-      problems.push(`${file}: import "${target}" needs its .ts extension`);
+    if (!/\.(tsx?|css)$/.test(target)) problems.push(`${file}: import "${target}" needs its .ts extension`);
     const to = path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
     const stage = to.startsWith('src/') ? to.split('/')[1] : to.startsWith('sim/') ? 'sim' : null;
     if (

@@ -1,23 +1,38 @@
+import type { ConsoleHello, DeviceReport } from '../src/core/console.ts';
 import type { Telemetry } from '../src/core/telemetry.ts';
-import { atMostEvery, element, setText } from './dom.ts';
+import { CameraViewStrip } from './camera/views.ts';
+import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
+import { ClearanceLine } from './operate/clearance.ts';
+import { InputsPanel } from './operate/inputs-panel.ts';
+import { LinkControls } from './operate/link-controls.ts';
 import { Banner } from './panels/banner.ts';
-import { CountersDrawer } from './panels/counters.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
 import { HeaderChips } from './panels/header.ts';
 import { LatencyPanel } from './panels/latency-panel.ts';
+import { LatencyWindow } from './panels/latency-window.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
+import { sentence } from './panels/words.ts';
+import { Announcer } from './shell/announcer.ts';
+import { LazyPages } from './shell/lazy-pages.ts';
+import { type PageName, Router } from './shell/router.ts';
+import { startThemeButton } from './shell/theme.ts';
 import { chooseQuality } from './view/quality.ts';
 import { RobotView } from './view/robot-view.ts';
 
 declare global {
   interface Window {
     /** For tests of the page; nothing else reads it. */
-    __farhand: { frames: number; lastTelemetry: Telemetry | null };
+    __farhand: {
+      frames: number;
+      lastTelemetry: Telemetry | null;
+      /** Where on the page the hand is drawn. */
+      handPx(): [number, number] | null;
+    };
   }
 }
 
@@ -25,68 +40,117 @@ declare global {
 const STALE_MS = 1000;
 const WATCH_MS = 100;
 
-window.__farhand = { frames: 0, lastTelemetry: null };
+window.__farhand = { frames: 0, lastTelemetry: null, handPx: () => view?.handPx() ?? null };
 
+startThemeButton();
 const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
-const view = openView();
-const latency = new LatencyPanel((request) => link.send(request));
-const counters = new CountersDrawer();
-const fingers = new FingersPanel();
-const chips = new HeaderChips();
-const banner = new Banner();
 const drive = new Drive({
   fresh: (request) => link.sendFresh(request),
   sure: (request) => link.send(request),
+  estop: () => estop.press(performance.now()),
 });
+const view = openView();
+const commands = new LatencyWindow();
+const latency = new LatencyPanel(commands);
+const fingers = new FingersPanel();
+const chips = new HeaderChips();
+const banner = new Banner();
+const announcer = new Announcer();
+const clearance = new ClearanceLine();
+const cameras = new CameraViewStrip();
 const estop = new Estop(
   (request) => link.send(request),
   () => drive.letGo(),
 );
 const statePanel = new StatePanel((request) => link.send(request));
+const inputs = new InputsPanel((request) => link.send(request));
+const linkControls = new LinkControls((request) => link.send(request));
+const pages = new LazyPages({ commands, send: (request) => link.send(request) });
+const router = new Router(enter);
 
 let receivedMs = Number.NEGATIVE_INFINITY;
 const showSlow = atMostEvery(250, () => {
   const telemetry = window.__farhand.lastTelemetry;
   chips.update(link.status, isFresh(), telemetry);
-  if (telemetry) counters.update(telemetry.counters);
+  if (telemetry) inputs.update(telemetry, isFresh());
+  setAttribute(drivePanel, 'data-method', inputs.method);
 });
 
 element('view-reset', HTMLButtonElement).addEventListener('click', () => view?.resetCamera());
+const capsules = element('capsules', HTMLButtonElement);
+capsules.addEventListener('click', () => {
+  const shown = capsules.getAttribute('aria-pressed') !== 'true';
+  setAttribute(capsules, 'aria-pressed', String(shown));
+  view?.showShapes(shown);
+});
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
 new ResizeObserver(leaveRoom).observe(drivePanel);
 new ControlChip(link);
+router.start();
 link.connect();
+void askForInputs();
 
 function openView(): RobotView | null {
   const quality = chooseQuality(location.search, devicePixelRatio);
   element('view-failed', HTMLElement).hidden = quality !== null;
   if (quality === null) return null;
-  return new RobotView(element('view', HTMLCanvasElement), quality, () => {
+  const drawn = () => {
     window.__farhand.frames++;
-  });
+  };
+  return new RobotView(element('view', HTMLCanvasElement), quality, drawn, drive.drag);
+}
+
+function enter(page: PageName, isFirst: boolean): void {
+  view?.setHidden(page !== 'operate');
+  if (page !== 'operate') drive.letGo();
+  pages.enter(page);
+  if (!isFirst) element('page', HTMLElement).focus({ preventScroll: true });
+}
+
+/** What the rig could have besides; a console of another version may not know. */
+async function askForInputs(): Promise<void> {
+  try {
+    const response = await fetch('api/devices');
+    if (response.ok) inputs.setReports(((await response.json()) as DeviceReport).inputs);
+  } catch {
+    // Offline: the banner says so.
+  }
 }
 
 function receive(message: ServerMessage): void {
-  if (message.kind === 'hello') {
-    setText(element('model-title', HTMLElement), message.model.title);
-    view?.setModel(message.model);
-    fingers.setModel(message.model);
-    return;
-  }
+  if (message.kind === 'hello') return greet(message);
+  if (message.kind === 'link') return linkControls.setLink(message.link);
+  if (message.kind === 'export') return pages.exported(message.job);
   const nowMs = performance.now();
   receivedMs = nowMs;
   window.__farhand.lastTelemetry = message;
-  view?.show(message, nowMs);
-  latency.add(message, nowMs);
-  fingers.show(message);
+  commands.add(message.closed, nowMs / 1000);
+  if (router.page === 'operate') {
+    view?.show(message, nowMs);
+    latency.show(message, nowMs);
+    fingers.show(message);
+    clearance.update(message.robot);
+    linkControls.update(message);
+  }
+  pages.show(message, nowMs);
   showState();
+}
+
+function greet({ model, cameras: names = [], ...hello }: ConsoleHello): void {
+  const scene = hello.scene ?? null;
+  setText(element('model-title', HTMLElement), model.title);
+  view?.setModel(model, scene);
+  clearance.setScene(scene);
+  fingers.setModel(model);
+  cameras.setCameras(names);
+  pages.setModel(model);
 }
 
 function linkChanged(status: LinkStatus): void {
   if (status === 'closed') receivedMs = Number.NEGATIVE_INFINITY;
-  if (status === 'open') latency.clear();
+  if (status === 'open') commands.clear();
   showState();
   chips.update(status, isFresh(), window.__farhand.lastTelemetry);
 }
@@ -106,10 +170,11 @@ function showState(): void {
   const fresh = isFresh();
   const state = believedState(telemetry, fresh);
   document.body.classList.toggle('stale', telemetry !== null && !fresh);
-  estop.update(state === 'stopped', performance.now());
+  estop.update(state === 'stopped', performance.now(), telemetry?.operator.estopMs ?? null);
   statePanel.update(telemetry, fresh, estop.pending);
-  drive.update(fresh, telemetry?.input.active ?? '', state);
+  drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
   banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered });
+  if (telemetry) announcer.say(`Robot ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
   showSlow(performance.now());
 }
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import type { LinkNews } from '../core/console.ts';
 import { TeleopError } from '../core/errors.ts';
 import { deferred } from './deferred.ts';
 import { packageRoot } from './paths.ts';
@@ -10,7 +11,11 @@ export type ChildMessage =
   | { kind: 'ready'; info: RoleReady | { url: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
   | { kind: 'episode'; text: string }
-  | { kind: 'report'; report: RoleReport };
+  | { kind: 'report'; report: RoleReport }
+  | { kind: 'link'; profile: string };
+
+/** From the process that started a console to the console. */
+export type ParentMessage = LinkNews;
 
 export interface Child {
   readonly verb: string;

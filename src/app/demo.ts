@@ -3,11 +3,13 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntry } from '../core/config.ts';
+import type { DemoLink } from '../core/console.ts';
 import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
+import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
-import { type Child, type ChildMessage, startChild } from './child.ts';
+import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 import {
   type LinkEmulator,
@@ -59,7 +61,9 @@ export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
     ...key.overrides,
   ];
   const emulated = await emulatedLink(options, args);
-  const family = new Family([...args, ...emulated.overrides], emulated.operatorOverrides, options);
+  const switcher = new LinkSwitch(emulated);
+  const overrides = [...args, ...emulated.overrides];
+  const family = new Family(overrides, emulated.operatorOverrides, options, switcher);
   const over = new AbortController();
   let linkStats: LinkStats | null = null;
   try {
@@ -92,6 +96,8 @@ export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
 
 interface EmulatedLink {
   link: LinkEmulator | null;
+  /** What it begins with, where it has a name. */
+  profile: string;
   overrides: string[];
   /** The operator speaks to the emulator where it would speak to the robot. */
   operatorOverrides: string[];
@@ -99,22 +105,28 @@ interface EmulatedLink {
 
 const LINK_PORTS = ['commandPort', 'statePort', 'syncPort'] as const;
 
+/** With a page there is always one, to be switched there; at first it passes everything on at once. */
 async function emulatedLink(
-  { rig, link: asked }: DemoOptions,
+  { rig, link: asked, headless }: DemoOptions,
   args: readonly string[],
 ): Promise<EmulatedLink> {
-  if (asked === undefined) return { link: null, overrides: [], operatorOverrides: [] };
   const { config } = loadRig(rig, args.slice(2));
-  if (config.link.transport !== 'udp')
+  const isUdp = config.link.transport === 'udp';
+  if (asked === undefined && (headless || !isUdp))
+    return { link: null, profile: '', overrides: [], operatorOverrides: [] };
+  if (!isUdp)
     throw new TeleopError('bad-option', '--link emulates UDP, and this rig uses ZeroMQ', {
       hint: 'Leave link.transport at udp, or leave --link out.',
     });
   const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
-  const options = typeof asked === 'string' ? { profile: asked } : asked;
+  const options = typeof asked === 'string' ? { profile: asked } : (asked ?? { profile: 'off' });
+  const name = options.trace?.name ?? options.profile ?? '';
+  const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
   const link = await startLinkEmulator({ ...options, mappings });
   return {
     link,
-    overrides: [`robot.network=emulated ${options.trace?.name ?? options.profile ?? ''}`],
+    profile: name,
+    overrides: headless ? [`robot.network=emulated ${name}`] : page,
     operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
   };
 }
@@ -176,17 +188,48 @@ async function deskPorts({ rig, overrides }: DemoOptions): Promise<DeskPorts> {
   };
 }
 
+/** Lets the page of the demo choose what the emulated link does. */
+class LinkSwitch {
+  readonly #link: LinkEmulator | null;
+  #profile: string;
+
+  constructor({ link, profile }: EmulatedLink) {
+    this.#link = link;
+    this.#profile = profile;
+  }
+
+  /** Null: there is no such link. */
+  get state(): DemoLink | null {
+    if (this.#link === null) return null;
+    const profiles = PROFILE_NAMES.map((name) => ({ name, about: PROFILES[name].about }));
+    return { profile: this.#profile, profiles };
+  }
+
+  async set(profile: string): Promise<void> {
+    if (this.#link === null || !PROFILE_NAMES.includes(profile as ProfileName)) return;
+    await this.#link.set(profile);
+    this.#profile = profile;
+  }
+}
+
 class Family {
   readonly failed: Promise<never>;
   readonly #args: readonly string[];
   readonly #operatorArgs: readonly string[];
   readonly #options: DemoOptions;
+  readonly #switch: LinkSwitch;
   readonly #children = new Map<string, Child>();
   readonly #restarts = new Map<string, number>();
   #fail: (error: unknown) => void = () => {};
   #ending = false;
 
-  constructor(args: readonly string[], operatorOverrides: readonly string[], options: DemoOptions) {
+  constructor(
+    args: readonly string[],
+    operatorOverrides: readonly string[],
+    options: DemoOptions,
+    linkSwitch: LinkSwitch,
+  ) {
+    this.#switch = linkSwitch;
     this.#args = args;
     this.#operatorArgs = [...args, ...operatorOverrides];
     this.#options = options;
@@ -201,6 +244,7 @@ class Family {
     const child = startChild(verb, args, (message) => this.#tell(verb, message));
     this.#children.set(verb, child);
     const info = await child.ready;
+    if (verb === 'console') this.#tellLink();
     void child.exited.then((code) => this.#onExit(verb, code));
     return info;
   }
@@ -213,6 +257,18 @@ class Family {
     if (message.kind === 'transition')
       this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
     if (message.kind === 'episode') this.#options.say(message.text);
+    if (message.kind === 'link')
+      void this.#switch.set(message.profile).then(
+        () => this.#tellLink(),
+        (error: unknown) => this.#fail(error),
+      );
+  }
+
+  #tellLink(): void {
+    const link = this.#switch.state;
+    const message: ParentMessage | null = link && { kind: 'link', link };
+    const console = this.#children.get('console')?.process;
+    if (message !== null && console?.connected) console.send(message, () => {});
   }
 
   /** A process that ends by itself is started again; a measurement run is not patched up but fails. */

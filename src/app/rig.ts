@@ -115,11 +115,17 @@ export const rigSchema = z.strictObject({
         .string()
         .default('adaptive')
         .describe('none, fixed:<ms>, or adaptive[:smooth|:fast][,cap=<ms>]; see docs/playout.md'),
+      allowPlayoutChoice: z
+        .boolean()
+        .default(false)
+        .describe('the operator may switch the way of playout while running, as in the demo'),
       network: z
         .string()
         .max(64)
         .default('')
-        .describe('name under which playout remembers the network; empty: by the operator’s address'),
+        .describe(
+          'name under which playout remembers the network; empty: by the operator’s address; none: not at all',
+        ),
       extrapolate: z
         .boolean()
         .default(true)

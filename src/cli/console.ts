@@ -1,3 +1,4 @@
+import type { ParentMessage } from '../app/child.ts';
 import { DeviceStore } from '../app/console/devices.ts';
 import { type ConsoleHandle, startConsole } from '../app/console/server.ts';
 import { loadRig } from '../app/rig.ts';
@@ -24,8 +25,13 @@ by the code it prints. See docs/headset.md.`,
     const lan = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...lan, ...given.overrides]);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
-    const handle = await startConsole(config);
-    void parentChannel()({ kind: 'ready', info: { url: handle.url } });
+    const tell = parentChannel();
+    const askLink = (profile: string) => void tell({ kind: 'link', profile });
+    const handle = await startConsole(config, process.connected ? { askLink } : {});
+    process.on('message', (message: ParentMessage) => {
+      if (message.kind === 'link') handle.tellLink(message.link);
+    });
+    void tell({ kind: 'ready', info: { url: handle.url } });
     console.log(`console: ${handle.url}`);
     if (handle.lan !== null) tellLan(handle);
     await ended;

@@ -81,11 +81,17 @@ export interface JointCommand {
 export const PLAYOUT_QUALITIES = ['smooth', 'balanced', 'fast'] as const;
 export type PlayoutQuality = (typeof PLAYOUT_QUALITIES)[number];
 
+/** Ways of playout between which an operator may switch where the robot allows it. */
+export const PLAYOUT_WAYS = ['none', 'fixed', 'adaptive'] as const;
+export type PlayoutWay = (typeof PLAYOUT_WAYS)[number];
+
 /** What the operator asks of the robot's playout; null is no wish. */
 export interface PlayoutWish {
   quality: PlayoutQuality | null;
   /** Most delay above the least the link has. */
   capMs: number | null;
+  /** Heeded only by a robot that tells its playout in its state; absent is null. */
+  way?: PlayoutWay | null;
 }
 
 /** How a command ended, as written in a trace. `rejected:<reason>` carries a counted reason. */
@@ -151,6 +157,8 @@ export interface RobotState {
   clearanceM: number;
   /** Which two these are: `forearm ↔ base`. */
   nearest: string;
+  /** Policy of playout, told only by a robot whose operator may switch it. */
+  playout?: string;
 }
 
 /** What an operator asks of the supervisor besides motion. `reset` clears a latched e-stop. */

@@ -1,4 +1,4 @@
-import type { LimitedBy, PlayoutQuality, SupervisorState } from './messages.ts';
+import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './messages.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
@@ -23,6 +23,8 @@ export interface Telemetry {
     playout: string;
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
+    /** Ways of playout that the robot lets its operator switch between; none or absent: it does not. */
+    ways?: PlayoutWay[];
   };
   input: {
     active: string;
@@ -35,6 +37,8 @@ export interface Telemetry {
     rateHz: number | null;
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
+    /** What is heard of each input, the active one or not. */
+    heard?: InputHeard[];
   };
   operator: {
     mode: OperatorMode;
@@ -42,6 +46,8 @@ export interface Telemetry {
     mapping: string;
     /** Added by the filter of the hand; null without one. */
     filterDelayMs: number | null;
+    /** From the last e-stop's leaving for the robot to its word that it stopped; null before the first. */
+    estopMs?: number | null;
   };
   hand: {
     positionM: number[];
@@ -96,6 +102,14 @@ export interface FeelStatus {
   last: { off: number; ticks: number; isBad: boolean; cause: string };
 }
 
+/** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
+export interface InputHeard {
+  name: string;
+  rateHz: number | null;
+  jitterMs: number | null;
+  from: string;
+}
+
 /** One closed trace, durations in milliseconds; null where a stamp or the clock offset is missing. */
 export interface ClosedCommand {
   seq: number;
@@ -111,11 +125,13 @@ export interface ClosedCommand {
 
 /** Page → console → operator. */
 export type DeskRequest =
+  | RecordRequest
   | { kind: 'estop' }
   | { kind: 'reset' }
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
+  | { kind: 'playout-way'; way: PlayoutWay }
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }

@@ -64,6 +64,66 @@ describe('the operator’s wish', () => {
   });
 });
 
+describe('another way of playout', () => {
+  const CHOICE = ['robot.playout=adaptive', 'robot.allowPlayoutChoice=true'];
+  const WAYS = ['none', 'fixed', 'adaptive'] as const;
+
+  it('is taken where the robot allows it, and told in its state', async () => {
+    const rig = await engaged(CHOICE);
+    for (const [way, name] of [
+      ['fixed', 'fixed:60'],
+      ['none', 'none'],
+      ['adaptive', 'adaptive'],
+    ]) {
+      rig.request({ kind: 'playout-way', way });
+      rig.runFor(300);
+      assert.equal(rig.robot.policy.name, name);
+      assert.equal(rig.operator.loop.robot.state.playout, name);
+    }
+    rig.request({ kind: 'playout-way', way: 'rfc3550' });
+    assert.equal(rig.operator.counters.get('malformed'), 1);
+    assert.equal(rig.state, 'engaged');
+  });
+
+  it('is refused where the robot does not', async () => {
+    const rig = await engaged();
+    rig.request({ kind: 'playout-way', way: 'none' });
+    rig.runFor(500);
+    assert.equal(rig.operator.counters.get('malformed'), 1);
+    assert.equal(rig.robot.policy.name, 'fixed:60');
+  });
+
+  it('does not step the arm: no joint ever moves farther at once than without the switching', async () => {
+    const farthestRad = async (switching: boolean) => {
+      const rig = await engaged(CHOICE);
+      const from = rig.robot.driver.writes.length;
+      for (let i = 0; i < 24; i++) {
+        if (switching) rig.request({ kind: 'playout-way', way: WAYS[(i * 7) % 3] });
+        rig.runFor(500);
+      }
+      assert.equal(rig.state, 'engaged');
+      const writes = rig.robot.driver.writes.slice(from);
+      let farthest = 0;
+      for (let i = 1; i < writes.length; i++)
+        writes[i]!.positionsRad.forEach((rad, j) => {
+          farthest = Math.max(farthest, Math.abs(rad - writes[i - 1]!.positionsRad[j]!));
+        });
+      return farthest;
+    };
+    const [steady, switched] = [await farthestRad(false), await farthestRad(true)];
+    assert.ok(steady > 0.001 && switched < 1.15 * steady, `${switched} rad, ${steady} without`);
+  });
+});
+
+describe('an e-stop', () => {
+  it('is acknowledged at once: a way there and back, no waiting for the next state', async () => {
+    const rig = await engaged(['robot.stateHz=5']);
+    rig.request({ kind: 'estop' });
+    rig.runFor(6);
+    assert.equal(rig.operator.loop.robot.state.state, 'stopped');
+  });
+});
+
 describe('memory of the network', () => {
   /** A burst of 45 ms for 150 ms, every 10 s. */
   const bursty = (rig: SimulatedRig) => {

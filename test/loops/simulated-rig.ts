@@ -8,6 +8,7 @@ import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { robotBoardSize } from '../../src/app/robot/board.ts';
 import { RobotLoop } from '../../src/app/robot/loop.ts';
+import { rigPolicy } from '../../src/app/robot/playout.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { type Clock, ManualClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
@@ -24,7 +25,7 @@ import type { TraceRecord } from '../../src/core/trace-record.ts';
 import type { InputDevice } from '../../src/input/device.ts';
 import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
-import { createPolicy, type PlayoutPolicy } from '../../src/robot/playout/policy.ts';
+import type { PlayoutPolicy } from '../../src/robot/playout/policy.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';
@@ -250,7 +251,7 @@ export class SimulatedRig {
     const plugin = await loadPlugin('driver', rig.robot.driver);
     const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
     const driver = new RecordingDriver(await plugin.open(options, model, clock), this.clock);
-    const policy = createPolicy(rig.robot.playout);
+    const policy = rigPolicy(rig);
     const side: Omit<RobotSide, 'loop'> = {
       policy,
       driver,
@@ -385,8 +386,13 @@ export class SimulatedRig {
 
   /** As the console asks. */
   askPlayout(quality: string): void {
+    this.request({ kind: 'playout', quality });
+  }
+
+  /** As the page asks, through the console. */
+  request(body: object): void {
     const bytes = new Uint8Array(200);
-    const length = writeFrame('request', { kind: 'playout', quality }, bytes);
+    const length = writeFrame('request', body, bytes);
     const nowNs = this.#operatorSeat!.clock.nowNs();
     this.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 1, nowNs, Number.NaN);
   }

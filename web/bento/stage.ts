@@ -16,7 +16,7 @@ import {
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
 import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
-import { LIGHT_SCHEME } from '../view/palette.ts';
+import { isLight } from '../shell/theme.ts';
 import type { Quality } from '../view/quality.ts';
 import { drawBody } from './shapes.ts';
 import { aimAsUnity, UNITY_FOV_DEG } from './unity-camera.ts';
@@ -122,7 +122,7 @@ export class Stage {
 
   #light(): void {
     const shadowPx = this.#fine ? 2048 : 512;
-    const light = matchMedia(LIGHT_SCHEME).matches;
+    const light = isLight();
     const ground = new Color(light ? '#dfe6ee' : '#141a22');
     this.#scene.background = ground;
     const floor = new Mesh(

@@ -1,5 +1,5 @@
-/** The ways to say "follow me": the Shift key, the button held, the button latched. */
-export type ClutchSource = 'shift' | 'held' | 'latched';
+/** The ways to say "follow me": the Shift key, the button held or latched, the hand dragged, a gamepad's shoulder. */
+export type ClutchSource = 'shift' | 'held' | 'latched' | 'drag' | 'gamepad';
 
 /**
  * Whether the page asks the robot to follow. Closing it needs a fresh press while permitted; anything that goes wrong

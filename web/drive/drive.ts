@@ -1,9 +1,10 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import { Clutch } from './clutch.ts';
+import { Clutch, type ClutchSource } from './clutch.ts';
 import { EngageButton } from './engage-button.ts';
-import { restingHand, stepHand } from './hand.ts';
+import { gamepad, stepByGamepad } from './gamepad.ts';
+import { moveTarget, restingHand, stepHand } from './hand.ts';
 import { listenToDriveKeys } from './keys.ts';
 import { Pads } from './pads.ts';
 
@@ -12,6 +13,8 @@ export interface DriveSenders {
   fresh(request: DeskRequest): void;
   /** Must not: an opened clutch. */
   sure(request: DeskRequest): void;
+  /** Asked for on a gamepad. */
+  estop(): void;
 }
 
 const PERIOD_MS = 20;
@@ -32,11 +35,13 @@ export class Drive {
   #active = false;
   #wasEngaged = false;
   #lastMs = 0;
+  #shoulder = false;
+  #wasEstop = false;
 
   constructor(send: DriveSenders) {
     this.#send = send;
     this.#held = listenToDriveKeys(() => this.#active, {
-      onShift: (down) => this.#shift(down),
+      onShift: (down) => this.#source('shift', down),
       onGripper: () => this.#toggleGripper(),
       onCentre: () => this.#centre(),
     });
@@ -63,6 +68,14 @@ export class Drive {
     this.#draw();
   }
 
+  /** The hand in the 3D view, moved by the pointer; it follows as long as it is held. */
+  readonly drag = {
+    mayDrag: () => this.#active && this.#clutch.permitted,
+    onGrab: () => this.#source('drag', true),
+    onMove: (deltaM: [number, number, number]) => moveTarget(this.#hand, deltaM, 1),
+    onRelease: () => this.#source('drag', false),
+  };
+
   /** Opens the clutch and says so at once. Legal at any time. */
   letGo(): void {
     const wasClosed = this.#clutch.closed;
@@ -70,11 +83,22 @@ export class Drive {
     if (wasClosed) this.#clutchChanged();
   }
 
-  #shift(down: boolean): void {
-    if (this.#clutch.has('shift') === down) return;
-    if (down) this.#clutch.press('shift');
-    else this.#clutch.release('shift');
+  #source(source: ClutchSource, down: boolean): void {
+    if (this.#clutch.has(source) === down) return;
+    if (down) this.#clutch.press(source);
+    else this.#clutch.release(source);
     this.#clutchChanged();
+  }
+
+  /** A shoulder that is still down after the clutch was opened for it does not close it again. */
+  #byGamepad(elapsedS: number): void {
+    const pad = gamepad();
+    if (pad === null) return this.#source('gamepad', false);
+    const { clutch, estop } = stepByGamepad(pad, this.#hand, elapsedS);
+    if (estop && !this.#wasEstop) this.#send.estop();
+    this.#wasEstop = estop;
+    if (clutch !== this.#shoulder) this.#source('gamepad', clutch);
+    this.#shoulder = clutch;
   }
 
   #clutchChanged(): void {
@@ -98,6 +122,7 @@ export class Drive {
     const elapsedS = (nowMs - this.#lastMs) / 1000;
     this.#lastMs = nowMs;
     if (!this.#active) return;
+    this.#byGamepad(elapsedS);
     stepHand(this.#hand, this.#held, elapsedS);
     this.#send.fresh(this.#request());
     this.#pads.draw();

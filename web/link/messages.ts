@@ -1,14 +1,14 @@
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { ConsoleHello, ExportNews, LinkNews } from '../../src/core/console.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 
-/** First message on every connection. */
-export interface Hello {
-  kind: 'hello';
-  model: RobotModel;
-  token: string | null;
-}
+export type ServerMessage = ConsoleHello | LinkNews | ExportNews | Telemetry;
 
-export type ServerMessage = Hello | Telemetry;
+const PARTS: Record<ServerMessage['kind'], string> = {
+  hello: 'model',
+  link: 'link',
+  export: 'job',
+  telemetry: 'link',
+};
 
 /** Server → page. Null for anything else: the page ignores what it does not know. */
 export function parseServerMessage(text: string): ServerMessage | null {
@@ -19,7 +19,6 @@ export function parseServerMessage(text: string): ServerMessage | null {
     return null;
   }
   if (typeof message !== 'object' || message === null || !('kind' in message)) return null;
-  if (message.kind === 'hello' && 'model' in message) return message as Hello;
-  if (message.kind === 'telemetry' && 'link' in message && 'input' in message) return message as Telemetry;
-  return null;
+  const part = PARTS[message.kind as ServerMessage['kind']];
+  return part !== undefined && part in message ? (message as ServerMessage) : null;
 }

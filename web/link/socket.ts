@@ -1,3 +1,4 @@
+import type { LinkRequest } from '../../src/core/console.ts';
 import { type AccessMessage, type AccessRequest, answerProbe } from '../../src/core/console-access.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import { parseServerMessage, type ServerMessage } from './messages.ts';
@@ -34,7 +35,7 @@ export class ConsoleLink {
   }
 
   /** True when handed to the socket. */
-  send(request: DeskRequest): boolean {
+  send(request: DeskRequest | LinkRequest): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(JSON.stringify(request));
     return true;

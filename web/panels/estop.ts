@@ -1,5 +1,6 @@
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import { milliseconds } from './words.ts';
 
 /** Until the robot says that it stopped, the request is repeated. */
 const REPEAT_MS = 250;
@@ -12,12 +13,15 @@ const SAME_PRESS_MS = 1000;
 export class Estop {
   readonly #button = element('estop', HTMLButtonElement);
   readonly #label = element('estop-label', HTMLElement);
+  readonly #keys = element('estop-keys', HTMLElement);
+  readonly #time = element('estop-time', HTMLElement);
   readonly #send: (request: DeskRequest) => boolean;
   readonly #onPress: () => void;
   #pressedMs = Number.NEGATIVE_INFINITY;
   #sentMs = Number.NEGATIVE_INFINITY;
   #pending = false;
   #delivered = false;
+  #tookMs: number | null = null;
 
   constructor(send: (request: DeskRequest) => boolean, onPress: () => void) {
     this.#send = send;
@@ -51,8 +55,9 @@ export class Estop {
     this.#draw(false);
   }
 
-  /** `stopped`: the robot itself, freshly, says so. */
-  update(stopped: boolean, nowMs: number): void {
+  /** `stopped`: the robot itself, freshly, says so; `tookMs`: how long after the stop had left for it. */
+  update(stopped: boolean, nowMs: number, tookMs: number | null = null): void {
+    this.#tookMs = tookMs;
     if (this.#pending && stopped && nowMs - this.#pressedMs >= SETTLE_MS) this.#pending = false;
     if (this.#pending && nowMs - this.#sentMs >= REPEAT_MS) this.#try(nowMs);
     this.#draw(stopped);
@@ -66,18 +71,36 @@ export class Estop {
   #draw(stopped: boolean): void {
     const phase = this.#pending ? 'stopping' : stopped ? 'stopped' : 'ready';
     setAttribute(this.#button, 'data-phase', phase);
+    const told = phase === 'stopped' && this.#tookMs !== null;
+    this.#time.hidden = !told;
+    this.#keys.hidden = told;
+    if (told) setText(this.#time, `robot stopped in ${milliseconds(this.#tookMs)} ms`);
     setText(this.#label, { ready: 'E-STOP', stopping: 'stopping…', stopped: 'STOPPED' }[phase]);
   }
 
-  /** Before anything else on the page sees them, so that Space never presses the focused button instead. */
+  /** Before anything else on the page sees them, so that Space never presses the focused button instead. Escape always stops. */
   #listenToKeys(): void {
     const swallow = (event: KeyboardEvent) => {
       if (event.code !== 'Space' && event.key !== ' ' && event.key !== 'Escape') return;
+      if (event.key !== 'Escape' && isTextField(event.target)) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       if (event.type === 'keydown' && !event.repeat) this.press(performance.now());
     };
     window.addEventListener('keydown', swallow, { capture: true });
     window.addEventListener('keyup', swallow, { capture: true });
+    // Where Space is for typing, the button says so.
+    const showKeys = () => this.#keys.classList.toggle('typing', isTextField(document.activeElement));
+    document.addEventListener('focusin', showKeys);
+    document.addEventListener('focusout', () => setTimeout(showKeys));
   }
+}
+
+const TEXT_TYPES = ['text', 'search', 'email', 'url', 'password', 'number', 'tel'];
+
+/** Something that takes typed text, in which a space is a space. */
+export function isTextField(target: EventTarget | null): boolean {
+  if (target instanceof HTMLTextAreaElement) return !target.readOnly;
+  if (target instanceof HTMLInputElement) return TEXT_TYPES.includes(target.type) && !target.readOnly;
+  return target instanceof HTMLElement && target.isContentEditable;
 }

@@ -1,7 +1,7 @@
+import type { SupervisorState } from '../../src/core/messages.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/socket.ts';
-import { milliseconds } from './words.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'off';
 
@@ -20,11 +20,30 @@ class Chip {
   }
 }
 
+const STATE_TONES: Record<SupervisorState, Tone> = {
+  disconnected: 'bad',
+  idle: 'off',
+  armed: 'warn',
+  engaged: 'good',
+  hold: 'warn',
+  stopped: 'bad',
+};
+const STATE_WORDS: Record<SupervisorState, string> = {
+  disconnected: 'none',
+  idle: 'idle',
+  armed: 'armed',
+  engaged: 'engaged',
+  hold: 'hold',
+  stopped: 'stopped',
+};
+
 const INPUT_TONES: Record<string, Tone> = { ok: 'good', stale: 'warn', none: 'off' };
 const INPUT_WORDS: Record<string, string> = { ok: 'tracking', stale: 'stale', none: 'no signal' };
 
 /** The three links a command depends on: page, robot, hand. */
 export class HeaderChips {
+  readonly #record = element('chip-record', HTMLElement);
+  readonly #recordText = element('chip-record-text', HTMLElement);
   readonly #console = new Chip('chip-console');
   readonly #robot = new Chip('chip-robot');
   readonly #input = new Chip('chip-input');
@@ -33,16 +52,16 @@ export class HeaderChips {
     const words: Record<LinkStatus, string> = { open: 'live', connecting: 'connecting', closed: 'offline' };
     if (link !== 'open') this.#console.show('bad', words[link]);
     else this.#console.show(fresh ? 'good' : 'warn', fresh ? 'live' : 'silent');
+    const recording = fresh && telemetry?.record?.state === 'recording';
+    this.#record.hidden = !recording;
+    if (recording) setText(this.#recordText, `REC ${Math.floor(telemetry.record?.durationS ?? 0)} s`);
     if (!fresh || telemetry === null) {
       this.#robot.show('off', '—');
       this.#input.show('off', '—');
       return;
     }
-    const { connected, stateAgeMs } = telemetry.link;
-    this.#robot.show(
-      connected ? 'good' : 'bad',
-      connected ? `${milliseconds(stateAgeMs, 0)} ms ago` : 'none',
-    );
+    const state = telemetry.link.connected ? (telemetry.robot?.state ?? 'disconnected') : 'disconnected';
+    this.#robot.show(STATE_TONES[state], STATE_WORDS[state]);
     const { status, clutch } = telemetry.input;
     this.#input.show(
       INPUT_TONES[status] ?? 'warn',

@@ -1,7 +1,8 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { element } from '../dom.ts';
-import { type LatencyWindow, WINDOW_S } from './latency-window.ts';
+import { onThemeChange } from '../shell/theme.ts';
+import { type LatencyWindow, RECENT_S } from './latency-window.ts';
 
 /** Upper ends of the axis, in ms; it grows at once and shrinks when a whole window would fit lower. */
 const CEILINGS_MS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
@@ -24,9 +25,7 @@ export class LatencyChart {
       const { clientWidth: width, clientHeight: height } = this.#box;
       if (width > 0 && height > 0) this.#plot.setSize({ width, height });
     }).observe(this.#box);
-    matchMedia('(prefers-color-scheme: light)').addEventListener('change', () =>
-      this.#plot.redraw(false, true),
-    );
+    onThemeChange(() => this.#plot.redraw(false, true));
   }
 
   draw(window: LatencyWindow, pageS: number): void {
@@ -36,7 +35,9 @@ export class LatencyChart {
     const late: (number | null)[] = [];
     const gone: (number | null)[] = [];
     let highest = 0;
-    for (const { atS, oneWayMs, outcome } of window.commands) {
+    const { commands } = window;
+    for (let i = window.firstOf(RECENT_S + 0.5); i < commands.length; i++) {
+      const { atS, oneWayMs, outcome } = commands[i]!;
       at.push(atS - nowS);
       onTime.push(oneWayMs);
       late.push(outcome === 'late' ? oneWayMs : null);
@@ -56,7 +57,7 @@ export class LatencyChart {
       cursor: { show: false },
       padding: [8, 14, 0, 0],
       scales: {
-        x: { time: false, range: [-WINDOW_S, 0] },
+        x: { time: false, range: [-RECENT_S, 0] },
         y: { range: () => [0, this.#ceilingMs] },
       },
       axes: axes(),

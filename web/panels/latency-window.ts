@@ -2,11 +2,13 @@ import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
 import type { ClosedCommand } from '../../src/core/telemetry.ts';
 import { SEGMENTS } from '../../src/core/trace-record.ts';
 
-export const WINDOW_S = 10;
-/** Ten seconds at 500 Hz; older ones give way. */
-const MOST_COMMANDS = 5000;
+/** What the page remembers, and the part of it shown beside the robot. */
+export const WINDOW_S = 60;
+export const RECENT_S = 10;
+/** A minute at 200 Hz; older ones give way. */
+const MOST_COMMANDS = 12_000;
 
-/** The commands of the last ten seconds in order of their get_state instant; lost ones close late and are put back. */
+/** The commands of the last minute in order of their get_state instant; lost ones close late and are put back. */
 export class LatencyWindow {
   readonly #commands: ClosedCommand[] = [];
   /** Page clock − operator clock, seconds; only to let the chart run on between messages. */
@@ -37,8 +39,26 @@ export class LatencyWindow {
     this.#shiftS = Number.NaN;
   }
 
-  oneWay(): Percentiles | null {
-    return percentiles(this.#commands.map((command) => command.oneWayMs ?? Number.NaN));
+  /** Index of the first command of the last seconds. */
+  firstOf(seconds: number): number {
+    const newestS = this.#commands.at(-1)?.atS ?? 0;
+    let [low, high] = [0, this.#commands.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#commands[middle]!.atS < newestS - seconds) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** One-way times of the commands of the last seconds that were applied. */
+  oneWayMs(seconds: number): number[] {
+    const found: number[] = [];
+    for (let i = this.firstOf(seconds); i < this.#commands.length; i++) {
+      const { oneWayMs } = this.#commands[i]!;
+      if (oneWayMs !== null) found.push(oneWayMs);
+    }
+    return found;
   }
 
   /** Of the newest command that was scheduled; medians of the last second would hide what the delay does. */
@@ -50,13 +70,11 @@ export class LatencyWindow {
     return { delayMs: null, depth: null };
   }
 
-  /** Median of each segment over the commands that went all the way; null where there is none. */
-  segmentMedians(): (number | null)[] {
-    const whole = this.#commands.filter((command) => command.oneWayMs !== null);
-    return SEGMENTS.map((_, i) => {
-      const values = whole.map((command) => command.segmentsMs[i] ?? Number.NaN);
-      return percentiles(values)?.p50 ?? null;
-    });
+  /** Percentiles of each segment over the commands of the last seconds that went all the way. */
+  segments(seconds: number): (Percentiles | null)[] {
+    const recent = this.#commands.slice(this.firstOf(seconds));
+    const whole = recent.filter((command) => command.oneWayMs !== null);
+    return SEGMENTS.map((_, i) => percentiles(whole.map((command) => command.segmentsMs[i] ?? Number.NaN)));
   }
 
   #insert(command: ClosedCommand): void {

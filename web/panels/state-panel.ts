@@ -1,7 +1,7 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
 import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
-import { create, element, setAttribute, setText } from '../dom.ts';
-import { causeText, inputHint, inputLabel, limitText, sentence } from './words.ts';
+import { element, setAttribute, setText } from '../dom.ts';
+import { causeText, limitText } from './words.ts';
 
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
@@ -21,14 +21,9 @@ export class StatePanel {
   readonly #reset = element('reset', HTMLButtonElement);
   readonly #home = element('home', HTMLButtonElement);
   readonly #mode = element('mode', HTMLElement);
-  readonly #inputs = element('inputs', HTMLElement);
-  readonly #hint = element('input-hint', HTMLElement);
-  readonly #send: (request: DeskRequest) => void;
-  #names = '';
   #homing = false;
 
   constructor(send: (request: DeskRequest) => void) {
-    this.#send = send;
     this.#arm.addEventListener('click', () => send({ kind: 'arm' }));
     this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
     this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
@@ -48,7 +43,6 @@ export class StatePanel {
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
     this.#arm.classList.toggle('primary', state === 'idle');
-    if (telemetry) this.#showInputs(telemetry, fresh);
   }
 
   #showMode(telemetry: Telemetry | null, powered: boolean, stopping: boolean): void {
@@ -66,28 +60,5 @@ export class StatePanel {
     if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
     if (this.#homing) return 'Driving home; Stop ends it.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
-  }
-
-  #showInputs(telemetry: Telemetry, fresh: boolean): void {
-    const { active, available } = telemetry.input;
-    const names = available.join('\n');
-    if (names !== this.#names) {
-      this.#names = names;
-      this.#inputs.replaceChildren(...available.map((name) => this.#inputButton(name)));
-    }
-    for (const button of this.#inputs.querySelectorAll('button')) {
-      setAttribute(button, 'aria-pressed', String(button.dataset['name'] === active));
-      button.disabled = !fresh;
-    }
-    setText(this.#hint, inputHint(active) || sentence(active));
-  }
-
-  #inputButton(name: string): HTMLElement {
-    const button = create('button', '', inputLabel(name));
-    button.setAttribute('type', 'button');
-    button.dataset['name'] = name;
-    button.dataset['testid'] = `input-${name}`;
-    button.addEventListener('click', () => this.#send({ kind: 'input', name }));
-    return button;
   }
 }

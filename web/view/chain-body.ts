@@ -45,7 +45,7 @@ export function createChainBody(
     scale,
     setJoints(angles) {
       chain.frames(angles, poses);
-      for (const [i, frame] of frames.entries()) place(frame, poses, i);
+      for (const [i, frame] of frames.entries()) placeFrame(frame, poses, i);
       for (const [i, rod] of rods.entries()) if (rod) span(rod, originOf(poses, i), originOf(poses, i + 1));
     },
   };
@@ -92,7 +92,8 @@ export function span(rod: Mesh, from: Vector3, to: Vector3): void {
   rod.position.copy(from).add(to).multiplyScalar(0.5);
 }
 
-function place(frame: Object3D, poses: Float64Array, index: number): void {
+/** Puts an object where a frame of the chain is. */
+export function placeFrame(frame: Object3D, poses: Float64Array, index: number): void {
   const [a, b, c, x, d, e, f, y, g, h, i, z] = poses.subarray(
     index * TRANSFORM_SIZE,
     (index + 1) * TRANSFORM_SIZE,

@@ -19,9 +19,10 @@ const PIECES = 8;
 const SPOT_M = 0.26;
 
 /** A 10 cm grid that melts into the background, and a soft spot under the base instead of a shadow map. */
-export function createFloor(palette: Palette): Group {
+export function createFloor(palette: Palette, heightM: number): Group {
   const floor = new Group();
   floor.add(createSpot(palette), createGrid(palette));
+  floor.position.y = heightM;
   return floor;
 }
 

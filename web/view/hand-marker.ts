@@ -9,15 +9,18 @@ import {
   Quaternion,
   Vector3,
 } from 'three';
+import { HandSkeleton } from './hand-skeleton.ts';
 import { litMaterial, type TintMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';
 
 /** The input's world (Y up, −Z forward) to scene axes, where the robot's forward is +X. */
-const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
+export const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
 /** Floats beside the tool so that neither hides the other. */
 const LIFT = new Vector3(0.2, 0.05, 0.03);
 const SETTLE = 0.18;
+/** A hand that leads nothing is not looked for farther away than this: another input has another origin. */
+const MOST_AWAY_M = 0.5;
 
 /**
  * The operator's hand. Its place is relative, as the clutch makes it: where it was on engaging belongs to
@@ -26,6 +29,9 @@ const SETTLE = 0.18;
 export class HandMarker {
   readonly root = new Group();
   readonly #glyph = new Group();
+  /** The hand's own points, where it is tracked; else a made-up hand stands for it. */
+  readonly #skeleton: HandSkeleton;
+  readonly #model: Mesh;
   readonly #tether: Line;
   readonly #tetherEnds = new BufferAttribute(new Float32Array(6), 3);
   readonly #skin: TintMaterial;
@@ -38,7 +44,10 @@ export class HandMarker {
   constructor(palette: Palette, shapes: Shapes, scale: number) {
     this.#skin = litMaterial(palette, palette.hand, true);
     this.#skin.transparent = true;
-    this.#glyph.add(new Mesh(handGeometry(shapes), this.#skin), createTriad(shapes));
+    this.#skeleton = new HandSkeleton(palette);
+    this.#skeleton.lines.quaternion.copy(SCENE_FROM_INPUT);
+    this.#model = new Mesh(handGeometry(shapes), this.#skin);
+    this.#glyph.add(this.#model, createTriad(shapes));
     this.#glyph.scale.setScalar(scale);
     const line = new BufferGeometry().setAttribute('position', this.#tetherEnds);
     this.#tether = new Line(
@@ -46,8 +55,19 @@ export class HandMarker {
       new LineBasicMaterial({ color: palette.hand, transparent: true, opacity: 0.5 }),
     );
     this.#tether.frustumCulled = false;
-    this.root.add(this.#glyph, this.#tether);
+    this.root.add(this.#glyph, this.#tether, this.#skeleton.lines);
     this.root.visible = false;
+  }
+
+  /** Where the hand is shown; null while it is not. */
+  get place(): Vector3 | null {
+    return this.root.visible ? this.#glyph.position : null;
+  }
+
+  /** Points in the input's frame, or null where none are tracked. */
+  setPoints(pointsM: readonly number[] | null): void {
+    this.#skeleton.show(pointsM);
+    this.#model.visible = pointsM === null;
   }
 
   /** Pose in the input's frame; `wrist` in scene axes. True while the marker still settles. */
@@ -58,13 +78,16 @@ export class HandMarker {
     wrist: Vector3,
   ): boolean {
     this.#at.set(positionM[0] ?? 0, positionM[1] ?? 0, positionM[2] ?? 0).applyQuaternion(SCENE_FROM_INPUT);
-    if (!this.#placed || (engaged && !this.#engaged)) this.#wantedShift.subVectors(wrist, this.#at);
+    const strayed = !engaged && this.#at.clone().add(this.#wantedShift).distanceTo(wrist) > MOST_AWAY_M;
+    if (!this.#placed || (engaged && !this.#engaged) || strayed)
+      this.#wantedShift.subVectors(wrist, this.#at);
     if (!this.#placed) this.#shift.copy(this.#wantedShift);
     this.#placed = true;
     this.#engaged = engaged;
     const settling = this.#shift.distanceTo(this.#wantedShift) > 1e-4;
     this.#shift.lerp(this.#wantedShift, settling ? SETTLE : 1);
     this.#glyph.position.copy(this.#at).add(this.#shift).add(LIFT);
+    this.#skeleton.lines.position.copy(this.#shift).add(LIFT);
     this.#glyph.quaternion.set(quatXyzw[0] ?? 0, quatXyzw[1] ?? 0, quatXyzw[2] ?? 0, quatXyzw[3] ?? 1);
     this.#glyph.quaternion.normalize().premultiply(SCENE_FROM_INPUT);
     this.#tetherEnds.setXYZ(0, ...this.#glyph.position.toArray());

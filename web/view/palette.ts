@@ -1,3 +1,5 @@
+import { isLight } from '../shell/theme.ts';
+
 /** Colours of the 3D scene, as displayed; the page's own live in styles/theme.css and agree with these. */
 export interface Palette {
   ground: number;
@@ -14,6 +16,11 @@ export interface Palette {
   trail: number;
   skyLight: number;
   groundLight: number;
+  /** Collision shapes: at ease, near something, too near. */
+  clear: number;
+  near: number;
+  touching: number;
+  table: number;
 }
 
 const DARK: Palette = {
@@ -31,6 +38,10 @@ const DARK: Palette = {
   trail: 0x7cc4ff,
   skyLight: 0x7b8490,
   groundLight: 0x3f4854,
+  clear: 0x4db3ff,
+  near: 0xf5a524,
+  touching: 0xf0525a,
+  table: 0x141b24,
 };
 
 const LIGHT: Palette = {
@@ -48,10 +59,12 @@ const LIGHT: Palette = {
   trail: 0x1677c8,
   skyLight: 0x8b9299,
   groundLight: 0x666f79,
+  clear: 0x1670bd,
+  near: 0xd98200,
+  touching: 0xc81e2b,
+  table: 0xe4eaf0,
 };
 
-export const LIGHT_SCHEME = '(prefers-color-scheme: light)';
-
 export function currentPalette(): Palette {
-  return matchMedia(LIGHT_SCHEME).matches ? LIGHT : DARK;
+  return isLight() ? LIGHT : DARK;
 }

@@ -1,10 +1,13 @@
 import { ColorManagement, LinearSRGBColorSpace, PerspectiveCamera, Vector3, WebGLRenderer } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
+import type { ConsoleScene } from '../../src/core/console.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
-import { currentPalette, LIGHT_SCHEME } from './palette.ts';
+import { onThemeChange } from '../shell/theme.ts';
+import { currentPalette } from './palette.ts';
 import type { Quality } from './quality.ts';
 import { reachOf } from './reach.ts';
+import { TargetDrag, type TargetDragHandlers } from './target-drag.ts';
 import { World } from './world.ts';
 
 // Colours are used as displayed, which spares a conversion per pixel.
@@ -28,16 +31,20 @@ export class RobotView {
   readonly #renderer: WebGLRenderer;
   readonly #camera = new PerspectiveCamera(32, 1, 0.02, 20);
   readonly #controls: OrbitControls;
+  readonly #drag: TargetDrag;
   readonly #quality: Quality;
   readonly #onFrame: () => void;
   #world: World | null = null;
   #model: RobotModel | null = null;
+  #around: ConsoleScene | null = null;
+  #shapesShown = false;
+  #hidden = false;
   #latest: Telemetry | null = null;
   #scheduled = false;
   #nextMs = 0;
   #room = [0, 0] as [rightPx: number, bottomPx: number];
 
-  constructor(canvas: HTMLCanvasElement, quality: Quality, onFrame: () => void) {
+  constructor(canvas: HTMLCanvasElement, quality: Quality, onFrame: () => void, drag: TargetDragHandlers) {
     this.#canvas = canvas;
     this.#quality = quality;
     this.#onFrame = onFrame;
@@ -49,6 +56,7 @@ export class RobotView {
     });
     this.#renderer.setPixelRatio(quality.pixelRatio);
     this.#renderer.outputColorSpace = LinearSRGBColorSpace;
+    this.#drag = new TargetDrag(canvas, this.#camera, () => this.#world?.handPlace ?? null, drag);
     this.#controls = new OrbitControls(this.#camera, canvas);
     this.#controls.addEventListener('change', () => this.#request());
     this.#controls.minDistance = 0.3;
@@ -56,12 +64,14 @@ export class RobotView {
     this.#controls.maxPolarAngle = Math.PI * 0.495;
     canvas.addEventListener('dblclick', () => this.resetCamera());
     new ResizeObserver(() => this.#resize()).observe(canvas);
-    matchMedia(LIGHT_SCHEME).addEventListener('change', () => this.#rebuild());
+    onThemeChange(() => this.#rebuild());
   }
 
-  setModel(model: RobotModel): void {
-    if (this.#model && JSON.stringify(this.#model) === JSON.stringify(model)) return;
+  setModel(model: RobotModel, around: ConsoleScene | null): void {
+    const same = JSON.stringify([this.#model, this.#around]) === JSON.stringify([model, around]);
+    if (same) return;
     this.#model = model;
+    this.#around = around;
     this.#rebuild();
     this.resetCamera();
   }
@@ -69,6 +79,24 @@ export class RobotView {
   show(telemetry: Telemetry, nowMs: number): void {
     this.#latest = telemetry;
     this.#world?.aim(telemetry, nowMs);
+    this.#request();
+  }
+
+  /** What the robot counts as its body, over the picture of it. */
+  showShapes(shown: boolean): void {
+    this.#shapesShown = shown;
+    this.#world?.showShapes(shown);
+    this.#request();
+  }
+
+  /** Where on the page the hand is drawn; null while it is not. */
+  handPx(): [number, number] | null {
+    return this.#drag.handPx();
+  }
+
+  /** Another page is shown: nothing is drawn meanwhile. */
+  setHidden(hidden: boolean): void {
+    this.#hidden = hidden;
     this.#request();
   }
 
@@ -95,7 +123,14 @@ export class RobotView {
   #rebuild(): void {
     if (this.#model === null) return;
     this.#world?.dispose();
-    this.#world = new World(this.#model, currentPalette(), this.#quality.detail, reachOf(this.#model));
+    this.#world = new World(
+      this.#model,
+      currentPalette(),
+      this.#quality.detail,
+      reachOf(this.#model),
+      this.#around,
+    );
+    this.#world.showShapes(this.#shapesShown);
     if (this.#latest) this.#world.aim(this.#latest, performance.now());
     this.#request();
   }
@@ -114,7 +149,7 @@ export class RobotView {
   }
 
   #request(): void {
-    if (this.#scheduled) return;
+    if (this.#scheduled || this.#hidden) return;
     this.#scheduled = true;
     requestAnimationFrame((nowMs) => this.#tick(nowMs));
   }

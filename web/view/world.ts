@@ -1,7 +1,9 @@
 import { Color, Line, type Material, Mesh, Scene, Vector3 } from 'three';
+import type { ConsoleScene } from '../../src/core/console.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
+import { CollisionShapes } from './capsules.ts';
 import { createFloor } from './floor.ts';
 import { HandMarker } from './hand-marker.ts';
 import { type GhostMaterial, ghostMaterial, solidMaterial } from './materials.ts';
@@ -25,6 +27,7 @@ export class World {
   readonly #ghostMaterial: GhostMaterial;
   readonly #hand: HandMarker;
   readonly #trail: Trail;
+  readonly #shapes: CollisionShapes;
   readonly #measured: PoseTrack;
   readonly #commanded: PoseTrack;
   readonly #gripper = new PoseTrack(1);
@@ -36,7 +39,13 @@ export class World {
   #hasHand = false;
   readonly #followsPose: boolean;
 
-  constructor(model: RobotModel, palette: Palette, detail: Detail, reachM: number) {
+  constructor(
+    model: RobotModel,
+    palette: Palette,
+    detail: Detail,
+    reachM: number,
+    around: ConsoleScene | null,
+  ) {
     const shapes = new Shapes(detail);
     // A robot hand does as the fingers do; where the wrist is says nothing.
     this.#followsPose = model.family !== 'hand';
@@ -46,6 +55,7 @@ export class World {
     this.#ghost = createArm(model, palette, shapes, this.#ghostMaterial);
     this.#hand = new HandMarker(palette, shapes, Math.max(1, reachM / 0.457));
     this.#trail = new Trail(palette.trail);
+    this.#shapes = new CollisionShapes(model, palette, shapes, around);
     this.#measured = new PoseTrack(model.joints.length);
     this.#commanded = new PoseTrack(model.joints.length);
     this.#robot.setJoints(model.homeRad);
@@ -53,11 +63,12 @@ export class World {
     this.#robot.tip.getWorldPosition(this.homeTip);
     this.#ghost.root.visible = false;
     this.scene.add(
-      createFloor(palette),
+      createFloor(palette, around?.groundZM ?? 0),
       this.#robot.root,
       this.#ghost.root,
       this.#hand.root,
       this.#trail.mesh,
+      this.#shapes.root,
     );
   }
 
@@ -69,9 +80,20 @@ export class World {
     }
     if (commandedRad) this.#commanded.aim(commandedRad, nowMs);
     if (hand) this.#handPose.aim([...hand.positionM, ...hand.quatXyzw], nowMs);
+    if (robot) this.#shapes.mark(robot);
+    if (this.#followsPose) this.#hand.setPoints(hand?.pointsM ?? null);
     this.#hasCommand = commandedRad !== null;
     this.#hasHand = hand !== null && this.#followsPose;
     this.#engaged = robot?.state === 'engaged' && telemetry.input.clutch;
+  }
+
+  /** Where the hand is shown; null while it is not. */
+  get handPlace(): Vector3 | null {
+    return this.#hand.place;
+  }
+
+  showShapes(shown: boolean): void {
+    this.#shapes.root.visible = shown;
   }
 
   /** True while something still moves or fades. */
@@ -83,6 +105,7 @@ export class World {
     moving = this.#handPose.advance(nowMs) || moving;
     this.#robot.setJoints(this.#measured.shown);
     this.#robot.setGripper(this.#gripper.shown[0]!);
+    if (this.#shapes.root.visible) this.#shapes.setJoints(this.#measured.shown);
     this.#showGhost();
     this.#robot.root.updateMatrixWorld();
     this.#robot.tip.getWorldPosition(this.#tip);

@@ -4,7 +4,9 @@ import { createServer, type IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../../core/clock.ts';
+import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/console.ts';
 import { TeleopError } from '../../core/errors.ts';
+import type { RobotModel } from '../../core/robot-model.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
@@ -13,6 +15,8 @@ import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
 import { AccessApi } from './access-api.ts';
+import { createApi } from './api.ts';
+import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
 import { type Door, isLoopback, openDoor } from './door.ts';
 import type { Pairing } from './pairing.ts';
@@ -30,21 +34,29 @@ const REQUEST_KINDS = new Set([
   'disarm',
   'input',
   'playout',
+  'playout-way',
   'home',
   'hold',
   'teleop',
   'record',
 ]);
 
+export interface ConsoleOptions {
+  /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
+  askLink?: (profile: string) => void;
+}
+
 export interface ConsoleHandle {
   url: string;
   lan: Door['lan'];
   pairing: Pairing;
+  /** The emulated link has changed. */
+  tellLink(link: DemoLink): void;
   close(): Promise<void>;
 }
 
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
-export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
+export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): Promise<ConsoleHandle> {
   const root = path.join(packageRoot, 'dist', 'web');
   if (!existsSync(path.join(root, 'index.html')))
     throw new TeleopError('build-missing', 'the console page has not been built', {
@@ -53,27 +65,44 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
   const model = loadModel(rig.model);
   const access = new Access({ trustLocal: rig.console.trustLocal });
   const accessApi = new AccessApi(access, () => door.lan);
+  const api = createApi(rig, access, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
+  const cameras = await CameraViews.open(rig, (reason) => console.error(`farhand: ${reason}`));
+  const desk = deskOf(rig, model, cameras.names);
   const http = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
-    else if (accessApi.handle(request, response)) return;
+    else if (accessApi.handle(request, response) || api.handle(request, response)) return;
     else serveStatic(root, request, response, access.pageHeaders(request));
   });
   const door = await openDoor(http, rig, access, root);
   const operator = openOperatorLink(rig);
   const sockets = new WebSocketServer({
-    server: http,
-    path: '/ws',
+    noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
-    verifyClient: ({ req }: { req: IncomingMessage }) => access.authorize(req) !== null,
   });
-  const clients = clientsOf(rig, access, operator);
-  sockets.on('connection', (socket, request) => {
+  routeSockets(http, access, { '/ws': sockets, '/camera': cameras.sockets });
+  const clients = new ConsoleClients({
+    access,
+    ask: (request) => operator.forward(JSON.stringify(request)),
+    hands: (bytes) => operator.hands(bytes),
+    nowNs: monotonicClock.nowNs,
+    rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
+  sockets.on('connection', (socket, request: IncomingMessage) => {
     socket.on('error', () => {});
-    socket.send(JSON.stringify({ kind: 'hello', model, token: null }));
     const caller = access.identify(request);
     if (caller === null) return socket.close(4001, 'forgotten');
-    clients.add(socket, caller, (text) => operator.forward(text));
+    socket.send(JSON.stringify(desk.hello));
+    if (desk.link !== null) socket.send(JSON.stringify(desk.link));
+    clients.add(socket, caller, (text) => {
+      const profile = askLink && linkRequest(text);
+      if (profile) askLink(profile);
+      else operator.forward(text);
+    });
   });
+  const tellAll = (text: string) => {
+    for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
+  };
   operator.onTelemetry((text) => {
     for (const client of sockets.clients)
       if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
@@ -83,24 +112,56 @@ export async function startConsole(rig: Rig): Promise<ConsoleHandle> {
     url: door.url,
     lan: door.lan,
     pairing: accessApi.pairing,
+    tellLink(link) {
+      desk.link = { kind: 'link', link };
+      tellAll(JSON.stringify(desk.link));
+    },
     close() {
       clients.close();
       operator.close();
+      cameras.close();
+      api.close();
       for (const client of sockets.clients) client.terminate();
       return door.close();
     },
   };
 }
 
-function clientsOf(rig: Rig, access: Access, operator: OperatorLink): ConsoleClients {
-  const { host } = rig.console;
-  return new ConsoleClients({
-    access,
-    ask: (request) => operator.forward(JSON.stringify(request)),
-    hands: (bytes) => operator.hands(bytes),
-    nowNs: monotonicClock.nowNs,
-    rtcAddress: isLoopback(host) ? '127.0.0.1' : host.replace(/^0\.0\.0\.0$/, ''),
-    warn: (text) => console.error(`farhand: ${text}`),
+interface Desk {
+  hello: ConsoleHello;
+  link: LinkNews | null;
+}
+
+function deskOf(rig: Rig, model: RobotModel, cameras: string[]): Desk {
+  const { groundZM, obstacles, slowdownM, stopM } = rig.robot;
+  const scene = { groundZM, obstacles, slowdownM, stopM };
+  return { hello: { kind: 'hello', model, token: null, rig: rig.name, scene, cameras }, link: null };
+}
+
+/** The profile that a page asks for; null for any other message. */
+function linkRequest(text: string): string | null {
+  try {
+    const { kind, profile } = JSON.parse(text) as Partial<LinkRequest>;
+    return kind === 'link' && typeof profile === 'string' ? profile : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Each path has its own sockets; strangers are turned away before any of them sees the request. */
+function routeSockets(
+  http: ReturnType<typeof createServer>,
+  access: Access,
+  paths: Record<string, WebSocketServer>,
+): void {
+  http.on('upgrade', (request, socket, head) => {
+    socket.on('error', () => {});
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const server = Object.hasOwn(paths, pathname) ? paths[pathname] : undefined;
+    if (access.authorize(request) === null)
+      socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
+    else if (server === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
+    else server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request));
   });
 }
 

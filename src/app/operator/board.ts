@@ -30,6 +30,7 @@ export const BOARD_FIELDS = [
   'filterDelayNs',
   'limitedBy',
   'clearanceM',
+  'estopNs',
   'handTakenNs',
   'handPoints',
   'handIsLeft',
@@ -45,13 +46,20 @@ export const BOARD_FIELDS = [
 export type BoardField = (typeof BOARD_FIELDS)[number];
 const INDEX = Object.fromEntries(BOARD_FIELDS.map((name, i) => [name, i])) as Record<BoardField, number>;
 
-export const boardSize = (joints: number): number => boardPoints(joints) + HAND_NUMBERS;
+/** Inputs whose senders are told of, and the numbers of each: rate, jitter, sender. */
+export const BOARD_INPUTS = 8;
+export const INPUT_NUMBERS = 3;
+
+export const boardSize = (joints: number): number => boardInputs(joints) + BOARD_INPUTS * INPUT_NUMBERS;
 export const boardIndex = (field: BoardField): number => INDEX[field];
 /** Start of the measured, target and commanded joint angles. */
 export const boardJoints = (group: 0 | 1 | 2, joints: number): number => BOARD_FIELDS.length + group * joints;
 
 /** Start of the points of a tracked hand. */
 export const boardPoints = (joints: number): number => BOARD_FIELDS.length + 3 * joints;
+
+/** Start of what is heard of each input, in the order of the rig. */
+export const boardInputs = (joints: number): number => boardPoints(joints) + HAND_NUMBERS;
 
 /** What the mapper said, by its place here. */
 export const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
@@ -61,10 +69,10 @@ export const stateOfCode = (code: number): SupervisorState => SUPERVISOR_STATES[
 export const limitCode = (by: LimitedBy): number => LIMITED_BY.indexOf(by);
 export const limitOfCode = (code: number): LimitedBy => LIMITED_BY[code] ?? '';
 
-/** The board has one text: why the robot is in its state, and what is nearest to what. */
-export const boardText = (cause: string, nearest: string): string =>
-  nearest === '' ? cause : `${cause}\n${nearest}`;
-export const boardWords = (text: string): [cause: string, nearest: string] => {
-  const [cause = '', nearest = ''] = text.split('\n');
-  return [cause, nearest];
+/** The board has one text: why the robot is in its state, what is nearest to what, and its playout. */
+export const boardText = (cause: string, nearest: string, playout = ''): string =>
+  nearest === '' && playout === '' ? cause : `${cause}\n${nearest}\n${playout}`;
+export const boardWords = (text: string): [cause: string, nearest: string, playout: string] => {
+  const [cause = '', nearest = '', playout = ''] = text.split('\n');
+  return [cause, nearest, playout];
 };

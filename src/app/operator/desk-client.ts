@@ -18,6 +18,8 @@ export class DeskClient {
   readonly #bytes = new Uint8Array(256);
   #pending = false;
   #sinceNs = 0;
+  #estopSinceNs = Number.NaN;
+  #estopNs = Number.NaN;
 
   constructor(outbox: Outbox, socket: number, robot: Peer, session: number, counters: Counters) {
     this.#outbox = outbox;
@@ -27,8 +29,21 @@ export class DeskClient {
     this.#message.session = session;
   }
 
+  /** From the last e-stop's leaving to the robot's word that it stopped; NaN before there is one. */
+  get estopNs(): number {
+    return this.#estopNs;
+  }
+
+  /** A state came in. */
+  heard(robot: RobotState, nowNs: number): void {
+    if (robot.state !== 'stopped' || robot.ackRequest < this.#message.request) return;
+    if (!Number.isNaN(this.#estopSinceNs)) this.#estopNs = nowNs - this.#estopSinceNs;
+    this.#estopSinceNs = Number.NaN;
+  }
+
   ask(action: DeskAction, epoch: number, nowNs: number): void {
     if (this.#pending && this.#message.action === 'estop') return;
+    this.#estopSinceNs = action === 'estop' ? nowNs : Number.NaN;
     this.#message.action = action;
     this.#message.epoch = epoch;
     this.#message.request++;

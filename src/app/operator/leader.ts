@@ -92,9 +92,11 @@ export class Leader {
     return presses;
   }
 
-  /** How well the active input hears its sender. Hot path. */
-  quality(nowNs: number, out: InputQuality): void {
-    const { device } = this.#inputs.get(this.#active)!;
+  /** How well an input hears its sender; the active one if not told. Hot path. */
+  quality(nowNs: number, out: InputQuality, name = this.#active): void {
+    const { device } = this.#inputs.get(name)!;
+    out.from = 0;
+    out.jitterNs = Number.NaN;
     if (device.quality !== undefined) device.quality(nowNs, out);
     else out.rateHz = Number.NaN;
   }

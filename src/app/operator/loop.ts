@@ -4,7 +4,9 @@ import type { DurationHistogram } from '../../core/histogram.ts';
 import {
   type DeskAction,
   PLAYOUT_QUALITIES,
+  PLAYOUT_WAYS,
   type PlayoutQuality,
+  type PlayoutWay,
   type PlayoutWish,
 } from '../../core/messages.ts';
 import { Periodic } from '../../core/periodic.ts';
@@ -23,11 +25,14 @@ import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
 import type { Rig } from '../rig.ts';
 import {
   BOARD_FIELDS,
+  BOARD_INPUTS,
   boardIndex,
+  boardInputs,
   boardJoints,
   boardPoints,
   boardSize,
   boardText,
+  INPUT_NUMBERS,
   limitCode,
   MAPPING_STATUS,
   stateCode,
@@ -265,6 +270,7 @@ export class OperatorLoop implements DatagramHandler {
     this.robot.accept(receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
+    this.#desk.heard(this.robot.state, receivedNs);
     if (this.#autoArm) {
       // A robot found stopped is for a person to reset and to arm.
       this.#autoArm = false;
@@ -299,6 +305,7 @@ export class OperatorLoop implements DatagramHandler {
     }
     if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
     if (kind === 'playout') return this.#askPlayout(body['quality']);
+    if (kind === 'playout-way') return this.#askWay(body['way']);
     if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
     this.ask(kind as DeskAction, receivedNs);
     return null;
@@ -323,6 +330,24 @@ export class OperatorLoop implements DatagramHandler {
     return null;
   }
 
+  /** Only of a robot that says it lets its playout be switched. */
+  #askWay(way: unknown): Reason | null {
+    if (!this.robot.state.playout || !PLAYOUT_WAYS.includes(way as PlayoutWay)) return 'malformed';
+    this.#wish.way = way as PlayoutWay;
+    this.#hello();
+    return null;
+  }
+
+  #publishInputs(nowNs: number, at: number): void {
+    for (let i = 0; i < Math.min(BOARD_INPUTS, this.#inputNames.length); i++) {
+      this.leader.quality(nowNs, this.#quality, this.#inputNames[i]!);
+      const { rateHz, jitterNs, from } = this.#quality;
+      this.#numbers[at + INPUT_NUMBERS * i] = rateHz;
+      this.#numbers[at + INPUT_NUMBERS * i + 1] = jitterNs;
+      this.#numbers[at + INPUT_NUMBERS * i + 2] = from;
+    }
+  }
+
   #publish(nowNs: number): void {
     const out = this.#numbers;
     const { sync } = this.sync;
@@ -344,6 +369,7 @@ export class OperatorLoop implements DatagramHandler {
     this.leader.quality(nowNs, this.#quality);
     out[boardIndex('inputRateHz')] = this.#quality.rateHz;
     out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
+    this.#publishInputs(nowNs, boardInputs(robot.positionsRad.length));
     out.set(sample.positionM, boardIndex('handX'));
     out.set(sample.quatXyzw, boardIndex('handQx'));
     out[boardIndex('robotState')] = stateCode(robot.state);
@@ -360,11 +386,12 @@ export class OperatorLoop implements DatagramHandler {
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
     out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out[boardIndex('estopNs')] = this.#desk.estopNs;
     out[boardIndex('handTakenNs')] = sample.takenNs;
     out[boardIndex('handPoints')] = sample.points;
     out[boardIndex('recordPresses')] = this.leader.recordPresses;
     out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
     if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
-    this.#parts.board.write(out, boardText(robot.cause, robot.nearest));
+    this.#parts.board.write(out, boardText(robot.cause, robot.nearest, robot.playout));
   }
 }

@@ -1,11 +1,11 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
-import { PLAYOUT_QUALITIES } from '../../core/messages.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../core/messages.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
-import { type ClosedCommand, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
+import { type ClosedCommand, type InputHeard, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
 import {
   emptyTraceRecord,
   OUTCOMES,
@@ -17,18 +17,22 @@ import {
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
 import { frameBody, frameType } from '../../wire/codecs/frame.ts';
+import { peerAddress, peerPort } from '../../wire/reactor.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { RecorderThread } from '../record/recorder-thread.ts';
 import { recordRequestOf } from '../record/requests.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
 import {
+  BOARD_INPUTS,
   type BoardField,
   boardIndex,
+  boardInputs,
   boardJoints,
   boardPoints,
   boardSize,
   boardWords,
+  INPUT_NUMBERS,
   limitOfCode,
   MAPPING_STATUS,
   stateOfCode,
@@ -164,7 +168,7 @@ function telemetryBuilder(
     const text = board.read(numbers);
     if (text === null) return null;
     recorder.onPresses(field('recordPresses'));
-    const [cause, nearest] = boardWords(text);
+    const [cause, nearest, playout] = boardWords(text);
     const motion = live.motion(field('operatorNs'), field('offsetNs'));
     const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
     const connected = ageMs < CONNECTED_MS;
@@ -181,7 +185,8 @@ function telemetryBuilder(
         uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
         driftPpm: finite(field('driftPpm')),
         stampSource,
-        playout: rig.robot.playout,
+        playout: playout || rig.robot.playout,
+        ways: playout === '' ? [] : [...PLAYOUT_WAYS],
         quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
       },
       input: {
@@ -192,11 +197,15 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
+        heard: inputs
+          .slice(0, BOARD_INPUTS)
+          .map((name, i) => heardOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
       },
       operator: {
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',
         mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
         filterDelayMs: finite(field('filterDelayNs') / 1e6),
+        estopMs: finite(field('estopNs') / 1e6),
       },
       hand: {
         positionM: Array.from(numbers.subarray(hand, hand + 3)),
@@ -237,6 +246,16 @@ function telemetryBuilder(
       record: recorder.status,
     };
   };
+}
+
+function heardOf(name: string, numbers: Float64Array, at: number): InputHeard {
+  const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
+    number,
+    number,
+    number,
+  ];
+  const sender = from > 0 ? `${peerAddress(from)}:${peerPort(from)}` : '';
+  return { name, rateHz: finite(rateHz), jitterMs: finite(jitterNs / 1e6), from: sender };
 }
 
 function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void): () => ClosedCommand[] {

@@ -304,6 +304,7 @@ export class RobotLoop implements DatagramHandler {
     const malformed = decodeDesk(bytes, length, desk);
     if (malformed !== null) return malformed;
     // Anyone may stop the robot; only its operator may do anything else.
+    const stops = desk.action === 'estop' && this.supervisor.state !== 'stopped';
     if (desk.action === 'estop') this.supervisor.estop('e-stop pressed', nowNs);
     if (!this.#lease.accept(desk.session, from, nowNs)) return 'not-operator';
     if (desk.request <= this.#ackRequest) return null;
@@ -312,6 +313,7 @@ export class RobotLoop implements DatagramHandler {
     if (desk.action === 'arm') this.supervisor.arm(nowNs);
     else if (desk.action === 'disarm') this.supervisor.disarm(nowNs);
     else if (desk.action === 'reset') this.supervisor.reset(desk.epoch, nowNs);
+    if (stops) this.#publishState(nowNs);
     return null;
   }
 
@@ -335,9 +337,11 @@ export class RobotLoop implements DatagramHandler {
     const wish = this.#wish;
     const malformed = decodeWish(bytes, length, wish);
     if (malformed !== null) return malformed;
-    if (wish.quality === this.#wished.quality && wish.capMs === this.#wished.capMs) return null;
+    const { quality, capMs, way = null } = this.#wished;
+    if (wish.quality === quality && wish.capMs === capMs && (wish.way ?? null) === way) return null;
     Object.assign(this.#wished, wish);
     this.#parts.policy.wish?.(wish.quality, wish.capMs);
+    if ((wish.way ?? null) !== way) this.#parts.policy.choose?.(wish.way ?? null);
     return null;
   }
 
@@ -386,6 +390,7 @@ export class RobotLoop implements DatagramHandler {
     state.limitedBy = supervisor.limitedBy;
     state.clearanceM = supervisor.clearanceM;
     state.nearest = supervisor.nearest;
+    if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
     const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
     this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
   }

@@ -4,6 +4,8 @@ import { networkOf, type Priors } from '../network-memory.ts';
 
 /** What was learnt is left behind so often, and when the operator goes; not if it stayed for less. */
 const LEARNT_NS = 60e9;
+/** A network that changes under the robot, such as an emulated one, is not worth remembering. */
+const FORGOTTEN = 'none';
 
 /** Which network the operator is on, what playout knew of it, and what it leaves behind. */
 export class NetworkLearning {
@@ -46,7 +48,12 @@ export class NetworkLearning {
   leave(nowNs: number): void {
     this.#learntNs = nowNs;
     const isKnown = this.#priors[this.#network] !== undefined;
-    if (this.#network === '' || (!isKnown && nowNs - this.#enteredNs < LEARNT_NS)) return;
+    if (
+      this.#network === '' ||
+      this.#network === FORGOTTEN ||
+      (!isKnown && nowNs - this.#enteredNs < LEARNT_NS)
+    )
+      return;
     const prior = this.#policy.exportPrior?.();
     if (prior === undefined) return;
     this.#priors[this.#network] = prior;

@@ -4,7 +4,6 @@ import { Counters } from '../../core/counters.ts';
 import { DurationHistogram } from '../../core/histogram.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
-import { createPolicy } from '../../robot/playout/policy.ts';
 import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
@@ -12,6 +11,7 @@ import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
 import { type ControlStart, windDownFlag } from '../shared.ts';
 import { RobotLoop } from './loop.ts';
 import { openDriver } from './open-driver.ts';
+import { rigPolicy } from './playout.ts';
 
 /** The robot role from opening its driver to leaving the robot at rest. */
 export async function runRobot(
@@ -24,7 +24,7 @@ export async function runRobot(
 ): Promise<void> {
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
-  const policy = createPolicy(rig.robot.playout);
+  const policy = rigPolicy(rig);
   const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, counters);
   try {
     const keys = rig.link.transport === 'udp' ? start.keys : [];

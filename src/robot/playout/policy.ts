@@ -1,4 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
+import type { PlayoutWay } from '../../core/messages.ts';
 import { closest } from '../../core/suggest.ts';
 import { PRESET_NAMES, type Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
@@ -23,6 +24,8 @@ export interface PlayoutPolicy {
    * cap stays the limit. The delay in force moves there by time warp.
    */
   wish?(quality: Preset | null, capMs: number | null): void;
+  /** Another way of playout, where this is a choice of several; null goes back to the robot's own. */
+  choose?(way: PlayoutWay | null): void;
   /**
    * A new peer: forget the clock relation. Without `prior` keep what was learnt about the network; with one begin
    * from it, null being a network never seen.

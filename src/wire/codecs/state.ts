@@ -12,6 +12,7 @@ const KNOWN = new Set<string>(SUPERVISOR_STATES);
 const KNOWN_LIMITS = new Set<string>(LIMITED_BY);
 const MAX_CAUSE_CHARS = 120;
 const MAX_NEAREST_CHARS = 60;
+const MAX_PLAYOUT_CHARS = 40;
 
 /** Robot → operator, state socket, 100 Hz. */
 export function encodeState(boot: number, session: number, state: RobotState, out: Uint8Array): number {
@@ -32,6 +33,7 @@ export function encodeState(boot: number, session: number, state: RobotState, ou
     limited: state.limitedBy,
     clearance: Number.isFinite(state.clearanceM) ? Math.round(state.clearanceM * 1e5) / 1e5 : null,
     nearest: state.nearest,
+    ...(state.playout ? { playout: state.playout } : {}),
   };
   return writeFrame('state', body, out);
 }
@@ -65,9 +67,11 @@ export function decodeState(
   if (typeof state !== 'string' || !KNOWN.has(state) || typeof cause !== 'string') return 'malformed';
   out.state = state as SupervisorState;
   out.cause = cause.slice(0, MAX_CAUSE_CHARS);
-  const { limited, clearance, nearest } = body;
+  const { limited, clearance, nearest, playout = '' } = body;
   if (typeof limited !== 'string' || !KNOWN_LIMITS.has(limited) || typeof nearest !== 'string')
     return 'malformed';
+  if (typeof playout !== 'string') return 'malformed';
+  if (playout !== '' || out.playout !== undefined) out.playout = playout.slice(0, MAX_PLAYOUT_CHARS);
   out.limitedBy = limited as LimitedBy;
   out.nearest = nearest.slice(0, MAX_NEAREST_CHARS);
   out.clearanceM = clearance === null ? Number.NaN : numberOf(clearance);

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import type { ExportJob } from '../../core/console.ts';
+import { TeleopError } from '../../core/errors.ts';
+import type { Rig } from '../rig.ts';
+import type { Access } from './access.ts';
+import { deviceReport } from './device-report.ts';
+import { DoctorRun } from './doctor-run.ts';
+import { EpisodeLibrary } from './episode-library.ts';
+import { answerEpisodes } from './episodes-api.ts';
+import { ExportRunner } from './export-job.ts';
+import { readBody, replyError, replyJson } from './replies.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
+
+export interface Api {
+  /** False: not a request for this. */
+  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  close(): void;
+}
+
+/** What the page asks for besides its socket: lists, checks, exports. Nothing here moves a robot. */
+export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) => void): Api {
+  const doctor = new DoctorRun();
+  const dir = recordDir(rig);
+  const library = dir === null ? null : new EpisodeLibrary(dir);
+  const exports = new ExportRunner(onExport);
+  const routes: Record<string, Answer> = {
+    'GET /api/devices': async (_request, response) => replyJson(response, 200, await deviceReport(rig)),
+    'GET /api/doctor': async (_request, response) => replyJson(response, 200, await doctor.examine()),
+    'GET /api/export': async (_request, response) => replyJson(response, 200, exports.job),
+    'POST /api/export': (request, response) => startExport(library, exports, request, response),
+  };
+  const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
+    if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
+      return (_request, response, url) => answerEpisodes(library, url, response);
+    return routes[`${request.method} ${pathname}`];
+  };
+  return {
+    close() {
+      library?.close();
+      exports.close();
+    },
+    handle(request, response) {
+      const url = new URL(request.url ?? '/', 'http://localhost');
+      if (!url.pathname.startsWith('/api/')) return false;
+      const role = access.authorize(request);
+      const changes = request.method !== 'GET' && request.method !== 'HEAD';
+      if (role === null || (changes && role !== 'operator')) {
+        replyError(response, 403, 'this browser may not do that');
+        return true;
+      }
+      const answer = answerTo(request, url.pathname);
+      if (answer === undefined) replyError(response, 404, 'there is no such thing');
+      else answer(request, response, url).catch((error: unknown) => replyFailure(response, error));
+      return true;
+    },
+  };
+}
+
+/** Where this rig keeps its recordings; null: it does not record. */
+export function recordDir(rig: Rig): string | null {
+  const { record } = rig as { record?: { dir?: string } };
+  return record?.dir ? path.resolve(record.dir) : null;
+}
+
+/** Into a folder beside the recordings; a dataset that is there is added to. */
+async function startExport(
+  library: EpisodeLibrary | null,
+  exports: ExportRunner,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = await readBody(request);
+  const name = String(asked?.['name'] ?? '');
+  if (library === null) return replyError(response, 409, 'this rig does not record');
+  const { dir } = library;
+  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name))
+    return replyError(response, 400, 'name the dataset with letters, digits, dots and dashes');
+  const out = path.join(path.dirname(dir), 'datasets', name);
+  const total = (await library.list()).length;
+  if (!exports.start('lerobot', [out, '--from', dir], out, total))
+    return replyError(response, 409, 'an export is running already');
+  replyJson(response, 202, exports.job);
+}
+
+/** A failed operation is told; our own bug ends the process, as everywhere. */
+function replyFailure(response: ServerResponse, error: unknown): void {
+  if (!(error instanceof TeleopError)) throw error;
+  if (!response.headersSent) replyError(response, 500, `${error.message}. ${error.hint}`);
+  else response.end();
+}

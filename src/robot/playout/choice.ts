@@ -1,0 +1,124 @@
+import { NS_PER_S } from '../../core/clock.ts';
+import { PLAYOUT_WAYS, type PlayoutWay } from '../../core/messages.ts';
+import type { Preset } from './adaptive/parameters.ts';
+import type { PriorJson } from './adaptive/prior.ts';
+import { AdaptivePolicy } from './adaptive.ts';
+import { fixedPolicy } from './fixed.ts';
+import { nonePolicy } from './none.ts';
+import type { PlayoutPolicy } from './policy.ts';
+import { warpElapsedNs, warpTowards } from './warp.ts';
+
+const FIXED_MS = 60;
+/** So many commands in a row that ask for no more change end a move. */
+const SETTLED = 10;
+/** A delay farther off than this is another clock relation, not a way to go. */
+const MAX_MOVE_NS = NS_PER_S;
+
+/**
+ * Several ways of playout, of which one decides. All of them see every command, so that whichever is chosen knows the
+ * link already; the delay moves from the old to the new by time warp, so that the arm does not step.
+ */
+export class PlayoutChoice implements PlayoutPolicy {
+  readonly #own: PlayoutPolicy;
+  readonly #ways: Record<PlayoutWay, PlayoutPolicy>;
+  #chosen: PlayoutPolicy;
+  #delayNs = Number.NaN;
+  #newestNs = Number.NaN;
+  /** Delay of the way there; NaN: arrived. */
+  #moveNs = Number.NaN;
+  #rises = false;
+  #settled = 0;
+
+  /** `own`: the robot's, used until another is chosen, and in the place of its kind. */
+  constructor(own: PlayoutPolicy) {
+    const isKind = (way: PlayoutWay) => own.name === way || own.name.startsWith(`${way}:`);
+    this.#own = own;
+    this.#chosen = own;
+    this.#ways = {
+      none: isKind('none') ? own : nonePolicy(),
+      fixed: isKind('fixed') ? own : fixedPolicy(FIXED_MS),
+      adaptive: own instanceof AdaptivePolicy ? own : new AdaptivePolicy(),
+    };
+  }
+
+  get name(): string {
+    return this.#chosen.name;
+  }
+
+  get delayNs(): number {
+    return this.#delayNs;
+  }
+
+  get floorNs(): number {
+    return this.#ways.adaptive.floorNs ?? Number.NaN;
+  }
+
+  get needNs(): number {
+    return this.#chosen.needNs ?? Number.NaN;
+  }
+
+  wish(quality: Preset | null, capMs: number | null): void {
+    this.#ways.adaptive.wish?.(quality, capMs);
+  }
+
+  restart(prior?: PriorJson | null): void {
+    for (const way of PLAYOUT_WAYS) this.#ways[way].restart?.(prior);
+    if (this.#isOther) this.#own.restart?.(prior);
+    this.#delayNs = this.#newestNs = this.#moveNs = Number.NaN;
+  }
+
+  exportPrior(): PriorJson {
+    return (this.#ways.adaptive as AdaptivePolicy).exportPrior();
+  }
+
+  choose(way: PlayoutWay | null): void {
+    const next = way === null ? this.#own : this.#ways[way];
+    if (next === this.#chosen) return;
+    this.#chosen = next;
+    this.#moveNs = this.#delayNs;
+    this.#settled = -1;
+  }
+
+  schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number {
+    let dueNs = Number.NaN;
+    for (let i = 0; i < PLAYOUT_WAYS.length; i++) {
+      const way = this.#ways[PLAYOUT_WAYS[i]!];
+      const oneNs = way.schedule(stampNs, receivedNs, syncEpoch);
+      if (way === this.#chosen) dueNs = oneNs;
+    }
+    if (this.#isOther) {
+      const oneNs = this.#own.schedule(stampNs, receivedNs, syncEpoch);
+      if (this.#own === this.#chosen) dueNs = oneNs;
+    }
+    if (!Number.isFinite(stampNs)) {
+      this.#delayNs = this.#moveNs = Number.NaN;
+      return dueNs;
+    }
+    this.#delayNs = this.#moved(stampNs, dueNs - stampNs);
+    if (!(stampNs <= this.#newestNs)) this.#newestNs = stampNs;
+    return stampNs + this.#delayNs;
+  }
+
+  /** The robot's own is none of the ways: a baseline. */
+  get #isOther(): boolean {
+    const { none, fixed, adaptive } = this.#ways;
+    return this.#own !== none && this.#own !== fixed && this.#own !== adaptive;
+  }
+
+  /** The delay wanted, or as near to it as the warp lets one be by now. */
+  #moved(stampNs: number, wantedNs: number): number {
+    if (Number.isNaN(this.#moveNs)) return wantedNs;
+    if (this.#settled < 0) {
+      this.#settled = 0;
+      this.#rises = wantedNs > this.#moveNs;
+    }
+    const goalNs = this.#rises ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    this.#moveNs = warpTowards(this.#moveNs, goalNs, warpElapsedNs(stampNs - this.#newestNs));
+    const isThere = this.#rises ? this.#moveNs >= wantedNs : this.#moveNs <= wantedNs;
+    this.#settled = isThere ? this.#settled + 1 : 0;
+    const delayNs = isThere ? wantedNs : this.#moveNs;
+    if (this.#settled >= SETTLED || Math.abs(this.#moveNs - wantedNs) > MAX_MOVE_NS)
+      this.#moveNs = Number.NaN;
+    return delayNs;
+  }
+}

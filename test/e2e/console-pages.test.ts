@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+
+const artifacts = path.join(root, 'artifacts');
+const PAGES = ['operate', 'latency', 'record', 'devices'] as const;
+/** A 200 Hz robot. */
+const CYCLE_MS = 5;
+
+const countShifts = `window.shifts = 0; new PerformanceObserver((list) => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
+}).observe({ type: 'layout-shift', buffered: false })`;
+
+describe('the four pages of the console', { skip: noChromium }, () => {
+  let demo: Running;
+  let url: string;
+  let browser: Browser;
+  let page: Page;
+  const complaints: string[] = [];
+
+  const telemetry = () => page.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
+  const waitFor = async (what: string, holds: (seen: Telemetry) => boolean, ms = 10_000) => {
+    for (let i = 0; i < ms / 50; i++) {
+      const seen = await telemetry();
+      if (seen && holds(seen)) return;
+      await page.waitForTimeout(50);
+    }
+    assert.fail(`${what} not seen: ${JSON.stringify((await telemetry())?.robot)}`);
+  };
+  const waitState = (state: string) => waitFor(state, (seen) => seen.robot?.state === state);
+  /** Where the hand is drawn, once it has settled there. */
+  const handAtRest = async (): Promise<[number, number]> => {
+    let last: [number, number] = [0, 0];
+    for (let i = 0; i < 40; i++) {
+      await page.waitForTimeout(250);
+      const now = await page.evaluate<[number, number] | null>('window.__farhand.handPx()');
+      if (now !== null && Math.hypot(now[0] - last[0], now[1] - last[1]) < 1) return now;
+      last = now ?? last;
+    }
+    return last;
+  };
+  const open = (name: string) => page.getByTestId(`tab-${name}`).click();
+
+  before(async () => {
+    mkdirSync(artifacts, { recursive: true });
+    const [port] = await freeUdpPorts(1);
+    demo = startFarhand(['demo', '--no-open', `trace.dir=${temporaryFolder()}`, `console.port=${port}`]);
+    url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
+    browser = await launchChromium();
+    page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark' });
+    page.on('console', (message) => {
+      // A server that was ended on purpose is no complaint of the page's.
+      if (message.type() === 'error' && !/ERR_CONNECTION_REFUSED/.test(message.text()))
+        complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+  });
+
+  after(async () => {
+    await browser?.close();
+    assert.equal(await demo?.end(), 0);
+  });
+
+  it('shows the arm following within seconds of opening', async (context) => {
+    const startMs = performance.now();
+    await page.goto(url);
+    await page.getByTestId('tab-operate').waitFor();
+    const loadedMs = performance.now() - startMs;
+    await waitState('engaged');
+    for (let i = 0; i < 100 && (await page.evaluate<number>('window.__farhand.frames')) < 3; i++)
+      await page.waitForTimeout(50);
+    const movingMs = performance.now() - startMs;
+    context.diagnostic(
+      `page there after ${Math.round(loadedMs)} ms, arm drawn after ${Math.round(movingMs)} ms`,
+    );
+    assert.ok(movingMs < 20_000, 'even on a busy machine');
+    const before = await page.evaluate<number>('window.__farhand.frames');
+    await page.evaluate(countShifts);
+    await page.waitForTimeout(2000);
+    const frames = (await page.evaluate<number>('window.__farhand.frames')) - before;
+    const shifts = await page.evaluate<number>('window.shifts');
+    context.diagnostic(`${frames / 2} frames a second at 1280 × 720, layout shift ${shifts.toFixed(4)}`);
+    assert.ok(frames > 4, `${frames} frames in 2 s`);
+    assert.ok(shifts < 0.02, `layout shift ${shifts} while 30 messages a second come in`);
+  });
+
+  it('is kept in pictures, none of them empty: every page, dark, light and on a phone', async () => {
+    const sizes = { dark: [1280, 720], light: [1280, 720], phone: [390, 844] } as const;
+    for (const [look, [width, height]] of Object.entries(sizes)) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme: look === 'light' ? 'light' : 'dark' });
+      for (const name of PAGES) {
+        await open(name);
+        await page.locator(`#page-${name} h2, #page-${name} canvas`).first().waitFor({ state: 'attached' });
+        await page.waitForTimeout(350);
+        const shot = await page.screenshot({ path: path.join(artifacts, `page-${name}-${look}.png`) });
+        assert.ok(shot.length > 12_000, `${name}, ${look}: ${shot.length} bytes of PNG`);
+        const wide = await page.evaluate<number>('document.scrollingElement.scrollWidth');
+        assert.ok(wide <= width, `${name}, ${look}: ${wide} px wide`);
+        assert.ok(await page.getByTestId('estop').isVisible(), `${name}, ${look}: the stop is there`);
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.setViewportSize({ width: 1280, height: 720 });
+  });
+
+  it('keeps charts running, and takes a command apart', async () => {
+    await open('latency');
+    const plot = page.getByTestId('plot-one-way');
+    await plot.locator('canvas').waitFor();
+    const [before] = [await plot.screenshot(), await page.waitForTimeout(1500)];
+    assert.notDeepEqual(await plot.screenshot(), before, 'the chart advances');
+    assert.ok(Number.parseFloat((await page.getByTestId('lat-p50').textContent()) ?? '') > 0);
+    await page.getByTestId('lat-pause').click();
+    const { x, y, width, height } = (await plot.boundingBox())!;
+    await page.mouse.click(x + width * 0.97, y + height / 2);
+    const about = async () => (await page.getByTestId('waterfall-about').textContent()) ?? '';
+    assert.match(await about(), /^No\. \d+: (Applied|Late|Dropped|Lost|Rejected)/);
+    await page.getByTestId('lat-slowest').click();
+    assert.match(await about(), /[\d.]+ ms one way/);
+    assert.ok((await page.getByTestId('histogram').screenshot()).length > 800);
+    await page.getByTestId('lat-pause').click();
+  });
+
+  it('switches network and playout while the arm follows', async () => {
+    await open('operate');
+    await page.getByTestId('way-fixed').click();
+    await waitFor('fixed', (seen) => seen.link.playout === 'fixed:60');
+    await waitFor('60 ms', (seen) =>
+      seen.closed.some(({ playoutMs }) => Math.abs((playoutMs ?? 0) - 60) < 1),
+    );
+    await page.getByTestId('way-none').click();
+    await waitFor('none', (seen) => seen.link.playout === 'none');
+    await page.getByTestId('profiles').selectOption('wan');
+    await waitFor('a slow link', (seen) => seen.closed.some(({ segmentsMs }) => (segmentsMs[2] ?? 0) > 33));
+    await page.getByTestId('profiles').selectOption('off');
+    await page.getByTestId('way-adaptive').click();
+    await waitFor('adaptive', (seen) => seen.link.playout === 'adaptive');
+    await waitFor('a fast link', (seen) => seen.closed.some(({ segmentsMs }) => (segmentsMs[2] ?? 99) < 20));
+  });
+
+  it('stops the robot from any page, and says how long the robot took', async (context) => {
+    await open('devices');
+    await waitState('engaged');
+    const tookMs: number[] = [];
+    for (const press of ['button', 'Space', 'Escape']) {
+      if (press === 'button') await page.getByTestId('estop').click();
+      else await page.keyboard.press(press);
+      await waitState('stopped');
+      await page.getByTestId('estop-time').waitFor();
+      tookMs.push((await telemetry())!.operator.estopMs!);
+      await open('operate');
+      await page.getByTestId('reset').click();
+      await waitState('idle');
+      await page.getByTestId('arm').click();
+      await waitState('engaged');
+      await open('latency');
+    }
+    context.diagnostic(`e-stop to the robot's word: ${tookMs.map((ms) => ms.toFixed(2)).join(', ')} ms`);
+    assert.ok(Math.min(...tookMs) < CYCLE_MS, `within a cycle of ${CYCLE_MS} ms: ${tookMs} ms`);
+    assert.ok(Math.max(...tookMs) < 200, `${tookMs} ms`);
+  });
+
+  it('is driven by dragging the hand in the view', async () => {
+    await open('operate');
+    await page.getByTestId('input-drag').click();
+    await waitFor('page input', (seen) => seen.input.active === 'page');
+    await waitState('hold');
+    const before = (await telemetry())!.robot!.measuredRad;
+    const place = await handAtRest();
+    await page.mouse.move(...place);
+    await page.mouse.down();
+    await waitState('engaged');
+    await page.mouse.move(place[0] - 60, place[1] + 40, { steps: 10 });
+    const moved = (seen: Telemetry) =>
+      Math.max(...seen.robot!.measuredRad.map((rad, i) => Math.abs(rad - before[i]!)));
+    await waitFor('motion', (seen) => moved(seen) > 0.02);
+    await page.mouse.up();
+    await waitState('hold');
+    await page.getByTestId('input-scripted').click();
+    await waitState('engaged');
+  });
+
+  it('examines the machine and names the inputs', async () => {
+    await open('devices');
+    await page.getByTestId('input-list').getByText('Scripted').waitFor();
+    assert.match((await page.getByTestId('input-list').textContent()) ?? '', /operator\.inputs\.rctp=\{\}/);
+    await page.getByTestId('doctor').click();
+    await page.getByTestId('findings').locator('li').first().waitFor({ timeout: 30_000 });
+    assert.ok((await page.getByTestId('findings').locator('li').count()) >= 4);
+    await page.screenshot({ path: path.join(artifacts, 'page-devices-examined.png') });
+  });
+
+  it('comes back by itself when the console’s server was ended', async () => {
+    await open('operate');
+    const { pid } = demo.process;
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+    const isConsole = (child: string) =>
+      readFileSync(`/proc/${child}/cmdline`, 'utf8').split('\0').includes('console');
+    process.kill(Number(children.find(isConsole)), 'SIGKILL');
+    await page.getByTestId('banner').waitFor({ timeout: 10_000 });
+    await page.getByTestId('banner').waitFor({ state: 'hidden', timeout: 20_000 });
+    const { operatorNs } = (await telemetry())!;
+    await waitFor('new messages', (seen) => seen.operatorNs > operatorNs);
+    await page.getByTestId('profiles').waitFor();
+  });
+
+  it('made no complaint in the browser console', () => {
+    assert.deepEqual(complaints, []);
+  });
+});

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { encodeJpeg } from '../../src/app/hand-view/jpeg.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
+import { openFrameSender } from '../../src/camera/channel/sender.ts';
+import type { ReceivedFrame, RecordRequest } from '../../src/core/recording.ts';
+import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
+import { EpisodeWriter } from '../../src/record/writer.ts';
+import { launchChromium, noChromium } from './chromium.ts';
+import { farhand, root, temporaryFolder } from './farhand.ts';
+import { OperatorPeer } from './operator-peer.ts';
+
+const artifacts = path.join(root, 'artifacts');
+const [WIDTH, HEIGHT] = [160, 120];
+
+/** A picture that tells its number by where the light band is. */
+function picture(n: number): Buffer {
+  const pixels = new Uint8Array(WIDTH * HEIGHT);
+  for (let y = 0; y < HEIGHT; y++)
+    for (let x = 0; x < WIDTH; x++)
+      pixels[y * WIDTH + x] = Math.abs(x - ((n * 7) % WIDTH)) < 12 ? 230 : 40 + y;
+  return encodeJpeg(pixels, WIDTH, HEIGHT);
+}
+
+/** An episode as the recorder writes it, 60 rows with two cameras. */
+function writeEpisode(dir: string, id: string, task: string): void {
+  const cameras = ['front', 'wrist'];
+  const info = {
+    ...emptyInfo(id, 6, cameras),
+    task,
+    joints: loadModel('ur3').joints.map(({ name }) => name),
+  };
+  const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), startOf(info));
+  for (let i = 0; i < 60; i++) {
+    const instantNs = START_NS + i * 33e6;
+    const frame = (camera: string): ReceivedFrame => ({
+      camera,
+      captureNs: 1e12 + i * 33e6,
+      encoding: 'jpeg',
+      bytes: picture(i),
+      captureOperatorNs: instantNs - 12e6,
+      uncertaintyNs: 1e5,
+      arrivedNs: instantNs - 4e6,
+    });
+    const pictures = new Map(cameras.map((camera) => [camera, frame(camera)]));
+    writer.row({ ...rowOf(i, 6, pictures, instantNs), timeNs: i * 33e6 }, instantNs, pictures);
+  }
+  const quality = {
+    skippedShare: 0,
+    staleShare: 0.05,
+    jerkP95RadS3: 42,
+    frameAgeP95Ms: 13,
+    oneWayP95Ms: 24,
+    badWindows: 0,
+    refusedBy: [],
+  };
+  writer.close({ ...info, rows: 60, durationS: 59 * 0.033, complete: true, quality });
+}
+
+describe('recording from the page', { skip: noChromium }, () => {
+  const dir = temporaryFolder();
+  let browser: Browser;
+  let page: Page;
+  let served: ConsoleHandle;
+  let peer: OperatorPeer;
+  let rig: Rig;
+  const complaints: string[] = [];
+
+  before(async () => {
+    mkdirSync(artifacts, { recursive: true });
+    writeEpisode(dir, '20260101-120000-001', 'put the cup down');
+    const [deskPort = 0, telemetryPort = 0, cameraPort = 0] = await freeUdpPorts(3);
+    const overrides = ['link.security=plain', 'console.port=0', 'cameras.list.front={}', 'cameras.wire=udp'];
+    const ports = [`console.deskPort=${deskPort}`, `console.telemetryPort=${telemetryPort}`];
+    rig = loadRig('demo', [...overrides, ...ports, `cameras.port=${cameraPort}`]).config;
+    peer = new OperatorPeer({ deskPort, telemetryPort }, loadModel('ur3'), (asked) =>
+      record(asked as RecordRequest),
+    );
+    peer.record = status('idle', 0);
+    served = await startConsole({ ...rig, record: { dir } } as Rig);
+    browser = await launchChromium();
+    page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(String(error)));
+  });
+
+  after(async () => {
+    await browser?.close();
+    await served?.close();
+    peer?.close();
+  });
+
+  const status = (state: 'idle' | 'recording', rows: number) => ({
+    state,
+    episode: null,
+    task: 'stack two cubes',
+    rows,
+    skippedRows: 0,
+    durationS: rows / 30,
+    message: '',
+  });
+
+  /** Does as the recorder of an operator does. */
+  function record(request: RecordRequest): void {
+    if (request.kind !== 'record') return;
+    if (request.action === 'start') peer.record = status('recording', 12);
+    if (request.action === 'discard') peer.record = status('idle', 0);
+    if (request.action === 'stop') {
+      writeEpisode(dir, '20260101-120500-001', 'stack two cubes');
+      peer.record = status('idle', 60);
+    }
+  }
+
+  it('starts, discards, starts again and saves; the episode is in the list', async () => {
+    await page.goto(`${served.url}#/record`);
+    await page.getByTestId('episode-20260101-120000-001').waitFor();
+    await page.getByTestId('task').fill('stack two cubes');
+    await page.getByTestId('record-start').click();
+    await page.getByTestId('recorder-state').filter({ hasText: 'Recording' }).waitFor();
+    await page.getByTestId('record-discard').click();
+    await page.getByTestId('recorder-state').filter({ hasText: 'Ready' }).waitFor();
+    await page.getByTestId('record-start').click();
+    await page.getByTestId('recorder-state').filter({ hasText: 'Recording' }).waitFor();
+    await page.screenshot({ path: path.join(artifacts, 'console-recording.png') });
+    await page.getByTestId('record-stop').click();
+    await page.getByTestId('episode-20260101-120500-001').waitFor();
+    const actions = peer.asked.map(({ action }) => action).filter((action) => action !== 'task');
+    assert.deepEqual(actions, ['start', 'discard', 'start', 'stop']);
+    assert.equal(peer.asked.find(({ action }) => action === 'start')?.['task'], 'stack two cubes');
+  });
+
+  it('a space in the task is a space, and no stop', async () => {
+    const before = peer.asked.length;
+    await page.getByTestId('task').fill('');
+    await page.getByTestId('task').pressSequentially('a b');
+    assert.equal(await page.getByTestId('task').inputValue(), 'a b');
+    assert.ok(!peer.asked.slice(before).some(({ kind }) => kind === 'estop'));
+    await page.keyboard.press('Escape');
+    await page.waitForTimeout(200);
+    assert.ok(
+      peer.asked.slice(before).some(({ kind }) => kind === 'estop'),
+      'Escape stops from a field too',
+    );
+  });
+
+  it('plays an episode back: joints, pictures and numbers, and scrubbing changes the picture', async () => {
+    await page.getByTestId('episode-20260101-120000-001').click();
+    const frame = page.getByTestId('frame-front');
+    await frame.waitFor();
+    const source = () => frame.getAttribute('src');
+    const first = await source();
+    await page.getByTestId('scrub').fill('40');
+    await page.getByTestId('row-facts').filter({ hasText: 'row 40' }).waitFor();
+    for (let i = 0; i < 40 && (await source()) === first; i++) await page.waitForTimeout(50);
+    assert.match((await source()) ?? '', /row=40$/);
+    const width = `(async () => {
+      const image = document.querySelector('[data-testid=frame-front]');
+      await image.decode();
+      return image.naturalWidth;
+    })()`;
+    assert.equal(await page.evaluate<number>(width), WIDTH);
+    assert.match((await page.getByTestId('quality').textContent()) ?? '', /passed/);
+    const shot = await page.screenshot({ path: path.join(artifacts, 'console-record.png') });
+    assert.ok(shot.length > 30_000, `${shot.length} bytes of PNG`);
+    const plot = await page.getByTestId('joint-plot').screenshot();
+    assert.ok(plot.length > 4000, `${plot.length} bytes of the joints`);
+    await page.getByTestId('scrub').fill('0');
+    await page.getByTestId('play').click();
+    await page.waitForTimeout(700);
+    const at = Number(await page.getByTestId('scrub').inputValue());
+    assert.ok(at > 8 && at < 50, `after 0.7 s at row ${at}`);
+    await page.getByTestId('play').click();
+  });
+
+  it('exports by a process of its own, and tells how that goes', async () => {
+    const { stdout } = await farhand(['--help']);
+    const exists = /^ {2}export /m.test(stdout);
+    await page.getByTestId('export').click();
+    const progress = page.getByTestId('export-progress');
+    const ended = exists ? 'done' : 'failed';
+    await page.locator(`[data-testid=export-progress][data-state=${ended}]`).waitFor({ timeout: 30_000 });
+    const text = (await progress.textContent()) ?? '';
+    assert.match(text, exists ? /Written to .*dataset/ : /there is no verb "export"/);
+  });
+
+  it('shows a camera: pictures arrive, are decoded in a worker, and only the newest counts', async () => {
+    await page.goto(`${served.url}#/operate`);
+    const canvas = page.getByTestId('camera-front').locator('canvas');
+    await canvas.waitFor();
+    const { cameras } = rig;
+    const sender = await openFrameSender(
+      {
+        wire: 'udp',
+        host: '127.0.0.1',
+        port: cameras.port,
+        cameras: ['front'],
+        variant: { order: 'little', first: 0 },
+        sendTo: [],
+        curve: null,
+      },
+      () => {},
+    );
+    try {
+      let n = 0;
+      const timer = setInterval(
+        () => sender.send({ camera: 'front', captureNs: n * 33e6, encoding: 'jpeg', bytes: picture(n++) }),
+        33,
+      );
+      const frames = async () => Number((await canvas.getAttribute('data-frames')) ?? 0);
+      for (let i = 0; i < 100 && (await frames()) < 20; i++) await page.waitForTimeout(50);
+      assert.ok((await frames()) >= 20, `${await frames()} pictures shown of ${n} sent`);
+      const shot = await canvas.screenshot();
+      assert.ok(shot.length > 1500, `${shot.length} bytes of the picture`);
+      await page.screenshot({ path: path.join(artifacts, 'console-camera.png') });
+      clearInterval(timer);
+    } finally {
+      await sender.close();
+    }
+  });
+
+  it('made no complaint in the browser console', () => {
+    assert.deepEqual(complaints, []);
+  });
+});

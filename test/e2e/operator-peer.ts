@@ -1,0 +1,117 @@
+import { createSocket, type Socket } from 'node:dgram';
+import type { SupervisorState } from '../../src/core/messages.ts';
+import type { RecorderStatus } from '../../src/core/recording.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
+
+const TELL_MS = 50;
+const SUBSCRIBED_MS = 3000;
+
+/** Stands in for an operator process over its real sockets: tells telemetry, and hears what a console asks. */
+export class OperatorPeer {
+  record: RecorderStatus | null = null;
+  state: SupervisorState = 'armed';
+  measuredRad: number[];
+  readonly asked: Record<string, unknown>[] = [];
+  readonly #telemetry: Socket;
+  readonly #desk: Socket;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAsked: (request: Record<string, unknown>) => void;
+  #subscriber = { port: 0, untilMs: 0 };
+  #seq = 0;
+
+  constructor(
+    ports: { deskPort: number; telemetryPort: number },
+    model: RobotModel,
+    onAsked: (request: Record<string, unknown>) => void = () => {},
+  ) {
+    this.measuredRad = [...model.homeRad];
+    this.#onAsked = onAsked;
+    this.#telemetry = createSocket('udp4');
+    this.#telemetry.on('message', (_hello, from) => {
+      this.#subscriber = { port: from.port, untilMs: performance.now() + SUBSCRIBED_MS };
+    });
+    this.#telemetry.bind(ports.telemetryPort, '127.0.0.1');
+    this.#desk = createSocket('udp4');
+    this.#desk.on('message', (bytes) => this.#hear(bytes));
+    this.#desk.bind(ports.deskPort, '127.0.0.1');
+    this.#timer = setInterval(() => this.#tell(model.name), TELL_MS);
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#telemetry.close();
+    this.#desk.close();
+  }
+
+  #hear(bytes: Uint8Array): void {
+    const body = frameType(bytes, bytes.length) === 'request' ? frameBody(bytes, bytes.length) : null;
+    if (body === null) return;
+    this.asked.push(body);
+    if (body['kind'] === 'estop') this.state = 'stopped';
+    this.#onAsked(body);
+  }
+
+  #tell(model: string): void {
+    const { port, untilMs } = this.#subscriber;
+    if (performance.now() > untilMs) return;
+    this.#telemetry.send(JSON.stringify(this.#message(model)), port, '127.0.0.1', () => {});
+  }
+
+  #message(model: string): Telemetry {
+    const nowS = performance.now() / 1000;
+    const { measuredRad } = this;
+    return {
+      kind: 'telemetry',
+      model,
+      operatorNs: nowS * 1e9,
+      link: {
+        connected: true,
+        stateAgeMs: 4,
+        offsetMs: 0.01,
+        uncertaintyMs: 0.05,
+        driftPpm: 0,
+        stampSource: 'kernel',
+        playout: 'adaptive',
+        quality: null,
+      },
+      input: {
+        active: 'page',
+        available: ['scripted', 'page'],
+        status: 'ok',
+        clutch: false,
+        rateHz: null,
+        jitterMs: null,
+      },
+      operator: { mode: 'hold', mapping: 'disengaged', filterDelayMs: null },
+      hand: { positionM: [0, 0, 0], quatXyzw: [0, 0, 0, 1] },
+      robot: {
+        state: this.state,
+        cause: this.state === 'stopped' ? 'e-stop pressed' : 'armed by operator',
+        epoch: 1,
+        measuredRad,
+        targetRad: measuredRad,
+        gripper: 0,
+        limitedBy: '',
+        clearanceM: 0.2,
+        nearest: 'forearm ↔ base',
+      },
+      commandedRad: measuredRad,
+      closed: [
+        {
+          seq: ++this.#seq,
+          atS: nowS,
+          outcome: 'applied',
+          oneWayMs: 20 + (this.#seq % 5),
+          segmentsMs: [0.1, 0.1, 2, 0.2, 17 + (this.#seq % 5), 0.6],
+          playoutMs: 20,
+          queueDepth: 2,
+        },
+      ],
+      totals: { commands: this.#seq, applied: this.#seq, late: 0, dropped: 0, rejected: 0, lost: 0 },
+      counters: {},
+      record: this.record,
+    };
+  }
+}

@@ -1,0 +1,64 @@
+import { create, element, setAttribute, setText } from '../dom.ts';
+import type { CameraNews } from './decode-worker.ts';
+
+/** As long as a camera may be silent before its picture is called old. */
+const STALE_MS = 1000;
+const WATCH_MS = 500;
+
+/** The rig's cameras beside the robot; hidden where there are none. A click makes one large. */
+export class CameraViewStrip {
+  readonly #strip = element('cameras', HTMLElement);
+  #names = '';
+
+  setCameras(names: readonly string[]): void {
+    if (names.join(' ') === this.#names) return;
+    this.#names = names.join(' ');
+    this.#strip.hidden = names.length === 0;
+    this.#strip.replaceChildren(...names.map((name) => this.#tile(name)));
+  }
+
+  #tile(name: string): HTMLElement {
+    const tile = create('button', 'camera');
+    tile.setAttribute('type', 'button');
+    tile.dataset['testid'] = `camera-${name}`;
+    setAttribute(tile, 'aria-pressed', 'false');
+    const canvas = document.createElement('canvas');
+    canvas.setAttribute('aria-label', `Camera ${name}`);
+    const rate = create('b', '', '—');
+    const label = create('span', 'camera-label', name);
+    label.append(rate);
+    tile.append(canvas, label);
+    tile.addEventListener('click', () => {
+      const large = tile.getAttribute('aria-pressed') !== 'true';
+      for (const other of this.#strip.querySelectorAll('.camera'))
+        other.setAttribute('aria-pressed', String(other === tile && large));
+    });
+    watch(name, canvas, tile, rate);
+    return tile;
+  }
+}
+
+function watch(name: string, canvas: HTMLCanvasElement, tile: HTMLElement, rate: HTMLElement): void {
+  const worker = new Worker(new URL('./decode-worker.ts', import.meta.url), { type: 'module' });
+  const url = new URL('camera', location.href);
+  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
+  url.hash = '';
+  url.search = `?name=${encodeURIComponent(name)}`;
+  const offscreen = canvas.transferControlToOffscreen();
+  let [frames, shownMs, countedMs, counted] = [0, Number.NEGATIVE_INFINITY, performance.now(), 0];
+  worker.onmessage = ({ data }: MessageEvent<CameraNews>) => {
+    if (data.kind !== 'shown') return;
+    frames = data.frames;
+    shownMs = performance.now();
+    canvas.dataset['frames'] = String(frames);
+  };
+  worker.postMessage({ url: url.href, canvas: offscreen }, [offscreen]);
+  setInterval(() => {
+    const nowMs = performance.now();
+    const stale = nowMs - shownMs > STALE_MS;
+    tile.classList.toggle('stale', stale);
+    const hz = ((frames - counted) * 1000) / (nowMs - countedMs);
+    [countedMs, counted] = [nowMs, frames];
+    setText(rate, stale ? 'no picture' : `${Math.round(hz)} Hz`);
+  }, WATCH_MS);
+}

@@ -1,0 +1,124 @@
+import type { InputReport } from '../../src/core/console.ts';
+import type { InputHeard } from '../../src/core/telemetry.ts';
+import { inputLabel, milliseconds, sentence } from '../panels/words.ts';
+import type { DevicesState } from './page.tsx';
+
+export function RobotCard({ state: { devices, telemetry } }: { state: DevicesState }) {
+  const robot = devices?.robot;
+  const link = telemetry?.link;
+  const connected = link?.connected === true;
+  return (
+    <section class="card" aria-labelledby="robot-title">
+      <header class="card-head">
+        <h3 id="robot-title">Robot</h3>
+        <span class={`verdict ${connected ? 'good' : 'bad'}`}>{connected ? 'on the link' : 'not heard'}</span>
+      </header>
+      <dl class="rows">
+        <Row name="model" value={robot?.model} />
+        <Row name="driver" value={robot && `${robot.driver}: ${robot.about}`} />
+        <Row name="address" value={robot && `${robot.host}, ${robot.transport}, ${robot.security}`} />
+        <Row
+          name="state"
+          value={
+            connected && telemetry?.robot ? `${telemetry.robot.state}: ${telemetry.robot.cause}` : undefined
+          }
+        />
+        <Row
+          name="newest word"
+          value={connected ? `${milliseconds(link.stateAgeMs, 0)} ms ago` : undefined}
+        />
+      </dl>
+    </section>
+  );
+}
+
+function Row({ name, value }: { name: string; value: string | undefined }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value ?? '—'}</dd>
+    </div>
+  );
+}
+
+export function InputsCard({ state: { devices, telemetry } }: { state: DevicesState }) {
+  const active = telemetry?.input.active;
+  return (
+    <section class="card" aria-labelledby="inputs-title">
+      <header class="card-head">
+        <h3 id="inputs-title">Inputs</h3>
+        <span class="muted">offered by this rig, and heard on the network</span>
+      </header>
+      <ul class="device-list" data-testid="input-list">
+        {devices?.inputs.map((input) => (
+          <Input
+            key={input.name}
+            input={input}
+            active={input.name === active}
+            heard={telemetry?.input.heard?.find(({ name }) => name === input.name)}
+          />
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+interface InputProps {
+  input: InputReport;
+  active: boolean;
+  heard: InputHeard | undefined;
+}
+
+function Input({ input, active, heard }: InputProps) {
+  const { name, about, offered, listens, missing } = input;
+  const tone = !offered ? 'off' : active || (heard?.rateHz ?? 0) > 0 ? 'good' : 'ready';
+  return (
+    <li class={offered ? '' : 'absent'}>
+      <i class={`dot ${tone}`} aria-hidden="true" />
+      <div>
+        <strong>{inputLabel(name)}</strong>
+        {active && <span class="tag">in use</span>}
+        <p class="small muted">{sentence(about)}</p>
+        {offered && listens.length > 0 && <p class="small mono">{listens.join(', ')}</p>}
+        {!offered && <p class="small">{sentence(missing)}</p>}
+      </div>
+      <span class="heard">{offered ? heardText(input, heard) : 'not offered'}</span>
+    </li>
+  );
+}
+
+function heardText({ listens }: InputReport, heard: InputHeard | undefined): string {
+  if (listens.length === 0) return 'on this machine';
+  if (!heard?.rateHz) return 'silent';
+  const jitter = heard.jitterMs === null ? '' : `, jitter ${milliseconds(heard.jitterMs)} ms`;
+  return `${Math.round(heard.rateHz)} Hz from ${heard.from || '?'}${jitter}`;
+}
+
+export function CameraCard({ state: { devices } }: { state: DevicesState }) {
+  const cameras = devices?.cameras ?? [];
+  return (
+    <section class="card" aria-labelledby="cameras-title">
+      <header class="card-head">
+        <h3 id="cameras-title">Cameras</h3>
+        <span class="muted">{cameras.length === 0 ? 'none in this rig' : cameras.length}</span>
+      </header>
+      <ul class="device-list">
+        {cameras.map(({ name, source, fpsHz, widthPx, heightPx }) => (
+          <li key={name}>
+            <i class="dot good" aria-hidden="true" />
+            <div>
+              <strong>{name}</strong>
+              <p class="small muted">{source}</p>
+            </div>
+            <span class="heard">
+              {widthPx} × {heightPx}, {fpsHz} Hz
+            </span>
+          </li>
+        ))}
+      </ul>
+      {cameras.length === 0 && (
+        <p class="small muted">Add cameras to the rig: cameras.list.front={'{}'} shows a test picture.</p>
+      )}
+    </section>
+  );
+}

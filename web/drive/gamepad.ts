@@ -1,0 +1,44 @@
+import { moveTarget, type PageHand } from './hand.ts';
+
+const DEAD_ZONE = 0.15;
+const SPEED_M_S = 0.25;
+const ROLL_RAD_S = 0.8;
+const LONGEST_STEP_S = 0.05;
+
+/** Buttons of the standard layout. */
+const BUTTONS = { estop: 1, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
+
+export interface GamepadState {
+  /** A shoulder button is held: follow. */
+  clutch: boolean;
+  estop: boolean;
+}
+
+/** The first gamepad the browser lets this page see: only after one of its buttons was pressed. */
+export const gamepad = (): Gamepad | null =>
+  navigator.getGamepads?.().find((pad) => pad?.connected && pad.mapping === 'standard') ?? null;
+
+/** One step of the hand under the sticks: left stick left/right and far/near, right stick up/down and roll. */
+export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): GamepadState {
+  const dtS = Math.min(LONGEST_STEP_S, Math.max(0, elapsedS));
+  const [x, z, roll, y] = [0, 1, 2, 3].map((i) => beyondDeadZone(pad.axes[i] ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+  ];
+  moveTarget(hand, [x, -y, z], SPEED_M_S * dtS);
+  hand.rollRad += roll * ROLL_RAD_S * dtS;
+  const grip = pad.buttons[BUTTONS.grip]?.value ?? 0;
+  if (grip > 0.05 || pad.buttons[BUTTONS.grip]?.touched) hand.gripperTarget = grip > 0.5 ? 1 : 0;
+  const isDown = (button: number) => pad.buttons[button]?.pressed === true;
+  return {
+    clutch: isDown(BUTTONS.leftShoulder) || isDown(BUTTONS.rightShoulder),
+    estop: isDown(BUTTONS.estop),
+  };
+}
+
+function beyondDeadZone(value: number): number {
+  const size = Math.abs(value);
+  return size < DEAD_ZONE ? 0 : (Math.sign(value) * (size - DEAD_ZONE)) / (1 - DEAD_ZONE);
+}

@@ -1,0 +1,46 @@
+import type { ClosedCommand } from '../../src/core/telemetry.ts';
+import { SEGMENTS } from '../../src/core/trace-record.ts';
+import { create, element, setText } from '../dom.ts';
+import { milliseconds, sentence } from '../panels/words.ts';
+
+/** The stages of one command, each from where the one before ended. */
+export class Waterfall {
+  readonly #about = element('lat-command-about', HTMLElement);
+  readonly #bars: HTMLElement[] = [];
+  readonly #numbers: HTMLElement[] = [];
+
+  constructor() {
+    const list = element('lat-waterfall', HTMLElement);
+    SEGMENTS.forEach((name, i) => {
+      const row = create('li');
+      const track = create('span', 'track');
+      const bar = create('i', `segment-${i}`);
+      const number = create('b', '', '—');
+      track.append(bar);
+      row.append(create('span', 'name', name), track, number);
+      list.append(row);
+      this.#bars.push(bar);
+      this.#numbers.push(number);
+    });
+  }
+
+  show(command: ClosedCommand): void {
+    const { seq, outcome, oneWayMs, playoutMs, queueDepth, segmentsMs } = command;
+    const total = segmentsMs.reduce<number>((sum, ms) => sum + Math.max(0, ms ?? 0), 0);
+    const meant = playoutMs === null ? '' : `, meant ${milliseconds(playoutMs)} ms after the hand was read`;
+    const waiting = queueDepth === null ? '' : `, ${queueDepth} waiting behind`;
+    setText(
+      this.#about,
+      `No. ${seq}: ${sentence(outcome)}, ${milliseconds(oneWayMs, 2)} ms one way${meant}${waiting}.`,
+    );
+    let from = 0;
+    segmentsMs.forEach((ms, i) => {
+      const share = total > 0 ? Math.max(0, ms ?? 0) / total : 0;
+      const { style } = this.#bars[i]!;
+      style.left = `${from * 100}%`;
+      style.width = `${share * 100}%`;
+      from += share;
+      setText(this.#numbers[i]!, milliseconds(ms, 2));
+    });
+  }
+}

@@ -1,0 +1,36 @@
+import type { ConsoleScene } from '../../src/core/console.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { element, setAttribute, setText } from '../dom.ts';
+import { partNames } from '../panels/words.ts';
+
+export type ClearanceTone = 'clear' | 'near' | 'touching';
+
+/** By what the supervisor does: parts that are close by construction, in any pose, hold nothing back. */
+export function clearanceTone(
+  { limitedBy, clearanceM }: NonNullable<Telemetry['robot']>,
+  scene: ConsoleScene | null,
+): ClearanceTone {
+  if (limitedBy !== 'collision' || clearanceM === null) return 'clear';
+  return clearanceM > (scene?.stopM ?? 0) ? 'near' : 'touching';
+}
+
+/** How near the arm is to what it may not touch. */
+export class ClearanceLine {
+  readonly #line = element('clearance', HTMLElement);
+  readonly #text = element('clearance-text', HTMLElement);
+  readonly #pair = element('clearance-pair', HTMLElement);
+  #scene: ConsoleScene | null = null;
+
+  setScene(scene: ConsoleScene | null): void {
+    this.#scene = scene;
+  }
+
+  update(robot: Telemetry['robot']): void {
+    const clearanceM = robot?.clearanceM ?? null;
+    this.#line.hidden = clearanceM === null;
+    if (clearanceM === null || robot === null) return;
+    setAttribute(this.#line, 'data-tone', clearanceTone(robot, this.#scene));
+    setText(this.#text, `${Math.round(clearanceM * 1000)} mm`);
+    setText(this.#pair, partNames(robot.nearest));
+  }
+}

@@ -1,0 +1,92 @@
+import type { InputReport } from '../../src/core/console.ts';
+import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import { create, element, setAttribute, setText } from '../dom.ts';
+import { gamepad } from '../drive/gamepad.ts';
+import { inputHint, inputLabel, milliseconds, PAGE_METHODS, type PageMethod } from '../panels/words.ts';
+
+const PAGE = 'page';
+
+/** Which input drives; the page's own one in its three forms. What the rig does not offer is told with what it takes. */
+export class InputsPanel {
+  readonly #list = element('inputs', HTMLElement);
+  readonly #hint = element('input-hint', HTMLElement);
+  readonly #signal = element('input-signal', HTMLElement);
+  readonly #missing = element('inputs-missing', HTMLDetailsElement);
+  readonly #send: (request: DeskRequest) => void;
+  #method: PageMethod = 'keyboard';
+  #names = '';
+
+  constructor(send: (request: DeskRequest) => void) {
+    this.#send = send;
+  }
+
+  get method(): PageMethod {
+    return this.#method;
+  }
+
+  update(telemetry: Telemetry, fresh: boolean): void {
+    const { active, available } = telemetry.input;
+    const names = available.join('\n');
+    if (names !== this.#names) {
+      this.#names = names;
+      this.#list.replaceChildren(...available.flatMap((name) => this.#buttons(name)));
+    }
+    for (const button of this.#list.querySelectorAll('button')) {
+      const { name, method } = button.dataset;
+      const chosen = name === active && (method === undefined || method === this.#method);
+      setAttribute(button, 'aria-pressed', String(chosen));
+      button.disabled = !fresh;
+    }
+    setText(this.#hint, this.#advice(active));
+    setText(this.#signal, fresh ? signalText(telemetry) : '—');
+  }
+
+  /** What the rig lacks. */
+  setReports(reports: readonly InputReport[]): void {
+    const missing = reports.filter(({ offered }) => !offered);
+    this.#missing.hidden = missing.length === 0;
+    const title = `${missing.length} more ${missing.length === 1 ? 'input' : 'inputs'}, and what they take`;
+    setText(element('inputs-missing-title', HTMLElement), title);
+    element('inputs-missing-list', HTMLElement).replaceChildren(
+      ...missing.flatMap(({ name, about, missing: need }) => [
+        create('dt', '', inputLabel(name)),
+        create('dd', '', `${about}: ${need}`),
+      ]),
+    );
+  }
+
+  #advice(active: string): string {
+    if (active !== PAGE) return inputHint(active);
+    if (this.#method === 'gamepad' && gamepad() === null)
+      return 'No gamepad seen yet: connect one and press any of its buttons.';
+    return PAGE_METHODS[this.#method].hint;
+  }
+
+  #buttons(name: string): HTMLElement[] {
+    if (name !== PAGE) return [this.#button(name, inputLabel(name), null)];
+    return Object.entries(PAGE_METHODS).map(([method, { label }]) =>
+      this.#button(name, label, method as PageMethod),
+    );
+  }
+
+  #button(name: string, label: string, method: PageMethod | null): HTMLElement {
+    const button = create('button', '', label);
+    button.setAttribute('type', 'button');
+    button.dataset['name'] = name;
+    if (method) button.dataset['method'] = method;
+    button.dataset['testid'] = `input-${method === null || method === 'keyboard' ? name : method}`;
+    button.addEventListener('click', () => {
+      if (method) this.#method = method;
+      this.#send({ kind: 'input', name });
+    });
+    return button;
+  }
+}
+
+function signalText({ input }: Telemetry): string {
+  if (input.status === 'none') return 'no signal';
+  if (input.status === 'stale') return 'silent';
+  const rate = input.rateHz === null ? '' : `${Math.round(input.rateHz)} Hz`;
+  const jitter = input.jitterMs === null ? '' : `jitter ${milliseconds(input.jitterMs)} ms`;
+  return [rate, jitter].filter(Boolean).join(' · ') || (input.clutch ? 'clutch on' : 'tracking');
+}

@@ -1,0 +1,63 @@
+import type { DemoLink, LinkRequest } from '../../src/core/console.ts';
+import type { PlayoutWay } from '../../src/core/messages.ts';
+import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import { create, element, setAttribute } from '../dom.ts';
+
+const NAMES: Record<string, string> = {
+  off: 'This machine (no delay)',
+  ethernet: 'Ethernet',
+  wifi: 'Wi-Fi, tuned',
+  'wifi-untuned': 'Wi-Fi, untuned',
+  '5g': 'Public 5G',
+  wan: 'Internet, 40 ms',
+  loss2: 'Wi-Fi, 2 % loss',
+  bloat: 'Bufferbloat',
+  handover: 'Wi-Fi handover',
+};
+
+/** The network of a demo and the robot's way of playout; each shown only where it can be switched. */
+export class LinkControls {
+  readonly #profilesRow = element('profiles-row', HTMLElement);
+  readonly #profiles = element('profiles', HTMLSelectElement);
+  readonly #waysRow = element('ways-row', HTMLElement);
+  readonly #ways = element('ways', HTMLFieldSetElement);
+  #shape = '';
+
+  constructor(send: (request: DeskRequest | LinkRequest) => void) {
+    this.#profiles.addEventListener('change', () => {
+      send({ kind: 'link', profile: this.#profiles.value });
+      // The keys that drive must not change the network.
+      this.#profiles.blur();
+    });
+    for (const button of this.#ways.querySelectorAll('button'))
+      button.addEventListener('click', () =>
+        send({ kind: 'playout-way', way: button.dataset['way'] as PlayoutWay }),
+      );
+  }
+
+  setLink({ profile, profiles }: DemoLink): void {
+    const shape = profiles.map(({ name }) => name).join(' ');
+    if (shape !== this.#shape) {
+      this.#shape = shape;
+      this.#profiles.replaceChildren(
+        ...profiles.map(({ name, about }) => {
+          const option = create('option', '', NAMES[name] ?? name) as HTMLOptionElement;
+          option.value = name;
+          option.title = about;
+          return option;
+        }),
+      );
+    }
+    this.#profilesRow.hidden = false;
+    this.#profiles.value = profile;
+    this.#profiles.title = profiles.find(({ name }) => name === profile)?.about ?? '';
+  }
+
+  update({ link }: Telemetry): void {
+    const { ways = [], playout } = link;
+    this.#waysRow.hidden = ways.length === 0;
+    const [kind = ''] = playout.split(/[:,]/);
+    for (const button of this.#ways.querySelectorAll('button'))
+      setAttribute(button, 'aria-pressed', String(button.dataset['way'] === kind));
+  }
+}

@@ -1,0 +1,41 @@
+import { duration, size, verdict, when } from './format.ts';
+import type { RecordState } from './store.ts';
+
+interface Props {
+  state: RecordState;
+  onSelect(id: string): void;
+}
+
+/** The recordings, newest first. */
+export function EpisodeTable({ state, onSelect }: Props) {
+  const { list, listProblem, selected } = state;
+  if (listProblem !== '') return <p class="empty bad">{listProblem}</p>;
+  if (list === null) return <p class="empty">Reading…</p>;
+  if (list.episodes.length === 0) return <p class="empty">No episode yet.</p>;
+  return (
+    <ul class="episodes" data-testid="episodes" aria-label="Episodes">
+      {list.episodes.map((episode) => {
+        const { tone, text } = verdict(episode);
+        return (
+          <li key={episode.id}>
+            <button
+              type="button"
+              data-testid={`episode-${episode.id}`}
+              aria-pressed={episode.id === selected}
+              onClick={() => onSelect(episode.id)}
+            >
+              <span class="episode-task">{episode.task || 'no task'}</span>
+              <span class="episode-time">{duration(episode.durationS)}</span>
+              <span class="episode-when muted">{when(episode.startedAt)}</span>
+              <span class="episode-size muted">{size(episode.sizeBytes)}</span>
+              <span class={`verdict ${tone}`} title={text}>
+                {text}
+              </span>
+              {episode.label && <span class="tag">{episode.label}</span>}
+            </button>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

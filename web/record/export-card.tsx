@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks';
+import type { ExportJob } from '../../src/core/console.ts';
+import type { RecordState } from './store.ts';
+
+interface Props {
+  state: RecordState;
+  onExport(name: string): void;
+}
+
+/** All recordings as a LeRobot dataset, made by a process beside the console. */
+export function ExportCard({ state, onExport }: Props) {
+  const [name, setName] = useState('dataset');
+  const { job, exportProblem, list } = state;
+  const running = job?.state === 'running';
+  const empty = (list?.episodes.length ?? 0) === 0;
+  return (
+    <section class="card" aria-labelledby="export-title">
+      <header class="card-head">
+        <h3 id="export-title">Export</h3>
+        <span class="muted">LeRobot dataset</span>
+      </header>
+      <div class="export-row">
+        <label class="field">
+          <span>Name</span>
+          <input
+            type="text"
+            data-testid="export-name"
+            value={name}
+            maxLength={64}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <button
+          type="button"
+          class="plain strong"
+          data-testid="export"
+          disabled={running || empty}
+          onClick={() => onExport(name)}
+        >
+          {running ? 'Exporting…' : 'Export all'}
+        </button>
+      </div>
+      {exportProblem !== '' && (
+        <p class="small bad" role="alert">
+          {exportProblem}
+        </p>
+      )}
+      {job && job.state !== 'idle' && <Progress job={job} />}
+    </section>
+  );
+}
+
+function Progress({ job }: { job: ExportJob }) {
+  const words = {
+    idle: '',
+    running: job.message,
+    done: `Written to ${job.out}`,
+    failed: `Failed: ${job.message}`,
+  };
+  return (
+    <div class="progress" data-testid="export-progress" data-state={job.state} role="status">
+      <progress
+        max={1}
+        {...(job.progress === null && job.state === 'running' ? {} : { value: job.progress ?? 0 })}
+      />
+      <p class="small">{words[job.state]}</p>
+    </div>
+  );
+}

@@ -1,0 +1,115 @@
+import { useEffect, useRef } from 'preact/hooks';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import type { EpisodeView } from '../../src/core/console.ts';
+import { css } from '../latency/plot.ts';
+import { onThemeChange } from '../shell/theme.ts';
+
+interface Props {
+  view: EpisodeView;
+  at: number;
+  onPick(at: number): void;
+}
+
+const COLOURS = 6;
+
+/** All joints of an episode: measured as lines, commanded dashed. */
+export function JointPlot({ view, at, onPick }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const position = useRef(0);
+  position.current = view.rows[at]?.timeNs ?? 0;
+  useEffect(() => {
+    if (box.current === null) return;
+    const made = createPlot(box.current, view, () => position.current / 1e9, onPick);
+    plot.current = made;
+    const resized = new ResizeObserver(() => {
+      const { clientWidth: width, clientHeight: height } = box.current!;
+      if (width > 0) made.setSize({ width, height });
+    });
+    resized.observe(box.current);
+    onThemeChange(() => plot.current === made && made.redraw(false, true));
+    return () => {
+      resized.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [view]);
+  useEffect(() => plot.current?.redraw(false, false), [at]);
+  return (
+    <div>
+      <div
+        ref={box}
+        class="joint-plot"
+        data-testid="joint-plot"
+        role="img"
+        aria-label="Joint angles over the episode"
+      />
+      <ul class="joint-legend">
+        {view.info.joints.map((joint, i) => (
+          <li key={joint}>
+            <i class={`segment-${i % COLOURS}`} />
+            {joint.replaceAll('_', ' ')}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function createPlot(
+  box: HTMLElement,
+  { info, rows }: EpisodeView,
+  positionS: () => number,
+  onPick: (at: number) => void,
+): uPlot {
+  const joints = info.joints.slice(0, rows[0]?.stateRad.length ?? 0);
+  const data: number[][] = [rows.map(({ timeNs }) => timeNs / 1e9)];
+  const series: uPlot.Series[] = [{}];
+  joints.forEach((_, i) => {
+    const stroke = () => css(`--seg-${i % COLOURS}`);
+    data.push(
+      rows.map(({ stateRad }) => stateRad[i]!),
+      rows.map(({ commandRad }) => commandRad[i]!),
+    );
+    series.push({ stroke, width: 1.5, points: { show: false } });
+    series.push({ stroke, width: 1, dash: [4, 4], points: { show: false } });
+  });
+  const both = { font: '11px system-ui, sans-serif', stroke: () => css('--muted'), ticks: { show: false } };
+  const made: uPlot = new uPlot(
+    {
+      width: box.clientWidth || 600,
+      height: box.clientHeight || 200,
+      legend: { show: false },
+      cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+      padding: [10, 12, 0, 0],
+      scales: { x: { time: false } },
+      axes: [
+        { ...both, grid: { show: false }, size: 20, gap: 2, values: (_, at) => at.map((s) => `${s} s`) },
+        {
+          ...both,
+          grid: { stroke: () => css('--line'), width: 1 },
+          size: 46,
+          gap: 6,
+          values: (_, at) => at.map((v, i) => (i === at.length - 1 ? `${v} rad` : String(v))),
+        },
+      ],
+      series,
+      hooks: { draw: [(plot) => drawPosition(plot, positionS())] },
+    },
+    data as uPlot.AlignedData,
+    box,
+  );
+  made.over.addEventListener('click', () => onPick(made.cursor.idx ?? 0));
+  return made;
+}
+
+function drawPosition(plot: uPlot, positionS: number): void {
+  const { ctx, bbox } = plot;
+  const x = Math.round(plot.valToPos(positionS, 'x', true));
+  if (!(x >= bbox.left - 1 && x <= bbox.left + bbox.width + 1)) return;
+  ctx.save();
+  ctx.fillStyle = css('--text');
+  ctx.fillRect(x, bbox.top, Math.max(1, devicePixelRatio), bbox.height);
+  ctx.restore();
+}

@@ -1,0 +1,88 @@
+import { render } from 'preact';
+import type { ExportJob } from '../../src/core/console.ts';
+import type { RecordRequest } from '../../src/core/recording.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { atMostEvery } from '../dom.ts';
+import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
+import { EpisodeTable } from './episode-table.tsx';
+import { ExportCard } from './export-card.tsx';
+import { Playback } from './playback.tsx';
+import { RecorderCard } from './recorder-card.tsx';
+import { RecordStore } from './store.ts';
+
+const TELEMETRY_MS = 200;
+
+export function openRecordPage(root: HTMLElement, context: PageContext): LazyPage {
+  const send = (request: RecordRequest): void => {
+    context.send(request);
+    // A label is a file beside the recording: it is there a moment later.
+    if (request.action === 'label') setTimeout(() => void store.refresh().then(reselect), 400);
+  };
+  const store = new RecordStore(() => draw());
+  const reselect = (): void => {
+    if (store.state.selected !== null) void store.select(store.state.selected);
+  };
+  const draw = (): void => render(<RecordPage store={store} send={send} />, root);
+  let latest: Telemetry | null = null;
+  const take = atMostEvery(TELEMETRY_MS, () => {
+    const { record = null, robot } = latest!;
+    const before = store.state.recorder;
+    store.set({ recorder: record, robotState: robot?.state ?? 'disconnected' });
+    if (before && record && before.state === 'recording' && record.state !== 'recording')
+      setTimeout(() => void store.refresh(), 300);
+  });
+  draw();
+  return {
+    setShown: (shown) => shown && void store.refresh(),
+    show(telemetry, nowMs) {
+      latest = telemetry;
+      take(nowMs);
+    },
+    setModel: (model) => store.set({ model }),
+    exported: (job: ExportJob) => store.set({ job }),
+  };
+}
+
+function RecordPage({ store, send }: { store: RecordStore; send(request: RecordRequest): void }) {
+  const { state } = store;
+  const { view, viewProblem, selected, list } = state;
+  return (
+    <>
+      <header class="page-head">
+        <div>
+          <h2>Record</h2>
+          <p class="muted">{list?.dir ?? 'Episodes of what was commanded, measured and seen'}</p>
+        </div>
+        <div class="page-tools">
+          <button type="button" class="plain" onClick={() => void store.refresh()}>
+            Refresh
+          </button>
+        </div>
+      </header>
+      <div class="record-grid">
+        <div class="record-side">
+          <RecorderCard state={state} send={send} />
+          <section class="card list-card" aria-labelledby="episodes-title">
+            <header class="card-head">
+              <h3 id="episodes-title">Episodes</h3>
+              <span class="muted">{list ? list.episodes.length : ''}</span>
+            </header>
+            <EpisodeTable state={state} onSelect={(id) => void store.select(id)} />
+          </section>
+          <ExportCard state={state} onExport={(name) => void store.export(name)} />
+        </div>
+        <div class="record-main">
+          {view ? (
+            <Playback key={view.info.id} view={view} send={send} />
+          ) : (
+            <section class="card empty-card" aria-label="Playback">
+              <p class={viewProblem ? 'bad' : 'muted'}>
+                {viewProblem || (selected ? 'Reading the episode…' : 'Choose an episode to look through it.')}
+              </p>
+            </section>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,167 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { EpisodeView } from '../../src/core/console.ts';
+import type { EpisodeQuality, RecordRequest } from '../../src/core/recording.ts';
+import { milliseconds } from '../panels/words.ts';
+import { duration, size, verdict, when } from './format.ts';
+import { FrameView } from './frame-view.tsx';
+import { JointPlot } from './joint-plot.tsx';
+
+interface Props {
+  view: EpisodeView;
+  send(request: RecordRequest): void;
+}
+
+const LABELS = ['success', 'failure'];
+
+/** An episode, to be looked through: cameras, joints, and what was going on. */
+export function Playback({ view, send }: Props) {
+  const { info, rows } = view;
+  const [at, setAt] = useState(0);
+  const [playing, setPlaying] = useState(false);
+  const last = Math.max(0, rows.length - 1);
+  usePlaying(playing, view, at, setAt, () => setPlaying(false));
+  const row = rows[Math.min(at, last)];
+  return (
+    <section class="card playback" aria-labelledby="playback-title" data-testid="playback">
+      <header class="card-head">
+        <h3 id="playback-title">{info.task || info.id}</h3>
+        <span class="muted">
+          {when(info.startedAt)} · {info.robot}
+        </span>
+      </header>
+      {info.cameras.length > 0 && row && (
+        <div class="frames">
+          {info.cameras.map((camera) => (
+            <FrameView
+              key={camera}
+              episode={info.id}
+              camera={camera}
+              row={row.index}
+              frame={row.frames[camera]}
+            />
+          ))}
+        </div>
+      )}
+      <JointPlot view={view} at={at} onPick={setAt} />
+      <div class="scrub">
+        <button
+          type="button"
+          class="plain"
+          data-testid="play"
+          aria-pressed={playing}
+          onClick={() => {
+            if (at >= last) setAt(0);
+            setPlaying(!playing);
+          }}
+        >
+          {playing ? 'Pause' : 'Play'}
+        </button>
+        <input
+          type="range"
+          data-testid="scrub"
+          aria-label="Position in the episode"
+          min={0}
+          max={last}
+          value={at}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
+        <output data-testid="scrub-time">
+          {((row?.timeNs ?? 0) / 1e9).toFixed(2)} / {info.durationS.toFixed(2)} s
+        </output>
+      </div>
+      {row && (
+        <p class="small row-facts" data-testid="row-facts">
+          <span>row {row.index}</span>
+          <span>{row.supervisor}</span>
+          <span>{row.limitedBy ? `limited by ${row.limitedBy}` : 'not limited'}</span>
+          <span>one way {milliseconds(row.oneWayNs === null ? null : row.oneWayNs / 1e6)} ms</span>
+          <span>
+            playout {milliseconds(row.playoutDelayNs === null ? null : row.playoutDelayNs / 1e6)} ms
+          </span>
+        </p>
+      )}
+      <Quality view={view} />
+      <div class="label-row">
+        <span class="muted">Label</span>
+        {LABELS.map((label) => (
+          <button
+            type="button"
+            key={label}
+            class="plain"
+            aria-pressed={info.label === label}
+            onClick={() => send({ kind: 'record', action: 'label', episode: info.id, label })}
+          >
+            {label}
+          </button>
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function usePlaying(
+  playing: boolean,
+  { rows }: EpisodeView,
+  at: number,
+  setAt: (at: number) => void,
+  onEnd: () => void,
+): void {
+  const now = useRef(at);
+  now.current = at;
+  useEffect(() => {
+    if (!playing) return;
+    const startMs = performance.now();
+    const fromNs = rows[now.current]?.timeNs ?? 0;
+    const timer = setInterval(() => {
+      const untilNs = fromNs + (performance.now() - startMs) * 1e6;
+      let next = now.current;
+      while (next < rows.length - 1 && rows[next + 1]!.timeNs <= untilNs) next++;
+      if (next !== now.current) setAt(next);
+      if (next >= rows.length - 1) onEnd();
+    }, 33);
+    return () => clearInterval(timer);
+  }, [playing, rows]);
+}
+
+const NUMBERS: [keyof EpisodeQuality, string, (value: number) => string][] = [
+  ['skippedShare', 'rows skipped', (value) => `${(100 * value).toFixed(1)} %`],
+  ['staleShare', 'stale pictures', (value) => `${(100 * value).toFixed(1)} %`],
+  ['jerkP95RadS3', 'jerk p95', (value) => `${Math.round(value)} rad/s³`],
+  ['frameAgeP95Ms', 'picture age p95', (value) => `${milliseconds(value)} ms`],
+  ['oneWayP95Ms', 'one way p95', (value) => `${milliseconds(value)} ms`],
+  ['badWindows', 'bad seconds', String],
+];
+
+function Quality({ view: { info } }: { view: EpisodeView }) {
+  const { tone, text } = verdict(info);
+  const { quality } = info;
+  return (
+    <dl class="quality" data-testid="quality">
+      <div class="wide">
+        <dt>quality gate</dt>
+        <dd class={tone}>{text}</dd>
+      </div>
+      <div>
+        <dt>length</dt>
+        <dd>{duration(info.durationS)}</dd>
+      </div>
+      <div>
+        <dt>rows</dt>
+        <dd>
+          {info.rows.toLocaleString('en')} at {info.rateHz} Hz
+        </dd>
+      </div>
+      <div>
+        <dt>size</dt>
+        <dd>{size(info.sizeBytes)}</dd>
+      </div>
+      {quality &&
+        NUMBERS.map(([key, name, format]) => (
+          <div key={key}>
+            <dt>{name}</dt>
+            <dd>{typeof quality[key] === 'number' ? format(quality[key]) : '—'}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}

@@ -1,0 +1,101 @@
+import type { ExportJob, LinkRequest } from '../../src/core/console.ts';
+import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import { element } from '../dom.ts';
+import type { LatencyWindow } from '../panels/latency-window.ts';
+import type { PageName } from './router.ts';
+
+/** What the pages besides Operate are given. */
+export interface PageContext {
+  commands: LatencyWindow;
+  send(request: DeskRequest | LinkRequest): boolean;
+}
+
+/** A page that is loaded when it is first opened. */
+export interface LazyPage {
+  /** Shown, or hidden again. */
+  setShown(shown: boolean): void;
+  /** Telemetry, while it is shown. */
+  show(telemetry: Telemetry, nowMs: number): void;
+  setModel?(model: RobotModel): void;
+  exported?(job: ExportJob): void;
+}
+
+type LazyName = Exclude<PageName, 'operate'>;
+type Opener = (root: HTMLElement, context: PageContext) => LazyPage;
+
+const LOADERS: Record<LazyName, () => Promise<Opener>> = {
+  latency: async () => (await import('../latency/page.ts')).openLatencyPage,
+  record: async () => (await import('../record/page.tsx')).openRecordPage,
+  devices: async () => (await import('../devices/page.tsx')).openDevicesPage,
+};
+
+export class LazyPages {
+  readonly #context: PageContext;
+  readonly #open = new Map<LazyName, Promise<LazyPage>>();
+  #shown: LazyPage | null = null;
+  #current: PageName = 'operate';
+  #model: RobotModel | null = null;
+  #job: ExportJob | null = null;
+
+  constructor(context: PageContext) {
+    this.#context = context;
+  }
+
+  enter(page: PageName): void {
+    this.#current = page;
+    this.#shown?.setShown(false);
+    this.#shown = null;
+    if (page !== 'operate') void this.#load(page);
+  }
+
+  show(telemetry: Telemetry, nowMs: number): void {
+    this.#shown?.show(telemetry, nowMs);
+  }
+
+  setModel(model: RobotModel): void {
+    this.#model = model;
+    for (const page of this.#open.values())
+      page.then(
+        (opened) => opened.setModel?.(model),
+        () => {},
+      );
+  }
+
+  exported(job: ExportJob): void {
+    this.#job = job;
+    for (const page of this.#open.values())
+      page.then(
+        (opened) => opened.exported?.(job),
+        () => {},
+      );
+  }
+
+  async #load(name: LazyName): Promise<void> {
+    let loading = this.#open.get(name);
+    if (loading === undefined) {
+      loading = LOADERS[name]().then((open) => this.#start(name, open));
+      this.#open.set(name, loading);
+    }
+    const page = await loading.catch(() => this.#failed(name));
+    if (page === null || this.#current !== name) return;
+    this.#shown = page;
+    page.setShown(true);
+    if (window.__farhand.lastTelemetry) page.show(window.__farhand.lastTelemetry, performance.now());
+  }
+
+  /** The console was built anew since this document was loaded, or is gone; the next visit tries again. */
+  #failed(name: LazyName): null {
+    this.#open.delete(name);
+    const words = 'This page could not be loaded. Reload it in the browser; the robot does not mind.';
+    element(`page-${name}`, HTMLElement).textContent = words;
+    return null;
+  }
+
+  #start(name: LazyName, open: Opener): LazyPage {
+    const page = open(element(`page-${name}`, HTMLElement), this.#context);
+    if (this.#model) page.setModel?.(this.#model);
+    if (this.#job) page.exported?.(this.#job);
+    return page;
+  }
+}
