@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { writeRobotBoard } from '../../src/app/robot/board.ts';
+import { robotBoardSize, writeRobotBoard } from '../../src/app/robot/board.ts';
 import { PairLink } from '../../src/app/robot/pair-link.ts';
 import { neighbourOf, PairWatch, pairBoardSize, writePairBoard } from '../../src/app/robot/pair-watch.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
@@ -177,7 +177,7 @@ describe('the link of two arms', () => {
       const pair = pairOf(other, { port: ports[0], otherPort: ports[1] });
       const bench = new Bench(new HostileDriver(own.homeRad), own, {}, neighbourOf(pair, other));
       const tell = () => {
-        const numbers = new Float64Array(7 + 2 * own.joints.length);
+        const numbers = new Float64Array(robotBoardSize(own.joints.length));
         writeRobotBoard(new SnapshotBoard(memory.board), numbers, bench.nowNs, bench.supervisor, 0, 0);
       };
       const watch = new PairWatch(new SnapshotBoard(memory.pair), other.joints.length, 100);
