@@ -183,6 +183,17 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
   });
 });
 
+describe('an arm of a VLAI L1 over CAN', { skip, timeout: 60_000 }, () => {
+  it('is OpenArm’s, with settings and gains of its own', async () => {
+    await withRig('vlai-l1', {}, async (rig) => {
+      const arm = await rig.open();
+      const goal = arm.shifted(arm.read(), 0.1);
+      assert.equal(await arm.enable(), 'ok');
+      near((await arm.run(600, goal))[0]!, goal[0]!, 5e-3);
+    });
+  });
+});
+
 describe('a DK1 follower', { skip, timeout: 60_000, concurrency: 8 }, () => {
   it('finds the open end of its gripper first, then closes it by its way', async () => {
     await withRig('dk1', {}, async (rig) => {
