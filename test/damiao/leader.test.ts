@@ -59,21 +59,17 @@ describe('a leader arm', { skip, timeout: 30_000 }, () => {
     const ear = createSocket('udp4');
     await new Promise<void>((resolve) => ear.bind(0, '127.0.0.1', () => resolve()));
     const heard: RctpPacket[] = [];
-    let wake = () => {};
     ear.on('message', (message) => {
       const packet = emptyRctp();
       assert.equal(decodeRctp(message, message.length, packet), null);
       heard.push(packet);
-      wake();
     });
     const until = async (isSo: (packet: RctpPacket) => boolean): Promise<RctpPacket> => {
-      for (;;) {
+      for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(5)) {
         const found = heard.find(isSo);
         if (found) return found;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
       }
+      throw new Error(`not among ${heard.length} packets`);
     };
     const leader = await Leader.open({
       port: pty.path,
