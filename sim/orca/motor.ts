@@ -114,6 +114,13 @@ export class SimMotor {
     this.#velocityTicksS = 0;
   }
 
+  /** A person turns it, which takes a motor without torque. */
+  turnTo(ticks: number): void {
+    if (this.hasTorque) return;
+    this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, ticks));
+    this.#present(0);
+  }
+
   clearTurns(): boolean {
     if (this.hasTorque) return false;
     this.#turnTicks = -Math.floor(this.#ticks / TICKS_PER_TURN) * TICKS_PER_TURN;

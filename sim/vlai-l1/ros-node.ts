@@ -1,7 +1,13 @@
 import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
-import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
+import {
+  float64MultiArray,
+  jointState,
+  readMessageOf,
+  ros2Topic,
+  text,
+} from '../../src/robot/buses/dds/ros2.ts';
 import { type DualArm, JOINT_NAMES, type Side } from './dual-arm.ts';
 
 const BYTES = 4096;
@@ -20,6 +26,10 @@ export async function openRosNode(
     });
   listen('/dual_xarm/joints', (data) => dual.joints(data));
   listen('/dual_xarm/gripperpos', (data) => dual.gripper(data));
+  participant.addReader(ros2Topic('/chassis/cmd', text, { reliable: true }), ({ payload, gone }) => {
+    const order = gone === 0 ? readMessageOf(text, payload) : null;
+    if (order !== null) dual.chassis.push(order.data);
+  });
   const out = new CdrWriter(new Uint8Array(BYTES));
   const writers = (['left', 'right'] as const).map((side: Side) => ({
     arm: dual.arms[side],

@@ -1,6 +1,11 @@
+import { createInterface } from 'node:readline';
+import { JointsSink } from '../app/leader/joints-sink.ts';
 import { Leader } from '../app/leader/leader.ts';
+import type { LeaderGripper } from '../app/leader/leader-pose.ts';
+import { RctpSink } from '../app/leader/rctp-sink.ts';
 import { loadModel } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { RobotModel } from '../core/robot-model.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
@@ -9,11 +14,15 @@ const CLOSED_TICKS = 1670;
 
 export const leaderVerb: Verb = {
   name: 'leader',
-  usage: '--port PATH [--to HOST:PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
+  usage: '--port PATH [--to HOST:PORT | --joints PORT] [--model NAME] [--hz HZ] [--baud BAUD] [--spring MA]',
   about:
-    'A leader arm of Dynamixel motors as an input: its pose goes out as RCTP, to an operator with input rctp.',
+    'A leader arm of Dynamixel motors as an input: as a hand over RCTP, or joint by joint to the input joints.',
   details: `  farhand leader --port /dev/ttyUSB0
   farhand leader --port /dev/ttyUSB1 --to 127.0.0.1:8889
+  farhand leader --port /dev/ttyUSB0 --joints 4773
+
+With --joints the follower takes the joints one for one, from an operator on this machine with operator.input=joints. Enter
+lets it follow, slowly at first to where the leader stands; Enter again lets go.
 
 Joints are motors 1 to N, the gripper is motor N + 1. All joints are free to be moved; the gripper is held open by a small
 current. Whatever stops answering is a hand that is lost: the robot holds. See docs/drivers/dk1.md.`,
@@ -24,6 +33,7 @@ current. Whatever stops answering is a hand that is lost: the robot holds. See d
       value: 'HOST:PORT',
       about: 'where to send (default: 127.0.0.1:8888, the right hand)',
     },
+    joints: { type: 'string', value: 'PORT', about: 'joint by joint, to the input joints on this port' },
     model: { type: 'string', value: 'NAME', about: 'model of the follower (default: dk1)' },
     hz: { type: 'string', value: 'HZ', about: 'poses per second (default: 100)' },
     baud: { type: 'string', value: 'BAUD', about: 'of the bus (default: 1000000)' },
@@ -37,23 +47,44 @@ current. Whatever stops answering is a hand that is lost: the robot holds. See d
         hint: 'Give the serial device, for example --port /dev/ttyUSB0.',
       });
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
-    const to = target(String(given.values['to'] ?? '127.0.0.1:8888'));
+    const model = loadModel(String(given.values['model'] ?? 'dk1'));
+    const gripper = { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS };
+    const joints = jointsSink(given, model, gripper);
+    const sink =
+      joints ?? new RctpSink(target(String(given.values['to'] ?? '127.0.0.1:8888')), model, gripper);
     const leader = await Leader.open({
       port,
       baudRate: numberOption(given, 'baud', 9600, 4_500_000) ?? 1_000_000,
-      model: loadModel(String(given.values['model'] ?? 'dk1')),
+      joints: model.joints.length,
       hz: numberOption(given, 'hz', 10, 500) ?? 100,
-      to,
-      gripper: { openTicks: OPEN_TICKS, closedTicks: CLOSED_TICKS },
+      sink,
+      gripper,
       springMa: Math.round(numberOption(given, 'spring', 0, 300) ?? 100),
     });
-    console.log(`leader on ${port} → RCTP ${to.host}:${to.port}`);
+    console.log(`leader on ${port} → ${sink.name}`);
+    if (joints !== null) onEnter(() => console.log(joints.toggle() ? 'follow' : 'let go'));
     await ended;
     console.log(JSON.stringify(leader.counts));
     await leader.close();
+    process.stdin.destroy();
     return 0;
   },
 };
+
+function jointsSink(given: Given, model: RobotModel, gripper: LeaderGripper): JointsSink | null {
+  const port = numberOption(given, 'joints', 1, 65_535);
+  if (port === null) return null;
+  if (given.values['to'] === undefined) return new JointsSink(port, model, gripper);
+  throw new TeleopError('bad-option', '--to is for a hand, --joints for joints', {
+    hint: 'Give one of them.',
+  });
+}
+
+/** A terminal that ends is no key that was pressed. */
+function onEnter(toggle: () => void): void {
+  console.log('Enter: follow, and let go');
+  createInterface({ input: process.stdin }).on('line', toggle);
+}
 
 function target(text: string): { host: string; port: number } {
   const [, host = '', port = ''] = /^([\w.-]+):(\d{1,5})$/.exec(text) ?? [];

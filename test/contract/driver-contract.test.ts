@@ -104,7 +104,10 @@ for (const name of pluginNames('driver')) {
       await bench.with(async (arm) => {
         const goal = arm.shifted(arm.read(), 0.1);
         assert.equal(await arm.enable(), 'ok');
-        assertNear(await arm.run(3000, goal), goal, fixture?.toleranceRad ?? 0.01);
+        const toleranceRad = fixture?.toleranceRad ?? 0.01;
+        const reached = await arm.run(1000, goal);
+        const isThere = reached.every((rad, i) => Math.abs(rad - goal[i]!) <= toleranceRad);
+        assertNear(await arm.run(isThere ? 100 : 2000, goal), goal, toleranceRad);
       });
     });
 
@@ -113,7 +116,8 @@ for (const name of pluginNames('driver')) {
         const from = arm.read();
         const away = arm.shifted(from, 1);
         assert.equal(await arm.enable(), 'ok');
-        await arm.run(200, away);
+        // Not so long that a fast joint is there already.
+        await arm.run(Math.min(200, 600 / model.joints[0]!.maxVelocityRadS), away);
         arm.driver.stop(arm.nowNs);
         const rest = await arm.run(1000, away);
         assertNear(await arm.run(500, away), rest);

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
 import { CONTROL_MODE, REGISTER } from '../../src/robot/damiao/frames.ts';
-import { ARMS, withRig } from './damiao-rig.ts';
+import { ARMS, DamiaoRig, withRig } from './damiao-rig.ts';
 
 const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
 const mismatch = (pattern: RegExp) => (error: unknown) =>
   error instanceof TeleopError && error.code === 'model-mismatch' && pattern.test(error.message);
 const near = (actual: number, expected: number, by: number, what = '') =>
   assert.ok(Math.abs(actual - expected) <= by, `${what} ${actual} is not ${expected}`);
+
+after(() => DamiaoRig.endAll());
 
 describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, () => {
   it('is refused where a motor is scaled as another type, by name', async () => {
@@ -19,6 +21,13 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
       assert.ok(!rig.commands.some((text) => text.endsWith('FC')), 'nothing was enabled');
       const arm = await rig.open({ acceptAnyLimits: true });
       near(arm.read()[2]!, 0, 1e-3, 'scaled by what the motor says');
+    });
+  });
+
+  it('is refused where a motor’s ranges are none, whatever is accepted', async () => {
+    const limits = { 2: { positionRad: 12.5, velocityRadS: 0, torqueNm: 28 } };
+    await withRig('openarm', { limits }, async (rig) => {
+      await assert.rejects(() => rig.open({ acceptAnyLimits: true }), mismatch(/joint3 .*VMAX 0/));
     });
   });
 
@@ -73,16 +82,38 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
       assert.equal(await arm.enable(), 'ok');
       assert.equal(arm.driver.fault, '');
       near((await arm.run(100))[0]!, held[0]!, 2e-3);
+      assert.deepEqual([...arm.answers], ['ok']);
+      assert.ok(rig.sim.arm.allEnabled, 'the failed one, too');
+      rig.sim.arm.motors[2]!.status = 0;
+      await arm.run(60, null, false);
+      assert.match(arm.driver.fault, /joint3 lost its power/);
+    });
+  });
+
+  it('does not touch motors that somebody else has enabled under another kind of control', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const motor = rig.sim.arm.motors[3]!;
+      motor.registers.set(REGISTER.controlMode, CONTROL_MODE.positionVelocity);
+      motor.status = 1;
+      const arm = await rig.open();
+      assert.equal(await arm.enable(), 'fault');
+      assert.match(arm.driver.fault, /joint4 is enabled under another kind of control/);
+      await arm.run(150, null, false);
+      assert.ok(motor.enabled, 'it may carry the arm');
+      assert.ok(
+        rig.sim.arm.motors.every(({ enabled }, i) => enabled === (i === 3)),
+        'the rest is without power again',
+      );
     });
   });
 
   it('tells of a motor that falls silent, and the others hold', async () => {
     await withRig('openarm', {}, async (rig) => {
-      const arm = await rig.open({ feedbackTimeoutMs: 60 });
+      const arm = await rig.open({ feedbackTimeoutMs: 250 });
       assert.equal(await arm.enable(), 'ok');
       rig.sim.arm.motors[1]!.mute = true;
-      await arm.run(300, null, false);
-      assert.match(arm.driver.fault, /no answer from joint2 for 60 ms/);
+      for (let i = 0; i < 100 && arm.driver.fault === ''; i++) await arm.run(20, null, false);
+      assert.match(arm.driver.fault, /no answer from joint2 for 250 ms/);
       assert.equal(arm.driver.enable(arm.nowNs), 'fault');
       assert.ok(rig.sim.arm.allEnabled);
     });
@@ -98,7 +129,12 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
         const arm = await rig.open({ onStop });
         assert.equal(await arm.enable(), 'ok');
         await arm.run(100, arm.shifted(arm.read(), 0.3));
+        rig.sim.tick(performance.now());
+        rig.commands.length = 0;
         arm.driver.stop(arm.nowNs);
+        rig.sim.tick(performance.now());
+        assert.equal(rig.commands.length, 8, 'on the wire before the call is over');
+        assert.equal(rig.sim.arm.allEnabled, stays, `${onStop}, at once`);
         await arm.run(100);
         assert.equal(rig.sim.arm.allEnabled, stays, onStop);
         const kp = Number.parseInt(rig.commands.at(-8)!.slice(-9, -6), 16);
@@ -126,6 +162,16 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
         'nothing powered it',
       );
       assert.equal(await arm.enable(), 'ok');
+    });
+  });
+
+  it('stays inside the model’s range, whatever is written', async () => {
+    await withRig('openarm', {}, async (rig) => {
+      const arm = await rig.open();
+      const goal = arm.read();
+      goal[5] = 1.2;
+      assert.equal(await arm.enable(), 'ok');
+      near((await arm.run(600, goal))[5]!, 0.785398, 0.01);
     });
   });
 
@@ -183,6 +229,17 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
   });
 });
 
+describe('an arm of a VLAI L1 over CAN', { skip, timeout: 60_000 }, () => {
+  it('is OpenArm’s, with settings and gains of its own', async () => {
+    await withRig('vlai-l1', {}, async (rig) => {
+      const arm = await rig.open();
+      const goal = arm.shifted(arm.read(), 0.1);
+      assert.equal(await arm.enable(), 'ok');
+      near((await arm.run(600, goal))[0]!, goal[0]!, 5e-3);
+    });
+  });
+});
+
 describe('a DK1 follower', { skip, timeout: 60_000, concurrency: 8 }, () => {
   it('finds the open end of its gripper first, then closes it by its way', async () => {
     await withRig('dk1', {}, async (rig) => {
@@ -194,10 +251,11 @@ describe('a DK1 follower', { skip, timeout: 60_000, concurrency: 8 }, () => {
       near(arm.read()[1]!, rest[1]!, 2e-3, 'the joints stayed');
       near(arm.reading.gripper, 0, 0.01);
       const target = Float64Array.from(rest);
-      for (let i = 0; i < 140; i++) {
+      for (let i = 0; i < 1000 && gripper.positionRad > 0.41 - 4.7; i++) {
         arm.driver.write(arm.nowNs, target, 1);
         await arm.run(5);
       }
+      await arm.run(20);
       near(gripper.positionRad, 0.4 - 4.7, 0.02, 'closed');
       near(arm.reading.gripper, 1, 0.01);
       assert.equal(gripper.registers.get(REGISTER.controlMode), CONTROL_MODE.positionForce);

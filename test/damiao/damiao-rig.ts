@@ -21,6 +21,8 @@ export type ArmName = keyof typeof ARMS;
 
 /** A simulated arm in this process, at a path that stays while its adapter comes and goes. */
 export class DamiaoRig {
+  /** Those that a test which ran out of time left behind: their timers would keep the process for ever. */
+  static readonly #running = new Set<DamiaoRig>();
   readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-damiao-'));
   readonly link = path.join(this.folder, 'tty');
   /** Commands that reached the arm since they were last taken out, in cansend notation. */
@@ -41,6 +43,7 @@ export class DamiaoRig {
 
   static async start(name: ArmName, options: Partial<SimArmOptions> = {}): Promise<DamiaoRig> {
     const rig = new DamiaoRig(name, options);
+    DamiaoRig.#running.add(rig);
     await rig.plugIn();
     return rig;
   }
@@ -87,7 +90,12 @@ export class DamiaoRig {
     return arm;
   }
 
+  static endAll(): void {
+    for (const rig of DamiaoRig.#running) rig.end();
+  }
+
   end(): void {
+    DamiaoRig.#running.delete(this);
     for (const arm of this.#arms) arm.driver.dispose();
     this.unplug();
     rmSync(this.folder, { recursive: true, force: true });

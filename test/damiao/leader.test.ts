@@ -2,17 +2,20 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
-import { SimMotor } from '../../sim/orca/motor.ts';
-import { Responder } from '../../sim/orca/responder.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SimLeader } from '../../sim/dk1-leader/leader.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { JointsSink } from '../../src/app/leader/joints-sink.ts';
 import { Leader } from '../../src/app/leader/leader.ts';
 import { LeaderPose, leaderRad } from '../../src/app/leader/leader-pose.ts';
+import { RctpSink } from '../../src/app/leader/rctp-sink.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain } from '../../src/core/chain.ts';
 import { baseFromVr, quatAngleRad, quatMultiply, quatRotate } from '../../src/core/frames.ts';
 import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/rctp.ts';
-import { MODE, REGISTER, XC330 } from '../../src/robot/buses/dynamixel/control-table.ts';
-import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import { MODE, REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
+import { FaultRig } from '../e2e/fault-rig.ts';
 
 const model = loadModel('dk1');
 const GRIPPER = { openTicks: 2280, closedTicks: 1670 };
@@ -50,42 +53,30 @@ describe('a leader arm', { skip, timeout: 30_000 }, () => {
 
   it('sends its pose as a hand’s, and is lost when a motor is', async () => {
     const pty = await openPty();
-    const range = { lowTicks: -5000, highTicks: 9000, firmware: 52 };
-    const motors = STAND.map((ticks, i) => new SimMotor({ id: i + 1, type: XC330, ticks, ...range }));
-    const responder = new Responder(motors);
-    const parser = new PacketParser((packet) => {
-      for (const answer of responder.answersTo(packet, performance.now())) pty.write(answer, answer.length);
-    });
-    const bytes = new Uint8Array(4096);
-    const ticker = setInterval(() => {
-      const count = pty.read(bytes);
-      if (count > 0) parser.push(bytes, count);
-    }, 1);
+    const sim = new SimLeader(pty, STAND);
+    const { motors } = sim;
+    const ticker = setInterval(() => sim.tick(performance.now()), 1);
     const ear = createSocket('udp4');
     await new Promise<void>((resolve) => ear.bind(0, '127.0.0.1', () => resolve()));
     const heard: RctpPacket[] = [];
-    let wake = () => {};
     ear.on('message', (message) => {
       const packet = emptyRctp();
       assert.equal(decodeRctp(message, message.length, packet), null);
       heard.push(packet);
-      wake();
     });
     const until = async (isSo: (packet: RctpPacket) => boolean): Promise<RctpPacket> => {
-      for (;;) {
+      for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(5)) {
         const found = heard.find(isSo);
         if (found) return found;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
       }
+      throw new Error(`not among ${heard.length} packets`);
     };
     const leader = await Leader.open({
       port: pty.path,
       baudRate: 1_000_000,
-      model,
+      joints: 6,
       hz: 100,
-      to: { host: '127.0.0.1', port: (ear.address() as AddressInfo).port },
+      sink: new RctpSink({ host: '127.0.0.1', port: (ear.address() as AddressInfo).port }, model, GRIPPER),
       gripper: GRIPPER,
       springMa: 100,
     });
@@ -109,6 +100,54 @@ describe('a leader arm', { skip, timeout: 30_000 }, () => {
       clearInterval(ticker);
       ear.close();
       pty.close();
+    }
+  });
+
+  it('is followed joint by joint once a person says so, slowly at first, and never after a loss', async () => {
+    const [port = 0] = await freeUdpPorts(1);
+    const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
+    const rig = await FaultRig.start(input, 'armed', 'demo', ['model=dk1']);
+    const pty = await openPty();
+    const sim = new SimLeader(pty, [...Array<number>(6).fill(2048), GRIPPER.openTicks]);
+    const stand = model.homeRad.map((rad, i) => rad + [0.15, -0.1, 0.1, 0.1, -0.15, 0.2][i]!);
+    sim.lead(stand);
+    const ticker = setInterval(() => sim.tick(performance.now()), 1);
+    const sink = new JointsSink(port, model, GRIPPER);
+    const own = { port: pty.path, baudRate: 1_000_000, joints: 6, hz: 100, gripper: GRIPPER, springMa: 0 };
+    const leader = await Leader.open({ ...own, sink });
+    const isAt = (goal: readonly number[]) =>
+      rig.last.measuredRad.every((rad, i) => Math.abs(rad - goal[i]!) < 0.01);
+    const reach = async (goal: readonly number[]) => {
+      for (let i = 0; i < 500 && !isAt(goal); i++) await sleep(20);
+      assert.ok(isAt(goal), `${rig.last.measuredRad} is not ${goal} (${rig.last.state}, ${rig.last.cause})`);
+    };
+    try {
+      await sleep(300);
+      assert.ok(isAt(model.homeRad), 'nobody said so yet');
+      const startNs = rig.nowNs();
+      assert.ok(sink.toggle());
+      await rig.waitFor('engaged');
+      await reach(stand);
+      assert.ok(rig.topSpeedRadS(startNs) < 1, `${rig.topSpeedRadS(startNs)} rad/s`);
+      await sleep(500);
+      const turned = stand.map((rad, i) => (i === 0 ? rad + 0.1 : rad));
+      for (let i = 1; i <= 20; i++) {
+        sim.lead([stand[0]! + 0.005 * i, ...stand.slice(1)]);
+        await sleep(20);
+      }
+      await reach(turned);
+      sim.motors[2]!.unplugged = true;
+      await rig.waitFor('hold', 2000);
+      sim.motors[2]!.unplugged = false;
+      sim.lead(stand);
+      await sleep(500);
+      assert.equal(rig.last.state, 'hold');
+      assert.ok(!sink.follows && isAt(turned), 'it waits for the person');
+    } finally {
+      await leader.close();
+      clearInterval(ticker);
+      pty.close();
+      await rig.close();
     }
   });
 });

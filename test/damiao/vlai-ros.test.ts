@@ -5,6 +5,7 @@ import * as roslib from 'roslib';
 import { DualArm } from '../../sim/vlai-l1/dual-arm.ts';
 import { openRosNode } from '../../sim/vlai-l1/ros-node.ts';
 import { RosbridgeServer } from '../../sim/vlai-l1/rosbridge-server.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
@@ -14,8 +15,8 @@ import { stateOf } from '../../src/robot/vlai/rosbridge-topics.ts';
 import { Arm } from '../contract/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 
-const model = fixtureModel('vlai-l1-right');
 const STEP_MS = 5;
+let nextDomainId = 100 + (process.pid % 100);
 
 /** What is used of roslib, whose declarations cannot be followed from an ES module. */
 interface Roslib {
@@ -44,12 +45,12 @@ async function withDual(
   via: 'ros2' | 'rosbridge',
   work: (
     dual: DualArm,
-    open: (more?: object) => Promise<Arm>,
+    open: (more?: object, side?: 'right' | 'left') => Promise<Arm>,
     server: RosbridgeServer | null,
   ) => Promise<void>,
 ): Promise<void> {
   const dual = new DualArm();
-  const domainId = 100 + (process.pid % 100);
+  const domainId = nextDomainId++;
   const server = via === 'rosbridge' ? await RosbridgeServer.open(dual, 0) : null;
   const node = via === 'ros2' ? await openRosNode(dual, domainId) : null;
   const ticker = setInterval(() => {
@@ -58,10 +59,11 @@ async function withDual(
     node?.publish();
   }, STEP_MS);
   const arms: Arm[] = [];
-  const open = async (more: object = {}): Promise<Arm> => {
+  const open = async (more: object = {}, side: 'right' | 'left' = 'right'): Promise<Arm> => {
+    const model = fixtureModel(`vlai-l1-${side}`);
     const plugin = await loadPlugin('driver', 'vlai-l1');
     const ros = { domainId, url: `ws://127.0.0.1:${server?.port ?? 1}`, feedbackTimeoutMs: 400, ...more };
-    const config = pluginConfig('driver', 'vlai-l1', plugin, { via, ros });
+    const config = pluginConfig('driver', 'vlai-l1', plugin, { via, side, ros });
     const arm = new Arm(await plugin.open(config, model, monotonicClock), model, true);
     arms.push(arm);
     await arm.settle();
@@ -88,6 +90,7 @@ describe('VLAI L1 through its ROS 2 node', { timeout: 40_000, concurrency: 6 }, 
         assert.equal(await arm.enable(), 'ok');
         await arm.run(100);
         near(arm.read(), rest, 1e-6);
+        assert.deepEqual(dual.grippers, [0, 0], 'grippers stay as they were');
         const goal = arm.shifted(rest, 0.2);
         await arm.run(500, goal);
         near([...dual.arms.right.positionsRad], goal, 0.01);
@@ -99,7 +102,41 @@ describe('VLAI L1 through its ROS 2 node', { timeout: 40_000, concurrency: 6 }, 
         assert.equal(arm.driver.fault, '');
         assert.equal(dual.refused, 0);
         assert.equal(dual.homed, 0, 'never by a service that knows no limits of ours');
-        if (via === 'rosbridge') assert.ok(dual.chassis.includes('stop'));
+        assert.ok(dual.chassis.includes('stop'));
+      });
+    });
+
+  for (const via of ['rosbridge', 'ros2'] as const)
+    it(`${via}: two processes drive both arms, one of them speaks for both`, async () => {
+      await withDual(via, async (dual, open) => {
+        const [one = 0, two = 0] = await freeUdpPorts(2);
+        const [right, left] = await Promise.all([
+          open({ partner: { port: one, otherPort: two, speaks: true } }),
+          open({ partner: { port: two, otherPort: one, speaks: false } }, 'left'),
+        ]);
+        const rest = { right: right.read(), left: left.read() };
+        const both = (ms: number, toRight: number[] | null, toLeft: number[] | null) =>
+          Promise.all([right.run(ms, toRight, false), left.run(ms, toLeft, false)]);
+        await both(50, null, null);
+        assert.ok(!dual.arms.right.wasCommanded && !dual.arms.left.wasCommanded, 'nobody is enabled');
+        assert.deepEqual(await Promise.all([left.enable(), both(60, null, null)]).then(([a]) => a), 'ok');
+        const leftGoal = left.shifted(rest.left, 0.15);
+        await both(500, null, leftGoal);
+        near([...dual.arms.left.positionsRad], leftGoal, 0.02);
+        near([...dual.arms.right.positionsRad], rest.right, 1e-6);
+        assert.equal(await right.enable(), 'ok');
+        const rightGoal = right.shifted(rest.right, 0.1);
+        await both(500, rightGoal, leftGoal);
+        near([...dual.arms.right.positionsRad], rightGoal, 0.02);
+        near([...dual.arms.left.positionsRad], leftGoal, 0.02);
+        left.driver.stop(left.nowNs);
+        await both(100, rightGoal, left.shifted(leftGoal, 0.3));
+        near([...dual.arms.left.positionsRad], leftGoal, 0.02);
+        assert.equal(await Promise.all([left.enable(), both(60, rightGoal, null)]).then(([a]) => a), 'ok');
+        right.driver.dispose();
+        await left.run(400, leftGoal, false);
+        assert.match(left.driver.fault, /publishes for both, is silent/);
+        near([...dual.arms.left.positionsRad], leftGoal, 0.02);
       });
     });
 

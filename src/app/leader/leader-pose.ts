@@ -13,6 +13,10 @@ export interface LeaderGripper {
 /** rad = tick · 2π/4096 − π: the middle of a turn is zero. */
 export const leaderRad = (ticks: number): number => ticks * RAD_PER_TICK - Math.PI;
 
+/** 1 open, 0 closed. */
+export const leaderOpen = (ticks: number, { openTicks, closedTicks }: LeaderGripper): number =>
+  Math.max(0, Math.min(1, (ticks - closedTicks) / (openTicks - closedTicks)));
+
 /**
  * Turns the leader's joints into the pose of a hand: that of the follower's flange if it stood as the leader does. The
  * leader is the follower in small, joint by joint, so its hand moves as the follower's would.
@@ -39,8 +43,6 @@ export class LeaderPose {
     this.#chain.frame(this.#joints, joints, this.#positionM, this.#quat);
     quatRotate(this.#vrFromBase, this.#positionM, out.positionM);
     quatMultiply(this.#vrFromBase, this.#quat, out.quatXyzw);
-    const { openTicks, closedTicks } = this.#gripper;
-    const open = (ticks[joints]! - closedTicks) / (openTicks - closedTicks);
-    out.gripper = Math.max(0, Math.min(1, open));
+    out.gripper = leaderOpen(ticks[joints]!, this.#gripper);
   }
 }

@@ -1,21 +1,20 @@
 // UNVERIFIED ON HARDWARE: tried on simulated motors only.
-import { createSocket, type Socket } from 'node:dgram';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../input/codecs/rctp.ts';
 import { DynamixelBus } from '../../robot/buses/dynamixel/bus.ts';
 import { MODE, REGISTER } from '../../robot/buses/dynamixel/control-table.ts';
 import { serialLine } from '../../robot/buses/dynamixel/line.ts';
 import { ping, syncRead, syncWrite, write } from '../../robot/buses/dynamixel/operations.ts';
-import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
+import type { LeaderGripper } from './leader-pose.ts';
+import type { LeaderSink } from './sink.ts';
 
 export interface LeaderOptions {
   port: string;
   baudRate: number;
-  model: RobotModel;
+  /** Motors 1 to this; the gripper's is the next. */
+  joints: number;
   hz: number;
-  to: { host: string; port: number };
+  sink: LeaderSink;
   gripper: LeaderGripper;
   /** Current that holds the gripper open; 0: none. */
   springMa: number;
@@ -25,17 +24,13 @@ const GOODBYES = 3;
 /** Answers that fail to come before the leader counts as lost, in cycles. */
 const MAX_MISSED = 3;
 
-/** A leader arm of Dynamixel motors that speaks RCTP: its pose goes to an operator's input as a hand's would. */
+/** A leader arm of Dynamixel motors: its pose goes to an operator's input. */
 export class Leader {
   /** Cycles that were whole, and those that were not. */
   readonly counts = { sent: 0, missed: 0 };
   readonly #options: LeaderOptions;
   readonly #bus: DynamixelBus;
-  readonly #socket: Socket;
   readonly #ids: number[];
-  readonly #pose: LeaderPose;
-  readonly #packet = emptyRctp();
-  readonly #bytes = new Uint8Array(RCTP_BYTES);
   readonly #ticks: Float64Array;
   readonly #startNs = monotonicClock.nowNs();
   #busy = false;
@@ -44,11 +39,8 @@ export class Leader {
   private constructor(options: LeaderOptions, bus: DynamixelBus) {
     this.#options = options;
     this.#bus = bus;
-    this.#socket = createSocket('udp4');
-    this.#socket.on('error', () => {});
-    this.#ids = Array.from({ length: options.model.joints.length + 1 }, (_, i) => i + 1);
+    this.#ids = Array.from({ length: options.joints + 1 }, (_, i) => i + 1);
     this.#ticks = new Float64Array(this.#ids.length);
-    this.#pose = new LeaderPose(options.model, options.gripper);
   }
 
   static async open(options: LeaderOptions): Promise<Leader> {
@@ -65,11 +57,11 @@ export class Leader {
   }
 
   async close(): Promise<void> {
-    this.#packet.tracking = false;
-    for (let i = 0; i < GOODBYES; i++) await this.#send();
+    const { sink } = this.#options;
+    for (let i = 0; i < GOODBYES; i++) await sink.lose(this.#seconds(monotonicClock.nowNs()));
     if (this.#bus.isUp) await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
     this.#bus.close();
-    this.#socket.close();
+    sink.close();
   }
 
   /** All motors must be there; the joints are free to be moved, the gripper is held open by a spring of current. */
@@ -95,25 +87,29 @@ export class Leader {
     this.#busy = true;
     const found = await syncRead(this.#bus, this.#ids, REGISTER.presentPosition);
     const whole = this.#ids.every((id) => found.has(id));
-    this.#packet.timestampS = (nowNs - this.#startNs) / 1e9;
-    if (whole) {
-      this.#ids.forEach((id, i) => {
-        // Signed: the gripper is in a mode that counts turns.
-        this.#ticks[i] = found.get(id)! | 0;
-      });
-      this.#pose.into(this.#ticks, this.#packet);
-    }
-    this.#missed = whole ? 0 : this.#missed + 1;
-    this.#packet.tracking = this.#missed < MAX_MISSED && this.counts.sent + Number(whole) > 0;
-    if (whole) this.counts.sent++;
-    else this.counts.missed++;
-    if (whole || !this.#packet.tracking) await this.#send();
+    if (whole) await this.#take(found, nowNs);
+    else await this.#miss(nowNs);
     this.#busy = false;
   }
 
-  #send(): Promise<void> {
-    const { host, port } = this.#options.to;
-    encodeRctp(this.#packet, this.#bytes);
-    return new Promise((resolve) => this.#socket.send(this.#bytes, port, host, () => resolve()));
+  async #take(found: ReadonlyMap<number, number>, nowNs: number): Promise<void> {
+    this.#ids.forEach((id, i) => {
+      // Signed: the gripper is in a mode that counts turns.
+      this.#ticks[i] = found.get(id)! | 0;
+    });
+    this.#missed = 0;
+    this.counts.sent++;
+    await this.#options.sink.take(this.#ticks, this.#seconds(nowNs));
+  }
+
+  async #miss(nowNs: number): Promise<void> {
+    this.#missed++;
+    this.counts.missed++;
+    if (this.#missed >= MAX_MISSED || this.counts.sent === 0)
+      await this.#options.sink.lose(this.#seconds(nowNs));
+  }
+
+  #seconds(nowNs: number): number {
+    return (nowNs - this.#startNs) / 1e9;
   }
 }

@@ -43,6 +43,8 @@ export class DamiaoArmDriver implements Driver {
   #untold = false;
   #blind = false;
   #mustDisable = false;
+  /** What takes the power away: of all motors, or of those that we gave it to. */
+  #letGo: readonly CanFrame[];
   #fromHold = false;
   #disposed = false;
   #sentNs = Number.NEGATIVE_INFINITY;
@@ -63,6 +65,7 @@ export class DamiaoArmDriver implements Driver {
         : new DamiaoGripper(spec.gripper, spec.joints.length, this.feedback, this.#commands);
     this.#refresh = this.motors.map(({ id }) => refreshFrame(id, spec.fd));
     this.#disable = this.motors.map(({ id }) => orderFrame(id, ORDER.disable, spec.fd));
+    this.#letGo = this.#disable;
   }
 
   static async connect(
@@ -198,12 +201,18 @@ export class DamiaoArmDriver implements Driver {
     if (nowNs - this.#sentNs < POLL_NS || this.#phase === 'enabling' || !this.#bus.isUp) return;
     if (this.#phase === 'off') {
       this.#sentNs = nowNs;
-      this.#bus.send(this.#mustDisable ? this.#disable : this.#refresh);
-      if (this.#mustDisable && !this.feedback.status.includes(STATUS.enabled)) this.#mustDisable = false;
+      this.#bus.send(this.#mustDisable ? this.#letGo : this.#refresh);
+      if (this.#mustDisable && this.#hasLetGo()) this.#mustDisable = false;
     } else {
       if (nowNs - this.#writtenNs > STILL_NS) this.#commands.velocitiesRadS.fill(0);
       this.#send(nowNs);
     }
+  }
+
+  #hasLetGo(): boolean {
+    for (let i = 0; i < this.motors.length; i++)
+      if (this.#letGo[i] === this.#disable[i] && this.feedback.status[i] === STATUS.enabled) return false;
+    return true;
   }
 
   #begin(nowNs: number): void {
@@ -217,8 +226,11 @@ export class DamiaoArmDriver implements Driver {
   #giveUp(): TickStatus {
     const { refusal } = this.#enabling;
     if (!this.#fromHold) {
-      // They had no power before: back to that.
+      // What had no power before goes back to that; what somebody else powers is left alone, it may carry the arm.
       this.#phase = 'off';
+      this.#letGo = this.#disable.map((frame, i) =>
+        this.#enabling.powered[i] === 1 ? frame : this.#refresh[i]!,
+      );
       this.#mustDisable = true;
     }
     this.#raise(refusal);
@@ -268,6 +280,7 @@ export class DamiaoArmDriver implements Driver {
   #rest(): void {
     if (this.#spec.onStop === 'disable') {
       this.#phase = 'off';
+      this.#letGo = this.#disable;
       this.#mustDisable = true;
       this.#bus.sendUrgent(this.#disable);
       return;

@@ -29,6 +29,8 @@ export class Enabling {
   readonly #readMode: readonly CanFrame[];
   readonly #writeMode: readonly CanFrame[];
   readonly #held: Uint8Array;
+  /** 1 for motors that this enabling has told to power up. */
+  readonly powered: Uint8Array;
   readonly #out: CanFrame[] = [];
   #beganNs = 0;
   #sentNs = 0;
@@ -54,6 +56,7 @@ export class Enabling {
       writeFrame(id, REGISTER.controlMode, CONTROL_MODE[mode], fd),
     );
     this.#held = new Uint8Array(motors.length);
+    this.powered = new Uint8Array(motors.length);
   }
 
   /** `holding`: the motors that are enabled hold their targets. */
@@ -62,6 +65,7 @@ export class Enabling {
     this.#sentNs = Number.NEGATIVE_INFINITY;
     this.refusal = '';
     this.#gripper?.beginHoming();
+    this.powered.fill(0);
     for (let i = 0; i < this.#motors.length; i++) {
       this.#feedback.forget(i, REGISTER.controlMode);
       this.#held[i] = holding && this.#feedback.status[i] === STATUS.enabled ? 1 : 0;
@@ -100,6 +104,7 @@ export class Enabling {
     }
     if (status[i] === STATUS.disabled) {
       this.#held[i] = 0;
+      this.powered[i] = 1;
       return this.#enable[i]!;
     }
     if (this.#held[i] === 0) {

@@ -140,6 +140,18 @@ describe('Damiao frames', () => {
   it('name every error', () => {
     assert.deepEqual([0, 1].map(statusFault), ['', '']);
     const named = [8, 9, 10, 11, 12, 13, 14].map(statusFault);
+    const words = [
+      'too much voltage',
+      'too little voltage',
+      'current',
+      'driver',
+      'coil',
+      'contact',
+      'overloaded',
+    ];
+    words.forEach((word, i) => {
+      assert.ok(named[i]!.includes(word), named[i]);
+    });
     assert.equal(new Set(named).size, 7);
     assert.match(statusFault(5), /error 5/);
   });

@@ -7,6 +7,14 @@ import { armConfig } from '../damiao/config.ts';
 const topic = (name: string) =>
   z.string().max(128).refine(isTopicName, 'not a ROS 2 topic name').default(name);
 const JOINTS = 7;
+const port = z.int().min(1).max(65_535);
+
+/** Both arms of one robot, each under a process of its own on this machine. */
+const partnerConfig = z.strictObject({
+  port: port.describe('UDP port of this process, on loopback'),
+  otherPort: port.describe('UDP port of the other arm’s process'),
+  speaks: z.boolean().describe('this process publishes for both arms; true for one of the two'),
+});
 
 /** The maker's ROS 2 node. The order of numbers in its messages is not documented, so it can be set. */
 const rosConfig = z.strictObject({
@@ -29,9 +37,13 @@ const rosConfig = z.strictObject({
     .default(Array.from({ length: JOINTS }, (_, i) => `xarm_joint${i + 1}`))
     .describe('names of the joints in the state, in the order of the model'),
   chassisTopic: topic('/chassis/cmd').describe('std_msgs/String: told to stop when the arm is'),
-  stopChassis: z.boolean().default(true).describe('tell the chassis to stop with the arm (rosbridge only)'),
+  stopChassis: z.boolean().default(true).describe('tell the chassis to stop with the arm'),
   gripperOpenRad: z.number().min(-3).max(3).default(-1.0472).describe('gripper’s number when open'),
   gripperClosedRad: z.number().min(-3).max(3).default(0).describe('gripper’s number when closed'),
+  partner: partnerConfig
+    .nullable()
+    .default(null)
+    .describe('the process of the other arm, where both are driven at once'),
   domainId: z.int().min(0).max(MAX_DOMAIN_ID).default(0).describe('ros2: as ROS_DOMAIN_ID of the robot'),
   interfaceAddress: z
     .ipv4()

@@ -4,6 +4,7 @@ import type { TickStatus } from '../../core/messages.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { JointFeedback } from '../ros2/joint-feedback.ts';
 import type { VlaiRosConfig } from './config.ts';
+import { Partner } from './partner.ts';
 import type { ArmTopics, Side, TopicEvents } from './topics.ts';
 
 const MS = 1e6;
@@ -11,13 +12,15 @@ const JOINTS = 7;
 const REPEAT_NS = 50 * MS;
 const REST_NS = 300 * MS;
 const OLD_READS = 3;
+/** How often the partner hears of us, and the node of the partner. */
+const SHARE_NS = 4 * MS;
 
 type OpenTopics = (config: VlaiRosConfig, events: TopicEvents, clock: Clock) => Promise<ArmTopics>;
 
 /**
- * One arm of two behind the maker's node. Its command holds both arms: the other one is told to stay where it was when
- * ours was enabled, so only one of our processes may use the node at a time. The topics know neither power nor a stop:
- * to rest is to be told the pose it is in.
+ * One arm of two behind the maker's node. Its command holds both arms: the other one is told to stay where it was, or,
+ * with a partner, to go where that arm's own process wants it. The topics know neither power nor a stop: to rest is to
+ * be told the pose it is in.
  */
 export class VlaiRosDriver implements Driver {
   readonly feedback: Readonly<Record<Side, JointFeedback>>;
@@ -31,6 +34,13 @@ export class VlaiRosDriver implements Driver {
   readonly #command = new Float64Array(2 * JOINTS);
   readonly #grippers = new Float64Array(2);
   #topics!: ArmTopics;
+  #partner: Partner | null = null;
+  /** The other arm's half of the command is its partner's. */
+  #isOtherLed = false;
+  /** Our half of the command is one to be held, whoever asks for it to be published. */
+  #isHeld = false;
+  /** Before the first, nobody has said where a gripper shall be. */
+  #hasGripper = false;
   #gripper = 0;
   #on = false;
   #fault = '';
@@ -71,8 +81,14 @@ export class VlaiRosDriver implements Driver {
         driver.lastRefusal = reason;
       },
     };
-    driver.#topics = await openTopics(config, events, clock);
-    const isThere = () => driver.#heardNs > Number.NEGATIVE_INFINITY && driver.#topics.trouble === '';
+    if (config.partner !== null) driver.#partner = await Partner.open(config.partner, () => clock.nowNs());
+    try {
+      driver.#topics = await openTopics(config, events, clock);
+    } catch (error) {
+      driver.#partner?.close();
+      throw error;
+    }
+    const isThere = () => driver.#heardNs > Number.NEGATIVE_INFINITY && driver.#trouble(clock.nowNs()) === '';
     if (await driver.#topics.until(isThere, config.connectTimeoutMs)) return driver;
     const error = driver.#silence();
     driver.dispose();
@@ -92,14 +108,14 @@ export class VlaiRosDriver implements Driver {
     this.#watch(nowNs);
     if (this.#blind) return 'fault';
     if (this.#on) return 'ok';
-    const { trouble } = this.#topics;
+    const trouble = this.#trouble(nowNs);
     if (trouble !== '') {
       this.#raise(trouble);
       return 'fault';
     }
     this.#hold(this.#own, this.#at);
-    this.#hold(this.#other, 1 - this.#at);
-    this.#on = true;
+    if (!this.#isOtherLed) this.#hold(this.#other, 1 - this.#at);
+    this.#on = this.#isHeld = true;
     this.#fault = '';
     this.#untold = false;
     return this.#publish(nowNs);
@@ -122,8 +138,10 @@ export class VlaiRosDriver implements Driver {
       this.#untold = false;
       return 'fault';
     }
-    const speaks = this.#on || nowNs < this.#restUntilNs;
-    if (speaks && nowNs - this.#sentNs > REPEAT_NS) this.#publish(nowNs);
+    if (this.#partner === null) {
+      const speaks = this.#on || nowNs < this.#restUntilNs;
+      if (speaks && nowNs - this.#sentNs > REPEAT_NS) this.#publish(nowNs);
+    } else if (nowNs - this.#sentNs > SHARE_NS) this.#share(nowNs, this.#partner);
     return 'ok';
   }
 
@@ -140,13 +158,14 @@ export class VlaiRosDriver implements Driver {
       this.#command[JOINTS * this.#at + i] = this.#config.directions[i]! * positionsRad[i]!;
     const { gripperOpenRad, gripperClosedRad } = this.#config;
     this.#gripper = Math.max(0, Math.min(1, gripper));
+    this.#hasGripper = true;
     this.#grippers[this.#at] = gripperOpenRad + this.#gripper * (gripperClosedRad - gripperOpenRad);
     return this.#publish(nowNs);
   }
 
   stop(nowNs: number): void {
     if (this.#disposed) return;
-    if (this.#config.stopChassis) this.#topics.stopChassis();
+    if (this.#config.stopChassis) this.#topics.stopChassis(nowNs);
     if (this.#on) this.#rest(nowNs);
   }
 
@@ -155,6 +174,7 @@ export class VlaiRosDriver implements Driver {
     if (this.#topics !== undefined) this.stop(this.#clock.nowNs());
     this.#disposed = true;
     this.#topics?.close();
+    this.#partner?.close();
   }
 
   get #heardNs(): number {
@@ -175,7 +195,53 @@ export class VlaiRosDriver implements Driver {
 
   #publish(nowNs: number): TickStatus {
     this.#sentNs = nowNs;
-    return this.#topics.publish(this.#command, this.#grippers, nowNs) ? 'ok' : 'stale';
+    const partner = this.#partner;
+    if (partner !== null) {
+      const own = this.#command.subarray(JOINTS * this.#at, JOINTS * (this.#at + 1));
+      partner.tell(own, this.#grippers[this.#at]!, this.#on, this.#topics.trouble === '' && !this.#blind);
+      if (!partner.speaks) return partner.reaches(nowNs) ? 'ok' : 'stale';
+      this.#takeOther(nowNs, partner);
+    }
+    const grippers = this.#hasGripper ? this.#grippers : null;
+    return this.#topics.publish(this.#command, grippers, nowNs) ? 'ok' : 'stale';
+  }
+
+  /** The other arm goes where its own process wants it; when that ends, it stays where it is. */
+  #takeOther(nowNs: number, partner: Partner): void {
+    const at = 1 - this.#at;
+    if (partner.moves(nowNs)) {
+      this.#isOtherLed = this.#hasGripper = true;
+      this.#command.set(partner.targetRad, JOINTS * at);
+      this.#grippers[at] = partner.gripperRad;
+    } else if (this.#isOtherLed) {
+      this.#isOtherLed = false;
+      this.#hold(this.#other, at);
+    }
+  }
+
+  /** Speaks for the other arm where it is told to, and otherwise just tells that we are here. */
+  #share(nowNs: number, partner: Partner): void {
+    const speaks = this.#on || nowNs < this.#restUntilNs;
+    const forOther = partner.speaks && (partner.moves(nowNs) || this.#isOtherLed);
+    if (!speaks && !this.#isHeld) this.#hold(this.#own, this.#at);
+    this.#isHeld = speaks || forOther;
+    if (this.#isHeld || !partner.speaks) this.#publish(nowNs);
+    else {
+      this.#sentNs = nowNs;
+      const own = this.#command.subarray(JOINTS * this.#at, JOINTS * (this.#at + 1));
+      partner.tell(own, this.#grippers[this.#at]!, false, this.#topics.trouble === '' && !this.#blind);
+    }
+  }
+
+  #trouble(nowNs: number): string {
+    const partner = this.#partner;
+    if (partner === null || partner.speaks) return this.#topics.trouble;
+    if (!partner.reaches(nowNs)) {
+      // It hears of us only by this.
+      partner.tell(this.#own.positionsRad, this.#grippers[this.#at]!, false, true);
+      return 'the process of the other arm, which publishes for both, is silent or does not reach the node';
+    }
+    return this.#topics.trouble;
   }
 
   /** Looks for whatever ends our control of the arm. */
@@ -186,13 +252,14 @@ export class VlaiRosDriver implements Driver {
     const was = this.#blind;
     this.#blind = this.#oldReads >= OLD_READS;
     if (this.#blind && !was) {
-      const why = this.#topics.trouble || this.lastRefusal;
+      const why = this.#trouble(nowNs) || this.lastRefusal;
       if (this.#on) this.#rest(nowNs);
       this.#raise(`no joint states of both arms for ${feedbackTimeoutMs} ms${why === '' ? '' : `: ${why}`}`);
     }
-    if (!this.#on || this.#topics.trouble === '') return;
+    const trouble = this.#on ? this.#trouble(nowNs) : '';
+    if (trouble === '') return;
     this.#rest(nowNs);
-    this.#raise(this.#topics.trouble);
+    this.#raise(trouble);
   }
 
   #raise(text: string): void {
@@ -207,7 +274,8 @@ export class VlaiRosDriver implements Driver {
       ...(this.feedback.left.receivedNs > 0 ? [] : [leftStateTopic]),
       ...(this.feedback.right.receivedNs > 0 ? [] : [rightStateTopic]),
     ];
-    const what = silent.length > 0 ? `nothing came on ${silent.join(' and ')}` : this.#topics.trouble;
+    const what =
+      silent.length > 0 ? `nothing came on ${silent.join(' and ')}` : this.#trouble(this.#clock.nowNs());
     const refusal = this.lastRefusal === '' ? '' : ` (last refused: ${this.lastRefusal})`;
     return new TeleopError('robot-silent', `${this.#topics.name}: ${what}${refusal}`, {
       hint: 'Start the maker’s node; check topic names and `ros.jointNames` with `ros2 topic echo`.',

@@ -35,7 +35,7 @@ export async function openRosbridgeTopics(
     },
     publish: (jointsRad, grippers) =>
       bridge.publish(jointsTopic, { layout, data: [...jointsRad] }) &&
-      bridge.publish(gripperTopic, { layout, data: [...grippers] }),
+      (grippers === null || bridge.publish(gripperTopic, { layout, data: [...grippers] })),
     stopChassis: () => void bridge.publish(chassisTopic, { data: 'stop' }),
     until: (isSo, timeoutMs) => bridge.until(isSo, timeoutMs),
     close: () => bridge.close(),

@@ -14,10 +14,10 @@ export interface ArmTopics {
   readonly name: string;
   /** Why commands would not arrive; empty where they would. */
   readonly trouble: string;
-  /** Both arms' targets and grippers. Whether they are on their way. Hot path. */
-  publish(jointsRad: Float64Array, grippers: Float64Array, nowNs: number): boolean;
-  /** Tells the chassis to stop; does nothing where that is not possible. */
-  stopChassis(): void;
+  /** Both arms' targets and grippers, null: leave those. Whether they are on their way. Hot path. */
+  publish(jointsRad: Float64Array, grippers: Float64Array | null, nowNs: number): boolean;
+  /** Tells the chassis to stop, where one listens. */
+  stopChassis(nowNs: number): void;
   /** Waits until `isSo`; false when it took too long. */
   until(isSo: () => boolean, timeoutMs: number): Promise<boolean>;
   close(): void;

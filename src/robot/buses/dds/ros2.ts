@@ -46,6 +46,16 @@ export const float64MultiArray: MessageType<Float64MultiArray> = {
   },
 };
 
+/** std_msgs/String. */
+export const text: MessageType<{ data: string }> = {
+  ddsName: 'std_msgs::msg::dds_::String_',
+  hash: 'RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18',
+  write(out, { data }) {
+    out.string(data);
+  },
+  read: (cdr) => ({ data: cdr.string() }),
+};
+
 export const jointState: MessageType<JointState> = {
   ddsName: 'sensor_msgs::msg::dds_::JointState_',
   hash: 'RIHS01_a13ee3a330e346c9d87b5aa18d24e11690752bd33a0350f11c5882bc9179260e',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { float64MultiArray, jointState } from './ros2.ts';
+import { float64MultiArray, jointState, text } from './ros2.ts';
 
 /** Numbers of type_description_interfaces/msg/FieldType. */
 const NESTED = 1;
@@ -33,9 +33,10 @@ describe('type hashes', () => {
     // Published for std_msgs/msg/String.
     const expected = 'RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18';
     assert.equal(rihs01('std_msgs/msg/String', [field('data', STRING)], {}), expected);
+    assert.equal(text.hash, expected);
   });
 
-  it('are those of our two messages', () => {
+  it('are those of our messages', () => {
     const dimension = [field('label', STRING), field('size', UINT32), field('stride', UINT32)];
     const layout = [
       field('dim', NESTED + SEQUENCE, 'std_msgs/msg/MultiArrayDimension'),

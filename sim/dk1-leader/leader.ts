@@ -1,0 +1,39 @@
+import { RAD_PER_TICK, XC330 } from '../../src/robot/buses/dynamixel/control-table.ts';
+import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import type { Pty } from '../../src/robot/buses/pty.ts';
+import { SimMotor } from '../orca/motor.ts';
+import { Responder } from '../orca/responder.ts';
+
+const BUFFER_BYTES = 4096;
+const RANGE = { lowTicks: -5000, highTicks: 9000, firmware: 52 };
+
+/** Motors of a leader arm on a pseudo-terminal: joints, then the gripper. `tick` answers what was asked. */
+export class SimLeader {
+  readonly motors: readonly SimMotor[];
+  readonly #pty: Pty;
+  readonly #parser: PacketParser;
+  readonly #in = new Uint8Array(BUFFER_BYTES);
+  #nowMs = 0;
+
+  constructor(pty: Pty, ticks: readonly number[]) {
+    this.#pty = pty;
+    this.motors = ticks.map((at, i) => new SimMotor({ id: i + 1, type: XC330, ticks: at, ...RANGE }));
+    const responder = new Responder([...this.motors]);
+    this.#parser = new PacketParser((packet) => {
+      for (const answer of responder.answersTo(packet, this.#nowMs)) pty.write(answer, answer.length);
+    });
+  }
+
+  /** A person leads it there. */
+  lead(jointsRad: readonly number[]): void {
+    jointsRad.forEach((rad, i) => {
+      this.motors[i]!.turnTo((rad + Math.PI) / RAD_PER_TICK);
+    });
+  }
+
+  tick(nowMs: number): void {
+    this.#nowMs = nowMs;
+    const bytes = this.#pty.read(this.#in);
+    if (bytes > 0) this.#parser.push(this.#in, bytes);
+  }
+}

@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { neighbourOf } from '../../src/app/robot/pair-watch.ts';
+import { loadModel } from '../../src/app/robot-models.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
+import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
+import { APART_M, type Follower, SILENCE_MS, TwoArms } from './two-arms-rig.ts';
+
+const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
+/** Two periods of the link, one cycle; and what a busy machine adds. */
+const STOP_WITHIN_MS = 15;
+const HOLD_WITHIN_MS = SILENCE_MS + 10;
+const NOISE_MS = 150;
+/** Margin of the pair, and the clearance below which an approach is slowed down. */
+const NEAR_M = 0.08 + 0.05;
+
+const model = loadModel('dk1');
+const pair = supervisorConfig.parse({
+  pair: { model: 'dk1', port: 1, otherPort: 2, baseXyzM: [0, APART_M, 0] },
+}).pair;
+const field = createClearanceField(model, {
+  groundZM: null,
+  obstacles: [],
+  workspace: null,
+  neighbour: { ...neighbourOf(pair, model)!, marginM: 0 },
+});
+const clearancesM = new Float64Array(field.size);
+
+/** Between the two simulated arms themselves, without margin. */
+function betweenM({ right, left }: TwoArms): number {
+  field.placeNeighbour(left.jointsRad);
+  field.measure(right.jointsRad, clearancesM);
+  return Math.min(...[...clearancesM].filter((_, k) => field.names[k]!.includes('other arm')));
+}
+
+const furthest = (a: readonly number[], b: readonly number[]): number =>
+  Math.max(...a.map((rad, i) => Math.abs(rad - b[i]!)));
+
+describe('two DK1 followers, led by both hands over RCTP', { skip, timeout: 90_000 }, () => {
+  let two: TwoArms;
+  before(async () => {
+    two = await TwoArms.start();
+  });
+  after(() => two?.end());
+
+  it('follow each its own hand', async () => {
+    const { right, left } = two;
+    two.seeHands();
+    await two.both((arm) => arm.entered('engaged'));
+    const rest = [right.jointsRad, left.jointsRad] as const;
+    const away = ({ jointsRad }: Follower, from: readonly number[]) => furthest(jointsRad, from) > 0.03;
+    await two.move([0, 0.06, 0], [0, 0, 0], 300);
+    assert.ok(await two.until(() => away(right, rest[0])), 'the right one moves');
+    assert.ok(furthest(left.jointsRad, rest[1]) < 0.01, 'the left one does not');
+    await two.move([0, -0.06, 0], [0, 0.06, 0], 300);
+    assert.ok(await two.until(() => away(left, rest[1]) && !away(right, rest[0])), 'now the left one alone');
+  });
+
+  it('do not touch when both hands meet', async () => {
+    const beforeM = betweenM(two);
+    let leastM = beforeM;
+    const look = () => {
+      leastM = Math.min(leastM, betweenM(two));
+    };
+    await two.move([-0.3, 0, 0], [0.3, 0, 0], 1200, look);
+    await two.until(() => {
+      look();
+      return leastM < NEAR_M;
+    });
+    await two.move([0, 0, 0], [0, 0, 0], 500, look);
+    assert.ok(beforeM > 0.2, `far at first: ${beforeM} m`);
+    assert.ok(leastM < NEAR_M, `they came near: ${leastM} m`);
+    assert.ok(leastM > 0.05, `and stayed apart: ${leastM} m`);
+    await two.move([0.3, 0, 0], [-0.3, 0, 0], 600);
+  });
+
+  it('stop both when one is stopped', async () => {
+    const sinceNs = monotonicClock.nowNs();
+    const told = two.left.entered('stopped', sinceNs);
+    await two.right.ask('estop');
+    const [own, other] = [await two.right.entered('stopped', sinceNs), await told];
+    assert.match(other.cause, /other arm is stopped/);
+    const tookMs = (other.robotNs - own.robotNs) / 1e6;
+    console.log(`the other arm stopped ${tookMs.toFixed(1)} ms later`);
+    assert.ok(tookMs < STOP_WITHIN_MS + NOISE_MS, `${tookMs} ms`);
+  });
+
+  it('hold when the other’s process is killed', async () => {
+    const { right, left } = two;
+    await right.ask('reset');
+    await left.ask('reset');
+    // The first may have been stopped anew by the one that was not reset yet.
+    if (right.state === 'stopped') await right.ask('reset');
+    const sinceNs = monotonicClock.nowNs();
+    await two.both((arm) => arm.ask('arm'));
+    await two.both((arm) => arm.entered('engaged', sinceNs));
+    const killNs = monotonicClock.nowNs();
+    left.robot.process.process.kill('SIGKILL');
+    const { cause, robotNs } = await right.entered('hold', killNs);
+    assert.match(cause, /other arm is silent/);
+    const tookMs = (robotNs - killNs) / 1e6;
+    console.log(`held ${tookMs.toFixed(0)} ms after the kill`);
+    assert.ok(tookMs < HOLD_WITHIN_MS + NOISE_MS, `${tookMs} ms`);
+  });
+});

@@ -1,0 +1,3 @@
+import { damiaoLibrary } from './damiao-libraries.ts';
+
+damiaoLibrary('damiao-motor');
