@@ -97,8 +97,7 @@ export async function runRole(
     () => {},
   );
   void companion?.ended.then((reason) => {
-    if (!json) console.error(`farhand: the fleet: ${reason}`);
-    print({ kind: 'fleet-ended', reason }, '');
+    print({ kind: 'fleet-ended', reason }, `the fleet: ${reason}`);
     fail('fleet');
   });
   const report = await handle.done.finally(() => companion?.close());

@@ -14,22 +14,26 @@ export class AgentThread {
   readonly ended: Promise<string>;
   readonly #worker: Worker;
   readonly #closed: Promise<unknown>;
+  #closing = false;
 
   constructor(start: AgentStart) {
     const ready = deferred<Ready>();
     const ended = deferred<string>();
     const closed = deferred<void>();
     this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), { workerData: start });
+    const end = (reason: string) => {
+      if (!this.#closing) ended.resolve(reason);
+    };
     this.#worker.on('message', (message: AgentMessage) => {
       if (message.kind === 'robot-ready' || message.kind === 'operator-ready') ready.resolve(message);
-      else if (message.kind === 'ended') ended.resolve(message.reason);
+      else if (message.kind === 'ended') end(message.reason);
       else if (message.kind === 'failed')
         ready.reject(new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint }));
       else closed.resolve();
     });
     const over = (what: string) => {
       ready.reject(new Error(what));
-      ended.resolve(what);
+      end(what);
       closed.resolve();
     };
     this.#worker.on('error', (error) => over(`the fleet’s agent failed: ${error}`));
@@ -45,6 +49,7 @@ export class AgentThread {
   }
 
   async close(): Promise<void> {
+    this.#closing = true;
     this.tell({ kind: 'close' });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {

@@ -16,7 +16,10 @@ export const fleetConfig = z.strictObject({
     .max(168)
     .default(12)
     .describe('robot: how long the TURN credentials of a session are good'),
-  relayOnly: z.boolean().default(false).describe('peer connections through TURN only'),
+  relayOnly: z
+    .boolean()
+    .default(false)
+    .describe('tells the other end no address of this machine, only those of TURN servers'),
   rtcAddress: z
     .string()
     .default('')

@@ -40,7 +40,9 @@ export interface OpenedLink {
 }
 
 const SIGNAL_MS = 8000;
-const OPEN_MS = 15_000;
+/** Per attempt: a path through TURN takes a second or two. */
+const OPEN_MS = 6000;
+const ATTEMPTS = 3;
 const ESTOP_CHECK_MS = 5;
 
 /** The operator's part in a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and back. */
@@ -106,7 +108,7 @@ export class OperatorAgent {
   }
 
   async #begin(): Promise<OpenedLink> {
-    const { robot, config } = this.#start;
+    const { robot } = this.#start;
     const rtc = await loadRtc();
     const store = await LeaseStore.open(this.#connection.nats);
     const secret = randomBytes(24).toString('base64url');
@@ -114,14 +116,33 @@ export class OperatorAgent {
     this.#lease = await HeldLease.take(store, robot, holder, () => this.#end('the lease was lost'));
     const { revision } = this.#lease;
     audit(this.#connection, robot, { what: 'lease-taken', revision });
-    const offer = await this.#ask({ kind: 'open', holder, secret, revision });
+    for (let left = ATTEMPTS; ; left--) {
+      try {
+        return await this.#connect(rtc, { kind: 'open', holder, secret, revision });
+      } catch (error) {
+        this.#link?.close();
+        this.#link = null;
+        const isLost = error instanceof TeleopError && error.code === 'fleet-refused';
+        if (left === 1 || this.#over || !isLost) throw error;
+      }
+    }
+  }
+
+  /** One session with the robot's agent, from the first question to the key of its link. */
+  async #connect(
+    rtc: Awaited<ReturnType<typeof loadRtc>>,
+    signal: Extract<Signal, { kind: 'open' }>,
+  ): Promise<OpenedLink> {
+    const { robot, config } = this.#start;
+    const offer = await this.#ask(signal);
     if (offer.kind !== 'offer') throw refused(robot, offer);
     const ready = deferred<Uint8Array>();
-    const settings = { ice: offer.ice, bindAddress: config.rtcAddress, relayOnly: config.relayOnly };
+    let isReady = false;
     const ended = (reason: string) => {
-      ready.reject(lost(robot, reason));
-      this.#end(reason);
+      if (isReady) this.#end(reason);
+      else ready.reject(lost(robot, reason));
     };
+    const settings = { ice: offer.ice, bindAddress: config.rtcAddress, relayOnly: config.relayOnly };
     const handlers = {
       datagram: (bytes: Uint8Array) => void this.#sockets.in(bytes),
       control: (text: string) => {
@@ -133,14 +154,15 @@ export class OperatorAgent {
       closed: ended,
     };
     ready.promise.catch(() => {});
-    this.#link = new RtcLink(rtc, settings, handlers, offer.sdp);
-    const link = this.#link;
+    const link = new RtcLink(rtc, settings, handlers, offer.sdp);
+    this.#link = link;
     this.#sockets.onOut((bytes) => void link.send(bytes));
     const sdp = await link.description();
     const accepted = await this.#ask({ kind: 'answer', session: offer.session, sdp });
     if (accepted.kind !== 'accepted') throw refused(robot, accepted);
     const timer = setTimeout(() => ready.reject(lost(robot, 'no way was found')), OPEN_MS);
     const key = await ready.promise.finally(() => clearTimeout(timer));
+    isReady = true;
     return { ports: this.#sockets.ports, key, model: offer.model, path: link.path };
   }
 

@@ -84,7 +84,9 @@ export class RtcLink {
 
   /** How the two ends reach each other: `host`, `srflx`, `prflx` or `relay`; empty before they do. */
   get path(): string {
-    return this.#closed ? '' : (this.#connection.getSelectedCandidatePair()?.local.type ?? '');
+    const pair = this.#closed ? null : this.#connection.getSelectedCandidatePair();
+    if (!pair) return '';
+    return pair.remote.type === 'relay' ? 'relay' : pair.local.type;
   }
 
   async description(): Promise<string> {
