@@ -12,9 +12,11 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { roster } from '../../src/app/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import type { FleetTelemetry } from '../../src/fleet/messages.ts';
+import { type FleetTelemetry, holderOf } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
+import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
@@ -184,6 +186,10 @@ describe('a robot of a fleet', { skip }, () => {
 
   it('stops when its operator is killed, and another can take it', async () => {
     await restart(annDesk);
+    await ask(annDesk, 'estop');
+    await next(transitions().length - 1, 'stopped', 1000);
+    await sleep(100);
+    await restart(annDesk);
     const before = transitions().length;
     const killedNs = Number(process.hrtime.bigint());
     ann.process.kill('SIGKILL');
@@ -211,6 +217,46 @@ describe('a robot of a fleet', { skip }, () => {
     assert.match(bob.stdout(), /fleet-ended/);
   });
 
+  it('ends a session without a lease by itself, whoever goes on sending', async () => {
+    const bob = await connectFleet(server.url, path.join(folder, 'bob.creds'));
+    const store = await LeaseStore.open(bob.nats);
+    const holder = holderOf('bob', 'secret');
+    const revision = (await store.create('arm', holder))!;
+    const signal = async (message: unknown) =>
+      (
+        await bob.nats.request(subjects.signal('arm', 'bob'), JSON.stringify(message), { timeout: 5000 })
+      ).json<Record<string, unknown>>();
+    const open = { kind: 'open', holder, secret: 'secret', revision };
+    assert.equal((await signal({ ...open, revision: 1 }))['reason'], 'old-token');
+    const { sdp, session } = await signal(open);
+    const said: string[] = [];
+    const handlers = {
+      datagram() {},
+      control: (text: string) => void said.push(text),
+      opened() {},
+      closed() {},
+    };
+    const settings = { ice: [], bindAddress: '127.0.0.1', relayOnly: false };
+    const link = new RtcLink(await loadRtc(), settings, handlers, String(sdp));
+    assert.deepEqual(await signal({ kind: 'answer', session, sdp: await link.description() }), {
+      kind: 'accepted',
+    });
+    const until = async (pattern: RegExp) => {
+      for (let waits = 0; waits < 300 && !said.some((text) => pattern.test(text)); waits++) {
+        link.send(new Uint8Array([0, 1, 2, 3]));
+        await sleep(10);
+      }
+    };
+    await until(/"key"/);
+    assert.match(said.join(), /"key"/);
+    await store.release('arm', (await store.get('arm'))!.revision);
+    await until(/ended/);
+    assert.match(said.join(), /"reason":"no-lease"/);
+    assert.equal((await signal(open))['reason'], 'no-lease');
+    link.close();
+    await bob.close();
+  });
+
   it('tells afterwards who did what', async () => {
     const lines = await readAudit(admin.nats, 'arm', 100);
     const told = lines.map(({ by, what, who = '' }) => `${by} ${what} ${who}`);
@@ -218,6 +264,7 @@ describe('a robot of a fleet', { skip }, () => {
       'ann lease-taken ',
       'arm session-opened ann',
       'arm estop vi',
+      'arm estop ann',
       'arm session-ended ann',
       'bob lease-taken ',
       'arm session-opened bob',

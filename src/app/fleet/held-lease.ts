@@ -57,11 +57,15 @@ export class HeldLease {
     return this.#keeper.revision;
   }
 
-  async release(): Promise<void> {
+  /** False: it was not held any more, or nobody knows. */
+  async release(): Promise<boolean> {
     this.#over = true;
     clearInterval(this.#timer);
-    if (this.#keeper.isLost) return;
-    await timely(this.#store.release(this.#robot, this.#keeper.revision)).catch(() => {});
+    if (this.#keeper.isLost) return false;
+    return timely(this.#store.release(this.#robot, this.#keeper.revision)).then(
+      () => true,
+      () => false,
+    );
   }
 
   #tick(): void {

@@ -97,10 +97,8 @@ export class OperatorAgent {
     this.#over = true;
     clearInterval(this.#watch);
     this.#say({ kind: 'bye' });
-    if (this.#lease !== null) {
-      await this.#lease.release();
-      audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease.revision });
-    }
+    if (await this.#lease?.release())
+      audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease!.revision });
     this.#sockets.close();
     this.#link?.close();
     if (this.#connection.isConnected()) await this.#connection.nats.flush().catch(() => {});
