@@ -17,6 +17,7 @@ import { handMapperConfig } from '../mapping/hand-mapper.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
+import { fleetConfig } from './fleet/config.ts';
 import { handPublishConfig } from './operator/hand-publish-config.ts';
 import { recordConfig } from './record/config.ts';
 import { namedFile, readYaml, yamlNames } from './yaml-files.ts';
@@ -140,6 +141,7 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   cameras: camerasConfig.prefault({}),
   record: recordConfig.prefault({}),
+  fleet: fleetConfig.prefault({}),
   trace: z
     .strictObject({
       dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),

@@ -18,7 +18,7 @@ export type Role = 'operator' | 'robot';
 
 /** The memory a control thread shares with the rest of its process. All data leaves it this way. */
 export interface RoleMemory {
-  /** [stop now, wind down, rows wanted by a recorder] */
+  /** [stop now, wind down, rows wanted by a recorder, e-stop, lease over] */
   flags: SharedArrayBuffer;
   counters: SharedArrayBuffer;
   lateness: SharedArrayBuffer;
@@ -85,7 +85,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
   const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
   const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
   return {
-    flags: new SharedArrayBuffer(12),
+    flags: new SharedArrayBuffer(20),
     counters: new Counters().buffer,
     lateness: new DurationHistogram().buffer,
     board: SnapshotBoard.create(numbers).buffer,
@@ -104,3 +104,9 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
 export const stopFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 0, 1);
 export const windDownFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 4, 1);
 export const recorderFlag = (memory: RoleMemory): Int32Array => new Int32Array(memory.flags, 8, 1);
+/** Robot: somebody stops it by another way than the link. Operator: its e-stop is to leave by other ways too. */
+export const estopFlag = (memory: Pick<RoleMemory, 'flags'>): Int32Array =>
+  new Int32Array(memory.flags, 12, 1);
+/** Robot: who drives it may not any more. */
+export const leaseOverFlag = (memory: Pick<RoleMemory, 'flags'>): Int32Array =>
+  new Int32Array(memory.flags, 16, 1);

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { createAudit } from '../app/fleet/audit.ts';
 import {
   type Authority,
   createAuthority,
@@ -15,7 +16,8 @@ import { startServer } from '../app/fleet/server-process.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
-import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
 
 const DAY_S = 86_400;
@@ -23,15 +25,27 @@ const PORT = 4222;
 
 export const fleetVerb: Verb = {
   name: 'fleet',
-  usage: 'init | dev | user NAME | revoke NAME  [options]',
-  about: 'Many robots and operators on one NATS broker: its keys, its credentials, a server to try it with.',
+  usage: 'init|dev|setup|user|revoke|ls|show|operate|release|estop|logs [NAME] [options]',
+  about: 'Many robots and operators on one NATS broker: keys and credentials, who is there, driving one.',
   details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
   farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
   farhand fleet revoke ann --dir /etc/farhand/fleet   then \`nats-server --signal reload\` on every server
+  farhand fleet setup --server URL --creds FILE       makes what the fleet keeps on the broker (administrator)
+  farhand fleet ls | show ROBOT                       who is there, and how they are
+  farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
+  farhand fleet release ROBOT                         takes the lease away from whoever has it
+  farhand fleet estop ROBOT                           stops it; whoever may see it may
+  farhand fleet logs [ROBOT]                          who did what (administrator)
 
 The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
   options: {
+    server: { type: 'string', value: 'URL', about: `address of the broker (default ${LOCAL_BROKER})` },
+    creds: { type: 'string', value: 'FILE', about: 'credentials (default: those of `farhand fleet dev`)' },
+    rig: RIG_OPTION,
+    json: JSON_OPTION,
+    count: { type: 'string', value: 'N', about: 'how many entries of the log (default 50)' },
+    replicas: { type: 'string', value: 'N', about: 'servers that keep leases and log (default 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },
     role: { type: 'string', value: 'ROLE', about: `${FLEET_ROLES.join(', ')} (default operator)` },
     robots: { type: 'string', value: 'NAMES', about: 'robots it is about, with commas; * for all (default)' },
@@ -55,7 +69,13 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
   },
 };
 
-const ACTIONS: Record<string, (given: Given) => Promise<number>> = { init, dev, user, revoke: revokeUser };
+const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
+  init,
+  dev,
+  user,
+  revoke: revokeUser,
+  ...FLEET_ACTIONS,
+};
 
 const folderOf = (given: Given): string =>
   path.resolve(String(given.values['dir'] ?? path.join(stateFolder(), 'fleet')));
@@ -98,10 +118,14 @@ async function dev(given: Given): Promise<number> {
   const robot = await write(authority, { name: 'demo', role: 'robot', robots: ['demo'], seconds: 7 * DAY_S });
   const connection = await connectFleet(server.url, admin);
   await LeaseStore.create(connection.nats);
+  await createAudit(connection.nats);
   await connection.close();
   console.log(`fleet: ${server.url}`);
   console.log(`  operator  ${operator}`);
   console.log(`  robot     ${robot}  (its name is demo)`);
+  console.log('Then, in two more terminals:');
+  console.log(`  farhand robot --fleet ${server.url} --creds ${robot}`);
+  console.log(`  farhand fleet operate demo --server ${server.url} --creds ${operator}`);
   console.log('Ctrl-C ends it.');
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
   await server.close();

@@ -3,7 +3,7 @@ import type { RoleReady } from '../app/role.ts';
 import { RECORD_SHORTCUTS } from './record-options.ts';
 import { roleVerb } from './role-verb.ts';
 
-function describe(info: RoleReady, rig: Rig): string {
+export function describeOperator(info: RoleReady, rig: Rig): string {
   const lines = [
     `operator ready for the robot at ${rig.link.robotHost}; desk on UDP ${info.ports[3]}`,
     `  ${info.security} link over ${info.reactor}, ${info.stampSource} receive stamps, ${info.scheduling} scheduling`,
@@ -17,7 +17,7 @@ function describe(info: RoleReady, rig: Rig): string {
 export const operatorVerb = roleVerb(
   'operator',
   'Runs the operator role: input device, mapping, link client and trace.',
-  describe,
+  describeOperator,
   {
     robot: {
       type: 'string',

@@ -1,5 +1,8 @@
+import { robotCompanion } from '../app/fleet/companion.ts';
 import type { Rig } from '../app/rig.ts';
 import type { RoleReady } from '../app/role.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { Given } from './arguments.ts';
 import { roleVerb } from './role-verb.ts';
 
 function describe(info: RoleReady, rig: Rig): string {
@@ -31,6 +34,22 @@ export const robotVerb = roleVerb(
       type: 'boolean',
       about: 'let a new operator take control from one that still holds it',
       key: 'robot.allowTakeover',
+    },
+  },
+  {
+    options: {
+      fleet: { type: 'string', value: 'URL', about: 'take part in the fleet of this broker; opens no port' },
+      creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
+      name: { type: 'string', value: 'NAME', about: 'its name there (default: the credentials’)' },
+    },
+    companion(given: Given, rig: Rig) {
+      const { fleet, creds, name } = given.values;
+      if (typeof fleet !== 'string' && creds === undefined && name === undefined) return null;
+      if (typeof fleet !== 'string' || typeof creds !== 'string')
+        throw new TeleopError('bad-option', '--fleet and --creds go together', {
+          hint: 'Give the address of the broker and a file of credentials: `farhand fleet dev` makes both.',
+        });
+      return robotCompanion(rig, { url: fleet, credentials: creds }, typeof name === 'string' ? name : '');
     },
   },
 );

@@ -1,7 +1,9 @@
+import type { Companion } from '../app/fleet/companion.ts';
 import { episodeText } from '../app/record/quality-text.ts';
 import { loadRig, type Rig } from '../app/rig.ts';
 import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
 import type { Role } from '../app/shared.ts';
+import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { onEndRequest, parentChannel } from './process.ts';
@@ -13,19 +15,27 @@ export interface Shortcut extends OptionSpec {
   set?: (value: string) => string;
 }
 
+/** Options of a role's own with which it takes part in a fleet. */
+export interface FleetOptions {
+  options: Record<string, OptionSpec>;
+  /** Null: they were not given. */
+  companion: (given: Given, rig: Rig) => Companion | null;
+}
+
 /** `farhand operator` and `farhand robot` differ only in the role they run. */
 export function roleVerb(
   role: Role,
   about: string,
   describe: (info: RoleReady, rig: Rig) => string,
   shortcuts: Record<string, Shortcut> = {},
+  fleet: FleetOptions | null = null,
 ): Verb {
   const verb: Verb = {
     name: role,
     usage: '[--rig NAME|FILE] [key=value …]',
     about,
     details: 'Settings are overridden as key=value; `farhand config explain` lists them. Ends on Ctrl-C.',
-    options: { rig: RIG_OPTION, ...shortcuts, json: JSON_OPTION },
+    options: { rig: RIG_OPTION, ...shortcuts, ...fleet?.options, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
       const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
@@ -34,44 +44,67 @@ export function roleVerb(
       );
       const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
       const json = given.values['json'] === true;
-      const tell = parentChannel();
-      const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
-      const handle = startRole(
-        role,
-        config,
-        (transition) => {
-          void tell(transition);
-          print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
-        },
-        (info, file) => {
-          const text = episodeText(info, file);
-          void tell({ kind: 'episode', text });
-          print({ kind: 'episode', ...info, file }, text);
-        },
-      );
-      onEndRequest(() => handle.windDown());
-      let failed = false;
-      // A bug of ours: bring the robot to rest first, then say so.
-      process.on('uncaughtException', (error) => {
-        failed = true;
-        console.error(error);
-        handle.keepFlight(String(error));
-        handle.windDown();
-      });
-      handle.ready.then(
-        (info) => {
-          void tell({ kind: 'ready', info });
-          print({ kind: 'ready', ...info }, describe(info, config));
-        },
-        () => {},
-      );
-      const report = await handle.done;
-      await tell({ kind: 'report', report });
-      print({ kind: 'report', ...report }, reportText(report));
-      return failed ? 1 : 0;
+      return runRole(role, config, json, describe, fleet?.companion(given, config) ?? null);
     },
   };
   return verb;
+}
+
+/** Runs a role to its end, with what goes on beside it in a fleet. Returns the exit code. */
+export async function runRole(
+  role: Role,
+  rig: Rig,
+  json: boolean,
+  describe: (info: RoleReady, rig: Rig) => string,
+  companion: Companion | null = null,
+): Promise<number> {
+  const config = companion?.rig ?? rig;
+  const tell = parentChannel();
+  const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
+  const handle = startRole(
+    role,
+    config,
+    (transition) => {
+      void tell(transition);
+      print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
+      companion?.transition(transition);
+    },
+    (info, file) => {
+      const text = episodeText(info, file);
+      void tell({ kind: 'episode', text });
+      print({ kind: 'episode', ...info, file }, text);
+    },
+    companion?.keys,
+  );
+  onEndRequest(() => handle.windDown());
+  let failure: unknown = null;
+  const fail = (error: unknown) => {
+    failure ??= error;
+    handle.windDown();
+  };
+  // A bug of ours: bring the robot to rest first, then say so.
+  process.on('uncaughtException', (error) => {
+    console.error(error);
+    handle.keepFlight(String(error));
+    fail('bug');
+  });
+  handle.ready.then(
+    (info) => {
+      void tell({ kind: 'ready', info });
+      print({ kind: 'ready', ...info }, describe(info, config));
+      companion?.started(handle, info).then((text) => print({ kind: 'fleet', text }, text), fail);
+    },
+    () => {},
+  );
+  void companion?.ended.then((reason) => {
+    print({ kind: 'fleet-ended', reason }, `the fleet: ${reason}`);
+    fail('fleet');
+  });
+  const report = await handle.done.finally(() => companion?.close());
+  await tell({ kind: 'report', report });
+  print({ kind: 'report', ...report }, reportText(report));
+  if (failure instanceof TeleopError) throw failure;
+  return failure === null ? 0 : 1;
 }
 
 function reportText(report: RoleReport): string {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type LeaseEntry, LeaseGuard } from './lease-guard.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
+import { LEASE_GRACE_MS, LEASE_POLL_MS } from './subjects.ts';
 
 const S = 1e9;
 const TIMES = { graceNs: 1 * S, pollNs: 0.4 * S };
@@ -58,6 +59,9 @@ describe('the operator’s side of a lease', () => {
     assert.equal(keeper.isHeld(4.2 * S), false, 'once lost, for good');
   });
 });
+
+/** As robots have them. */
+const IN_FORCE = { graceNs: LEASE_GRACE_MS * 1e6, pollNs: LEASE_POLL_MS * 1e6 };
 
 /** The store, in true time: entries are forgotten `ttlNs` after their last renewal. */
 class Store {
@@ -154,7 +158,7 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
     return everyKeeper.at(-1)!;
   };
   const keepers = [keeper(), keeper()];
-  let guard = new LeaseGuard(TIMES);
+  let guard = new LeaseGuard(IN_FORCE);
   let boot = 0;
   let cut = 0;
   plan.ticks.forEach((tick, n) => {
@@ -163,7 +167,7 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
     // A cut lasts a while: it changes only now and then.
     if (n % 7 === 0) cut = tick.cut;
     if (tick.restart === 0) {
-      guard = new LeaseGuard(TIMES);
+      guard = new LeaseGuard(IN_FORCE);
       boot++;
     } else if (tick.restart > 0) keepers[tick.restart - 1] = keeper();
     for (const due of later.splice(0, later.length)) {
@@ -209,7 +213,7 @@ describe('leases under partitions, restarts, slow answers and clocks that disagr
         for (let i = 0; i < accepted.length; i++) {
           const { holder, atNs } = accepted[i]!;
           // The robot's grace by the slowest clock, and one tick of the simulation.
-          const mostNs = TIMES.graceNs / 0.98 + 0.05 * S;
+          const mostNs = IN_FORCE.graceNs / 0.98 + 0.05 * S;
           assert.ok(
             store.goneForNs(holder, atNs) <= mostNs,
             `${holder} gone for ${store.goneForNs(holder, atNs)}`,

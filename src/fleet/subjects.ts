@@ -5,6 +5,15 @@ export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 export const LEASE_BUCKET = 'leases';
 /** After which the store forgets a lease that was not renewed. */
 export const LEASE_TTL_MS = 3000;
+/** How often its holder renews it. */
+export const LEASE_RENEW_MS = 500;
+/** How often the robot asks for it. */
+export const LEASE_POLL_MS = 400;
+/**
+ * How long the robot goes on without an answer: a broker that is restarted does not stop it. Not longer than the store
+ * keeps a silent holder's entry.
+ */
+export const LEASE_GRACE_MS = LEASE_TTL_MS;
 export const AUDIT_STREAM = 'AUDIT';
 export const RECORDINGS_BUCKET = 'recordings';
 
@@ -12,9 +21,9 @@ export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
   telemetry: (robot: string): string => `farhand.telemetry.${robot}`,
   event: (robot: string): string => `farhand.event.${robot}`,
-  /** Requests to a robot, answered by it. */
-  signal: (robot: string): string => `farhand.signal.${robot}`,
-  estop: (robot: string): string => `farhand.estop.${robot}`,
+  /** Requests to a robot, answered by it; the broker vouches for `user`. The robot listens to `*`. */
+  signal: (robot: string, user: string): string => `farhand.signal.${robot}.${user}`,
+  estop: (robot: string, user: string): string => `farhand.estop.${robot}.${user}`,
   /** Who did what; `user` is the name in the credentials. */
   audit: (robot: string, user: string): string => `farhand.audit.${robot}.${user}`,
   lease: (robot: string): string => `$KV.${LEASE_BUCKET}.${robot}`,
@@ -44,13 +53,21 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
         ...each((robot) => subjects.audit(robot, user)),
         ...leases,
       ],
-      sub: [...each(subjects.signal), ...each(subjects.estop), ...each(subjects.lease), inbox],
+      sub: [
+        ...each((robot) => subjects.signal(robot, '*')),
+        ...each((robot) => subjects.estop(robot, '*')),
+        ...each(subjects.lease),
+        inbox,
+      ],
     };
   const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
   const watched = [...seen, ...each(subjects.lease), inbox];
   // Whoever may see a robot may stop it.
-  const stops = [...each(subjects.estop), ...leases];
+  const stops = [...each((robot) => subjects.estop(robot, user)), ...leases];
   if (role === 'viewer') return { pub: stops, sub: watched };
-  const audit = each((robot) => subjects.audit(robot, user));
-  return { pub: [...stops, ...each(subjects.signal), ...each(subjects.lease), ...audit], sub: watched };
+  const own = [
+    ...each((robot) => subjects.signal(robot, user)),
+    ...each((robot) => subjects.audit(robot, user)),
+  ];
+  return { pub: [...stops, ...own, ...each(subjects.lease)], sub: watched };
 }

@@ -76,12 +76,13 @@ describe('a fleet’s broker', { skip }, () => {
       await sleep(50);
       return seen.some((text) => /permissions violation/i.test(text));
     };
-    assert.equal(await refused(eve, subjects.signal('arm')), true);
-    assert.equal(await refused(eve, subjects.estop('arm')), true);
-    assert.equal(await refused(eve, subjects.estop('other')), false);
-    assert.equal(await refused(viewer, subjects.signal('arm')), true);
+    assert.equal(await refused(eve, subjects.signal('arm', 'eve')), true);
+    assert.equal(await refused(eve, subjects.estop('arm', 'eve')), true);
+    assert.equal(await refused(eve, subjects.estop('other', 'eve')), false);
+    assert.equal(await refused(viewer, subjects.signal('arm', 'vi')), true);
     assert.equal(await refused(viewer, subjects.lease('arm')), true);
-    assert.equal(await refused(viewer, subjects.estop('arm')), false);
+    assert.equal(await refused(viewer, subjects.estop('arm', 'vi')), false);
+    assert.equal(await refused(viewer, subjects.estop('arm', 'eve')), true, 'in another’s name');
     assert.equal(await refused(robot, subjects.lease('arm')), true);
     assert.equal(await refused(robot, subjects.presence('other')), true);
     assert.equal(await refused(robot, subjects.presence('arm')), false);

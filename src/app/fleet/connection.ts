@@ -1,19 +1,27 @@
 import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../../core/errors.ts';
+import { subjects } from '../../fleet/subjects.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 
 export interface FleetConnection {
   nats: NatsConnection;
   /** The name in the credentials. */
   user: string;
+  /** Names of the robots that the credentials are about; `*`: all. */
+  robots: string[];
   /** Whether the broker is reached just now. */
   isConnected(): boolean;
   close(): Promise<void>;
 }
 
 /** Connects with a file of credentials, and again whenever the connection breaks. */
-export async function connectFleet(url: string, credentialsFile: string): Promise<FleetConnection> {
+export async function connectFleet(
+  url: string,
+  credentialsFile: string,
+  /** Waits for a broker that is not there yet. */
+  patient = false,
+): Promise<FleetConnection> {
   const [{ connect, credsAuthenticator }, { parseCreds }] = [await loadNats(), await loadJwt()];
   let credentials: Uint8Array;
   try {
@@ -33,6 +41,7 @@ export async function connectFleet(url: string, credentialsFile: string): Promis
       name: uc.name,
       inboxPrefix: `_INBOX.${uc.name}`,
       maxReconnectAttempts: -1,
+      waitOnFirstConnect: patient,
       reconnectTimeWait: 250,
       reconnectJitter: 250,
       pingInterval: 5000,
@@ -48,6 +57,7 @@ export async function connectFleet(url: string, credentialsFile: string): Promis
     return {
       nats,
       user: uc.name,
+      robots: robotsOf(uc.nats.sub?.allow),
       isConnected: () => connected && !nats.isClosed(),
       close: () => nats.close(),
     };
@@ -62,3 +72,16 @@ export async function connectFleet(url: string, credentialsFile: string): Promis
     );
   }
 }
+
+const PRESENCE = subjects.presence('');
+
+function robotsOf(allowed: readonly string[] = []): string[] {
+  if (allowed.includes('>')) return ['*'];
+  const heard = [...allowed].filter((subject) => subject.startsWith(PRESENCE));
+  const answers = allowed.flatMap((subject) => /^farhand\.signal\.([^.]+)\.\*$/.exec(subject)?.[1] ?? []);
+  return [...heard.map((subject) => subject.slice(PRESENCE.length)), ...answers];
+}
+
+/** Why a connection that is made again whenever it breaks was given up. */
+export const closedText = (cause: unknown): string =>
+  cause instanceof Error ? `the broker refused: ${cause.message}` : 'the connection to the broker was closed';

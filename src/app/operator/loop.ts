@@ -69,6 +69,8 @@ export interface OperatorParts {
   onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
   /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
   windDown: Int32Array;
+  /** Set at an e-stop, for those who carry it by other ways too. */
+  estop?: Int32Array;
   onFinished: () => void;
 }
 
@@ -200,6 +202,7 @@ export class OperatorLoop implements DatagramHandler {
   ask(action: DeskAction, nowNs: number): void {
     if (action !== 'arm') this.#orchestrator.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
+    if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
   }
 
   #hello(): void {

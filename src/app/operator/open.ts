@@ -11,7 +11,7 @@ import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../.
 import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
-import { type ControlStart, windDownFlag } from '../shared.ts';
+import { type ControlStart, estopFlag, windDownFlag } from '../shared.ts';
 import type { OpenRelay } from './input-relay.ts';
 import { jointsKeeper } from './joints-ring.ts';
 import type { OpenInput } from './leader.ts';
@@ -54,6 +54,7 @@ export async function openOperator(
     rows,
     onJoints: jointsKeeper(model.joints.length, memory.traceJoints, memory.telemetryJoints),
     windDown: windDownFlag(memory),
+    estop: estopFlag(memory),
     onFinished,
   });
   tunnel?.attach(loop);

@@ -64,6 +64,8 @@ export interface RobotParts {
   pair?: SnapshotBoard;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
+  /** Set by the fleet's agent, taken back by the loop: an e-stop, and the end of the operator's lease. */
+  fleet?: { estop: Int32Array; leaseOver: Int32Array };
   onFinished: () => void;
 }
 
@@ -153,6 +155,7 @@ export class RobotLoop implements DatagramHandler {
       this.#parts.onFinished();
       return;
     }
+    if (this.#parts.fleet !== undefined) this.#heedFleet(this.#parts.fleet, nowNs);
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
@@ -161,6 +164,17 @@ export class RobotLoop implements DatagramHandler {
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
     writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
+  }
+
+  #heedFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
+    if (Atomics.exchange(estop, 0, 0) !== 0) {
+      this.supervisor.estop('e-stop over the fleet', nowNs);
+      this.#publishState(nowNs);
+    }
+    if (Atomics.exchange(leaseOver, 0, 0) === 0 || !this.#lease.isHeld(nowNs)) return;
+    this.supervisor.operatorLost(nowNs, 'lease over');
+    this.#publishState(nowNs);
+    this.#lease.release(this.#lease.session, this.#lease.statePeer);
   }
 
   /** Playout has run dry: the joints are carried on for a moment, inside the supervisor's limits. */

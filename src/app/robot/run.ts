@@ -8,7 +8,7 @@ import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
 import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
-import { type ControlStart, windDownFlag } from '../shared.ts';
+import { type ControlStart, estopFlag, leaseOverFlag, windDownFlag } from '../shared.ts';
 import { RobotLoop } from './loop.ts';
 import { openDriver } from './open-driver.ts';
 import { rigPolicy } from './playout.ts';
@@ -50,6 +50,7 @@ export async function runRobot(
       neighbour: start.neighbour,
       pair: new SnapshotBoard(memory.pair),
       windDown: windDownFlag(memory),
+      fleet: { estop: estopFlag(memory), leaseOver: leaseOverFlag(memory) },
       onFinished: () => reactor.stop(),
     });
     tunnel?.attach(loop);

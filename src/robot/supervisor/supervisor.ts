@@ -129,8 +129,8 @@ export class Supervisor {
   }
 
   /** Fell silent without a word: an e-stop where the joints are powered. */
-  operatorLost(nowNs: number): void {
-    this.#go('operator-lost', 'operator silent', nowNs);
+  operatorLost(nowNs: number, cause = 'operator silent'): void {
+    this.#go('operator-lost', cause, nowNs);
   }
 
   /** Said goodbye: power off, nothing latched. */

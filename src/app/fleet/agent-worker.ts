@@ -1,0 +1,67 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { TeleopError } from '../../core/errors.ts';
+import type { FleetEvent } from '../../fleet/messages.ts';
+import { loadRtc } from '../../wire/transports/webrtc.ts';
+import type { RoleMemory } from '../shared.ts';
+import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from './operator-agent.ts';
+import { RobotAgent, type RobotAgentStart } from './robot-agent.ts';
+
+/** The thread of a fleet's agent: the peer connection and the broker, away from the role's own threads. */
+export type AgentStart =
+  | { role: 'robot'; start: RobotAgentStart }
+  | { role: 'operator'; start: OperatorAgentStart };
+
+/** To the agent. */
+export type AgentRequest =
+  | { kind: 'transition'; event: Omit<FleetEvent, 'kind' | 'atMs'> }
+  | { kind: 'watch'; memory: Pick<RoleMemory, 'flags'> }
+  | { kind: 'close' };
+
+/** From the agent. */
+export type AgentMessage =
+  | { kind: 'robot-ready'; name: string }
+  | { kind: 'operator-ready'; opened: OpenedLink }
+  | { kind: 'ended'; reason: string }
+  | { kind: 'failed'; code: string; message: string; hint: string }
+  | { kind: 'closed' };
+
+const port = parentPort!;
+const tell = (message: AgentMessage) => port.postMessage(message);
+
+async function openAgent(): Promise<RobotAgent | OperatorAgent> {
+  const given = workerData as AgentStart;
+  if (given.role === 'robot') {
+    const agent = await RobotAgent.open(given.start, (reason) => tell({ kind: 'ended', reason }));
+    tell({ kind: 'robot-ready', name: agent.name });
+    return agent;
+  }
+  const { agent, opened } = await OperatorAgent.open(given.start, (reason) =>
+    tell({ kind: 'ended', reason }),
+  );
+  tell({ kind: 'operator-ready', opened });
+  return agent;
+}
+
+const opening = openAgent();
+opening.catch((error: unknown) => {
+  const known = error instanceof TeleopError ? error : null;
+  const message = known?.message ?? String(error);
+  tell({ kind: 'failed', code: known?.code ?? 'child-failed', message, hint: known?.hint ?? '' });
+  void finish();
+});
+
+port.on('message', async (request: AgentRequest) => {
+  const agent = await opening.catch(() => null);
+  if (agent instanceof RobotAgent && request.kind === 'transition') agent.transition(request.event);
+  else if (agent instanceof OperatorAgent && request.kind === 'watch') agent.watch(request.memory);
+  else if (request.kind === 'close') {
+    await agent?.close();
+    await finish();
+  }
+});
+
+async function finish(): Promise<void> {
+  (await loadRtc().catch(() => null))?.cleanup();
+  tell({ kind: 'closed' });
+  port.close();
+}

@@ -1,0 +1,103 @@
+import path from 'node:path';
+import { TeleopError } from '../../core/errors.ts';
+import { createKey } from '../../wire/secure/key-file.ts';
+import { isLoopback } from '../link-keys.ts';
+import { packageVersion } from '../paths.ts';
+import type { Rig } from '../rig.ts';
+import { loadModel } from '../robot-models.ts';
+import type { RoleHandle, RoleReady } from '../role.ts';
+import { AgentThread } from './agent-thread.ts';
+import type { AgentRequest } from './agent-worker.ts';
+
+/** What a role needs to take part in a fleet, and what goes on beside it. */
+export interface Companion {
+  /** As the role is to run. */
+  rig: Rig;
+  keys: Uint8Array[];
+  /** The role runs. Resolves with a line to show; rejects when there is no taking part. */
+  started(handle: RoleHandle, info: RoleReady): Promise<string>;
+  transition(event: Extract<AgentRequest, { kind: 'transition' }>['event']): void;
+  /** Resolves with the reason when it is over by itself: the role ends too. */
+  ended: Promise<string>;
+  close(): Promise<void>;
+}
+
+export interface FleetAccess {
+  url: string;
+  credentials: string;
+}
+
+const needUdp = (rig: Rig): void => {
+  if (rig.link.transport === 'udp') return;
+  throw new TeleopError('bad-config', 'a fleet carries the link over WebRTC, not over ZeroMQ', {
+    hint: 'Leave link.transport at its default.',
+  });
+};
+
+/** Beside a robot. Its ports are on loopback, with a key of this process alone: the agent is the only way in. */
+export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Companion {
+  needUdp(rig);
+  if (!isLoopback(rig.link.listenHost))
+    throw new TeleopError('bad-config', 'a robot of a fleet opens no port to the network', {
+      hint: 'Leave link.listenHost at its default, or run it without --fleet.',
+    });
+  const key = createKey();
+  let agent: AgentThread | null = null;
+  let end: (reason: string) => void = () => {};
+  const link = { ...rig.link, commandPort: 0, statePort: 0, syncPort: 0, security: 'paired' as const };
+  const network = rig.robot.network === '' ? 'fleet' : rig.robot.network;
+  return {
+    rig: { ...rig, link, robot: { ...rig.robot, network } },
+    keys: [key],
+    async started({ memory }, { ports }) {
+      const model = path.basename(rig.model);
+      const { joints } = loadModel(rig.model);
+      const about = { name, model, version: packageVersion(), joints: joints.length };
+      agent = new AgentThread({
+        role: 'robot',
+        start: { ...access, ...about, ports: ports.slice(0, 3), key, memory, config: rig.fleet },
+      });
+      void agent.ended.then(end);
+      const ready = await agent.ready;
+      return `on the fleet at ${access.url}${ready.kind === 'robot-ready' ? ` as ${ready.name}` : ''}`;
+    },
+    transition: ({ from, to, cause }) => agent?.tell({ kind: 'transition', event: { from, to, cause } }),
+    ended: new Promise((resolve) => {
+      end = resolve;
+    }),
+    async close() {
+      await agent?.close();
+    },
+  };
+}
+
+/** Beside an operator: takes the robot's lease and opens the way there first. */
+export async function operatorCompanion(rig: Rig, access: FleetAccess, robot: string): Promise<Companion> {
+  needUdp(rig);
+  const agent = new AgentThread({ role: 'operator', start: { ...access, robot, config: rig.fleet } });
+  try {
+    const ready = await agent.ready;
+    if (ready.kind !== 'operator-ready') throw new Error('not an operator');
+    const { ports, key, model, path: way } = ready.opened;
+    if (path.basename(rig.model) !== model)
+      throw new TeleopError('model-mismatch', `${robot} is a ${model}, not a ${path.basename(rig.model)}`, {
+        hint: `Use a rig of that robot: --rig NAME, or model=${model}.`,
+      });
+    const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
+    const here = { robotHost: '127.0.0.1', security: 'paired' as const };
+    return {
+      rig: { ...rig, link: { ...rig.link, ...here, commandPort, statePort, syncPort } },
+      keys: [key],
+      async started({ memory }) {
+        agent.tell({ kind: 'watch', memory: { flags: memory.flags } });
+        return `drives ${robot} over WebRTC (${way || 'path unknown'})`;
+      },
+      transition: () => {},
+      ended: agent.ended,
+      close: () => agent.close(),
+    };
+  } catch (error) {
+    await agent.close();
+    throw error;
+  }
+}

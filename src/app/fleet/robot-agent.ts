@@ -1,0 +1,326 @@
+import { readFileSync } from 'node:fs';
+import type { Msg } from '@nats-io/transport-node';
+import { monotonicClock } from '../../core/clock.ts';
+import { TeleopError } from '../../core/errors.ts';
+import { SnapshotBoard } from '../../core/snapshot.ts';
+import { LeaseGuard } from '../../fleet/lease-guard.ts';
+import {
+  type FleetEvent,
+  type FleetTelemetry,
+  holderOf,
+  type IceServer,
+  type Presence,
+  parsed,
+  type Signal,
+  type SignalReply,
+  signalSchema,
+  userOf,
+} from '../../fleet/messages.ts';
+import { LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
+import { turnCredentials } from '../../fleet/turn.ts';
+import { loadRtc } from '../../wire/transports/webrtc.ts';
+import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
+import { estopFlag, leaseOverFlag, type RoleMemory } from '../shared.ts';
+import { audit } from './audit.ts';
+import type { FleetConfig } from './config.ts';
+import { closedText, connectFleet, type FleetConnection } from './connection.ts';
+import { LeaseStore } from './lease-store.ts';
+import { RobotSession } from './robot-session.ts';
+
+export interface RobotAgentStart {
+  url: string;
+  credentials: string;
+  /** Empty: the one robot of the credentials. */
+  name: string;
+  model: string;
+  version: string;
+  joints: number;
+  ports: number[];
+  /** Of the sealed link on loopback. */
+  key: Uint8Array;
+  memory: Pick<RoleMemory, 'board' | 'flags'>;
+  config: FleetConfig;
+}
+
+const PRESENCE_MS = 1000;
+const TELEMETRY_MS = 200;
+const TICK_MS = 20;
+/** A session that nobody answers is given up. */
+const OPENING_NS = 15e9;
+/** How long an e-stop's answer waits for the robot's own word. */
+const CONFIRM_MS = 300;
+
+/**
+ * The robot's part in a fleet: tells how it is, takes one operator's datagrams while that one's lease is proven, and
+ * hands them to the robot's own ports. On a thread of its own; nothing here is on the way of a control cycle.
+ */
+export class RobotAgent {
+  readonly #start: RobotAgentStart;
+  readonly #connection: FleetConnection;
+  readonly #store: LeaseStore;
+  readonly #rtc: Awaited<ReturnType<typeof loadRtc>>;
+  readonly #board: SnapshotBoard;
+  readonly #guard = new LeaseGuard({ graceNs: LEASE_GRACE_MS * 1e6, pollNs: LEASE_POLL_MS * 1e6 });
+  readonly #timers: NodeJS.Timeout[];
+  readonly name: string;
+  #session: RobotSession | null = null;
+  #sessions = 0;
+  #openedNs = 0;
+  #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
+
+  private constructor(
+    start: RobotAgentStart,
+    connection: FleetConnection,
+    store: LeaseStore,
+    rtc: Awaited<ReturnType<typeof loadRtc>>,
+  ) {
+    this.#start = start;
+    this.#connection = connection;
+    this.#store = store;
+    this.#rtc = rtc;
+    this.name = nameOf(start, connection);
+    this.#board = new SnapshotBoard(start.memory.board);
+    const { nats } = connection;
+    const take = (run: (message: Msg) => Promise<void>) => ({
+      callback: (error: Error | null, message: Msg) => {
+        if (error === null) run(message).catch((cause: unknown) => this.#warn(cause));
+      },
+    });
+    nats.subscribe(
+      subjects.signal(this.name, '*'),
+      take((message) => this.#signal(message)),
+    );
+    nats.subscribe(
+      subjects.estop(this.name, '*'),
+      take((message) => this.#estop(message)),
+    );
+    this.#timers = [
+      setInterval(() => this.#tick(), TICK_MS),
+      setInterval(() => this.#tellPresence(), PRESENCE_MS),
+      setInterval(() => this.#tellTelemetry(), TELEMETRY_MS),
+    ];
+    this.#tellPresence();
+  }
+
+  /** `onEnded` is called when the broker will not have it any more. */
+  static async open(start: RobotAgentStart, onEnded: (reason: string) => void): Promise<RobotAgent> {
+    if (start.config.turnSecretFile !== '') secretOf(start.config.turnSecretFile);
+    const rtc = await loadRtc();
+    const connection = await connectFleet(start.url, start.credentials, true);
+    const agent = new RobotAgent(start, connection, await LeaseStore.open(connection.nats), rtc);
+    void connection.nats.closed().then((cause) => onEnded(closedText(cause)));
+    return agent;
+  }
+
+  /** A transition of the supervisor. */
+  transition(event: Omit<FleetEvent, 'kind' | 'atMs'>): void {
+    this.#tell(subjects.event(this.name), { kind: 'transition', ...event, atMs: Date.now() });
+    if (event.to === 'stopped')
+      audit(this.#connection, this.name, {
+        what: 'stopped',
+        who: this.#session?.options.user,
+        why: event.cause,
+      });
+    this.#tellPresence();
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#end('the robot is ending');
+    this.#tellPresence('ended');
+    await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
+    await this.#connection.close();
+  }
+
+  #tick(): void {
+    const nowNs = monotonicClock.nowNs();
+    if (this.#connection.isConnected() && this.#guard.poll(nowNs)) void this.#ask();
+    const session = this.#session;
+    if (session === null) return;
+    const refusal = this.#guard.refusal(session.options.holder, session.options.revision, nowNs);
+    if (refusal !== null) this.#end(refusal);
+    else if (!session.isOpen && nowNs - this.#openedNs > OPENING_NS) this.#end('nobody came');
+  }
+
+  async #ask(): Promise<void> {
+    const askedNs = monotonicClock.nowNs();
+    try {
+      this.#guard.answered(askedNs, await this.#store.get(this.name));
+    } catch {
+      // No answer is no proof: the deadline goes on running.
+    }
+  }
+
+  async #signal(message: Msg): Promise<void> {
+    const signal = parsed(signalSchema, message.string());
+    const user = message.subject.split('.').at(-1)!;
+    let reply: SignalReply;
+    if (signal === null) reply = { kind: 'refused', reason: 'malformed' };
+    else if (signal.kind === 'open') reply = await this.#open(signal, user);
+    else reply = this.#answer(signal, user);
+    message.respond(JSON.stringify(reply));
+  }
+
+  async #open(signal: Extract<Signal, { kind: 'open' }>, user: string): Promise<SignalReply> {
+    const { holder, secret, revision } = signal;
+    if (holder !== holderOf(user, secret)) return { kind: 'refused', reason: 'not-holder' };
+    await this.#ask();
+    const allowed = () => this.#guard.refusal(holder, revision, monotonicClock.nowNs());
+    const refusal = allowed();
+    if (refusal !== null) return { kind: 'refused', reason: refusal };
+    this.#end('another session of its holder');
+    const { ports, key, config, model } = this.#start;
+    const ice = this.#ice(user);
+    const session = await RobotSession.open({
+      rtc: this.#rtc,
+      number: ++this.#sessions,
+      user,
+      holder,
+      revision,
+      ports,
+      key,
+      ice,
+      config,
+      mayCommand: () => allowed() === null,
+      onEstop: () => this.#stop(user, 'over the link'),
+      onOpened: (path) =>
+        audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
+      onEnded: (reason) => {
+        if (this.#session === session) this.#end(reason);
+      },
+    });
+    this.#session = session;
+    this.#openedNs = monotonicClock.nowNs();
+    this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
+    return {
+      kind: 'offer',
+      session: session.options.number,
+      sdp: await session.offer(),
+      model,
+      ice: [...ice],
+    };
+  }
+
+  #answer({ session, sdp }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
+    const mine = this.#session;
+    if (mine === null || mine.options.number !== session || mine.options.user !== user)
+      return { kind: 'refused', reason: 'no such session' };
+    return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
+  }
+
+  /** Whoever drove does so no more, and the robot is told: it need not wait for the silence. */
+  #end(reason: string): void {
+    const session = this.#session;
+    if (session === null) return;
+    this.#session = null;
+    const { user, revision } = session.options;
+    // Who says goodbye has let go by the link before; an open lease over is a stop.
+    if (reason !== 'the operator left') Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
+    session.close(reason);
+    audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
+    this.#tellPresence();
+  }
+
+  #stop(user: string, why: string): void {
+    Atomics.store(estopFlag(this.#start.memory), 0, 1);
+    audit(this.#connection, this.name, { what: 'estop', who: user, why });
+  }
+
+  async #estop(message: Msg): Promise<void> {
+    const startMs = performance.now();
+    this.#stop(message.subject.split('.').at(-1)!, 'over the broker');
+    while (this.#snapshot()?.state !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
+    message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
+  }
+
+  /** Servers for both ends, with credentials that end. */
+  #ice(user: string): IceServer[] {
+    const { iceServers, turnSecretFile, turnHours } = this.#start.config;
+    const secret = turnSecretFile === '' ? '' : secretOf(turnSecretFile);
+    const expiresS = Date.now() / 1000 + turnHours * 3600;
+    return iceServers.map((url) =>
+      url.startsWith('turn:') ? { url, ...turnCredentials(secret, user, expiresS) } : { url },
+    );
+  }
+
+  #snapshot(): RobotSnapshot | null {
+    return readRobotBoard(this.#board, this.#start.joints);
+  }
+
+  #tellPresence(state?: string): void {
+    const seen = this.#snapshot();
+    const session = this.#session;
+    const { model, version } = this.#start;
+    const presence: Presence = {
+      kind: 'presence',
+      robot: this.name,
+      model,
+      version,
+      state: state ?? seen?.state ?? 'disconnected',
+      cause: seen?.cause ?? '',
+      holder: monotonicClock.nowNs() < this.#guard.deadlineNs ? userOf(this.#guard.holder) : null,
+      link: session?.isOpen ? this.#linkQuality(session) : null,
+      atMs: Date.now(),
+    };
+    this.#tell(subjects.presence(this.name), presence);
+  }
+
+  #linkQuality(session: RobotSession): NonNullable<Presence['link']> {
+    const { fromOperator, toOperator } = session.counts;
+    const atNs = monotonicClock.nowNs();
+    const perS = 1e9 / (atNs - this.#told.atNs);
+    const link = {
+      rttMs: session.rttMs,
+      fromOperatorHz: (fromOperator - this.#told.fromOperator) * perS,
+      toOperatorHz: (toOperator - this.#told.toOperator) * perS,
+    };
+    this.#told = { fromOperator, toOperator, atNs };
+    return link;
+  }
+
+  #tellTelemetry(): void {
+    const seen = this.#snapshot();
+    if (seen === null) return;
+    const telemetry: FleetTelemetry = {
+      kind: 'telemetry',
+      state: seen.state,
+      limitedBy: seen.limitedBy,
+      measuredRad: [...seen.measuredRad],
+      targetRad: [...seen.targetRad],
+      gripper: Number.isFinite(seen.gripper) ? seen.gripper : null,
+      atMs: Date.now(),
+    };
+    this.#tell(subjects.telemetry(this.name), telemetry);
+  }
+
+  /** Nothing is kept for a broker that is away: it would be old. */
+  #tell(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
+    if (this.#connection.isConnected()) this.#connection.nats.publish(subject, JSON.stringify(message));
+  }
+
+  #warn(cause: unknown): void {
+    console.error(`farhand: fleet: ${cause instanceof Error ? cause.message : String(cause)}`);
+  }
+}
+
+const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function nameOf({ name }: RobotAgentStart, { robots, user }: FleetConnection): string {
+  if (name !== '') return name;
+  const [only = ''] = robots;
+  if (robots.length === 1 && only !== '*') return only;
+  throw new TeleopError('bad-option', `the credentials of ${user} are not those of one robot`, {
+    hint: 'Name the robot: --name NAME.',
+  });
+}
+
+function secretOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `the TURN secret ${file} cannot be read`, {
+      hint: 'Put the value of static-auth-secret of the TURN server into it, or leave fleet.turnSecretFile empty.',
+      cause,
+    });
+  }
+}

@@ -1,0 +1,185 @@
+import path from 'node:path';
+import { audit, createAudit, readAudit } from '../app/fleet/audit.ts';
+import { operatorCompanion } from '../app/fleet/companion.ts';
+import { connectFleet, type FleetConnection } from '../app/fleet/connection.ts';
+import { LeaseStore } from '../app/fleet/lease-store.ts';
+import { roster } from '../app/fleet/roster.ts';
+import { stateFolder } from '../app/network-memory.ts';
+import { loadRig } from '../app/rig.ts';
+import { TeleopError } from '../core/errors.ts';
+import { type Presence, userOf } from '../fleet/messages.ts';
+import { ROBOT_NAME, subjects } from '../fleet/subjects.ts';
+import { type Given, numberOption } from './arguments.ts';
+import { describeOperator } from './operator.ts';
+import { runRole } from './role-verb.ts';
+
+export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
+const LOG_LINES = 50;
+const ESTOP_MS = 2000;
+
+const accessOf = (given: Given, user: string) => ({
+  url: String(given.values['server'] ?? LOCAL_BROKER),
+  credentials: String(given.values['creds'] ?? path.join(stateFolder(), 'fleet', `${user}.creds`)),
+});
+
+/** Everything but `operate` is a short visit to the broker. */
+function visit(
+  words: number,
+  user: string,
+  run: (connection: FleetConnection, robot: string, given: Given) => Promise<number>,
+): (given: Given) => Promise<number> {
+  return async (given) => {
+    const robot = robotOf(given, words);
+    const { url, credentials } = accessOf(given, user);
+    const connection = await connectFleet(url, credentials);
+    try {
+      return await run(connection, robot, given);
+    } finally {
+      await connection.close();
+    }
+  };
+}
+
+function robotOf({ words: [action = '', name = ''], words }: Given, needed: number): string {
+  if (words.length > 2 || (needed === 0 && words.length > 1) || (name !== '' && !ROBOT_NAME.test(name)))
+    throw new TeleopError('bad-option', `fleet ${action} does not take "${words.at(-1)}"`, {
+      hint: 'See `farhand fleet --help`.',
+    });
+  if (needed === 2 && name === '')
+    throw new TeleopError('bad-option', `fleet ${action} needs the name of a robot`, {
+      hint: '`farhand fleet ls` lists them.',
+    });
+  return name;
+}
+
+async function ls(connection: FleetConnection, _robot: string, given: Given): Promise<number> {
+  const robots = await roster(connection);
+  if (given.values['json'] === true) for (const robot of robots) console.log(JSON.stringify(robot));
+  else if (robots.length === 0) console.log('no robot is there, or none that these credentials may see');
+  else
+    console.log(table([['robot', 'model', 'state', 'driven by', 'round trip', 'version'], ...rows(robots)]));
+  return 0;
+}
+
+const rows = (robots: readonly Presence[]): string[][] =>
+  robots.map(({ robot, model, state, holder, link, version }) => [
+    robot,
+    model,
+    state,
+    holder ?? '–',
+    link?.rttMs == null ? '–' : `${link.rttMs} ms`,
+    version,
+  ]);
+
+function table(lines: readonly (readonly string[])[]): string {
+  const widths = lines[0]!.map((_, i) => Math.max(...lines.map((line) => line[i]!.length)));
+  return lines
+    .map((line) =>
+      line
+        .map((cell, i) => cell.padEnd(widths[i]!))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+async function show(connection: FleetConnection, robot: string, given: Given): Promise<number> {
+  const [[presence], lease] = await Promise.all([
+    roster(connection, robot),
+    LeaseStore.open(connection.nats).then((store) => store.get(robot)),
+  ]);
+  const found = { robot, presence: presence ?? null, lease };
+  if (given.values['json'] === true) console.log(JSON.stringify(found));
+  else if (presence === undefined) console.log(`${robot} is not there, or these credentials may not see it`);
+  else {
+    const { model, state, cause, link, version } = presence;
+    console.log(`${robot}: ${model}, Farhand ${version}\n  ${state} (${cause})`);
+    console.log(`  lease: ${lease === null ? 'free' : `${userOf(lease.holder)}, token ${lease.revision}`}`);
+    if (link !== null)
+      console.log(
+        `  link: round trip ${link.rttMs ?? '–'} ms, ${link.fromOperatorHz?.toFixed(0)} datagrams/s in, ${link.toOperatorHz?.toFixed(0)} out`,
+      );
+  }
+  return presence === undefined ? 1 : 0;
+}
+
+async function operate(given: Given): Promise<number> {
+  const robot = robotOf(given, 2);
+  const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  const companion = await operatorCompanion(config, accessOf(given, 'me'), robot);
+  return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
+}
+
+async function release(connection: FleetConnection, robot: string): Promise<number> {
+  const store = await LeaseStore.open(connection.nats);
+  const entry = await store.get(robot);
+  if (entry === null) console.log(`${robot} is free`);
+  else {
+    await store.release(robot, entry.revision);
+    audit(connection, robot, {
+      what: 'lease-released',
+      who: userOf(entry.holder),
+      why: 'taken away',
+      revision: entry.revision,
+    });
+    await connection.nats.flush();
+    console.log(`${robot} was ${userOf(entry.holder)}’s; it is free now`);
+  }
+  return 0;
+}
+
+async function estop(connection: FleetConnection, robot: string): Promise<number> {
+  const startMs = performance.now();
+  const failed = (what: string, cause?: unknown) =>
+    new TeleopError('not-confirmed', `e-stop of ${robot} not confirmed: ${what}`, {
+      hint: 'Use the emergency stop of the robot itself.',
+      cause,
+    });
+  let text: string;
+  try {
+    const subject = subjects.estop(robot, connection.user);
+    text = (await connection.nats.request(subject, '', { timeout: ESTOP_MS })).string();
+  } catch (cause) {
+    throw failed('it does not answer', cause);
+  }
+  const { state } = JSON.parse(text) as { state: string };
+  if (state !== 'stopped') throw failed(`it is ${state}`);
+  console.log(`${robot} stopped, ${(performance.now() - startMs).toFixed(0)} ms`);
+  return 0;
+}
+
+async function logs(connection: FleetConnection, robot: string, given: Given): Promise<number> {
+  const lines = await readAudit(
+    connection.nats,
+    robot === '' ? '*' : robot,
+    numberOption(given, 'count', 1, 10_000) ?? LOG_LINES,
+  );
+  for (const line of lines) {
+    const { atMs, by, what, who, why, revision } = line;
+    const text = [what, who && `of ${who}`, why && `(${why})`, revision && `token ${revision}`];
+    console.log(
+      given.values['json'] === true
+        ? JSON.stringify(line)
+        : `${new Date(atMs).toISOString()}  ${line.robot}  ${by}: ${text.filter(Boolean).join(' ')}`,
+    );
+  }
+  return 0;
+}
+
+async function setup({ nats }: FleetConnection, _robot: string, given: Given): Promise<number> {
+  const replicas = numberOption(given, 'replicas', 1, 5) ?? 1;
+  await LeaseStore.create(nats, replicas);
+  await createAudit(nats, replicas);
+  console.log('leases and log are there');
+  return 0;
+}
+
+export const FLEET_ACTIONS: Record<string, (given: Given) => Promise<number>> = {
+  setup: visit(0, 'admin', setup),
+  ls: visit(0, 'me', ls),
+  show: visit(2, 'me', show),
+  operate,
+  release: visit(2, 'me', release),
+  estop: visit(2, 'me', estop),
+  logs: visit(1, 'admin', logs),
+};

@@ -1,0 +1,117 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+/** What robots and operators of a fleet tell each other over the broker, as JSON. */
+
+const name = z.string().max(128);
+const finite = z.number().nullable();
+
+/** `farhand.presence.<robot>`, once a second. */
+export const presenceSchema = z.object({
+  kind: z.literal('presence'),
+  robot: name,
+  model: name,
+  version: name,
+  /** Of the supervisor. */
+  state: name,
+  cause: z.string().max(256),
+  /** Who drives it; null: nobody. */
+  holder: name.nullable(),
+  /** Of the session there is: round trip, and datagrams per second each way. */
+  link: z.object({ rttMs: finite, fromOperatorHz: finite, toOperatorHz: finite }).nullable(),
+  /** Robot's wall clock. */
+  atMs: z.number(),
+});
+export type Presence = z.infer<typeof presenceSchema>;
+
+/** `farhand.telemetry.<robot>`, at most ten times a second. */
+export interface FleetTelemetry {
+  kind: 'telemetry';
+  state: string;
+  limitedBy: string;
+  measuredRad: number[];
+  targetRad: number[];
+  gripper: number | null;
+  atMs: number;
+}
+
+/** `farhand.event.<robot>`: a transition of the supervisor. */
+export const eventSchema = z.object({
+  kind: z.literal('transition'),
+  from: name,
+  to: name,
+  cause: z.string().max(256),
+  atMs: z.number(),
+});
+export type FleetEvent = z.infer<typeof eventSchema>;
+
+/** `farhand.audit.<robot>.<user>`: who did what. */
+export const auditSchema = z.object({
+  what: z.enum(['lease-taken', 'lease-released', 'session-opened', 'session-ended', 'estop', 'stopped']),
+  /** Whom it is about, where that is not who tells it. */
+  who: name.optional(),
+  why: z.string().max(256).optional(),
+  revision: z.number().optional(),
+  atMs: z.number(),
+});
+export type Audit = z.infer<typeof auditSchema>;
+
+export const iceServerSchema = z.object({
+  url: z.string().max(256),
+  username: z.string().max(256).optional(),
+  password: z.string().max(256).optional(),
+});
+export type IceServer = z.infer<typeof iceServerSchema>;
+
+const sdp = z.string().max(16 * 1024);
+const session = z.int().min(1);
+
+/** `farhand.signal.<robot>.<user>`, operator → robot. */
+export const signalSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('open'),
+    holder: name,
+    /** Whose digest is in the holder's name: others can read the lease, not this. */
+    secret: z.string().max(64),
+    revision: z.int().min(1),
+  }),
+  z.object({ kind: z.literal('answer'), session, sdp }),
+]);
+export type Signal = z.infer<typeof signalSchema>;
+
+export const signalReplySchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('offer'),
+    session,
+    sdp,
+    model: name,
+    ice: z.array(iceServerSchema).max(8),
+  }),
+  z.object({ kind: z.literal('accepted') }),
+  z.object({ kind: z.literal('refused'), reason: z.string().max(128) }),
+]);
+export type SignalReply = z.infer<typeof signalReplySchema>;
+
+/** On the channel of a session that loses nothing. `key` is of the sealed link behind it. */
+export const controlSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('key'), key: z.base64().length(44) }),
+  z.object({ kind: z.literal('ended'), reason: z.string().max(128) }),
+  z.object({ kind: z.literal('estop') }),
+  z.object({ kind: z.literal('bye') }),
+]);
+export type Control = z.infer<typeof controlSchema>;
+
+/** What is not JSON of that form is null. */
+export function parsed<T>(schema: z.ZodType<T>, text: string): T | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** A lease's holder: the user's name, and what only this acquisition can prove. */
+export const holderOf = (user: string, secret: string): string =>
+  `${user}.${createHash('sha256').update(secret).digest('hex').slice(0, 32)}`;
+
+export const userOf = (holder: string): string => holder.split('.')[0]!;
