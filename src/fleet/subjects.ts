@@ -1,3 +1,5 @@
+import { recordingPermissions } from './recordings.ts';
+
 /** Names on the fleet's broker. A robot's name is one token of a subject. */
 
 export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -6,7 +8,6 @@ export const LEASE_BUCKET = 'leases';
 /** After which the store forgets a lease that was not renewed. */
 export const LEASE_TTL_MS = 3000;
 export const AUDIT_STREAM = 'AUDIT';
-export const RECORDINGS_BUCKET = 'recordings';
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
@@ -32,6 +33,12 @@ export interface Permissions {
 /** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
 export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   if (role === 'admin') return { pub: ['>'], sub: ['>'] };
+  const core = corePermissionsOf(role, user, robots);
+  const recordings = recordingPermissions(role, robots);
+  return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
+}
+
+function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   const each = (make: (robot: string) => string) => robots.map(make);
   const inbox = `_INBOX.${user}.>`;
   const leases = each(subjects.leaseGet);

@@ -19,7 +19,6 @@ export interface ServerSettings {
 /** Within what server 2.9 understands. */
 export function serverConfig(settings: ServerSettings): string {
   const { name, host, port, storeDir, operator, system, accounts, cluster, leafPort, leafOf, tls } = settings;
-  const preload = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
   const parts = [
     `server_name: ${quoted(name)}`,
     `listen: ${quoted(`${host}:${port}`)}`,
@@ -27,7 +26,7 @@ export function serverConfig(settings: ServerSettings): string {
     `operator: ${quoted(operator)}`,
     `system_account: ${system}`,
     'resolver: MEMORY',
-    `resolver_preload {\n${preload.join('\n')}\n}`,
+    preloadText(accounts),
     'max_payload: 1MB',
     // A robot that is unplugged is noticed within some ten seconds.
     'ping_interval: "5s"',
@@ -45,6 +44,12 @@ export function serverConfig(settings: ServerSettings): string {
       `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)} } ] }`,
     );
   return `${parts.join('\n')}\n`;
+}
+
+/** The accounts a server knows, as a block of its settings. */
+export function preloadText(accounts: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
+  return `resolver_preload {\n${lines.join('\n')}\n}`;
 }
 
 const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
