@@ -12,10 +12,13 @@ export class LeaseStore {
     this.#kv = kv;
   }
 
-  /** Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. */
+  /**
+   * Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. It is on disk: in memory,
+   * revisions would begin anew when the servers do, and robots would refuse them as old.
+   */
   static async create(nats: NatsConnection, replicas = 1): Promise<LeaseStore> {
     const { Kvm } = await loadKv();
-    const options = { ttl: LEASE_TTL_MS, history: 1, replicas, storage: 'memory' as never };
+    const options = { ttl: LEASE_TTL_MS, history: 1, replicas, storage: 'file' as never };
     return new LeaseStore(await new Kvm(nats).create(LEASE_BUCKET, options));
   }
 
