@@ -18,6 +18,7 @@ import { TeleopError } from '../core/errors.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
+import { SERVER_OPTIONS, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
 
 const DAY_S = 86_400;
@@ -25,7 +26,7 @@ const PORT = 4222;
 
 export const fleetVerb: Verb = {
   name: 'fleet',
-  usage: 'init | dev | user NAME | revoke NAME | bucket|push|pull|recordings ROBOT  [options]',
+  usage: 'init | dev | server NAME | user NAME | revoke NAME | bucket|push|pull|recordings ROBOT  [options]',
   about: 'Many robots and operators on one NATS broker: its keys, its credentials, a server to try it with.',
   details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
   farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
@@ -48,6 +49,7 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
     },
     host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default 127.0.0.1)' },
     port: { type: 'string', value: 'N', about: `port the server listens on (default ${PORT})` },
+    ...SERVER_OPTIONS,
     ...RECORDING_OPTIONS,
   },
   async run(given: Given) {
@@ -66,6 +68,7 @@ const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   dev,
   user,
   revoke: revokeUser,
+  server: writeServer,
   ...RECORDING_ACTIONS,
 };
 

@@ -1,4 +1,5 @@
 import { recordingPermissions } from './recordings.ts';
+import { siteLeaseReads, siteLeaseWrites, sitePermissions } from './site-permissions.ts';
 
 /** Names on the fleet's broker. A robot's name is one token of a subject. */
 
@@ -22,7 +23,7 @@ export const subjects = {
   leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
 } as const;
 
-export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin'] as const;
+export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
 export type FleetRole = (typeof FLEET_ROLES)[number];
 
 export interface Permissions {
@@ -33,6 +34,7 @@ export interface Permissions {
 /** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
 export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   if (role === 'admin') return { pub: ['>'], sub: ['>'] };
+  if (role === 'site') return sitePermissions(user, robots);
   const core = corePermissionsOf(role, user, robots);
   const recordings = recordingPermissions(role, robots);
   return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
@@ -56,8 +58,9 @@ function corePermissionsOf(role: FleetRole, user: string, robots: readonly strin
   const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
   const watched = [...seen, ...each(subjects.lease), inbox];
   // Whoever may see a robot may stop it.
-  const stops = [...each(subjects.estop), ...leases];
+  const stops = [...each(subjects.estop), ...leases, ...siteLeaseReads(robots)];
   if (role === 'viewer') return { pub: stops, sub: watched };
   const audit = each((robot) => subjects.audit(robot, user));
-  return { pub: [...stops, ...each(subjects.signal), ...each(subjects.lease), ...audit], sub: watched };
+  const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
+  return { pub: [...stops, ...each(subjects.signal), ...held, ...audit], sub: watched };
 }

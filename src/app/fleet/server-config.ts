@@ -11,8 +11,8 @@ export interface ServerSettings {
   cluster?: { name: string; host: string; port: number; routes: readonly string[] };
   /** Where leaf nodes connect to. */
   leafPort?: number;
-  /** As a leaf node of another server. */
-  leafOf?: { url: string; credentials: string };
+  /** As a leaf node of another server, for the fleet's account (its public key). */
+  leafOf?: { url: string; credentials: string; account: string };
   tls?: { cert: string; key: string };
 }
 
@@ -41,10 +41,14 @@ export function serverConfig(settings: ServerSettings): string {
   if (leafPort !== undefined) parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)} }`);
   if (leafOf)
     parts.push(
-      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)} } ] }`,
+      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${leafOf.account} } ] }`,
     );
   return `${parts.join('\n')}\n`;
 }
+
+/** The account robots and operators are in, by its public key. */
+export const fleetAccountOf = ({ system, accounts }: Pick<ServerSettings, 'system' | 'accounts'>): string =>
+  Object.keys(accounts).find((key) => key !== system)!;
 
 /** The accounts a server knows, as a block of its settings. */
 export function preloadText(accounts: Readonly<Record<string, string>>): string {
