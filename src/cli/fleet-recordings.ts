@@ -1,7 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectFleet } from '../app/fleet/connection.ts';
 import { NatsTarget } from '../app/fleet/recordings/nats-target.ts';
 import { pullRecording } from '../app/fleet/recordings/pull.ts';
-import { pushRecordings } from '../app/fleet/recordings/push.ts';
+import { type PushOptions, pushRecordings } from '../app/fleet/recordings/push.ts';
 import { createRecordingBucket, RecordingIndex } from '../app/fleet/recordings/recording-index.ts';
 import { s3ClientOf } from '../app/fleet/recordings/s3-place.ts';
 import { S3Target } from '../app/fleet/recordings/s3-target.ts';
@@ -11,6 +12,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Recording } from '../fleet/recordings.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, JSON_OPTION, numberOption, type OptionSpec, RIG_OPTION } from './arguments.ts';
+import { onEndRequest } from './process.ts';
 
 const URL_HINT = 'nats://127.0.0.1:4222';
 
@@ -28,6 +30,7 @@ export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
   from: { type: 'string', value: 'PLACE', about: 'pull: nats (default) or s3://BUCKET/FOLDER' },
   endpoint: { type: 'string', value: 'URL', about: 'address of an S3 server that is not Amazon’s' },
   delete: { type: 'boolean', about: 'push: delete here what was stored and verified' },
+  every: { type: 'string', value: 'S', about: 'push: look for new episodes every S seconds until ended' },
   gb: { type: 'string', value: 'N', about: 'bucket: its size (default 20)' },
   replicas: { type: 'string', value: 'N', about: 'bucket: how many servers keep it (default 1)' },
   json: JSON_OPTION,
@@ -96,16 +99,36 @@ async function push(given: Given): Promise<number> {
   try {
     const target = address === 'none' ? null : await placeOf(given, connection, robot, address);
     const index = await RecordingIndex.open(connection.nats, robot);
-    const count = await pushRecordings(index, {
+    const options: PushOptions = {
       ...{ robot, dir, target, episodes: given.words.slice(2), deleteAfter: given.values['delete'] === true },
       now: () => new Date().toISOString(),
       say: (text) => console.log(text),
-    });
+    };
+    const everyS = numberOption(given, 'every', 1, 86_400);
+    if (everyS !== null) return await pushAlways(index, options, everyS * 1000);
+    const count = await pushRecordings(index, options);
     console.log(count === 0 ? `no finished episodes in ${dir}` : `${count} done`);
     return 0;
   } finally {
     await connection.close();
   }
+}
+
+/** What fails is said and tried again. */
+async function pushAlways(index: RecordingIndex, options: PushOptions, everyMs: number): Promise<number> {
+  const ended = new AbortController();
+  onEndRequest(() => ended.abort());
+  const seen = new Map<string, string>();
+  while (!ended.signal.aborted) {
+    try {
+      await pushRecordings(index, { ...options, seen });
+    } catch (error) {
+      if (!(error instanceof TeleopError)) throw error;
+      console.error(`fleet push: ${error.message}`);
+    }
+    await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => {});
+  }
+  return 0;
 }
 
 async function pull(given: Given): Promise<number> {

@@ -200,7 +200,7 @@ describe('recordings of a fleet', { skip }, () => {
 
   it('go on after kill −9 in the middle, into S3', async () => {
     const dir = path.join(folder, 'c');
-    const bytes = record(dir, 'c-1', 28);
+    const bytes = record(dir, 'c-1', 20);
     const creds = await credentials('arm', 'robot', ['arm']);
     const args = [
       'fleet',
@@ -218,7 +218,7 @@ describe('recordings of a fleet', { skip }, () => {
     Object.assign(process.env, S3_TEST_ENV);
     const child = startFarhand(all);
     s3.onPart = (number) => {
-      if (number === 4) child.process.kill('SIGKILL');
+      if (number === 3) child.process.kill('SIGKILL');
     };
     await child.exited;
     assert.equal(child.process.signalCode, 'SIGKILL', child.stderr());
@@ -245,8 +245,7 @@ describe('recordings of a fleet', { skip }, () => {
     record(dir, 'd-1', 2);
     const target = await NatsTarget.open(robot.nats, 'arm');
     await send(dir, target);
-    const stored = await target.find('d-1.mcap');
-    assert.ok(stored);
+    assert.ok(await target.find('d-1.mcap'));
     // The store loses a bit in the middle of what it has.
     const { jetstreamManager } = await import('@nats-io/jetstream');
     const jsm = await jetstreamManager(admin.nats);
@@ -304,6 +303,23 @@ describe('recordings of a fleet', { skip }, () => {
     for (const who of [viewer, eve, other])
       assert.equal(await refused(who, `$JS.API.CONSUMER.CREATE.${recordingNames.stream('other')}`), true);
     assert.equal(await refused(robot, `$JS.API.STREAM.PURGE.${recordingNames.stream('arm')}`), true);
+  });
+
+  it('are looked for again and again, and sent once', async () => {
+    const dir = path.join(folder, 'f');
+    record(dir, 'f-1', 1);
+    const creds = await credentials('arm', 'robot', ['arm']);
+    const args = ['fleet', 'push', 'arm', '--creds', creds, '--recordings', dir, '--url', server.url];
+    const child = startFarhand([...args, '--every', '1']);
+    await child.waitFor(/f-1: [\d.]+ MB at nats, verified/);
+    record(dir, 'f-2', 1);
+    await child.waitFor(/f-2: [\d.]+ MB at nats, verified/);
+    assert.equal(await child.end(), 0, child.stderr());
+    assert.equal(child.stdout().match(/f-1/g)?.length, 1, child.stdout());
+    assert.deepEqual(await send(dir, await NatsTarget.open(robot.nats, 'arm')), [
+      'f-1: is at nats',
+      'f-2: is at nats',
+    ]);
   });
 
   it('go in parts S3 takes, however long they are', () => {

@@ -18,6 +18,8 @@ export interface PushOptions {
   target: RecordingTarget | null;
   /** Removes the file here once its bytes were read back and had the right hash. */
   deleteAfter: boolean;
+  /** Files that were seen to already, by size and time; for those who ask again and again. */
+  seen?: Map<string, string>;
   /** Now, ISO 8601. */
   now: () => string;
   say: (text: string) => void;
@@ -43,6 +45,7 @@ export async function pushRecordings(index: RecordingIndex, options: PushOptions
     }
     const file = path.join(dir, `${info.id}${EPISODE_ENDING}`);
     const before = stampOf(file);
+    if (options.seen?.get(file) === before) continue;
     const sha256 = await sha256OfFile(file);
     const { startedAt, durationS, rows, task, label, sizeBytes } = info;
     const known = await index.get(info.id);
@@ -52,8 +55,12 @@ export async function pushRecordings(index: RecordingIndex, options: PushOptions
       ...{ task, label, places, atRobot: true },
     };
     await index.put(entry);
+    const where = options.target?.where(recordingNames.object(info.id));
     if (options.target === null) options.say(`${info.id}: announced`);
+    else if (!options.deleteAfter && places.some((place) => place.where === where))
+      options.say(`${info.id}: is at ${where}`);
     else await storeOne(index, options, options.target, { entry, file, before });
+    options.seen?.set(file, before);
     done++;
   }
   return done;
