@@ -10,6 +10,7 @@ import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { exportBench } from './export/export.ts';
+import { fleetBench } from './fleet/fleet.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
@@ -49,6 +50,7 @@ const BENCHES: readonly Verb[] = [
   exportBench,
   reportBench,
   profilerBench,
+  fleetBench,
 ];
 const RUN = 'npm run bench --';
 

@@ -13,11 +13,14 @@ import { connectFleet } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
 import { serverConfig } from '../app/fleet/server-config.ts';
 import { startServer } from '../app/fleet/server-process.ts';
+import { rewriteServers } from '../app/fleet/server-rewrite.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
+import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
+import { SERVER_OPTIONS, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
 
 const DAY_S = 86_400;
@@ -25,18 +28,22 @@ const PORT = 4222;
 
 export const fleetVerb: Verb = {
   name: 'fleet',
-  usage: 'init|dev|setup|user|revoke|ls|show|operate|release|estop|logs [NAME] [options]',
+  usage:
+    'init|dev|setup|server|user|revoke|ls|show|operate|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
   about: 'Many robots and operators on one NATS broker: keys and credentials, who is there, driving one.',
   details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
   farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
-  farhand fleet revoke ann --dir /etc/farhand/fleet   then \`nats-server --signal reload\` on every server
+  farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server, as it says
   farhand fleet setup --server URL --creds FILE       makes what the fleet keeps on the broker (administrator)
   farhand fleet ls | show ROBOT                       who is there, and how they are
   farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
   farhand fleet release ROBOT                         takes the lease away from whoever has it
   farhand fleet estop ROBOT                           stops it; whoever may see it may
   farhand fleet logs [ROBOT]                          who did what (administrator)
+  farhand fleet bucket arm-1 --gb 20 --creds admin.creds           room for a robot's recordings
+  farhand fleet push arm-1 --creds arm-1.creds --delete            stores what was recorded, verifies, deletes it here
+  farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   brings recordings here; recordings lists them
 
 The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
   options: {
@@ -57,6 +64,8 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
     },
     host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default 127.0.0.1)' },
     port: { type: 'string', value: 'N', about: `port the server listens on (default ${PORT})` },
+    ...SERVER_OPTIONS,
+    ...RECORDING_OPTIONS,
   },
   async run(given: Given) {
     const [action = ''] = given.words;
@@ -75,6 +84,8 @@ const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   user,
   revoke: revokeUser,
   ...FLEET_ACTIONS,
+  server: writeServer,
+  ...RECORDING_ACTIONS,
 };
 
 const folderOf = (given: Given): string =>
@@ -156,14 +167,19 @@ async function revokeUser(given: Given): Promise<number> {
   expectWords(fleetVerb, given, 2, 2);
   const authority = openAuthority(folderOf(given));
   revoke(authority, given.words[1]!, Date.now() / 1000);
-  const file = path.join(authority.folder, 'server.conf');
   const { accounts } = await serverAccounts(authority);
-  console.log(
-    `${given.words[1]} is void. Put this into resolver_preload of every server (${file}), then reload it:`,
-  );
+  const files = rewriteServers(authority.folder, accounts);
+  console.log(`${given.words[1]} is void. Its credentials are refused as soon as the servers know.`);
+  for (const file of files) console.log(`  ${file}: written`);
+  console.log(files.length > 0 ? RELOAD : 'There is no server.conf beside the keys to write it to.');
+  console.log('A server whose settings are elsewhere needs this in its resolver_preload:');
   for (const [key, token] of Object.entries(accounts)) console.log(`  ${key}: "${token}"`);
   return 0;
 }
+
+const RELOAD =
+  'Copy it to the server, if that is another machine, and let it read it: `nats-server --signal reload`, or ' +
+  '`systemctl reload nats-server`. Who is connected with void credentials is then thrown out.';
 
 const isRole = (name: string): name is FleetRole => FLEET_ROLES.some((role) => role === name);
 

@@ -34,6 +34,7 @@ export type ErrorCode =
   | 'robot-silent'
   | 'robot-unreachable'
   | 'socket-failed'
+  | 'transfer-failed'
   | 'unknown-plugin';
 
 export interface TeleopErrorOptions {

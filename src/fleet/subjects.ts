@@ -1,3 +1,6 @@
+import { recordingPermissions } from './recordings.ts';
+import { siteLeaseReads, siteLeaseWrites, sitePermissions } from './site-permissions.ts';
+
 /** Names on the fleet's broker. A robot's name is one token of a subject. */
 
 export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -15,7 +18,6 @@ export const LEASE_POLL_MS = 400;
  */
 export const LEASE_GRACE_MS = LEASE_TTL_MS;
 export const AUDIT_STREAM = 'AUDIT';
-export const RECORDINGS_BUCKET = 'recordings';
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
@@ -30,7 +32,7 @@ export const subjects = {
   leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
 } as const;
 
-export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin'] as const;
+export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
 export type FleetRole = (typeof FLEET_ROLES)[number];
 
 export interface Permissions {
@@ -41,6 +43,13 @@ export interface Permissions {
 /** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
 export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   if (role === 'admin') return { pub: ['>'], sub: ['>'] };
+  if (role === 'site') return sitePermissions(user, robots);
+  const core = corePermissionsOf(role, user, robots);
+  const recordings = recordingPermissions(role, robots);
+  return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
+}
+
+function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   const each = (make: (robot: string) => string) => robots.map(make);
   const inbox = `_INBOX.${user}.>`;
   const leases = each(subjects.leaseGet);
@@ -63,11 +72,12 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
   const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
   const watched = [...seen, ...each(subjects.lease), inbox];
   // Whoever may see a robot may stop it.
-  const stops = [...each((robot) => subjects.estop(robot, user)), ...leases];
+  const stops = [...each((robot) => subjects.estop(robot, user)), ...leases, ...siteLeaseReads(robots)];
   if (role === 'viewer') return { pub: stops, sub: watched };
   const own = [
     ...each((robot) => subjects.signal(robot, user)),
     ...each((robot) => subjects.audit(robot, user)),
   ];
-  return { pub: [...stops, ...own, ...each(subjects.lease)], sub: watched };
+  const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
+  return { pub: [...stops, ...own, ...held], sub: watched };
 }

@@ -2,7 +2,10 @@ import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { LeaseEntry } from '../../fleet/lease-guard.ts';
 import { LEASE_BUCKET, LEASE_TTL_MS } from '../../fleet/subjects.ts';
-import { loadKv } from './nats-module.ts';
+import { loadJetStream, loadKv } from './nats-module.ts';
+
+/** A question that a dying server took with it is asked again well before a lease runs out. */
+const ANSWER_MS = 1000;
 
 /** The leases of a fleet: one entry per robot, forgotten when it is not renewed. */
 export class LeaseStore {
@@ -13,8 +16,8 @@ export class LeaseStore {
   }
 
   /**
-   * Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. On disk: a broker that is
-   * restarted goes on counting revisions where it was.
+   * Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. It is on disk: in memory,
+   * revisions would begin anew when the servers do, and robots would refuse them as old.
    */
   static async create(nats: NatsConnection, replicas = 1): Promise<LeaseStore> {
     const { Kvm } = await loadKv();
@@ -22,9 +25,13 @@ export class LeaseStore {
     return new LeaseStore(await new Kvm(nats).create(LEASE_BUCKET, options));
   }
 
-  static async open(nats: NatsConnection): Promise<LeaseStore> {
-    const { Kvm } = await loadKv();
-    return new LeaseStore(await new Kvm(nats).open(LEASE_BUCKET, { allow_direct: true }));
+  /** `site`: the leaf node that keeps the robot's lease; none: the servers that are connected to. */
+  static async open(nats: NatsConnection, site?: string): Promise<LeaseStore> {
+    const [{ Kvm }, { jetstream }] = [await loadKv(), await loadJetStream()];
+    const store = new Kvm(
+      jetstream(nats, { timeout: ANSWER_MS, ...(site === undefined ? {} : { domain: site }) }),
+    );
+    return new LeaseStore(await store.open(LEASE_BUCKET, { allow_direct: true }));
   }
 
   /** The new revision, or null: somebody holds it, or it changed since. */

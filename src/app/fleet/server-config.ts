@@ -11,15 +11,14 @@ export interface ServerSettings {
   cluster?: { name: string; host: string; port: number; routes: readonly string[] };
   /** Where leaf nodes connect to. */
   leafPort?: number;
-  /** As a leaf node of another server. */
-  leafOf?: { url: string; credentials: string };
+  /** As a leaf node of another server, for the fleet's account (its public key). */
+  leafOf?: { url: string; credentials: string; account: string };
   tls?: { cert: string; key: string };
 }
 
 /** Within what server 2.9 understands. */
 export function serverConfig(settings: ServerSettings): string {
   const { name, host, port, storeDir, operator, system, accounts, cluster, leafPort, leafOf, tls } = settings;
-  const preload = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
   const parts = [
     `server_name: ${quoted(name)}`,
     `listen: ${quoted(`${host}:${port}`)}`,
@@ -27,7 +26,7 @@ export function serverConfig(settings: ServerSettings): string {
     `operator: ${quoted(operator)}`,
     `system_account: ${system}`,
     'resolver: MEMORY',
-    `resolver_preload {\n${preload.join('\n')}\n}`,
+    preloadText(accounts),
     'max_payload: 1MB',
     // A robot that is unplugged is noticed within some ten seconds.
     'ping_interval: "5s"',
@@ -42,9 +41,19 @@ export function serverConfig(settings: ServerSettings): string {
   if (leafPort !== undefined) parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)} }`);
   if (leafOf)
     parts.push(
-      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)} } ] }`,
+      `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${leafOf.account} } ] }`,
     );
   return `${parts.join('\n')}\n`;
+}
+
+/** The account robots and operators are in, by its public key. */
+export const fleetAccountOf = ({ system, accounts }: Pick<ServerSettings, 'system' | 'accounts'>): string =>
+  Object.keys(accounts).find((key) => key !== system)!;
+
+/** The accounts a server knows, as a block of its settings. */
+export function preloadText(accounts: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
+  return `resolver_preload {\n${lines.join('\n')}\n}`;
 }
 
 const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectFleet } from '../app/fleet/connection.ts';
+import { NatsTarget } from '../app/fleet/recordings/nats-target.ts';
+import { pullRecording } from '../app/fleet/recordings/pull.ts';
+import { type PushOptions, pushRecordings } from '../app/fleet/recordings/push.ts';
+import { createRecordingBucket, RecordingIndex } from '../app/fleet/recordings/recording-index.ts';
+import { s3ClientOf } from '../app/fleet/recordings/s3-place.ts';
+import { S3Target } from '../app/fleet/recordings/s3-target.ts';
+import type { RecordingTarget } from '../app/fleet/recordings/target.ts';
+import { recordDirOf } from '../app/record-dir.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { Recording } from '../fleet/recordings.ts';
+import { ROBOT_NAME } from '../fleet/subjects.ts';
+import { type Given, JSON_OPTION, numberOption, type OptionSpec, RIG_OPTION } from './arguments.ts';
+import { onEndRequest } from './process.ts';
+
+const URL_HINT = 'nats://127.0.0.1:4222';
+
+/** Options of the actions below; `farhand fleet` has them among its own. */
+export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
+  url: { type: 'string', value: 'URL', about: `the broker, several with commas (default ${URL_HINT})` },
+  creds: { type: 'string', value: 'FILE', about: 'credentials to use' },
+  rig: RIG_OPTION,
+  recordings: {
+    type: 'string',
+    value: 'DIR',
+    about: 'folder of recordings (default: record.dir of the rig)',
+  },
+  to: { type: 'string', value: 'PLACE', about: 'push: nats (default), s3://BUCKET/FOLDER, or none' },
+  from: { type: 'string', value: 'PLACE', about: 'pull: nats (default) or s3://BUCKET/FOLDER' },
+  endpoint: { type: 'string', value: 'URL', about: 'address of an S3 server that is not Amazon’s' },
+  delete: { type: 'boolean', about: 'push: delete here what was stored and verified' },
+  every: { type: 'string', value: 'S', about: 'push: look for new episodes every S seconds until ended' },
+  gb: { type: 'string', value: 'N', about: 'bucket: its size (default 20)' },
+  replicas: { type: 'string', value: 'N', about: 'bucket: how many servers keep it (default 1)' },
+  json: JSON_OPTION,
+};
+
+export const RECORDING_ACTIONS: Record<string, (given: Given) => Promise<number>> = {
+  bucket,
+  push,
+  pull,
+  recordings,
+};
+
+const textOf = (given: Given, name: string): string | undefined =>
+  typeof given.values[name] === 'string' ? given.values[name] : undefined;
+
+function robotOf(given: Given): string {
+  const robot = given.words[1] ?? '';
+  if (ROBOT_NAME.test(robot)) return robot;
+  throw new TeleopError(
+    'bad-option',
+    robot === '' ? 'of which robot?' : `"${robot}" cannot be a robot's name`,
+    {
+      hint: `Write \`farhand fleet ${given.words[0]} ROBOT\`.`,
+    },
+  );
+}
+
+async function connected(given: Given) {
+  const creds = textOf(given, 'creds');
+  if (creds === undefined)
+    throw new TeleopError('bad-option', 'whose credentials?', {
+      hint: 'Give their file: --creds FILE. `farhand fleet user NAME` makes some.',
+    });
+  return connectFleet(textOf(given, 'url') ?? URL_HINT, creds);
+}
+
+async function placeOf(
+  given: Given,
+  connection: Awaited<ReturnType<typeof connected>>,
+  robot: string,
+  address: string,
+): Promise<RecordingTarget> {
+  if (address === 'nats') return NatsTarget.open(connection.nats, robot);
+  return new S3Target(s3ClientOf(address, robot, process.env, textOf(given, 'endpoint')));
+}
+
+async function bucket(given: Given): Promise<number> {
+  const robot = robotOf(given);
+  const gigabytes = numberOption(given, 'gb', 0.01, 100_000) ?? 20;
+  const replicas = numberOption(given, 'replicas', 1, 5) ?? 1;
+  const connection = await connected(given);
+  try {
+    await createRecordingBucket(connection.nats, robot, { maxBytes: Math.round(gigabytes * 1e9), replicas });
+    console.log(`${robot}: room for ${gigabytes} GB of recordings on ${replicas} servers`);
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+async function push(given: Given): Promise<number> {
+  const robot = robotOf(given);
+  const dir = textOf(given, 'recordings') ?? recordDirOf(given);
+  const address = textOf(given, 'to') ?? 'nats';
+  const connection = await connected(given);
+  try {
+    const target = address === 'none' ? null : await placeOf(given, connection, robot, address);
+    const index = await RecordingIndex.open(connection.nats, robot);
+    const options: PushOptions = {
+      ...{ robot, dir, target, episodes: given.words.slice(2), deleteAfter: given.values['delete'] === true },
+      now: () => new Date().toISOString(),
+      say: (text) => console.log(text),
+    };
+    const everyS = numberOption(given, 'every', 1, 86_400);
+    if (everyS !== null) return await pushAlways(index, options, everyS * 1000);
+    const count = await pushRecordings(index, options);
+    console.log(count === 0 ? `no finished episodes in ${dir}` : `${count} done`);
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What fails is said and tried again. */
+async function pushAlways(index: RecordingIndex, options: PushOptions, everyMs: number): Promise<number> {
+  const ended = new AbortController();
+  onEndRequest(() => ended.abort());
+  const seen = new Map<string, string>();
+  while (!ended.signal.aborted) {
+    try {
+      await pushRecordings(index, { ...options, seen });
+    } catch (error) {
+      if (!(error instanceof TeleopError)) throw error;
+      console.error(`fleet push: ${error.message}`);
+    }
+    await sleep(everyMs, undefined, { signal: ended.signal }).catch(() => {});
+  }
+  return 0;
+}
+
+async function pull(given: Given): Promise<number> {
+  const robot = robotOf(given);
+  const dir = textOf(given, 'recordings') ?? recordDirOf(given);
+  const connection = await connected(given);
+  try {
+    const target = await placeOf(given, connection, robot, textOf(given, 'from') ?? 'nats');
+    const index = await RecordingIndex.open(connection.nats, robot);
+    for (const recording of chosen(await index.list(), given.words.slice(2), target))
+      console.log(await pullRecording(target, recording, dir, (text) => console.log(text)));
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Those that are asked for, or all that the place has. */
+function chosen(all: Recording[], episodes: readonly string[], target: RecordingTarget): Recording[] {
+  for (const id of episodes)
+    if (!all.some(({ episode }) => episode === id))
+      throw new TeleopError('file-missing', `the fleet knows of no episode "${id}"`, {
+        hint: 'List what it knows with `farhand fleet recordings ROBOT`.',
+      });
+  if (episodes.length > 0) return all.filter(({ episode }) => episodes.includes(episode));
+  return all.filter(({ episode, places }) =>
+    places.some(({ where }) => where === target.where(`${episode}.mcap`)),
+  );
+}
+
+async function recordings(given: Given): Promise<number> {
+  const robot = robotOf(given);
+  const connection = await connected(given);
+  try {
+    const all = await (await RecordingIndex.open(connection.nats, robot)).list();
+    if (given.values['json'] === true) console.log(JSON.stringify(all));
+    else if (all.length === 0) console.log(`no recordings of ${robot} are known`);
+    else for (const each of all) console.log(line(each));
+    return 0;
+  } finally {
+    await connection.close();
+  }
+}
+
+const line = ({ episode, durationS, sizeBytes, task, label, places, atRobot }: Recording): string =>
+  [
+    episode,
+    `${durationS.toFixed(1)} s`.padStart(8),
+    `${(sizeBytes / 1e6).toFixed(1)} MB`.padStart(10),
+    [...(atRobot ? ['robot'] : []), ...places.map(({ where }) => where)].join(', ') || 'nowhere',
+    label === null ? task : `${task} (${label})`,
+  ].join('  ');

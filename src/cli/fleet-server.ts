@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { openAuthority, serverAccounts } from '../app/fleet/authority.ts';
+import { fleetAccountOf, type ServerSettings, serverConfig } from '../app/fleet/server-config.ts';
+import { stateFolder } from '../app/network-memory.ts';
+import { TeleopError } from '../core/errors.ts';
+import { ROBOT_NAME } from '../fleet/subjects.ts';
+import { type Given, numberOption, type OptionSpec } from './arguments.ts';
+
+/** Options of `farhand fleet server`, which has the common ones beside them. */
+export const SERVER_OPTIONS: Record<string, OptionSpec> = {
+  routes: { type: 'string', value: 'HOST:PORT,…', about: 'server: the cluster ports of all its servers' },
+  'cluster-port': { type: 'string', value: 'N', about: 'server: where the others reach it (default 6222)' },
+  'leaf-port': { type: 'string', value: 'N', about: 'server: where sites connect to' },
+  'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server: of a site; the fleet’s leaf port' },
+  'tls-cert': { type: 'string', value: 'FILE', about: 'server: its certificate' },
+  'tls-key': { type: 'string', value: 'FILE', about: 'server: the certificate’s key' },
+  store: { type: 'string', value: 'DIR', about: 'server: what it keeps (default /var/lib/farhand-fleet)' },
+};
+
+/** Writes the settings of one more server beside the fleet's keys. */
+export async function writeServer(given: Given): Promise<number> {
+  const text = (name: string) => (typeof given.values[name] === 'string' ? given.values[name] : undefined);
+  const name = given.words[1] ?? '';
+  if (!ROBOT_NAME.test(name))
+    throw new TeleopError('bad-option', `"${name}" cannot be a server's name`, {
+      hint: 'Write `farhand fleet server NAME`: small letters, digits, - and _.',
+    });
+  const authority = openAuthority(path.resolve(text('dir') ?? path.join(stateFolder(), 'fleet')));
+  const known = await serverAccounts(authority);
+  const host = text('host') ?? '127.0.0.1';
+  const [routes, leafOf, cert, key] = [text('routes'), text('leaf-of'), text('tls-cert'), text('tls-key')];
+  const leafPort = numberOption(given, 'leaf-port', 1, 65_535);
+  const settings: ServerSettings = {
+    ...{ name, host, port: numberOption(given, 'port', 1, 65_535) ?? 4222, ...known },
+    storeDir: text('store') ?? '/var/lib/farhand-fleet',
+    ...(leafPort === null ? {} : { leafPort }),
+    ...(cert && key ? { tls: { cert, key } } : {}),
+  };
+  if (routes !== undefined)
+    settings.cluster = {
+      ...{ name: 'fleet', host, port: numberOption(given, 'cluster-port', 1, 65_535) ?? 6222 },
+      routes: routes.split(',').map((route) => `nats-route://${route}`),
+    };
+  if (leafOf !== undefined)
+    settings.leafOf = {
+      url: `${cert ? 'tls' : 'nats-leaf'}://${leafOf}`,
+      credentials: siteCredentials(authority.folder, name),
+      account: fleetAccountOf(known),
+    };
+  const folder = path.join(authority.folder, 'servers', name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const file = path.join(folder, 'server.conf');
+  writeFileSync(file, serverConfig(settings), { mode: 0o600 });
+  console.log(`${file}: written. Start it there with \`nats-server -c server.conf\`.`);
+  return 0;
+}
+
+function siteCredentials(folder: string, name: string): string {
+  const file = path.join(folder, `${name}.creds`);
+  if (existsSync(file)) return file;
+  throw new TeleopError('file-missing', `there are no credentials of ${name}`, {
+    hint: `Make them first: \`farhand fleet user ${name} --role site --robots NAMES\`.`,
+  });
+}
