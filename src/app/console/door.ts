@@ -12,6 +12,7 @@ import { TeleopError } from '../../core/errors.ts';
 import type { Rig } from '../rig.ts';
 import { type Access, isKnownHost } from './access.ts';
 import { type HostTls, openTls } from './ca.ts';
+import { requestUrl } from './request-url.ts';
 import { serveStatic } from './static-files.ts';
 
 /** The first byte of every TLS connection. */
@@ -115,7 +116,7 @@ function answerSecure(http: Server, tls: HostTls, request: IncomingMessage, resp
 
 /** Plain HTTP from another machine: how to trust this one, and nothing else. */
 function serveTrust(root: string, tls: HostTls, request: IncomingMessage, response: ServerResponse): void {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  const pathname = requestUrl(request)?.pathname ?? '';
   if (pathname === '/farhand-ca.crt') return sendAuthority(tls, response);
   if (pathname === '/authority.json') {
     const { subject, validTo } = new X509Certificate(tls.ca);
