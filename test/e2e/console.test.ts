@@ -134,6 +134,9 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await page.getByTestId('home').click();
     await page.getByTestId('home').filter({ hasText: 'Stop' }).click();
     await waitFor('held', (seen) => seen.operator.mode === 'hold' && seen.robot?.state === 'hold');
+    await page.getByTestId('arm').filter({ hasText: 'Engage' }).click();
+    await waitState('engaged');
+    await page.getByTestId('arm').filter({ hasText: 'Arm' }).waitFor();
   });
 
   it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {
