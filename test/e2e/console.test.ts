@@ -29,6 +29,8 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     }
     assert.fail(`${what} not seen: ${JSON.stringify((await telemetry())?.robot)}`);
   };
+  const farthest = (fromRad: readonly number[], { robot }: Telemetry) =>
+    Math.max(...fromRad.map((angle, i) => Math.abs(angle - robot!.measuredRad[i]!)));
   const waitState = (state: string) => waitFor(state, (seen) => seen.robot?.state === state);
 
   before(async () => {
@@ -52,10 +54,7 @@ describe('console page in a real browser', { skip: noChromium }, () => {
   it('shows the arm following the scripted hand', async () => {
     await waitState('engaged');
     const first = (await telemetry())!.robot!.measuredRad;
-    await page.waitForTimeout(1500);
-    const second = (await telemetry())!.robot!.measuredRad;
-    const moved = Math.max(...first.map((angle, i) => Math.abs(angle - second[i]!)));
-    assert.ok(moved > 0.02, `joints moved ${moved} rad`);
+    await waitFor('motion', (seen) => farthest(first, seen) > 0.02);
     assert.match((await page.getByTestId('state').textContent()) ?? '', /engaged/i);
   });
 
@@ -147,13 +146,9 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await page.keyboard.down('Shift');
     await waitState('engaged');
     await page.keyboard.down('KeyD');
-    await page.waitForTimeout(800);
+    await waitFor('motion', (seen) => farthest(before, seen) > 0.05);
     await page.screenshot({ path: path.join(artifacts, 'console-keyboard.png') });
     await page.keyboard.up('KeyD');
-    await page.waitForTimeout(200);
-    const after = (await telemetry())!.robot!.measuredRad;
-    const moved = Math.max(...before.map((angle, i) => Math.abs(angle - after[i]!)));
-    assert.ok(moved > 0.05, `joints moved ${moved} rad`);
     await page.keyboard.up('Shift');
     await waitState('hold');
   });
