@@ -54,6 +54,8 @@ describe('the four pages of the console', { skip: noChromium }, () => {
     demo = startFarhand([
       ...['demo', '--no-open', `trace.dir=${temporaryFolder()}`, `console.port=${port}`],
       `record.dir=${path.join(temporaryFolder(), 'recordings')}`,
+      // A busy machine stalls; what is tried here is the pages, not the watchdogs.
+      ...['robot.commandTimeoutMs=500', 'operator.inputs.page.staleAfterMs=1000'],
     ]);
     url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
     browser = await launchChromium();
