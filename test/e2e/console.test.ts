@@ -123,7 +123,7 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     const nearest = () => page.evaluate<number>('window.nearestRad');
     await page.waitForTimeout(1500);
     // A stall of this machine may hold the robot on its way: that ends the drive, and one asks again.
-    for (let i = 0; i < 3 && (await nearest()) > 0.01; i++) {
+    for (let i = 0; i < 6 && (await nearest()) > 0.01; i++) {
       await page.getByTestId('home').click();
       await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
       assert.equal(await page.getByTestId('mode').textContent(), 'home');
