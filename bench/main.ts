@@ -6,6 +6,7 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 import { brachioplexusBench } from './brachioplexus/brachioplexus.ts';
 import { camerasBench } from './cameras/cameras.ts';
+import { consoleBench } from './console/console.ts';
 import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
@@ -51,6 +52,7 @@ const BENCHES: readonly Verb[] = [
   reportBench,
   profilerBench,
   fleetBench,
+  consoleBench,
 ];
 const RUN = 'npm run bench --';
 

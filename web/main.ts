@@ -5,6 +5,7 @@ import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
+import { isPaired } from './link/paired.ts';
 import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
 import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
@@ -69,6 +70,7 @@ const pages = new LazyPages({ commands, send: (request) => link.send(request) })
 const router = new Router(enter);
 
 let receivedMs = Number.NEGATIVE_INFINITY;
+let paired = true;
 const showSlow = atMostEvery(250, () => {
   const telemetry = window.__farhand.lastTelemetry;
   chips.update(link.status, isFresh(), telemetry);
@@ -149,8 +151,17 @@ function greet({ model, cameras: names = [], ...hello }: ConsoleHello): void {
 }
 
 function linkChanged(status: LinkStatus): void {
-  if (status === 'closed') receivedMs = Number.NEGATIVE_INFINITY;
-  if (status === 'open') commands.clear();
+  if (status === 'closed') {
+    receivedMs = Number.NEGATIVE_INFINITY;
+    void isPaired().then((answer) => {
+      paired = answer || link.status === 'open';
+      showState();
+    });
+  }
+  if (status === 'open') {
+    paired = true;
+    commands.clear();
+  }
   showState();
   chips.update(status, isFresh(), window.__farhand.lastTelemetry);
 }
@@ -173,7 +184,7 @@ function showState(): void {
   estop.update(state === 'stopped', performance.now(), telemetry?.operator.estopMs ?? null);
   statePanel.update(telemetry, fresh, estop.pending);
   drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
-  banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered });
+  banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered, paired });
   if (telemetry) announcer.say(`Robot ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
   showSlow(performance.now());
 }

@@ -334,6 +334,9 @@ describe('a console on the network', () => {
       await page.screenshot({ path: path.join(artifacts, 'trust.png') });
       assert.equal(await page.getByTestId('secure').getAttribute('href'), url);
 
+      await page.goto(url);
+      await page.getByTestId('banner').filter({ hasText: 'not paired' }).waitFor();
+      assert.ok(await page.getByTestId('banner-pair').isVisible());
       await page.goto(`${url}vr`);
       await page.getByTestId('why').filter({ hasText: 'not paired' }).waitFor();
       await page.goto(`${url}pair`);

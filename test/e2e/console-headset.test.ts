@@ -88,7 +88,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);
-    url = (await demo.waitFor(/console: (http:\S+)/))[1]!;
+    url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
     browser = await launchChromium(LOOPBACK_PEERS);
     context = await browser.newContext({ viewport: { width: 480, height: 270 } });
     await emulateQuest(context);
@@ -187,6 +187,16 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
     for (const side of ['left', 'right'] as const) await wearer.shape(side, 'fist');
     await waitState('stopped');
     await recover();
+  });
+
+  it('is stopped from a keyboard: Escape, Space, or Enter on the button', async () => {
+    for (const key of ['Escape', 'Space', 'Enter']) {
+      if (key === 'Enter') await page.getByTestId('stop').focus();
+      await page.keyboard.press(key);
+      await waitState('stopped');
+      await page.getByTestId('stop').filter({ hasText: 'STOPPED' }).waitFor();
+      await recover();
+    }
   });
 
   it('is stopped by B of a controller, and does not follow a controller whose place is a guess', async () => {

@@ -29,7 +29,9 @@ export class OperatorPeer {
     this.measuredRad = [...model.homeRad];
     this.#onAsked = onAsked;
     this.#telemetry = createSocket('udp4');
-    this.#telemetry.on('message', (_hello, from) => {
+    this.#telemetry.on('message', (bytes, from) => {
+      // What is for the recorder comes here, as to an operator's.
+      if (frameType(bytes, bytes.length) === 'request') return this.#hear(bytes);
       this.#subscriber = { port: from.port, untilMs: performance.now() + SUBSCRIBED_MS };
     });
     this.#telemetry.bind(ports.telemetryPort, '127.0.0.1');

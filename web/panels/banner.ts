@@ -7,12 +7,16 @@ export interface Situation {
   fresh: boolean;
   telemetry: Telemetry | null;
   estopUndelivered: boolean;
+  /** False: the console does not know this device. */
+  paired: boolean;
 }
 
 interface Notice {
   tone: 'bad' | 'warn';
   title: string;
   text: string;
+  /** What helps is on the page for pairing. */
+  pair?: boolean;
 }
 
 /** What is wrong with the connections, most serious first; it covers part of the view and moves nothing. */
@@ -20,6 +24,7 @@ export class Banner {
   readonly #root = element('banner', HTMLElement);
   readonly #title = element('banner-title', HTMLElement);
   readonly #text = element('banner-text', HTMLElement);
+  readonly #pair = element('banner-pair', HTMLElement);
 
   update(situation: Situation): void {
     const notice = noticeFor(situation);
@@ -28,13 +33,18 @@ export class Banner {
     setAttribute(this.#root, 'data-tone', notice.tone);
     setText(this.#title, notice.title);
     setText(this.#text, notice.text);
+    this.#pair.hidden = notice.pair !== true;
   }
 }
 
-function noticeFor({ link, fresh, telemetry, estopUndelivered }: Situation): Notice | null {
+function noticeFor({ link, fresh, telemetry, estopUndelivered, paired }: Situation): Notice | null {
   if (estopUndelivered) {
     const text = 'Use the stop on the robot itself. The page sends yours as soon as it is connected.';
     return { tone: 'bad', title: 'E-stop not delivered', text };
+  }
+  if (!paired) {
+    const text = 'It sees nothing of the robot until it is given the code that the console shows.';
+    return { tone: 'warn', title: 'This device is not paired', text, pair: true };
   }
   if (link !== 'open' && (telemetry !== null || link === 'closed')) {
     const text = 'Robot is held/stopped by its own watchdog; reconnecting…';

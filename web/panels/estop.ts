@@ -1,13 +1,12 @@
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import { isTextField, listenForPress, listenForStopKeys } from './stop-keys.ts';
 import { milliseconds } from './words.ts';
 
 /** Until the robot says that it stopped, the request is repeated. */
 const REPEAT_MS = 250;
 /** Telemetry this soon after the press may be older than the press. */
 const SETTLE_MS = 200;
-/** A click that follows its own pointerdown is the same press. */
-const SAME_PRESS_MS = 1000;
 
 /** The stop of the page. It acts on press, not on release, and believes only the robot that it worked. */
 export class Estop {
@@ -26,14 +25,7 @@ export class Estop {
   constructor(send: (request: DeskRequest) => boolean, onPress: () => void) {
     this.#send = send;
     this.#onPress = onPress;
-    let pointerMs = Number.NEGATIVE_INFINITY;
-    this.#button.addEventListener('pointerdown', () => {
-      pointerMs = performance.now();
-      this.press(pointerMs);
-    });
-    this.#button.addEventListener('click', () => {
-      if (performance.now() - pointerMs > SAME_PRESS_MS) this.press(performance.now());
-    });
+    listenForPress(this.#button, () => this.press(performance.now()));
     this.#listenToKeys();
   }
 
@@ -78,29 +70,11 @@ export class Estop {
     setText(this.#label, { ready: 'E-STOP', stopping: 'stopping…', stopped: 'STOPPED' }[phase]);
   }
 
-  /** Before anything else on the page sees them, so that Space never presses the focused button instead. Escape always stops. */
   #listenToKeys(): void {
-    const swallow = (event: KeyboardEvent) => {
-      if (event.code !== 'Space' && event.key !== ' ' && event.key !== 'Escape') return;
-      if (event.key !== 'Escape' && isTextField(event.target)) return;
-      event.preventDefault();
-      event.stopImmediatePropagation();
-      if (event.type === 'keydown' && !event.repeat) this.press(performance.now());
-    };
-    window.addEventListener('keydown', swallow, { capture: true });
-    window.addEventListener('keyup', swallow, { capture: true });
+    listenForStopKeys(() => this.press(performance.now()));
     // Where Space is for typing, the button says so.
     const showKeys = () => this.#keys.classList.toggle('typing', isTextField(document.activeElement));
     document.addEventListener('focusin', showKeys);
     document.addEventListener('focusout', () => setTimeout(showKeys));
   }
-}
-
-const TEXT_TYPES = ['text', 'search', 'email', 'url', 'password', 'number', 'tel'];
-
-/** Something that takes typed text, in which a space is a space. */
-export function isTextField(target: EventTarget | null): boolean {
-  if (target instanceof HTMLTextAreaElement) return !target.readOnly;
-  if (target instanceof HTMLInputElement) return TEXT_TYPES.includes(target.type) && !target.readOnly;
-  return target instanceof HTMLElement && target.isContentEditable;
 }

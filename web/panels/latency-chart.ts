@@ -79,7 +79,7 @@ function axes(): uPlot.Axis[] {
     {
       ...both,
       grid: { stroke: () => css('--line'), width: 1 },
-      size: 48,
+      size: 56,
       gap: 6,
       space: 26,
       values: millisecondLabels,

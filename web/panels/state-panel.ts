@@ -3,6 +3,10 @@ import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { causeText, limitText } from './words.ts';
 
+/** Inputs that follow without anybody closing a clutch. */
+const CLUTCHLESS = new Set(['scripted', 'joints', 'rctp']);
+/** A shorter hold ends by itself. */
+const BARRED_MS = 1000;
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
 /** The supervisor as the page believes it to be: no fresh word from the robot means `disconnected`. */
@@ -22,9 +26,11 @@ export class StatePanel {
   readonly #home = element('home', HTMLButtonElement);
   readonly #mode = element('mode', HTMLElement);
   #homing = false;
+  #engages = false;
+  #barredMs = Number.POSITIVE_INFINITY;
 
   constructor(send: (request: DeskRequest) => void) {
-    this.#arm.addEventListener('click', () => send({ kind: 'arm' }));
+    this.#arm.addEventListener('click', () => send({ kind: this.#engages ? 'teleop' : 'arm' }));
     this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
     this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
     this.#home.addEventListener('click', () => send({ kind: this.#homing ? 'hold' : 'home' }));
@@ -36,13 +42,24 @@ export class StatePanel {
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
     setText(this.#limit, fresh && telemetry?.robot ? limitText(telemetry.robot) : '');
-    this.#arm.disabled = state !== 'idle' || stopping;
+    this.#engages = this.#isBarred(telemetry, state);
+    setText(this.#arm, this.#engages ? 'Engage' : 'Arm');
+    this.#arm.disabled = (state !== 'idle' && !this.#engages) || stopping;
     this.#disarm.disabled = !POWERED.includes(state);
     this.#showMode(telemetry, POWERED.includes(state), stopping);
     setText(this.#cause, this.#explain(telemetry, fresh, state));
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
-    this.#arm.classList.toggle('primary', state === 'idle');
+    this.#arm.classList.toggle('primary', state === 'idle' || this.#engages);
+  }
+
+  /** An input without a clutch of its own waits to be asked back after a hold; this page has to have the word for it. */
+  #isBarred(telemetry: Telemetry | null, state: SupervisorState): boolean {
+    const { active = '', clutch = false } = telemetry?.input ?? {};
+    const waits = state === 'hold' && telemetry?.operator.mode === 'hold' && clutch && CLUTCHLESS.has(active);
+    if (!waits) this.#barredMs = Number.POSITIVE_INFINITY;
+    else this.#barredMs = Math.min(this.#barredMs, performance.now());
+    return performance.now() - this.#barredMs >= BARRED_MS;
   }
 
   #showMode(telemetry: Telemetry | null, powered: boolean, stopping: boolean): void {

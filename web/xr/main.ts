@@ -2,6 +2,7 @@ import type { AccessMessage, AccessNews } from '../../src/core/console-access.ts
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import type { ServerMessage } from '../link/messages.ts';
+import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { chooseQuality } from '../view/quality.ts';
 import { CameraBoard } from './camera-board.ts';
 import { HeadsetLink } from './headset-link.ts';
@@ -82,7 +83,9 @@ setInterval(() => {
 element('enter-vr', HTMLButtonElement).addEventListener('click', () => void enter('immersive-vr'));
 element('enter-ar', HTMLButtonElement).addEventListener('click', () => void enter('immersive-ar'));
 element('take', HTMLButtonElement).addEventListener('click', () => link.control('take'));
-element('stop', HTMLButtonElement).addEventListener('pointerdown', () => stop.press(performance.now()));
+const pressStop = () => stop.press(performance.now());
+listenForPress(element('stop', HTMLButtonElement), pressStop);
+listenForStopKeys(pressStop);
 window.addEventListener('pagehide', () => session.leave());
 await begin();
 
@@ -201,6 +204,8 @@ function show(): void {
   setText(element('control', HTMLElement), access?.inControl ? 'you' : (access?.holder ?? 'nobody'));
   setText(element('path', HTMLElement), over === '' ? '—' : `${over}, ${rttMs?.toFixed(1) ?? '–'} ms`);
   setText(element('clutch', HTMLElement), telemetry?.input.clutch ? 'closed' : 'open');
+  const stopped = isFresh() && telemetry?.robot?.state === 'stopped';
+  setText(element('stop', HTMLElement), stop.pending ? 'stopping…' : stopped ? 'STOPPED' : 'E-STOP');
   element('take', HTMLButtonElement).disabled =
     access === null || access.inControl || access.role === 'viewer';
 }

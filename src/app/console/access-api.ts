@@ -3,6 +3,8 @@ import { type Access, type Caller, isKnownHost, isOwnOrigin, isSecure } from './
 import { deviceName, ROLES, type Role } from './devices.ts';
 import type { Door } from './door.ts';
 import { Pairing, type PairingRefusal } from './pairing.ts';
+import { readBody, replyFailure, replyJson } from './replies.ts';
+import { requestUrl } from './request-url.ts';
 
 const MAX_BODY_BYTES = 1024;
 
@@ -24,23 +26,24 @@ export class AccessApi {
 
   /** False: not a request for this. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const pathname = requestUrl(request)?.pathname ?? '';
     if (pathname !== '/api/access' && !pathname.startsWith('/api/access/')) return false;
-    void this.#answer(`${request.method} ${pathname.slice('/api/access'.length)}`, request, response);
+    const what = `${request.method} ${pathname.slice('/api/access'.length)}`;
+    this.#answer(what, request, response).catch((error: unknown) => replyFailure(response, error));
     return true;
   }
 
   async #answer(what: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (what === 'POST /pair') return this.#pair(request, response);
     const caller = this.#access.identify(request);
-    if (what === 'GET ') return reply(response, 200, this.#news(caller, request));
+    if (what === 'GET ') return replyJson(response, 200, this.#news(caller, request));
     if (caller?.role !== 'operator') return refuse(response, 'not-allowed');
-    const body = await readJson(request);
+    const body = await readBody(request, MAX_BODY_BYTES);
     if (body === null) return refuse(response, 'malformed');
     if (what === 'POST /code') return this.#issue(body['role'], response);
     if (what === 'POST /forget')
-      return reply(response, 200, { forgotten: this.#access.devices.forget(String(body['id'])) });
-    reply(response, 404, { reason: 'malformed' });
+      return replyJson(response, 200, { forgotten: this.#access.devices.forget(String(body['id'])) });
+    replyJson(response, 404, { reason: 'malformed' });
   }
 
   #news(caller: Caller | null, request: IncomingMessage): object {
@@ -53,48 +56,23 @@ export class AccessApi {
 
   #issue(role: unknown, response: ServerResponse): void {
     if (!ROLES.includes(role as Role)) return refuse(response, 'malformed');
-    reply(response, 200, { ...this.pairing.issue(role as Role), lan: this.#lan() });
+    replyJson(response, 200, { ...this.pairing.issue(role as Role), lan: this.#lan() });
   }
 
   async #pair(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isKnownHost(request) || !isOwnOrigin(request)) return refuse(response, 'not-allowed');
     // A token that crosses a network in the clear would not be the device's alone.
     if (!isSecure(request) && !this.#access.isLocal(request)) return refuse(response, 'insecure');
-    const body = await readJson(request);
+    const body = await readBody(request, MAX_BODY_BYTES);
     const code = String(body?.['code'] ?? '').replace(/\s/g, '');
     if (body === null || !/^\d{6}$/.test(code)) return refuse(response, 'malformed');
     const result = this.pairing.redeem(code, request.socket.remoteAddress ?? '');
     if (typeof result === 'string') return refuse(response, result);
     const { device, token } = this.#access.devices.add(deviceName(body['name']), result.role);
     response.setHeader('set-cookie', this.#access.cookie(request, token));
-    reply(response, 200, { role: device.role, name: device.name, expiresAt: device.expiresAt });
+    replyJson(response, 200, { role: device.role, name: device.name, expiresAt: device.expiresAt });
   }
 }
 
 const refuse = (response: ServerResponse, reason: PairRefusal): void =>
-  reply(response, reason === 'rate-limited' ? 429 : 403, { reason });
-
-function reply(response: ServerResponse, status: number, body: object): void {
-  const text = JSON.stringify(body);
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-  response.end(text);
-}
-
-/** A small JSON object; null for anything else. */
-async function readJson(request: IncomingMessage): Promise<Record<string, unknown> | null> {
-  let text = '';
-  try {
-    for await (const chunk of request) {
-      text += String(chunk);
-      if (text.length > MAX_BODY_BYTES) return null;
-    }
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
+  replyJson(response, reason === 'rate-limited' ? 429 : 403, { reason });

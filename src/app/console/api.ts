@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import type { ExportJob } from '../../core/console.ts';
-import { TeleopError } from '../../core/errors.ts';
 import type { Rig } from '../rig.ts';
 import type { Access } from './access.ts';
 import { deviceReport } from './device-report.ts';
@@ -9,7 +8,11 @@ import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
 import { answerEpisodes } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
-import { readBody, replyError, replyJson } from './replies.ts';
+import { readBody, replyError, replyFailure, replyJson } from './replies.ts';
+import { requestUrl } from './request-url.ts';
+
+/** What a viewer may ask for. The doctor is none of it: it loads this machine. */
+const READ_ONLY = /^GET \/api\/(devices|export|episodes(\/.*)?)$/;
 
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 
@@ -42,11 +45,10 @@ export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) =
       exports.close();
     },
     handle(request, response) {
-      const url = new URL(request.url ?? '/', 'http://localhost');
-      if (!url.pathname.startsWith('/api/')) return false;
+      const url = requestUrl(request);
+      if (!url?.pathname.startsWith('/api/')) return false;
       const role = access.authorize(request);
-      const changes = request.method !== 'GET' && request.method !== 'HEAD';
-      if (role === null || (changes && role !== 'operator')) {
+      if (role === null || (role !== 'operator' && !READ_ONLY.test(`${request.method} ${url.pathname}`))) {
         replyError(response, 403, 'this browser may not do that');
         return true;
       }
@@ -82,11 +84,4 @@ async function startExport(
   if (!exports.start('lerobot', [out, '--from', dir], out, total))
     return replyError(response, 409, 'an export is running already');
   replyJson(response, 202, exports.job);
-}
-
-/** A failed operation is told; our own bug ends the process, as everywhere. */
-function replyFailure(response: ServerResponse, error: unknown): void {
-  if (!(error instanceof TeleopError)) throw error;
-  if (!response.headersSent) replyError(response, 500, `${error.message}. ${error.hint}`);
-  else response.end();
 }

@@ -5,6 +5,7 @@ import { TeleopError } from '../../core/errors.ts';
 import type { ReceivedFrame } from '../../core/recording.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
 import type { Rig } from '../rig.ts';
+import { requestUrl } from './request-url.ts';
 
 /** A view that has not taken the last picture gets none before it has: newest only, no backlog. */
 const BACKED_UP_BYTES = 64 * 1024;
@@ -68,5 +69,4 @@ export class CameraViews {
   }
 }
 
-const nameOf = (request: IncomingMessage): string =>
-  new URL(request.url ?? '/', 'http://localhost').searchParams.get('name') ?? '';
+const nameOf = (request: IncomingMessage): string => requestUrl(request)?.searchParams.get('name') ?? '';

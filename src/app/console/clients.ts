@@ -41,6 +41,8 @@ export class ConsoleClients {
   readonly lease = new Lease<Client>();
   readonly #options: ClientsOptions;
   readonly #clients = new Set<Client>();
+  /** Everything that is open, also what only listens. */
+  readonly #guests = new Map<WebSocket, Caller>();
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
   /** Whose device was in control last. */
@@ -51,6 +53,12 @@ export class ConsoleClients {
   constructor(options: ClientsOptions) {
     this.#options = options;
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Closes the socket when its device is forgotten. */
+  guard(socket: WebSocket, caller: Caller): void {
+    this.#guests.set(socket, caller);
+    socket.on('close', () => this.#guests.delete(socket));
   }
 
   /** A page came. What its messages may ask of the operator is handed to `forward`, as text. */
@@ -64,6 +72,7 @@ export class ConsoleClients {
     });
     const client: Client = { socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
     this.#clients.add(client);
+    this.guard(socket, caller);
     socket.on('message', (data, isBinary) =>
       this.#hear(client, isBinary ? (data as Buffer) : String(data), forward),
     );
@@ -164,11 +173,10 @@ export class ConsoleClients {
   #tick(): void {
     this.#ticks++;
     if (this.lease.expire(this.#nowMs())) this.#tellAll();
-    for (const client of this.#clients) {
-      client.path.tick(this.#ticks);
-      if (this.#ticks % 4 === 0 && !this.#options.access.stillKnown(client.caller))
-        client.socket.close(4001, 'forgotten');
-    }
+    for (const client of this.#clients) client.path.tick(this.#ticks);
+    if (this.#ticks % 4 !== 0) return;
+    for (const [socket, caller] of this.#guests)
+      if (!this.#options.access.stillKnown(caller)) socket.close(4001, 'forgotten');
   }
 
   #tellAll(): void {

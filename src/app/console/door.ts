@@ -8,10 +8,12 @@ import {
   type Server as NetServer,
   type Socket,
 } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { TeleopError } from '../../core/errors.ts';
 import type { Rig } from '../rig.ts';
 import { type Access, isKnownHost } from './access.ts';
 import { type HostTls, openTls } from './ca.ts';
+import { requestUrl } from './request-url.ts';
 import { serveStatic } from './static-files.ts';
 
 /** The first byte of every TLS connection. */
@@ -92,8 +94,16 @@ function openPlain(http: Server, tls: HostTls, access: Access, root: string): Se
 
 export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.test(host);
 
-const lanAddress = (addresses: readonly string[]): string =>
-  addresses.find((address) => !address.startsWith('127.') && !address.startsWith('169.254.')) ?? '127.0.0.1';
+/** One that the certificate is for; else any by which others can reach this machine, at the price of the warning. */
+function lanAddress(certified: readonly string[]): string {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = all.filter(({ family, internal }) => family === 'IPv4' && !internal);
+  const candidates = [...certified, ...outside.map(({ address }) => address)];
+  return (
+    candidates.find((address) => !address.startsWith('127.') && !address.startsWith('169.254.')) ??
+    '127.0.0.1'
+  );
+}
 
 /** Looks at the first byte, puts it back, and lets the right server have the connection. */
 function sniff(socket: Socket, secure: NetServer, plain: NetServer): void {
@@ -115,7 +125,7 @@ function answerSecure(http: Server, tls: HostTls, request: IncomingMessage, resp
 
 /** Plain HTTP from another machine: how to trust this one, and nothing else. */
 function serveTrust(root: string, tls: HostTls, request: IncomingMessage, response: ServerResponse): void {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  const pathname = requestUrl(request)?.pathname ?? '';
   if (pathname === '/farhand-ca.crt') return sendAuthority(tls, response);
   if (pathname === '/authority.json') {
     const { subject, validTo } = new X509Certificate(tls.ca);
@@ -124,7 +134,8 @@ function serveTrust(root: string, tls: HostTls, request: IncomingMessage, respon
     response.end(JSON.stringify({ name, validTo, fingerprint: tls.fingerprint }));
     return;
   }
-  if (pathname.startsWith('/assets/')) return serveStatic(root, request, response);
+  if (pathname.startsWith('/assets/') || pathname === '/theme.js')
+    return serveStatic(root, request, response);
   request.url = '/trust.html';
   serveStatic(root, request, response);
 }

@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { EpisodeList } from '../../core/console.ts';
 import { type EpisodeLibrary, EpisodeProblem } from './episode-library.ts';
 import { replyError, replyJson } from './replies.ts';
+import { decoded } from './request-url.ts';
 
 /** `/api/episodes`, `/api/episodes/<id>`, `/api/episodes/<id>/frame?camera=&row=`. */
 export async function answerEpisodes(
@@ -9,10 +10,9 @@ export async function answerEpisodes(
   url: URL,
   response: ServerResponse,
 ): Promise<void> {
-  const [id = '', part = '', ...rest] = url.pathname
-    .split('/')
-    .slice(3)
-    .map((word) => decodeURIComponent(word));
+  const words = url.pathname.split('/').slice(3).map(decoded);
+  if (words.includes(null)) return replyError(response, 400, 'a bad address');
+  const [id, part, ...rest] = [words[0] ?? '', words[1] ?? '', ...words.slice(2)];
   if (library === null) {
     const nothing: EpisodeList = { dir: null, episodes: [] };
     return id === ''

@@ -20,6 +20,7 @@ import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
 import { type Door, isLoopback, openDoor } from './door.ts';
 import type { Pairing } from './pairing.ts';
+import { requestUrl } from './request-url.ts';
 import { serveStatic } from './static-files.ts';
 
 const MAX_REQUEST_BYTES = 1024;
@@ -100,6 +101,11 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
       else operator.forward(text);
     });
   });
+  cameras.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const caller = access.identify(request);
+    if (caller === null) socket.close(4001, 'forgotten');
+    else clients.guard(socket, caller);
+  });
   const tellAll = (text: string) => {
     for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
   };
@@ -156,7 +162,7 @@ function routeSockets(
 ): void {
   http.on('upgrade', (request, socket, head) => {
     socket.on('error', () => {});
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const pathname = requestUrl(request)?.pathname ?? '';
     const server = Object.hasOwn(paths, pathname) ? paths[pathname] : undefined;
     if (access.authorize(request) === null)
       socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');

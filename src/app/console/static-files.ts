@@ -1,6 +1,8 @@
 import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
+import { pipeline } from 'node:stream';
+import { decoded, requestUrl } from './request-url.ts';
 
 const TYPES: Record<string, string> = {
   '.html': 'text/html; charset=utf-8',
@@ -27,12 +29,8 @@ export function serveStatic(
 ): void {
   if (request.method !== 'GET' && request.method !== 'HEAD')
     return reply(response, 405, 'Method not allowed');
-  let name: string;
-  try {
-    name = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
-  } catch {
-    return reply(response, 400, 'Bad address');
-  }
+  const name = decoded(requestUrl(request)?.pathname ?? '%');
+  if (name === null || name.includes('\0')) return reply(response, 400, 'Bad address');
   const file = fileOf(root, name);
   const stat = statSync(file ?? root, { throwIfNoEntry: false });
   if (file === null || !stat?.isFile()) return reply(response, 404, 'Not found');
@@ -46,7 +44,7 @@ export function serveStatic(
     'cache-control': cache,
   });
   if (request.method === 'HEAD') response.end();
-  else createReadStream(file).pipe(response);
+  else pipeline(createReadStream(file), response, () => {});
 }
 
 /** A page is also found without its ending: `/vr` is `vr.html`. */

@@ -1,0 +1,125 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runDemo } from '../src/app/demo.ts';
+import { monotonicClock } from '../src/core/clock.ts';
+import { OUTCOMES } from '../src/core/trace-record.ts';
+import { differenceInterval, pooledQuantile } from '../src/trace/bootstrap.ts';
+import { readTraceParts } from '../src/trace/read-file.ts';
+import { oneWayNs } from '../src/trace/segments.ts';
+import { environment, environmentText, loadText, meterLoad } from './environment.ts';
+import type { VerbProcess } from './estop/verb-process.ts';
+import { interrupted } from './interrupt.ts';
+import { Progress } from './progress.ts';
+import { seeded } from './report/long-trace.ts';
+import { checkText } from './text-table.ts';
+
+const SETTLE_MS = 3000;
+
+/** A process beside the demo, and whoever listens to it. */
+export interface Companion {
+  process: VerbProcess;
+  close(): void;
+}
+
+export interface BesideOptions {
+  /** `the profiler`, say. */
+  what: string;
+  seconds: number;
+  /** Time of each turn, and how much of its beginning is left out while the process wakes up or is forgotten. */
+  turnS: number;
+  guardS: number;
+  maxRatio: number;
+  overrides: readonly string[];
+  /** `dir`: where the demo writes its trace. */
+  start(dir: string): Promise<Companion>;
+}
+
+interface Slice {
+  withIt: boolean;
+  fromNs: number;
+  toNs: number;
+}
+
+/**
+ * One-way latency of the headless demo with a process beside it and without, in turn within one run, so that both
+ * halves see the same machine. The check fails when p99 with it is above `maxRatio` times p99 without, for certain.
+ */
+export async function compareBeside(options: BesideOptions) {
+  const { what, seconds, maxRatio } = options;
+  const env = environment();
+  const load = meterLoad();
+  const { withIt, without } = await new Progress(1, seconds + 8).during(what, seconds, () =>
+    measure(options),
+  );
+  const seen = load();
+  const figures = [0.5, 0.99].map((q) => figureOf(withIt, without, q));
+  const p99 = figures[1]!;
+  const check = {
+    what: `p99 with ${what} within ${maxRatio} × without`,
+    ok: p99.low <= (maxRatio - 1) * p99.withoutMs,
+    found: `${p99.ratio.toFixed(3)} (difference ${p99.low.toFixed(3)} … ${p99.high.toFixed(3)} ms)`,
+  };
+  const rows = figures.map(
+    ({ q, withMs, withoutMs, ratio, low, high }) =>
+      `p${100 * q}  with ${withMs.toFixed(3)}  without ${withoutMs.toFixed(3)} ms  ratio ${ratio.toFixed(3)}  difference 95 % ${low.toFixed(3)} … ${high.toFixed(3)} ms`,
+  );
+  const text = [environmentText(env), loadText(seen), '', ...rows, '', checkText(check)].join('\n');
+  return { ok: check.ok, text, json: { environment: env, load: seen, seconds, figures, check } };
+}
+
+async function measure(options: BesideOptions): Promise<{ withIt: Float64Array[]; without: Float64Array[] }> {
+  const dir = mkdtempSync(path.join(os.tmpdir(), 'farhand-bench-'));
+  const slices: Slice[] = [];
+  try {
+    const { tracePath } = await runDemo({
+      rig: 'demo',
+      overrides: ['robot.playout=none', `trace.dir=${dir}`, ...options.overrides],
+      headless: true,
+      durationS: null,
+      stop: Promise.race([interrupted, sleep(SETTLE_MS).then(() => alternate(options, dir, slices))]),
+      say: () => {},
+      onUrl: () => {},
+    });
+    const values = slices.map(() => [] as number[]);
+    await readTraceParts(tracePath, (record) => {
+      const outcome = OUTCOMES[record.outcome];
+      const at = slices.findIndex(
+        ({ fromNs, toNs }) => record.getStateNs >= fromNs && record.getStateNs < toNs,
+      );
+      if (at >= 0 && (outcome === 'applied' || outcome === 'late')) values[at]!.push(oneWayNs(record) / 1e6);
+    });
+    const pick = (withIt: boolean) =>
+      values.filter((_, i) => slices[i]!.withIt === withIt).map((slice) => Float64Array.from(slice));
+    return { withIt: pick(true), without: pick(false) };
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** Off on on off: a drift of the machine falls on both alike. */
+async function alternate(options: BesideOptions, dir: string, slices: Slice[]): Promise<void> {
+  const { seconds, turnS, guardS } = options;
+  const companion = await options.start(dir);
+  const { child } = companion.process;
+  try {
+    for (let i = 0; i < seconds / turnS; i++) {
+      const withIt = i % 4 === 1 || i % 4 === 2;
+      child.kill(withIt ? 'SIGCONT' : 'SIGSTOP');
+      const fromNs = monotonicClock.nowNs() + guardS * 1e9;
+      await sleep(turnS * 1000);
+      slices.push({ withIt, fromNs, toNs: monotonicClock.nowNs() });
+    }
+  } finally {
+    child.kill('SIGCONT');
+    companion.close();
+    await companion.process.end();
+  }
+}
+
+function figureOf(withIt: readonly Float64Array[], without: readonly Float64Array[], q: number) {
+  const { low, high } = differenceInterval(withIt, without, q, seeded(1));
+  const [withMs, withoutMs] = [pooledQuantile(withIt, q), pooledQuantile(without, q)];
+  return { q, withMs, withoutMs, ratio: withMs / withoutMs, low, high };
+}

@@ -1,0 +1,58 @@
+import { WebSocket } from 'ws';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { expectWords, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
+import { answerProbe, type ProbeNews } from '../../src/core/console-access.ts';
+import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
+import { type Companion, compareBeside } from '../beside.ts';
+import { VerbProcess } from '../estop/verb-process.ts';
+
+export const consoleBench: Verb = {
+  name: 'console',
+  usage: '[--seconds S] [--json]',
+  about:
+    'One-way latency of the demo with and without a console and a page beside it, in turn within one run.',
+  details: `The console process and a page that gets its telemetry 30 times a second are stopped and continued every
+five seconds (off on on off); the first three of each, until the operator has stopped telling, do not count. The page is
+a socket and draws nothing: a browser belongs on another processor. Exits 1 when p99 with it is above 1.1 times p99
+without, for certain.`,
+  options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
+  async run(given) {
+    expectWords(consoleBench, given, 0, 0);
+    const ports = await freeUdpPorts(2);
+    const overrides = [`console.deskPort=${ports[0]}`, `console.telemetryPort=${ports[1]}`];
+    let messages = 0;
+    const { ok, text, json } = await compareBeside({
+      what: 'the console',
+      seconds: secondsOf(given, 60),
+      turnS: 5,
+      guardS: 3.2,
+      maxRatio: 1.1,
+      overrides,
+      start: () =>
+        start(overrides, () => {
+          messages++;
+        }),
+    });
+    if (messages === 0) throw new Error('the page got no telemetry');
+    print(given, { bench: 'console', messages, ...json }, `${text}\n\n${messages} messages to the page`);
+    return ok ? 0 : 1;
+  },
+};
+
+/** A console of its own, and a page without a browser that reads and answers as one does. */
+async function start(overrides: readonly string[], onTelemetry: () => void): Promise<Companion> {
+  const console_ = new VerbProcess(['console', 'console.port=0', ...overrides]);
+  const line = await console_.waitFor(/http:\/\/localhost/);
+  const url = /http:\S+/.exec(line)![0];
+  const cookie = (await fetch(url)).headers.get('set-cookie')?.split(';')[0] ?? '';
+  const origin = url.replace(/\/$/, '');
+  const page = new WebSocket(`${url.replace('http', 'ws')}ws`, { origin, headers: { cookie } });
+  page.on('error', () => {});
+  page.on('message', (data) => {
+    const message = JSON.parse(String(data)) as { kind: string };
+    const nowNs = performance.now() * 1e6;
+    if (message.kind === 'telemetry') onTelemetry();
+    if (message.kind === 'probe') page.send(JSON.stringify(answerProbe(message as ProbeNews, nowNs, nowNs)));
+  });
+  return { process: console_, close: () => page.terminate() };
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import http from 'node:http';
+import { connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { WebSocket } from 'ws';
+import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { loadRig } from '../../src/app/rig.ts';
+import { temporaryFolder } from './farhand.ts';
+
+type Headers = Record<string, string>;
+
+/** All that the console answers to, and what a viewer gets of it; 0: a socket that opens. */
+const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
+  ['GET', 'api/devices', 200],
+  ['GET', 'api/doctor', 403],
+  ['GET', 'api/episodes', 200],
+  ['GET', 'api/episodes/none', 404],
+  ['GET', 'api/episodes/none/frame?camera=front&row=0', 404],
+  ['GET', 'api/export', 200],
+  ['POST', 'api/export', 403],
+  ['DELETE', 'api/episodes/none', 403],
+  ['POST', 'api/access/code', 403],
+  ['POST', 'api/access/forget', 403],
+  ['SOCKET', 'ws', 0],
+  ['SOCKET', 'camera?name=front', 0],
+];
+
+describe('every endpoint of the console', () => {
+  let console_: ConsoleHandle;
+  let url: string;
+  let origin: string;
+  let operator: string;
+  let viewer: string;
+  const state = process.env['FARHAND_STATE'];
+
+  const ask = (method: string, where: string, headers: Headers, body = '{}') =>
+    new Promise<{ status: number; cookie: string; text: string }>((resolve, reject) => {
+      http
+        .request(new URL(where, url), { method, headers }, async (response) => {
+          let text = '';
+          for await (const chunk of response) text += String(chunk);
+          const cookie = String(response.headers['set-cookie'] ?? '').split(';')[0]!;
+          resolve({ status: response.statusCode ?? 0, cookie, text });
+        })
+        .on('error', reject)
+        .end(method === 'POST' ? body : '');
+    });
+  const openSocket = async (where: string, headers: Headers): Promise<number | WebSocket> => {
+    const socket = new WebSocket(new URL(where, url.replace('http', 'ws')), { headers });
+    socket.on('error', () => {});
+    return new Promise((resolve) => {
+      socket.on('open', () => resolve(socket));
+      socket.on('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? -1));
+    });
+  };
+  const statusOf = async (method: string, where: string, headers: Headers): Promise<number> => {
+    if (method !== 'SOCKET') return (await ask(method, where, headers)).status;
+    const socket = await openSocket(where, headers);
+    if (typeof socket === 'number') return socket;
+    socket.terminate();
+    return 0;
+  };
+  const paired = async (role: 'operator' | 'viewer') => {
+    const { code } = console_.pairing.issue(role);
+    return (await ask('POST', 'api/access/pair', { origin }, JSON.stringify({ code, name: role }))).cookie;
+  };
+  /** What comes back for bytes that no browser would send. */
+  const raw = async (text: string): Promise<string> => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.end(text);
+    let answer = '';
+    socket.on('data', (data) => {
+      answer += String(data);
+    });
+    await once(socket, 'close');
+    return answer.split('\r\n')[0]!;
+  };
+
+  before(async () => {
+    process.env['FARHAND_STATE'] = temporaryFolder();
+    const ports = await freeUdpPorts(3);
+    const { config } = loadRig('demo', [
+      `console.deskPort=${ports[0]}`,
+      `console.telemetryPort=${ports[1]}`,
+      `cameras.port=${ports[2]}`,
+      ...[
+        'console.port=0',
+        'link.security=plain',
+        'cameras.list.front.source=sim',
+        `record.dir=${temporaryFolder()}`,
+      ],
+    ]);
+    console_ = await startConsole(config);
+    url = console_.url;
+    origin = url.replace(/\/$/, '');
+    operator = (await ask('GET', '', {})).cookie;
+    viewer = await paired('viewer');
+  });
+
+  after(async () => {
+    await console_?.close();
+    if (state === undefined) delete process.env['FARHAND_STATE'];
+    else process.env['FARHAND_STATE'] = state;
+  });
+
+  it('is closed without a token, with a made-up one, to pages elsewhere and under foreign names', async () => {
+    const strangers: Record<string, Headers> = {
+      'no token': { origin },
+      'a made-up token': { origin, authorization: `Bearer ${'A'.repeat(43)}` },
+      'a page elsewhere': { origin: 'http://evil.example', cookie: operator },
+      'another port of this machine': { origin: 'http://localhost:1', cookie: operator },
+      'a sandboxed page': { origin: 'null', cookie: operator },
+      'a foreign name': { host: 'evil.example', origin: 'http://evil.example', cookie: operator },
+    };
+    for (const [who, headers] of Object.entries(strangers))
+      for (const [method, where] of ENDPOINTS) {
+        const status = await statusOf(method, where, headers);
+        assert.ok(status === 401 || status === 403, `${method} ${where} for ${who}: ${status}`);
+      }
+  });
+
+  it('lets a viewer read, and no more', async () => {
+    for (const [method, where, status] of ENDPOINTS)
+      assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
+    assert.equal(await statusOf('SOCKET', 'nowhere', { origin, cookie: viewer }), 404);
+    // What would be changed by it is there for an operator: the refusals above are about the role.
+    assert.equal((await ask('POST', 'api/export', { origin, cookie: operator })).status, 400);
+    assert.equal((await ask('POST', 'api/access/code', { origin, cookie: operator })).status, 403);
+    const offered = await ask('POST', 'api/access/code', { origin, cookie: operator }, '{"role":"viewer"}');
+    assert.equal(offered.status, 200);
+  });
+
+  it('refuses what a viewer says on the socket, whatever it is', async () => {
+    const socket = (await openSocket('ws', { origin, cookie: viewer })) as WebSocket;
+    const refused = new Map<string, string>();
+    socket.on('message', (data) => {
+      const { kind, request, reason } = JSON.parse(String(data)) as Record<string, string>;
+      if (kind === 'refused') refused.set(request!, reason!);
+    });
+    const kinds = ['reset', 'arm', 'disarm', 'input', 'playout', 'playout-way', 'home', 'hold', 'teleop'];
+    const asked = [...kinds, 'record', 'link', 'hand', 'control', 'anything'];
+    for (const kind of asked)
+      socket.send(JSON.stringify({ kind, action: 'take', clutch: true, profile: 'wan' }));
+    for (let i = 0; i < 500 && refused.size < asked.length; i++) await once(socket, 'message');
+    assert.deepEqual([...refused].sort(), asked.map((kind) => [kind, 'viewer']).sort());
+    socket.terminate();
+  });
+
+  it('survives addresses that are none', async () => {
+    const host = 'Host: localhost\r\n';
+    const end = 'Connection: close\r\n\r\n';
+    const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
+    for (const address of ['//', '//[', '/%00', '/%E0%A4%A', 'http://', '/..%2f..%2f..%2fpackage.json']) {
+      assert.match(await raw(`GET ${address} HTTP/1.1\r\n${host}${end}`), / 40[034] /, address);
+      assert.match(await raw(`GET ${address} HTTP/1.1\r\n${host}${upgrade}`), / 40[0-4] /, address);
+    }
+    const spelled = await ask('GET', 'api/episodes/%E0%A4%A', { origin, cookie: viewer });
+    assert.equal(spelled.status, 400);
+    // A body that breaks off.
+    const half = `POST /api/export HTTP/1.1\r\n${host}Origin: ${origin}\r\nCookie: ${operator}\r\n`;
+    await raw(`${half}Content-Length: 100\r\n\r\n{"na`);
+    assert.equal((await ask('GET', '', {})).status, 200, 'still there');
+  });
+
+  it('closes all that a forgotten device has open, pictures too', async () => {
+    const cookie = await paired('viewer');
+    const sockets = (await Promise.all(
+      ['ws', 'camera?name=front'].map((where) => openSocket(where, { origin, cookie })),
+    )) as WebSocket[];
+    const closed = Promise.all(sockets.map((socket) => once(socket, 'close')));
+    await ask('POST', 'api/access/forget', { origin, cookie: operator }, '{"id":"viewer"}');
+    assert.deepEqual(
+      (await closed).map(([code]) => code),
+      [4001, 4001],
+    );
+  });
+});

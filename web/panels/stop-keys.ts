@@ -1,0 +1,39 @@
+/** A click that follows its own pointerdown is the same press. */
+const SAME_PRESS_MS = 1000;
+
+/** On press, not on release; by the keyboard too. */
+export function listenForPress(button: HTMLButtonElement, press: () => void): void {
+  let pointerMs = Number.NEGATIVE_INFINITY;
+  button.addEventListener('pointerdown', () => {
+    pointerMs = performance.now();
+    press();
+  });
+  button.addEventListener('click', () => {
+    if (performance.now() - pointerMs > SAME_PRESS_MS) press();
+  });
+}
+
+/**
+ * Space, but where text is typed, and Escape everywhere. Before anything else on the page sees them, so that Space never
+ * presses the focused button instead.
+ */
+export function listenForStopKeys(press: () => void): void {
+  const swallow = (event: KeyboardEvent) => {
+    if (event.code !== 'Space' && event.key !== ' ' && event.key !== 'Escape') return;
+    if (event.key !== 'Escape' && isTextField(event.target)) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    if (event.type === 'keydown' && !event.repeat) press();
+  };
+  window.addEventListener('keydown', swallow, { capture: true });
+  window.addEventListener('keyup', swallow, { capture: true });
+}
+
+const TEXT_TYPES = ['text', 'search', 'email', 'url', 'password', 'number', 'tel'];
+
+/** Something that takes typed text, in which a space is a space. */
+export function isTextField(target: EventTarget | null): boolean {
+  if (target instanceof HTMLTextAreaElement) return !target.readOnly;
+  if (target instanceof HTMLInputElement) return TEXT_TYPES.includes(target.type) && !target.readOnly;
+  return target instanceof HTMLElement && target.isContentEditable;
+}
