@@ -21,7 +21,7 @@ both are counted. After a hold that the policy did not cause, start it anew.`,
     stale: {
       type: 'string',
       value: 'MS',
-      about: 'a camera or robot silent for longer is stale (default: 1000)',
+      about: 'a camera or robot silent for longer, and an older picture, is stale (default: 1000)',
     },
     task: { type: 'string', value: 'TEXT', about: 'what the policy shall do' },
     duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },

@@ -11,7 +11,7 @@ export interface ObservationSettings {
   robot: string;
   joints: readonly string[];
   cameras: readonly string[];
-  /** A camera or a robot that was silent for longer is stale. */
+  /** A camera or a robot that was silent for longer is stale, and so is an older picture. */
   staleAfterMs: number;
 }
 
