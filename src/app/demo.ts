@@ -41,10 +41,13 @@ export interface DemoResult {
   link: LinkStats | null;
   tracePath: string;
   reports: RoleReport[];
+  /** Saved in this run, also those that the limits refused. */
+  episodes: number;
 }
 
 const GRACE_MS = 5000;
-const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
+/** What `--cameras` stands for. */
+export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
 
 /** Both roles and the console as processes, started, watched and ended together. */
@@ -91,7 +94,13 @@ export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
   const report = createReport();
   await readTraceParts(tracePath, (record) => report.add(record));
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
-  return { summary: summaryOf(report.finish()), link: linkStats, tracePath, reports };
+  return {
+    summary: summaryOf(report.finish()),
+    link: linkStats,
+    tracePath,
+    reports,
+    episodes: family.episodes,
+  };
 }
 
 interface EmulatedLink {
@@ -222,6 +231,7 @@ class Family {
   readonly #restarts = new Map<string, number>();
   #fail: (error: unknown) => void = () => {};
   #ending = false;
+  episodes = 0;
 
   constructor(
     args: readonly string[],
@@ -256,7 +266,10 @@ class Family {
   #tell(verb: string, message: ChildMessage): void {
     if (message.kind === 'transition')
       this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
-    if (message.kind === 'episode') this.#options.say(message.text);
+    if (message.kind === 'episode') {
+      this.episodes++;
+      this.#options.say(message.text);
+    }
     if (message.kind === 'link')
       void this.#switch.set(message.profile).then(
         () => this.#tellLink(),

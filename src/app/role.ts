@@ -64,6 +64,8 @@ export interface RoleReport {
   traceDropped: number;
   /** Of a robot with cameras. */
   cameras: CameraReport[];
+  /** Of an operator: why something was not recorded; empty without a reason. */
+  recordTrouble: string;
 }
 
 export interface RoleHandle {
@@ -185,6 +187,7 @@ export function startRole(
       tracePath: closed?.path ?? null,
       traceDropped: closed?.dropped ?? 0,
       cameras: filmed,
+      recordTrouble: recorder?.trouble ?? '',
     };
   })();
   ready.catch(() => {});

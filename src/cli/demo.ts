@@ -36,7 +36,7 @@ export const demoVerb: Verb = {
       process.once('SIGINT', resolve);
       process.once('SIGTERM', resolve);
     });
-    const { summary, link, tracePath, reports } = await runDemo({
+    const { summary, link, tracePath, reports, episodes } = await runDemo({
       rig: String(given.values['rig'] ?? 'demo'),
       overrides: [...given.overrides, ...recordOverrides(given)],
       headless: given.values['headless'] === true,
@@ -50,6 +50,8 @@ export const demoVerb: Verb = {
         if (!json && given.values['no-open'] !== true) openBrowser(url);
       },
     });
+    const trouble = recordTrouble(given.values['record'] === true && episodes === 0, reports);
+    if (trouble !== '') console.error(`farhand: ${trouble}`);
     if (json) console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
     else {
       const latency = summary.oneWayMs;
@@ -64,6 +66,14 @@ export const demoVerb: Verb = {
     return 0;
   },
 };
+
+function recordTrouble(isMissed: boolean, reports: readonly RoleReport[]): string {
+  const told = reports.find((report) => report.recordTrouble !== '')?.recordTrouble;
+  if (told !== undefined) return told;
+  return isMissed
+    ? 'Nothing was recorded: the robot never followed. A rig that does not arm by itself does with operator.autoArm=true.'
+    : '';
+}
 
 function recordOverrides({ values }: Given): string[] {
   const { record, task } = RECORD_SHORTCUTS;

@@ -1,3 +1,4 @@
+import { DEMO_CAMERAS } from '../app/demo.ts';
 import { openPolicyFrames } from '../app/policy/frames.ts';
 import { runPolicy } from '../app/policy/run.ts';
 import type { PolicyCounts } from '../app/policy/runner.ts';
@@ -11,24 +12,27 @@ export const policyVerb: Verb = {
   about:
     'Lets a policy drive the running robot: observations go to its process, actions through the supervisor.',
   details: `ADDRESS is http://HOST:PORT/PATH, or tcp://HOST:PORT for ZeroMQ REQ/REP. docs/datasets.md has the JSON.
-Needs a running operator on this machine whose rig has the input "joints", and an armed robot. A tick with a stale
-camera is skipped, a late answer is dropped; both are counted. After a hold that the policy did not cause, start it anew.`,
+Needs a running operator on this machine that was started with operator.inputs.joints={}, and an armed robot. Cameras are
+those of the rig: give the settings the operator has. A tick with a stale camera is skipped, a late answer is dropped;
+both are counted. After a hold that the policy did not cause, start it anew.`,
   options: {
     hz: { type: 'string', value: 'N', about: 'questions per second, 1 to 100 (default: 10)' },
     timeout: { type: 'string', value: 'MS', about: 'answers later than this are dropped (default: 100)' },
     stale: {
       type: 'string',
       value: 'MS',
-      about: 'a camera or robot silent for longer is stale (default: 1000)',
+      about: 'a camera or robot silent for longer, and an older picture, is stale (default: 1000)',
     },
     task: { type: 'string', value: 'TEXT', about: 'what the policy shall do' },
     duration: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
+    cameras: { type: 'boolean', about: 'the two cameras of `farhand demo --cameras`' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
   },
   async run(given: Given) {
     expectWords(policyVerb, given, 1, 1);
-    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+    const overrides = [...(given.values['cameras'] === true ? DEMO_CAMERAS : []), ...given.overrides];
+    const { config } = loadRig(String(given.values['rig'] ?? 'demo'), overrides);
     const json = given.values['json'] === true;
     const stop = new AbortController();
     onEndRequest(() => stop.abort());

@@ -16,7 +16,7 @@ export const replayVerb: Verb = {
   about: 'Plays a recorded episode back: into a simulated robot, or with --robot into the running one.',
   details: `EPISODE is an .mcap file or the id of one. The robot first moves slowly to the first pose, then follows what was
 commanded. With --robot the running operator on this machine drives, through its link and the robot's supervisor; the
-robot has to be armed, and the rig to have the input "joints". Ctrl-C lets go of it.`,
+robot has to be armed, and the operator to have the input "joints" (operator.inputs.joints={}). Ctrl-C lets go of it.`,
   options: {
     robot: { type: 'boolean', about: 'the running robot instead of a simulated one' },
     speed: { type: 'string', value: 'X', about: 'times the recorded speed, 0.1 to 2 (default: 1)' },

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,6 +37,20 @@ setInterval(() => {
   process.stdout.write(bytes.subarray(at, to));
   at = to === bytes.length ? 0 : to;
 }, 2);
+`;
+
+/** The real ffmpeg with our arguments, but for the device: a scene of its own takes its place, as MJPEG where that is asked. */
+const SCENE = `#!${process.execPath}
+const { spawn } = require('node:child_process');
+const given = process.argv.slice(2);
+const after = (name) => given[given.indexOf(name) + 1];
+const scene = ['-f', 'lavfi', '-i', 'testsrc2=size=' + after('-video_size') + ':rate=' + after('-framerate')];
+const isMjpeg = given.includes('-input_format');
+const [from, to] = [given.indexOf('-f'), given.indexOf('-i') + 2];
+const input = isMjpeg ? ['-f', 'mjpeg', '-i', 'pipe:0'] : ['-re', ...scene];
+const reader = spawn('ffmpeg', [...given.slice(0, from), ...input, ...given.slice(to)], { stdio: ['pipe', 'inherit', 'inherit'] });
+reader.on('close', (code) => process.exit(code ?? 1));
+if (isMjpeg) spawn('ffmpeg', ['-loglevel', 'error', '-re', ...scene, '-c:v', 'mjpeg', '-f', 'mjpeg', 'pipe:1'], { stdio: ['ignore', reader.stdin, 'inherit'] });
 `;
 
 let server: Server;
@@ -224,6 +239,28 @@ describe('every camera source', () => {
     source.dispose();
     assert.match(bench.failures[0]?.message ?? '', /Inappropriate ioctl/);
   });
+
+  for (const gives of ['mjpeg', 'raw'])
+    it(`v4l2 reads the real ffmpeg, ${gives}`, {
+      skip: spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'ffmpeg is not installed',
+    }, async () => {
+      const plugin = await loadPlugin('camera', 'v4l2');
+      const script = path.join(folder, `scene-${gives}.cjs`);
+      writeFileSync(script, SCENE);
+      chmodSync(script, 0o755);
+      const bench = new Bench();
+      const settings = { device: '/dev/null', gives, ffmpeg: script };
+      const source = await plugin.open(pluginConfig('camera', 'v4l2', plugin, settings), FORMAT, bench);
+      await bench.until(5, 10_000);
+      source.dispose();
+      assert.deepEqual(bench.failures, []);
+      assert.ok(bench.taken.length >= 5, `${bench.taken.length} pictures`);
+      for (const { picture } of bench.taken) {
+        assert.ok(picture.kind === 'jpeg' && jpegEnd(picture.bytes) === 'whole');
+        const { widthPx, heightPx } = coder.decode(picture.bytes)!;
+        assert.deepEqual([widthPx, heightPx], [FORMAT.widthPx, FORMAT.heightPx]);
+      }
+    });
 
   it('mjpeg reports a stream that breaks off', async () => {
     const plugin = await loadPlugin('camera', 'mjpeg');

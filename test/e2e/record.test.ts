@@ -8,7 +8,7 @@ import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import { openTelemetryFeed } from '../../src/app/operator/telemetry-feed.ts';
 import { askRecorder } from '../../src/app/record/ask-recorder.ts';
 import { loadRig } from '../../src/app/rig.ts';
-import { openZmqSender } from '../../src/camera/channel/zmq-sender.ts';
+import { openFrameSender } from '../../src/camera/channel/sender.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { EpisodeInfo } from '../../src/core/recording.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
@@ -182,15 +182,18 @@ describe('a killed operator', () => {
     const rig = await settings(dir);
     const port = await freeTcpPort('127.0.0.1', 21_000 + (process.pid % 9000));
     const cameras = [`cameras.port=${port}`, 'cameras.list.front={}', 'cameras.list.wrist={}'];
-    const sender = await openZmqSender({
-      wire: 'zmq',
-      host: '127.0.0.1',
-      port,
-      cameras: ['front', 'wrist'],
-      variant: { order: 'little', first: 0 },
-      sendTo: [],
-      curve: null,
-    });
+    const sender = await openFrameSender(
+      {
+        wire: 'zmq',
+        host: '127.0.0.1',
+        port,
+        cameras: ['front', 'wrist'],
+        variant: { order: 'little', first: 0 },
+        sendTo: [],
+        curve: null,
+      },
+      () => {},
+    );
     const bytes = new Uint8Array(50_000).fill(7);
     bytes.set([0xff, 0xd8]);
     bytes.set([0xff, 0xd9], bytes.length - 2);

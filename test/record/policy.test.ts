@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Reply } from 'zeromq';
-import type { Observation } from '../../src/app/policy/observation.ts';
+import { type Observation, observe } from '../../src/app/policy/observation.ts';
 import { openPolicy } from '../../src/app/policy/transports.ts';
+import type { ReceivedFrame } from '../../src/core/recording.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
 
 describe('a policy over ZeroMQ', () => {
   it('is asked anew when it did not answer, and its old answer is not taken for the new one', {
@@ -30,5 +32,33 @@ describe('a policy over ZeroMQ', () => {
       channel.close();
       reply.close();
     }
+  });
+});
+
+describe('an observation', () => {
+  const nowNs = 100e9;
+  const robot = { measuredRad: [0.1], gripper: 0.5, state: 'engaged' };
+  const telemetry = { operatorNs: nowNs, link: { connected: true, stateAgeMs: 5 }, robot } as unknown;
+  const settings = { task: '', robot: 'r', joints: ['j'], cameras: ['front'], staleAfterMs: 1000 };
+  const seen = (ages: { arrivedMs: number; capturedMs: number }) => {
+    const frame: ReceivedFrame = {
+      camera: 'front',
+      captureNs: 1,
+      encoding: 'jpeg',
+      bytes: new Uint8Array(4),
+      arrivedNs: nowNs - ages.arrivedMs * 1e6,
+      captureOperatorNs: nowNs - ages.capturedMs * 1e6,
+      uncertaintyNs: 0,
+    };
+    return observe(1, telemetry as Telemetry, { newest: () => frame }, nowNs, settings);
+  };
+
+  it('is not made of a picture that is old, whether its camera is silent or its wire slow', () => {
+    const fresh = seen({ arrivedMs: 10, capturedMs: 40 });
+    assert.ok(typeof fresh !== 'string');
+    assert.ok(Math.abs(fresh.frames['front']!.ageMs! - 40) < 1e-3);
+    assert.equal(seen({ arrivedMs: 1100, capturedMs: Number.NaN }), 'stale-camera');
+    assert.equal(seen({ arrivedMs: 10, capturedMs: 1100 }), 'stale-camera');
+    assert.ok(typeof seen({ arrivedMs: 10, capturedMs: Number.NaN }) !== 'string');
   });
 });

@@ -16,13 +16,18 @@ export async function openPolicyFrames(rig: Rig): Promise<PolicyFrames> {
   const frames = new FrameCache();
   const cameras = cameraNames(rig);
   if (cameras.length === 0) return { cameras, frames, close: () => {} };
+  // Before anything is open that would have to be closed: it may lack a key.
+  const where = frameReceiverConfig(rig);
   let [offsetNs, uncertaintyNs] = [Number.NaN, Number.NaN];
   const feed = openTelemetryFeed(rig, ({ link }) => {
     offsetNs = (link.offsetMs ?? Number.NaN) * 1e6;
     uncertaintyNs = (link.uncertaintyMs ?? Number.NaN) * 1e6;
   });
-  const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => frames.put(frame), {
+  const receiver = await openFrameReceiver(where, (frame) => frames.put(frame), {
     project: (captureNs) => projectedBy(captureNs, offsetNs, uncertaintyNs),
+  }).catch((error: unknown) => {
+    feed.close();
+    throw error;
   });
   return {
     cameras,

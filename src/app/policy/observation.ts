@@ -11,7 +11,7 @@ export interface ObservationSettings {
   robot: string;
   joints: readonly string[];
   cameras: readonly string[];
-  /** A camera or a robot that was silent for longer is stale. */
+  /** A camera or a robot that was silent for longer is stale, and so is an older picture. */
   staleAfterMs: number;
 }
 
@@ -47,7 +47,10 @@ export function observe(
   for (const camera of cameras) {
     const frame = frames.newest(camera);
     if (frame === null) return 'missing-camera';
-    if (nowNs - frame.arrivedNs > staleAfterMs * 1e6) return 'stale-camera';
+    // A camera that is silent, or whose pictures arrive too old: a slow wire.
+    const silentNs = nowNs - frame.arrivedNs;
+    const ageNs = Number.isFinite(frame.captureOperatorNs) ? nowNs - frame.captureOperatorNs : silentNs;
+    if (Math.max(silentNs, ageNs) > staleAfterMs * 1e6) return 'stale-camera';
     seen[camera] = {
       captureNs: frame.captureNs,
       ageMs: Number.isFinite(frame.captureOperatorNs) ? (nowNs - frame.captureOperatorNs) / 1e6 : null,

@@ -11,6 +11,7 @@ import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../../core/tr
 import { episodeFile, labelEpisode } from '../../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../../record/recorder.ts';
 import { emptyRingRow, ringRowFields, unpackRingRow } from '../../record/ring-row.ts';
+import { giveWay } from '../camera/priority.ts';
 
 type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
 
@@ -99,6 +100,8 @@ async function main(): Promise<void> {
           trouble = `No camera can be recorded: ${error.message}. ${error.hint}`;
           return null;
         });
+  // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
+  giveWay();
   const timers = [setInterval(drain, DRAIN_MS), setInterval(tellStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();

@@ -60,9 +60,22 @@ export class RecorderThread {
     this.#closed = new Promise((resolve) => worker.once('exit', () => resolve()));
     worker.on('error', (error) => this.#onBug(error));
     worker.on('message', (message: RecordWorkerMessage) => {
-      if (message.kind === 'status') this.#status = message.status;
+      if (message.kind === 'status') this.#onStatus(message.status);
       else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
     });
+  }
+
+  /** Trouble is told where the operator was started, too: nobody may be looking at a page. */
+  #onStatus(status: RecorderStatus): void {
+    const before = this.trouble;
+    this.#status = status;
+    if (this.trouble !== '' && this.trouble !== before) this.#hooks.say(this.trouble);
+  }
+
+  /** Why nothing is, or was, recorded; empty without a reason. A refused episode is saved, and told with it. */
+  get trouble(): string {
+    const { state, episode, message } = this.#status;
+    return state === 'failed' || episode === null ? message : '';
   }
 
   #post(message: RecordWorkerRequest): void {

@@ -36,15 +36,10 @@ export class JointDesk {
   }
 
   static async open(rig: Rig): Promise<JointDesk> {
-    const values = rig.operator.inputs['joints'];
-    if (values === undefined)
-      throw new TeleopError('bad-config', 'this rig has no input "joints"', {
-        hint: 'Add it to the rig file under operator.inputs, for operator and this command alike: `joints: {}`.',
-      });
     const socket = createSocket('udp4');
     socket.on('error', () => {});
     await new Promise<void>((resolve) => socket.bind(0, HOST, resolve));
-    return new JointDesk(rig, socket, Number(values['port'] ?? DEFAULT_PORT));
+    return new JointDesk(rig, socket, Number(rig.operator.inputs['joints']?.['port'] ?? DEFAULT_PORT));
   }
 
   /** The newest word of the operator; null before the first, and after a second of silence. */
@@ -77,11 +72,12 @@ export class JointDesk {
     );
   }
 
-  /** Makes `joints` the operator's input. */
+  /** Makes `joints` the operator's input, which has to be among those it was started with. */
   async take(withinMs: number): Promise<SeenTelemetry> {
     let askedMs = Number.NEGATIVE_INFINITY;
     return this.until(
       (seen) => {
+        if (!seen.input.available.includes('joints')) throw noJoints(seen.input.available);
         if (seen.input.active === 'joints' && seen.robot !== null && seen.link.connected) return true;
         if (performance.now() - askedMs < ASK_AGAIN_MS) return false;
         askedMs = performance.now();
@@ -120,3 +116,8 @@ export class JointDesk {
     this.#socket.close();
   }
 }
+
+const noJoints = (available: readonly string[]): TeleopError =>
+  new TeleopError('bad-config', `the operator has no input "joints", only ${available.join(', ')}`, {
+    hint: 'Start it with operator.inputs.joints={} in addition, or write `joints: {}` under operator.inputs of its rig.',
+  });

@@ -30,5 +30,5 @@ export function openFrameSender(
   config: FrameSenderConfig,
   remark: (reason: Reason) => void,
 ): Promise<FrameSender> {
-  return config.wire === 'zmq' ? openZmqSender(config) : openUdpSender(config, remark);
+  return config.wire === 'zmq' ? openZmqSender(config, remark) : openUdpSender(config, remark);
 }

@@ -6,8 +6,11 @@ import { loadZmq } from './zmq-module.ts';
 
 /** Whoever sends more is disconnected. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
-/** A few pictures: a receiver that pauses is not to find a backlog. */
-const RECEIVE_BUFFER_BYTES = 256 * 1024;
+/**
+ * A receiver that pauses finds what fits here as a backlog; Linux doubles it. Half of that is the window: two cameras at
+ * a round trip of 30 ms, as the sender's.
+ */
+const RECEIVE_BUFFER_BYTES = 128 * 1024;
 const HEARTBEAT_MS = 1000;
 const text = new TextDecoder('latin1');
 

@@ -1,3 +1,4 @@
+import type { Reason } from '../../core/counters.ts';
 import type { CameraFrame } from '../../core/recording.ts';
 import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './sender.ts';
@@ -13,9 +14,13 @@ const HEARTBEAT_MS = 1000;
 
 /**
  * One PUB socket for all cameras; message: name, capture in decimal nanoseconds, encoding, bytes. Each subscriber has a
- * queue of one picture per camera; what does not fit it is dropped for that subscriber alone.
+ * queue of one picture per camera; what does not fit it is dropped for that subscriber alone, by libzmq, which
+ * tells nobody: only pictures that never got to it are counted.
  */
-export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSender> {
+export async function openZmqSender(
+  config: FrameSenderConfig,
+  remark: (reason: Reason) => void,
+): Promise<FrameSender> {
   const { host, port, cameras, curve } = config;
   const zmq = await loadZmq();
   const socket = new zmq.Publisher({
@@ -47,6 +52,7 @@ export async function openZmqSender(config: FrameSenderConfig): Promise<FrameSen
   return {
     where: `ZeroMQ ${endpoint}${curve === null ? '' : ', encrypted'}`,
     send(frame) {
+      if (waiting.has(frame.camera)) remark('frame-dropped');
       waiting.set(frame.camera, frame);
       if (!busy) void drain();
     },

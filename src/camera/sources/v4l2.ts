@@ -74,6 +74,9 @@ const plugin: SourcePlugin<Config> = {
       dispose() {
         open = false;
         child.kill('SIGKILL');
+        // What a wrapper started goes on writing otherwise, and holds this process.
+        child.stdout.destroy();
+        child.stderr.destroy();
       },
     };
   },
