@@ -188,7 +188,13 @@ describe('camera channel over zmq', () => {
     const text = (value: string) => new TextEncoder().encode(value);
     const good = [text('front'), text('123456789'), text('jpeg'), noisy];
     const parse = (parts: Uint8Array[]) => parseFrame(parts, cameras, 7);
-    assert.deepEqual(parse(good), { camera: 'front', captureNs: 123456789, bytes: noisy, firstNs: 7 });
+    assert.deepEqual(parse(good), {
+      camera: 'front',
+      captureNs: 123456789,
+      encodedNs: Number.NaN,
+      bytes: noisy,
+      firstNs: 7,
+    });
     const bad: [number, Uint8Array, string][] = [
       [0, text('elsewhere'), 'unknown-source'],
       [0, new Uint8Array(1000), 'unknown-source'],
