@@ -9,6 +9,7 @@ import { encodeJpeg } from '../../src/app/hand-view/jpeg.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { openFrameSender } from '../../src/camera/channel/sender.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
@@ -208,17 +209,30 @@ describe('recording from the page', { skip: noChromium }, () => {
     );
     try {
       let n = 0;
-      const timer = setInterval(
-        () => sender.send({ camera: 'front', captureNs: n * 33e6, encoding: 'jpeg', bytes: picture(n++) }),
-        33,
-      );
+      const timer = setInterval(() => {
+        const captureNs = monotonicClock.nowNs();
+        const encodedNs = captureNs + 1000;
+        sender.send({ camera: 'front', captureNs, encodedNs, encoding: 'jpeg', bytes: picture(n++) });
+      }, 33);
       const frames = async () => Number((await canvas.getAttribute('data-frames')) ?? 0);
       for (let i = 0; i < 100 && (await frames()) < 20; i++) await page.waitForTimeout(50);
       assert.ok((await frames()) >= 20, `${await frames()} pictures shown of ${n} sent`);
       const shot = await canvas.screenshot();
       assert.ok(shot.length > 1500, `${shot.length} bytes of the picture`);
       await page.screenshot({ path: path.join(artifacts, 'console-camera.png') });
+      const shown = () => peer.pictures.filter(({ displayedNs }) => displayedNs !== null);
+      for (let i = 0; i < 100 && shown().length < 3; i++) await page.waitForTimeout(50);
       clearInterval(timer);
+      assert.ok(shown().length >= 3, `${shown().length} of ${peer.pictures.length} seen on the screen`);
+      assert.ok(peer.pictures.length <= n / 3, 'a few pictures a second are told about');
+      for (const told of shown()) {
+        const { captureNs, encodedNs, receivedNs, decodedNs, displayedNs, pageUncertaintyNs } =
+          told as unknown as Record<string, number>;
+        assert.equal(encodedNs! - captureNs!, 1000);
+        assert.ok(receivedNs! > captureNs! && displayedNs! >= decodedNs!, JSON.stringify(told));
+        assert.ok(decodedNs! + pageUncertaintyNs! > receivedNs!, JSON.stringify(told));
+        assert.ok(displayedNs! - captureNs! < 5e9, JSON.stringify(told));
+      }
     } finally {
       await sender.close();
     }
