@@ -154,7 +154,8 @@ function uncertaintyText({ clockUncertaintyNs: clock }: TraceReport): string {
 
 function feelText(report: TraceReport): string {
   const { headline, sentences } = verdictOf(report);
-  return `${headline}; ${report.feel.strictWindows} strict. ${sentences.join(' ')}`;
+  const { strictWindows, longestLateRun } = report.feel;
+  return `${headline}; ${strictWindows} strict, longest late run ${longestLateRun}.\n          ${sentences.join(' ')}`;
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {
