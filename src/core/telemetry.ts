@@ -145,6 +145,9 @@ export type DeskRequest =
       quatXyzw: number[];
       gripper: number;
       clutch: boolean;
+      /** When the page took it, its own clock; the console passes it on as `takenNs` of the operator's. */
+      takenMs?: number;
+      takenNs?: number;
       /** A button of the page's input that begins and ends a recording is down. */
       record?: boolean;
     };
