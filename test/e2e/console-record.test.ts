@@ -238,6 +238,27 @@ describe('recording from the page', { skip: noChromium }, () => {
     }
   });
 
+  it('shows on the page Latency what the operator judged, not a rule of its own', async () => {
+    const nowS = performance.now() / 1000;
+    const cause = 'the network was slow';
+    const second = (agoS: number) => ({ fromS: nowS - agoS - 1, toS: nowS - agoS, cause });
+    peer.feel = {
+      ...{ windows: 90, badWindows: 7, strictWindows: 8, longestLateRun: 12 },
+      last: { off: 9, ticks: 100, isBad: true, cause },
+      bad: [second(50), second(12), second(3)],
+    };
+    peer.motionLatencyMs = 42.5;
+    await page.goto(`${served.url}#/latency`);
+    await page.getByTestId('lat-motion').filter({ hasText: '42.5' }).waitFor();
+    assert.equal(await page.getByTestId('lat-bad').textContent(), '2', 'of the last 30 s');
+    assert.match(
+      (await page.getByTestId('lat-felt').textContent()) ?? '',
+      /^7 bad of 90 s, longest late run 12$/,
+    );
+    assert.equal(await page.locator('#lat-cause').textContent(), cause);
+    await page.screenshot({ path: path.join(artifacts, 'console-feel.png') });
+  });
+
   it('made no complaint in the browser console', () => {
     assert.deepEqual(complaints, []);
   });

@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { ReceivedFrame } from '../../core/recording.ts';
 import type { VideoAnswer, VideoAsk, VideoNews } from '../../core/video-news.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
@@ -7,9 +6,14 @@ import { arrivalNews, VideoSampler } from '../camera/video-news.ts';
 /** A picture that has not been shown by then never was. */
 const ANSWER_NS = 1e9;
 
+/** A page that shows a camera: its socket. */
+export interface Viewer {
+  send(text: string): void;
+}
+
 interface Question {
   id: number;
-  socket: WebSocket;
+  socket: Viewer;
   askedNs: number;
   news: VideoNews;
 }
@@ -19,7 +23,7 @@ export class PictureStamps {
   readonly #tell: (news: VideoNews) => void;
   readonly #nowNs: () => number;
   readonly #sampler = new VideoSampler();
-  readonly #clocks = new WeakMap<WebSocket, ClockSync>();
+  readonly #clocks = new WeakMap<Viewer, ClockSync>();
   readonly #open = new Map<string, Question>();
   #id = 0;
 
@@ -29,7 +33,7 @@ export class PictureStamps {
   }
 
   /** Before a picture is sent; `viewer` is a page that will get it, if there is one. */
-  onPicture(frame: ReceivedFrame, viewer: WebSocket | undefined): void {
+  onPicture(frame: ReceivedFrame, viewer: Viewer | undefined): void {
     const nowNs = this.#nowNs();
     this.#giveUp(frame.camera, nowNs);
     if (this.#open.has(frame.camera) || !this.#sampler.due(frame.camera, nowNs)) return;
@@ -41,7 +45,7 @@ export class PictureStamps {
   }
 
   /** Whatever a page says on a camera's socket; what is no answer to an open question is ignored. */
-  hear(socket: WebSocket, camera: string, text: string): void {
+  hear(socket: Viewer, camera: string, text: string): void {
     const receivedNs = this.#nowNs();
     const answer = parsed(text);
     const question = this.#open.get(camera);
