@@ -16,7 +16,7 @@ function desk() {
     () => time.ms * MS,
   );
   const viewer: Viewer = { send: (text) => asked.push(JSON.parse(text) as VideoAsk) };
-  const picture = (seenBy: Viewer | undefined = viewer, camera = 'front') =>
+  const picture = (seenBy: Viewer | null = viewer, camera = 'front') =>
     stamps.onPicture(
       {
         camera,
@@ -28,7 +28,7 @@ function desk() {
         uncertaintyNs: Number.NaN,
         arrivedNs: time.ms * MS,
       },
-      seenBy,
+      seenBy ?? undefined,
     );
   /** The page has the question after 2 ms, decodes for 8, shows after 5 more; its answer takes 2 ms. */
   const answer = (change: Record<string, unknown> = {}, from = viewer) => {
@@ -64,7 +64,7 @@ describe('a picture on its way to the screen', () => {
       time.ms += 20;
     }
     assert.ok(told.length >= 4 && told.length <= 6, `${told.length} in about a second`);
-    picture(undefined, 'wrist');
+    picture(null, 'wrist');
     assert.deepEqual([told.at(-1)?.camera, told.at(-1)?.decodedNs], ['wrist', null], 'nobody looks at it');
   });
 
