@@ -7,8 +7,11 @@ import { DurationHistogram } from '../core/histogram.ts';
 import type { Percentiles } from '../core/percentiles.ts';
 import type { EpisodeInfo } from '../core/recording.ts';
 import type { RobotModel } from '../core/robot-model.ts';
+import type { VideoNews } from '../core/video-news.ts';
 import { startRobotCameras } from './camera/cameras.ts';
+import { cameraNames } from './camera/channel-config.ts';
 import type { CameraReport } from './camera/station.ts';
+import { VideoGate, videoNewsOf } from './camera/video-news.ts';
 import { deferred } from './deferred.ts';
 import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
@@ -31,7 +34,7 @@ import {
   stopFlag,
   windDownFlag,
 } from './shared.ts';
-import type { TraceMessage, TraceStart } from './trace-worker.ts';
+import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
 
 export interface RoleReady {
   role: Role;
@@ -102,7 +105,8 @@ export function startRole(
     neighbour?.joints.length ?? 0,
   );
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
-  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode) : null;
+  const video = new VideoGate((news) => void trace.then((opened) => opened?.video(news)).catch(() => {}));
+  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode, video) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -127,7 +131,13 @@ export function startRole(
       : null,
   );
   const telemetry = control.ready.then((ready) =>
-    recorder === null ? null : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder),
+    recorder === null
+      ? null
+      : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder, (body) => {
+          const news = videoNewsOf(body, cameraNames(rig));
+          if (news !== null) video.fromConsole(news);
+          return news !== null;
+        }),
   );
   const relays = control.ready.then((ready) =>
     role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
@@ -205,8 +215,13 @@ const openRecorder = (
   model: RobotModel,
   memory: RoleMemory,
   onSaved: (info: EpisodeInfo, file: string) => void,
+  video: VideoGate,
 ): RecorderThread =>
-  new RecorderThread(rig, model, memory, { onSaved, say: (text) => console.error(`farhand: ${text}`) });
+  new RecorderThread(rig, model, memory, {
+    onSaved,
+    say: (text) => console.error(`farhand: ${text}`),
+    onVideo: (news) => video.fromRecorder(news),
+  });
 
 async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
   for (const opened of await Promise.allSettled(opening))
@@ -268,6 +283,7 @@ function remember({ network, prior }: Extract<ControlMessage, { kind: 'learnt' }
 
 interface TraceThread {
   path: string;
+  video(news: VideoNews): void;
   close(): Promise<{ path: string; dropped: number }>;
 }
 
@@ -280,6 +296,7 @@ function traceThread(
   const workerData: TraceStart = {
     ring: memory.traceRing,
     joints: memory.traceJoints,
+    camerasOnRobot: ['', rig.link.robotHost].includes(rig.cameras.host),
     dir: rig.trace.dir,
     maxPartBytes: rig.trace.rotateBytes,
     session: {
@@ -294,13 +311,14 @@ function traceThread(
   const worker = new Worker(new URL('./trace-worker.js', import.meta.url), { workerData });
   return new Promise((resolve, reject) => {
     const closed = deferred<{ path: string; dropped: number }>();
+    const order = (what: TraceOrder) => worker.postMessage(what);
     const close = () => {
-      worker.postMessage('close');
+      order('close');
       return closed.promise;
     };
     worker.on('error', reject);
     worker.on('message', (message: TraceMessage) => {
-      if (message.kind === 'opened') resolve({ path: message.path, close });
+      if (message.kind === 'opened') resolve({ path: message.path, video: order, close });
       else if (message.kind === 'failed') reject(revive(message));
       else if (message.kind === 'trouble') console.error(`farhand: ${message.message}`);
       else closed.resolve(message);

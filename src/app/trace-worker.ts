@@ -3,11 +3,13 @@ import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/ring.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../core/trace-record.ts';
+import type { VideoNews } from '../core/video-news.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
 import { MotionMatcher } from '../trace/motion.ts';
 import { MotionCorrelator } from '../trace/motion-latency.ts';
 import { MotionQueue } from '../trace/motion-queue.ts';
 import { motionLine, type TraceSession } from '../trace/stamps.ts';
+import { type VideoRecord, videoLine } from '../trace/video.ts';
 import { jointsCount, jointsReader } from './operator/joints-ring.ts';
 
 export interface TraceStart {
@@ -17,7 +19,11 @@ export interface TraceStart {
   dir: string;
   maxPartBytes: number;
   session: TraceSession;
+  /** The link's clock offset is that of the cameras too. */
+  camerasOnRobot: boolean;
 }
+
+export type TraceOrder = VideoNews | 'close';
 
 export type TraceMessage =
   | { kind: 'opened'; path: string }
@@ -38,9 +44,25 @@ const correlator = new MotionCorrelator(joints);
 const waiting = new MotionQueue(matcher);
 const ESTIMATE_NS = 1e9;
 let offsetNs = Number.NaN;
+let uncertaintyNs = Number.NaN;
 let estimatedNs = 0;
 let troubled = false;
 const tell = (message: TraceMessage) => parentPort?.postMessage(message);
+
+function videoRecord(news: VideoNews): VideoRecord {
+  const known = (ns: number | null) => ns ?? Number.NaN;
+  const [offset, linkNs] = start.camerasOnRobot ? [offsetNs, uncertaintyNs] : [Number.NaN, Number.NaN];
+  return {
+    camera: news.camera,
+    captureNs: news.captureNs,
+    encodedNs: known(news.encodedNs),
+    receivedNs: news.receivedNs,
+    decodedNs: known(news.decodedNs),
+    displayedNs: known(news.displayedNs),
+    offsetNs: offset,
+    uncertaintyNs: linkNs + (news.pageUncertaintyNs ?? 0),
+  };
+}
 
 function takeJoints(): void {
   readJoints((kind, ns, seq, anglesRad) => {
@@ -67,7 +89,7 @@ function drain(writer: TraceFileWriter, patient = true): void {
   const nowNs = monotonicClock.nowNs();
   while (ring.shift(packed)) {
     unpackTraceRecord(packed, record);
-    if (!Number.isNaN(record.offsetNs)) offsetNs = record.offsetNs;
+    if (!Number.isNaN(record.offsetNs)) [offsetNs, uncertaintyNs] = [record.offsetNs, record.uncertaintyNs];
     waiting.push(packed, nowNs);
   }
   takeJoints();
@@ -86,7 +108,8 @@ try {
   // Readers begin with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
-  parentPort?.once('message', () => {
+  parentPort?.on('message', (order: TraceOrder) => {
+    if (order !== 'close') return writer.note(videoLine(videoRecord(order)));
     clearInterval(timer);
     drain(writer, false);
     writer.close(ring.dropped);

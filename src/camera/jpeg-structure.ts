@@ -5,6 +5,7 @@ const SOS = 0xda;
 const COM = 0xfe;
 const STAMP = 'farhand-capture-ns ';
 const MAX_STAMP_DIGITS = 17;
+const MAX_STAMP_BYTES = STAMP.length + 2 * MAX_STAMP_DIGITS + 1;
 
 export const startsJpeg = (bytes: Uint8Array, at = 0): boolean => bytes[at] === 0xff && bytes[at + 1] === SOI;
 
@@ -46,9 +47,12 @@ function afterScan(bytes: Uint8Array, from: number): number {
   return bytes.length;
 }
 
-/** The picture with its capture time in a comment right after SOI, which every decoder skips. */
-export function withStamp(jpeg: Uint8Array, captureNs: number): Uint8Array {
-  const text = `${STAMP}${captureNs}`;
+/**
+ * The picture with its capture time in a comment right after SOI, which every decoder skips, and behind it the time at which
+ * it was ready to be sent, where that is given.
+ */
+export function withStamp(jpeg: Uint8Array, captureNs: number, encodedNs?: number): Uint8Array {
+  const text = `${STAMP}${captureNs}${encodedNs === undefined ? '' : ` ${encodedNs}`}`;
   const out = new Uint8Array(jpeg.length + 4 + text.length);
   out.set([0xff, SOI, 0xff, COM, 0, text.length + 2]);
   for (let i = 0; i < text.length; i++) out[6 + i] = text.charCodeAt(i);
@@ -57,12 +61,15 @@ export function withStamp(jpeg: Uint8Array, captureNs: number): Uint8Array {
 }
 
 /** What `withStamp` wrote; NaN where there is none. */
-export function stampOf(jpeg: Uint8Array): number {
-  if (!startsJpeg(jpeg) || jpeg[2] !== 0xff || jpeg[3] !== COM) return Number.NaN;
+export function stampsOf(jpeg: Uint8Array): { captureNs: number; encodedNs: number } {
+  const none = { captureNs: Number.NaN, encodedNs: Number.NaN };
+  if (!startsJpeg(jpeg) || jpeg[2] !== 0xff || jpeg[3] !== COM) return none;
   const length = lengthAt(jpeg, 4) - 2;
-  if (length <= STAMP.length || length > STAMP.length + MAX_STAMP_DIGITS) return Number.NaN;
+  if (length <= STAMP.length || length > MAX_STAMP_BYTES) return none;
   const text = String.fromCharCode(...jpeg.subarray(6, 6 + length));
-  return text.startsWith(STAMP) ? stampNs(text.slice(STAMP.length)) : Number.NaN;
+  if (!text.startsWith(STAMP)) return none;
+  const [capture = '', encoded = ''] = text.slice(STAMP.length).split(' ');
+  return { captureNs: stampNs(capture), encodedNs: stampNs(encoded) };
 }
 
 /** A capture time in decimal digits; NaN for anything else. */

@@ -5,7 +5,7 @@ import { drawStrip, readStrip } from './bit-strip.ts';
 import { emptyPicture, fillRect } from './drawing.ts';
 import { loadJpegCoder } from './encoder.ts';
 import { JpegSplitter } from './jpeg-splitter.ts';
-import { jpegEnd, stampOf, withStamp } from './jpeg-structure.ts';
+import { jpegEnd, stampsOf, withStamp } from './jpeg-structure.ts';
 
 const coder = await loadJpegCoder();
 
@@ -37,14 +37,16 @@ describe('JPEG', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (captureNs) => {
         const stamped = withStamp(picture(99), captureNs);
-        assert.equal(stampOf(stamped), captureNs);
+        assert.deepEqual(stampsOf(stamped), { captureNs, encodedNs: Number.NaN });
+        const ready = withStamp(picture(99), captureNs, captureNs + 5);
+        assert.deepEqual(stampsOf(ready), { captureNs, encodedNs: captureNs + 5 });
         assert.equal(jpegEnd(stamped), 'whole');
       }),
       { numRuns: 50 },
     );
     assert.equal(coder.decode(withStamp(picture(7), 123))!.widthPx, 96);
-    assert.ok(Number.isNaN(stampOf(picture(7))));
-    assert.ok(Number.isNaN(stampOf(new Uint8Array(3))));
+    assert.ok(Number.isNaN(stampsOf(picture(7)).captureNs));
+    assert.ok(Number.isNaN(stampsOf(new Uint8Array(3)).captureNs));
   });
 
   it('is told whole from cut', () => {
@@ -61,7 +63,7 @@ describe('JPEG', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         jpegEnd(bytes);
-        stampOf(bytes);
+        stampsOf(bytes);
         coder.decode(Uint8Array.of(0xff, 0xd8, ...bytes, 0xff, 0xd9));
       }),
       { numRuns: 500 },

@@ -56,6 +56,7 @@ export interface ArrivedFrame {
   camera: string;
   /** NaN where the sender gave none. */
   captureNs: number;
+  encodedNs: number;
   bytes: Uint8Array;
   /** When its first byte came, where that is known. */
   firstNs: number;
@@ -72,13 +73,14 @@ export async function openFrameReceiver(
   options: FrameReceiverOptions = {},
 ): Promise<FrameReceiver> {
   const { project, remark = () => {}, clock = monotonicClock } = options;
-  const take = ({ camera, captureNs, bytes, firstNs }: ArrivedFrame): void => {
+  const take = ({ camera, captureNs, encodedNs, bytes, firstNs }: ArrivedFrame): void => {
     const arrivedNs = clock.nowNs();
     const known = Number.isFinite(captureNs);
     const projected = known ? (project?.(captureNs) ?? null) : null;
     onFrame({
       camera,
       captureNs: known ? captureNs : firstNs,
+      ...(encodedNs >= captureNs ? { encodedNs } : {}),
       encoding: 'jpeg',
       bytes,
       captureOperatorNs: projected?.operatorNs ?? (known ? Number.NaN : firstNs),

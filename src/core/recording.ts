@@ -5,6 +5,8 @@ export interface CameraFrame {
   camera: string;
   /** When the sensor was read, clock of the host that has the camera. */
   captureNs: number;
+  /** When it was ready to be sent, same clock; absent where the sender does not tell. */
+  encodedNs?: number;
   encoding: 'jpeg';
   bytes: Uint8Array;
 }

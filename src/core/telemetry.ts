@@ -100,6 +100,8 @@ export interface FeelStatus {
   longestLateRun: number;
   /** The newest second: commands off, of how many, and what most of them were due to, in words. */
   last: { off: number; ticks: number; isBad: boolean; cause: string };
+  /** The bad ones of the last minute, seconds of the operator's clock. */
+  bad?: { fromS: number; toS: number; cause: string }[];
 }
 
 /** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
@@ -143,6 +145,9 @@ export type DeskRequest =
       quatXyzw: number[];
       gripper: number;
       clutch: boolean;
+      /** When the page took it, its own clock; the console passes it on as `takenNs` of the operator's. */
+      takenMs?: number;
+      takenNs?: number;
       /** A button of the page's input that begins and ends a recording is down. */
       record?: boolean;
     };

@@ -64,8 +64,9 @@ function spellLines({ feel, sessionStartsNs }: TraceReport): string[][] {
 }
 
 function videoLines({ video }: TraceReport): string[][] {
-  return video.map(({ camera, frames, totalNs, segmentsNs }) => [
-    `Camera ${camera}: ${frames} pictures, captured → displayed ${wordsOf(totalNs)}`,
+  return video.map(({ camera, frames, totalNs, segmentsNs, clockUncertaintyNs: clock }) => [
+    `Camera ${camera}: ${frames} pictures followed, captured → displayed ${wordsOf(totalNs)}` +
+      (clock === null ? '' : `; clock ±${formatMs(clock.p50)}, ±${formatMs(clock.max)} at worst`),
     ...VIDEO_SEGMENTS.map((name) => `  ${name.padEnd(9)} ${wordsOf(segmentsNs[name])}`),
   ]);
 }
@@ -153,7 +154,8 @@ function uncertaintyText({ clockUncertaintyNs: clock }: TraceReport): string {
 
 function feelText(report: TraceReport): string {
   const { headline, sentences } = verdictOf(report);
-  return `${headline}; ${report.feel.strictWindows} strict. ${sentences.join(' ')}`;
+  const { strictWindows, longestLateRun } = report.feel;
+  return `${headline}; ${strictWindows} strict, longest late run ${longestLateRun}.\n          ${sentences.join(' ')}`;
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {

@@ -44,6 +44,7 @@ describe('a video frame', () => {
     assert.equal(front?.frames, 2);
     assert.equal(front?.totalNs?.max, 51 * MS);
     assert.equal(front?.segmentsNs.transfer?.p50, 8 * MS);
+    assert.equal(front?.clockUncertaintyNs?.max, 0.2 * MS);
     assert.equal(wrist?.totalNs, null);
     assert.equal(wrist?.segmentsNs.decode?.max, 3 * MS);
   });

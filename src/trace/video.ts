@@ -88,6 +88,8 @@ export interface VideoReport {
   frames: number;
   totalNs: Percentiles | null;
   segmentsNs: Record<VideoSegment, Percentiles | null>;
+  /** How well the clocks were known, usually and at worst; null where they were not. */
+  clockUncertaintyNs: Percentiles | null;
 }
 
 /** Keeps the newest pictures of each camera: an hour at 30 Hz. */
@@ -106,6 +108,7 @@ export class VideoReportBuilder {
     const at = (held.frames++ % KEPT) * WIDTH;
     held.values[at] = videoTotalNs(frame);
     held.values.set(this.#scratch, at + 1);
+    held.values[at + WIDTH - 1] = frame.uncertaintyNs;
   }
 
   finish(): VideoReport[] {
@@ -120,6 +123,7 @@ export class VideoReportBuilder {
           VideoSegment,
           Percentiles | null
         >,
+        clockUncertaintyNs: column(WIDTH - 1),
       };
     });
   }
@@ -127,7 +131,8 @@ export class VideoReportBuilder {
 
 const MAX_CAMERAS = 16;
 const KEPT = 108_000;
-const WIDTH = 1 + VIDEO_SEGMENTS.length;
+/** The whole, its segments, the uncertainty. */
+const WIDTH = 2 + VIDEO_SEGMENTS.length;
 
 function take(value: unknown, frame: VideoRecord, field: Exclude<keyof VideoRecord, 'camera'>): boolean {
   if (value === undefined || value === null) return true;

@@ -83,11 +83,17 @@ async function freePort(wire: 'zmq' | 'udp'): Promise<number> {
 const FRAME_MS = 33;
 
 /** Sends both cameras until the receiver has heard enough. */
+/** From a capture until the picture is ready, as its sender says. */
+const READY_NS = 250_000;
+
 async function film(sender: FrameSender, done: () => boolean, withinMs = 4000, stepMs = 10): Promise<number> {
   let sent = 0;
   for (let waited = 0; !done() && waited < withinMs; waited += stepMs) {
-    for (const camera of cameras)
-      sender.send({ camera, captureNs: monotonicClock.nowNs(), encoding: 'jpeg', bytes: noisy.slice() });
+    for (const camera of cameras) {
+      const captureNs = monotonicClock.nowNs();
+      const encodedNs = captureNs + READY_NS;
+      sender.send({ camera, captureNs, encodedNs, encoding: 'jpeg', bytes: noisy.slice() });
+    }
     sent++;
     await sleep(stepMs);
   }
@@ -121,13 +127,14 @@ for (const wire of ['zmq', 'udp'] as const)
       assert.deepEqual(new Set(ear.frames.map((frame) => frame.camera)), new Set(cameras));
       const comment = wire === 'udp' ? 2 + 2 + 'farhand-capture-ns '.length : 0;
       for (const frame of ear.frames) {
-        const digits = wire === 'udp' ? String(frame.captureNs).length : 0;
+        const digits = wire === 'udp' ? `${frame.captureNs} ${frame.encodedNs}`.length : 0;
         assert.deepEqual(
           Buffer.from(frame.bytes.subarray(2 + comment + digits)),
           Buffer.from(noisy.subarray(2)),
         );
         assert.equal(frame.captureOperatorNs, frame.captureNs - 5e9);
         assert.equal(frame.uncertaintyNs, 2e5);
+        assert.equal(frame.encodedNs, frame.captureNs + READY_NS);
         assert.ok(frame.arrivedNs >= frame.captureNs && frame.arrivedNs - frame.captureNs < 1e9);
       }
       // A full machine may lose slices; what arrives is never refused for what it is.
@@ -188,7 +195,17 @@ describe('camera channel over zmq', () => {
     const text = (value: string) => new TextEncoder().encode(value);
     const good = [text('front'), text('123456789'), text('jpeg'), noisy];
     const parse = (parts: Uint8Array[]) => parseFrame(parts, cameras, 7);
-    assert.deepEqual(parse(good), { camera: 'front', captureNs: 123456789, bytes: noisy, firstNs: 7 });
+    assert.deepEqual(parse(good), {
+      camera: 'front',
+      captureNs: 123456789,
+      encodedNs: Number.NaN,
+      bytes: noisy,
+      firstNs: 7,
+    });
+    const ready = parse([...good, text('123456999')]);
+    assert.equal(typeof ready === 'string' ? ready : ready.encodedNs, 123456999);
+    const odd = parse([...good, text('soon')]);
+    assert.ok(typeof odd !== 'string' && Number.isNaN(odd.encodedNs), 'a picture is taken without it');
     const bad: [number, Uint8Array, string][] = [
       [0, text('elsewhere'), 'unknown-source'],
       [0, new Uint8Array(1000), 'unknown-source'],

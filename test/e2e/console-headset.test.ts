@@ -8,7 +8,7 @@ import type { AccessNews } from '../../src/core/console-access.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
-import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const RIGHT = [0.25, 1.2, -0.4] as const;
@@ -38,6 +38,7 @@ function deviceToAppliedMs(kept: readonly Telemetry[]): number[] {
 }
 
 describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, () => {
+  const traces = temporaryFolder();
   let demo: Running;
   let url: string;
   let browser: Browser;
@@ -82,7 +83,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
     mkdirSync(artifacts, { recursive: true });
     const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
     demo = startFarhand([
-      ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${temporaryFolder()}`, 'console.port=0'],
+      ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${traces}`, 'console.port=0'],
       // A shared machine stalls; what is tried here is the headset, not the watchdog.
       ...['robot.commandTimeoutMs=500', 'operator.inputs.webxr.staleAfterMs=1000', 'robot.playout=fixed:20'],
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
@@ -150,6 +151,22 @@ describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, (
     );
     assert.ok(ms.length > 30, `${ms.length} commands`);
     assert.ok(at(0) > 0 && at(0.5) < 250, `${at(0)} … ${at(0.5)} ms`);
+  });
+
+  it('begins its traces in the headset’s frame, on the operator’s clock', async () => {
+    await page.waitForTimeout(800); // A line waits for its command's motion.
+    const whole = stampsIn(traces).filter((stamps) => 'device.sampled' in stamps && 'device.sent' in stamps);
+    assert.ok(whole.length > 30, `${whole.length} commands`);
+    const ORDER = ['device.sampled', 'device.sent', 'device.arrived', 'leader.get_state'];
+    for (const stamps of whole) {
+      const way = ORDER.map((name) => stamps[name]!);
+      assert.deepEqual(
+        way,
+        way.toSorted((a, b) => a - b),
+        JSON.stringify(stamps),
+      );
+      assert.ok(way[3]! - way[0]! < 1.1e9, JSON.stringify(stamps));
+    }
   });
 
   it('holds when the hand is lost, and follows again only after the clutch was opened', async () => {

@@ -9,6 +9,7 @@ import { encodeJpeg } from '../../src/app/hand-view/jpeg.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { openFrameSender } from '../../src/camera/channel/sender.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
@@ -206,20 +207,54 @@ describe('recording from the page', { skip: noChromium }, () => {
     );
     try {
       let n = 0;
-      const timer = setInterval(
-        () => sender.send({ camera: 'front', captureNs: n * 33e6, encoding: 'jpeg', bytes: picture(n++) }),
-        33,
-      );
+      const timer = setInterval(() => {
+        const captureNs = monotonicClock.nowNs();
+        const encodedNs = captureNs + 1000;
+        sender.send({ camera: 'front', captureNs, encodedNs, encoding: 'jpeg', bytes: picture(n++) });
+      }, 33);
       const frames = async () => Number((await canvas.getAttribute('data-frames')) ?? 0);
       for (let i = 0; i < 100 && (await frames()) < 20; i++) await page.waitForTimeout(50);
       assert.ok((await frames()) >= 20, `${await frames()} pictures shown of ${n} sent`);
       const shot = await canvas.screenshot();
       assert.ok(shot.length > 1500, `${shot.length} bytes of the picture`);
       await page.screenshot({ path: path.join(artifacts, 'console-camera.png') });
+      const shown = () => peer.pictures.filter(({ displayedNs }) => displayedNs !== null);
+      for (let i = 0; i < 100 && shown().length < 3; i++) await page.waitForTimeout(50);
       clearInterval(timer);
+      assert.ok(shown().length >= 3, `${shown().length} of ${peer.pictures.length} seen on the screen`);
+      assert.ok(peer.pictures.length <= n / 3, 'a few pictures a second are told about');
+      for (const told of shown()) {
+        const { captureNs, encodedNs, receivedNs, decodedNs, displayedNs, pageUncertaintyNs } =
+          told as unknown as Record<string, number>;
+        assert.equal(encodedNs! - captureNs!, 1000);
+        assert.ok(receivedNs! > captureNs! && displayedNs! >= decodedNs!, JSON.stringify(told));
+        assert.ok(decodedNs! + pageUncertaintyNs! > receivedNs!, JSON.stringify(told));
+        assert.ok(displayedNs! - captureNs! < 5e9, JSON.stringify(told));
+      }
     } finally {
       await sender.close();
     }
+  });
+
+  it('shows on the page Latency what the operator judged, not a rule of its own', async () => {
+    const nowS = performance.now() / 1000;
+    const cause = 'the network was slow';
+    const second = (agoS: number) => ({ fromS: nowS - agoS - 1, toS: nowS - agoS, cause });
+    peer.feel = {
+      ...{ windows: 90, badWindows: 7, strictWindows: 8, longestLateRun: 12 },
+      last: { off: 9, ticks: 100, isBad: true, cause },
+      bad: [second(50), second(12), second(3)],
+    };
+    peer.motionLatencyMs = 42.5;
+    await page.goto(`${served.url}#/latency`);
+    await page.getByTestId('lat-motion').filter({ hasText: '42.5' }).waitFor();
+    assert.equal(await page.getByTestId('lat-bad').textContent(), '2', 'of the last 30 s');
+    assert.match(
+      (await page.getByTestId('lat-felt').textContent()) ?? '',
+      /^7 bad of 90 s, longest late run 12$/,
+    );
+    assert.equal(await page.locator('#lat-cause').textContent(), cause);
+    await page.screenshot({ path: path.join(artifacts, 'console-feel.png') });
   });
 
   it('made no complaint in the browser console', () => {

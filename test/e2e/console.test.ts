@@ -8,11 +8,12 @@ import { WebSocket } from 'ws';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
 describe('console page in a real browser', { skip: noChromium }, () => {
+  const traces = temporaryFolder();
   let demo: Running;
   let url: string;
   let browser: Browser;
@@ -36,7 +37,7 @@ describe('console page in a real browser', { skip: noChromium }, () => {
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
     demo = startFarhand([
-      ...['demo', '--no-open', 'console.port=0', `trace.dir=${temporaryFolder()}`],
+      ...['demo', '--no-open', 'console.port=0', `trace.dir=${traces}`],
       // A busy machine stalls; what is tried here is the page, not the watchdogs.
       ...['robot.commandTimeoutMs=500', 'operator.inputs.page.staleAfterMs=1000'],
     ]);
@@ -155,6 +156,13 @@ describe('console page in a real browser', { skip: noChromium }, () => {
     await page.keyboard.up('KeyD');
     await page.keyboard.up('Shift');
     await waitState('hold');
+    await page.waitForTimeout(800); // A line waits for its command's motion.
+    const driven = stampsIn(traces).filter(
+      (stamps) => 'device.sampled' in stamps && 'device.arrived' in stamps,
+    );
+    assert.ok(driven.length > 20, `${driven.length} traces begin in the page`);
+    for (const stamps of driven)
+      assert.ok(stamps['device.sampled']! < stamps['device.arrived']!, JSON.stringify(stamps));
   });
 
   it('works on a phone and in light colours', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
@@ -74,3 +74,13 @@ export function startFarhand(args: readonly string[], ownGroup = false): Running
 }
 
 export const temporaryFolder = (): string => mkdtempSync(path.join(tmpdir(), 'farhand-'));
+
+/** Stamps of the commands in the traces of a folder, as they are at this moment. */
+export function stampsIn(dir: string): Record<string, number>[] {
+  const files = readdirSync(dir).filter((name) => name.startsWith('robot_trace_'));
+  const lines = files.flatMap((name) => readFileSync(path.join(dir, name), 'utf8').split('\n').slice(0, -1));
+  return lines.flatMap((line) => {
+    const { stamps } = JSON.parse(line) as { stamps?: Record<string, number> };
+    return stamps === undefined ? [] : [stamps];
+  });
+}

@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import type { SupervisorState } from '../../src/core/messages.ts';
 import type { RecorderStatus } from '../../src/core/recording.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { FeelStatus, Telemetry } from '../../src/core/telemetry.ts';
 import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 
 const TELL_MS = 50;
@@ -13,6 +13,10 @@ export class OperatorPeer {
   record: RecorderStatus | null = null;
   state: SupervisorState = 'armed';
   measuredRad: number[];
+  feel: FeelStatus | null = null;
+  motionLatencyMs: number | null = null;
+  /** What a console told about its pictures. */
+  readonly pictures: Record<string, unknown>[] = [];
   readonly asked: Record<string, unknown>[] = [];
   readonly #telemetry: Socket;
   readonly #desk: Socket;
@@ -50,6 +54,7 @@ export class OperatorPeer {
   #hear(bytes: Uint8Array): void {
     const body = frameType(bytes, bytes.length) === 'request' ? frameBody(bytes, bytes.length) : null;
     if (body === null) return;
+    if (body['kind'] === 'video') return void this.pictures.push(body);
     this.asked.push(body);
     if (body['kind'] === 'estop') this.state = 'stopped';
     this.#onAsked(body);
@@ -114,6 +119,8 @@ export class OperatorPeer {
       totals: { commands: this.#seq, applied: this.#seq, late: 0, dropped: 0, rejected: 0, lost: 0 },
       counters: {},
       record: this.record,
+      feel: this.feel,
+      motionLatencyMs: this.motionLatencyMs,
     };
   }
 }

@@ -13,7 +13,7 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { EpisodeInfo } from '../../src/core/recording.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { frames, readEpisode, readJson } from '../../src/record/reader.ts';
-import { farhand, type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { farhand, type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 
 const running: Running[] = [];
 const folders: string[] = [];
@@ -198,16 +198,23 @@ describe('a killed operator', () => {
     bytes.set([0xff, 0xd8]);
     bytes.set([0xff, 0xd9], bytes.length - 2);
     const timer = setInterval(() => {
-      for (const camera of ['front', 'wrist'])
-        sender.send({ camera, captureNs: monotonicClock.nowNs(), encoding: 'jpeg', bytes });
+      for (const camera of ['front', 'wrist']) {
+        const captureNs = monotonicClock.nowNs();
+        sender.send({ camera, captureNs, encodedNs: captureNs + 1e5, encoding: 'jpeg', bytes });
+      }
     }, 33);
     try {
       start('robot', ...rig);
-      const operator = start('operator', '--record', ...rig, ...cameras);
+      const traces = newFolder();
+      const operator = start('operator', '--record', ...rig, ...cameras, `trace.dir=${traces}`);
       await untilRows(rig, 150);
       const killedAtMs = Date.now();
       operator.process.kill('SIGKILL');
       await operator.exited;
+      const [picture] = stampsIn(traces).filter((stamps) => 'camera.captured' in stamps);
+      assert.ok(picture !== undefined, 'pictures are in the trace, up to where the recorder knows them');
+      assert.equal(picture['camera.encoded']! - picture['camera.captured']!, 1e5);
+      assert.ok(picture['video.received']! > picture['camera.encoded']! && !('video.decoded' in picture));
       const part = partOf(dir);
       const recovered = await farhand(['recover', part]);
       assert.ok(recovered.code === 0 || recovered.code === 3, recovered.stderr);

@@ -1,3 +1,5 @@
+import type { VideoAnswer, VideoAsk } from '../../src/core/video-news.ts';
+
 /** Runs in a worker: one camera's socket, newest picture only, decoded and drawn off the page's thread. */
 
 interface Start {
@@ -12,7 +14,21 @@ export interface CameraNews {
   heightPx: number;
 }
 
+/** The console wants to know about the picture that follows. */
+interface Asked {
+  id: number;
+  askedMs: number;
+  socket: WebSocket;
+}
+
+interface Picture {
+  blob: Blob;
+  asked: Asked | null;
+}
+
 const RETRY_MS = 1000;
+/** A page that is not on the screen is not drawn. */
+const UNSEEN_MS = 500;
 
 self.onmessage = ({ data }: MessageEvent<Start>) => new View(data).connect();
 
@@ -20,7 +36,8 @@ class View {
   readonly #url: string;
   readonly #canvas: OffscreenCanvas;
   readonly #paper: OffscreenCanvasRenderingContext2D | null;
-  #waiting: Blob | null = null;
+  #waiting: Picture | null = null;
+  #asked: Asked | null = null;
   #busy = false;
   #frames = 0;
 
@@ -33,8 +50,13 @@ class View {
   connect(): void {
     const socket = new WebSocket(this.#url);
     socket.binaryType = 'blob';
-    socket.onmessage = ({ data }: MessageEvent<Blob>) => {
-      this.#waiting = data;
+    socket.onmessage = ({ data }: MessageEvent<Blob | string>) => {
+      if (typeof data === 'string') {
+        this.#asked = { id: (JSON.parse(data) as VideoAsk).id, askedMs: performance.now(), socket };
+        return;
+      }
+      this.#waiting = { blob: data, asked: this.#asked };
+      this.#asked = null;
       if (!this.#busy) void this.#work();
     };
     socket.onclose = () => {
@@ -47,10 +69,13 @@ class View {
   async #work(): Promise<void> {
     this.#busy = true;
     while (this.#waiting !== null) {
-      const blob = this.#waiting;
+      const { blob, asked } = this.#waiting;
       this.#waiting = null;
       try {
-        this.#draw(await createImageBitmap(blob));
+        const picture = await createImageBitmap(blob);
+        const decodedMs = performance.now();
+        this.#draw(picture);
+        if (asked !== null) answer(asked, decodedMs);
       } catch {
         // Not a picture: the next one may be.
       }
@@ -72,4 +97,19 @@ class View {
     const { width: widthPx, height: heightPx } = this.#canvas;
     self.postMessage({ kind, frames: this.#frames, widthPx, heightPx } satisfies CameraNews);
   }
+}
+
+/** What was drawn is on its way to the screen with the next frame of the display. */
+function answer({ id, askedMs, socket }: Asked, decodedMs: number): void {
+  let said = false;
+  const say = (displayedMs: number | null) => {
+    if (said || socket.readyState !== WebSocket.OPEN) return;
+    said = true;
+    const sentMs = performance.now();
+    socket.send(
+      JSON.stringify({ kind: 'stamped', id, askedMs, decodedMs, displayedMs, sentMs } satisfies VideoAnswer),
+    );
+  };
+  setTimeout(() => say(null), UNSEEN_MS);
+  self.requestAnimationFrame?.(() => say(performance.now()));
 }

@@ -130,7 +130,8 @@ export class Drive {
 
   #request(): DeskRequest {
     const { positionM, quatXyzw, gripper } = this.#hand;
-    return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed };
+    const takenMs = performance.now();
+    return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed, takenMs };
   }
 
   #draw(): void {

@@ -1,18 +1,19 @@
 import type uPlot from 'uplot';
-import type { ClosedCommand } from '../../src/core/telemetry.ts';
+import type { ClosedCommand, FeelStatus } from '../../src/core/telemetry.ts';
 import { SEGMENTS } from '../../src/core/trace-record.ts';
 import { element } from '../dom.ts';
-import { type BadSecond, badSeconds } from './bad-seconds.ts';
 import { ceilingFor, css, dots, line, TimePlot } from './plot.ts';
 
 /** More moments than this are not told apart on a screen. */
 const MOMENTS = 400;
 
-/** The one-way time of every command, with the seconds that stuttered behind it. */
+export type BadSecond = NonNullable<FeelStatus['bad']>[number];
+
+/** The one-way time of every command, with the seconds that felt bad behind it. */
 export class OneWayChart {
   readonly #plot: TimePlot;
   #ceilingMs = 20;
-  #bad: BadSecond[] = [];
+  #bad: readonly BadSecond[] = [];
   #nowS = 0;
   #picked = Number.NaN;
 
@@ -26,11 +27,13 @@ export class OneWayChart {
     });
   }
 
-  get bad(): number {
-    return this.#bad.length;
-  }
-
-  draw(commands: readonly ClosedCommand[], nowS: number, windowS: number, pickedS: number): void {
+  draw(
+    commands: readonly ClosedCommand[],
+    bad: readonly BadSecond[],
+    nowS: number,
+    windowS: number,
+    pickedS: number,
+  ): void {
     const at: number[] = [];
     const [oneWay, late, gone]: (number | null)[][] = [[], [], []];
     let highest = 1;
@@ -42,7 +45,7 @@ export class OneWayChart {
       highest = Math.max(highest, oneWayMs ?? 0);
     }
     this.#ceilingMs = ceilingFor(highest);
-    this.#bad = badSeconds(commands);
+    this.#bad = bad;
     this.#nowS = nowS;
     this.#picked = pickedS - nowS;
     this.#plot.windowS = windowS;

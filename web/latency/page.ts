@@ -6,7 +6,14 @@ import { CountersDrawer } from '../panels/counters.ts';
 import { WINDOW_S } from '../panels/latency-window.ts';
 import { milliseconds } from '../panels/words.ts';
 import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
-import { ClockChart, type ClockSample, OneWayChart, PlayoutChart, StagesChart } from './charts.ts';
+import {
+  type BadSecond,
+  ClockChart,
+  type ClockSample,
+  OneWayChart,
+  PlayoutChart,
+  StagesChart,
+} from './charts.ts';
 import { Histogram } from './histogram.ts';
 import { LATENCY_TEMPLATE } from './template.ts';
 import { Waterfall } from './waterfall.ts';
@@ -36,6 +43,7 @@ class LatencyPage implements LazyPage {
   readonly #chartsDue = atMostEvery(CHARTS_MS, () => this.#draw());
   readonly #clockDue = atMostEvery(CLOCK_MS, () => this.#sampleClock());
   #shownCommands: readonly ClosedCommand[] = [];
+  #bad: readonly BadSecond[] = [];
   #nowS = 0;
   #pageS = 0;
   #windowS = 30;
@@ -116,7 +124,10 @@ class LatencyPage implements LazyPage {
   #draw(): void {
     if (document.hidden) return;
     const { commands } = this.#context;
-    if (!this.#paused) this.#shownCommands = commands.commands.slice(commands.firstOf(this.#windowS + 1));
+    if (!this.#paused) {
+      this.#shownCommands = commands.commands.slice(commands.firstOf(this.#windowS + 1));
+      this.#bad = this.#latest?.feel?.bad ?? [];
+    }
     this.#drawOneWay();
     this.#stages.draw(this.#shownCommands, this.#nowS, this.#windowS);
     this.#playout.draw(this.#shownCommands, this.#nowS, this.#windowS);
@@ -124,7 +135,8 @@ class LatencyPage implements LazyPage {
   }
 
   #drawOneWay(): void {
-    this.#oneWay.draw(this.#shownCommands, this.#nowS, this.#windowS, this.#picked?.atS ?? Number.NaN);
+    const picked = this.#picked?.atS ?? Number.NaN;
+    this.#oneWay.draw(this.#shownCommands, this.#bad, this.#nowS, this.#windowS, picked);
   }
 
   #showNumbers(): void {
@@ -135,7 +147,7 @@ class LatencyPage implements LazyPage {
     const note = found ? 'click a point to see its stages' : 'no command was applied in this time';
     told('one-way-note', note);
     told('variation', milliseconds(percentiles(variation(values))?.p95));
-    told('bad', String(this.#oneWay.bad));
+    this.#showFeel(told);
     const all = Math.max(1, this.#shownCommands.length);
     for (const [id, outcome] of Object.entries(OUTCOMES)) {
       const count = this.#shownCommands.filter((command) => command.outcome === outcome).length;
@@ -144,6 +156,18 @@ class LatencyPage implements LazyPage {
     this.#histogram.draw(values);
     this.#showTable();
     this.#showLink(told);
+  }
+
+  #showFeel(told: (id: string, text: string) => void): void {
+    const { feel, motionLatencyMs } = this.#latest!;
+    const shown = this.#bad.filter(({ toS }) => toS > this.#nowS - this.#windowS);
+    told('bad', feel ? String(shown.length) : '—');
+    told('motion', milliseconds(motionLatencyMs));
+    if (!feel) return;
+    const { badWindows, windows, longestLateRun, last } = feel;
+    told('felt', `${badWindows} bad of ${windows} s, longest late run ${longestLateRun}`);
+    const cause = last.isBad ? last.cause : (shown.at(-1)?.cause ?? '');
+    told('cause', cause || 'nothing');
   }
 
   #showTable(): void {

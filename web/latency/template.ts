@@ -31,7 +31,8 @@ export const LATENCY_TEMPLATE = `
     ${tile('p99', 'p99', 'ms', '')}
     ${tile('max', 'max', 'ms', '')}
     ${tile('variation', 'variation p95', 'ms', 'From one command to the next')}
-    ${tile('bad', 'bad seconds', '', 'Seconds in which 6 of 100 commands were more than 10.5 ms off the steady delay')}
+    ${tile('bad', 'bad seconds', '', 'Seconds in which 6 of 100 commands were more than 10.5 ms off the delay you were used to; not judged in the first ten of a session')}
+    ${tile('motion', 'joints behind', 'ms', 'From the hand being read to the joints being there, by correlation; none while the hand rests')}
     ${tile('late', 'late', '%', 'Arrived after they were due')}
     ${tile('dropped', 'dropped', '%', 'A newer command was due as well')}
     ${tile('lost', 'lost', '%', 'No receipt within two seconds')}
@@ -69,6 +70,8 @@ export const LATENCY_TEMPLATE = `
       </section>
       <section class="card" aria-label="Link">
         <dl class="rows">
+          <div><dt>felt so far</dt><dd id="lat-felt" data-testid="lat-felt">not judged yet</dd></div>
+          <div><dt>last bad second</dt><dd id="lat-cause">nothing</dd></div>
           <div><dt>clock offset</dt><dd id="lat-offset">—</dd></div>
           <div><dt>drift</dt><dd id="lat-drift">—</dd></div>
           <div><dt>receive stamps</dt><dd id="lat-stamps">—</dd></div>

@@ -155,7 +155,8 @@ export class CameraStation {
         this.report.unreadable++;
         return;
       }
-      send({ camera: name, captureNs, encoding: 'jpeg', bytes });
+      const encodedNs = clock.nowNs();
+      send({ camera: name, captureNs, encodedNs, encoding: 'jpeg', bytes });
       const endNs = clock.nowNs();
       this.#count(bytes.length, endNs - beginNs);
       this.#lastNs = endNs;

@@ -1,4 +1,6 @@
 import { SEGMENTS, type Segment } from '../../core/trace-record.ts';
+import { CAUSE_WORDS, type Cause } from '../../trace/feel-cause.ts';
+import { causesOf } from '../../trace/verdict.ts';
 import { bestLeg } from './baseline.ts';
 import type { Measured } from './measured.ts';
 
@@ -58,7 +60,19 @@ export function slowAdvice(measured: Measured, withoutPlayout = false): string {
   return `Most of it is ${worst} (p99 ${ms(segmentsMs[worst]!.p99)}). ${segmentAdvice(worst, measured)}`;
 }
 
+/** Bad seconds of these are made by a machine that did not run us in time, and not mended by waiting longer. */
+const OF_THE_MACHINE: ReadonlySet<Cause> = new Set<Cause>([
+  'pipeline',
+  'serialise',
+  'receive',
+  'missed-tick',
+  'late-wake',
+]);
+
 export function feltAdvice(measured: Measured): string {
+  const main = causesOf(measured.felt?.spells ?? [])[0]?.cause;
+  if (main !== undefined && OF_THE_MACHINE.has(main))
+    return `In most of the bad time ${CAUSE_WORDS[main]}. ${stallAdvice(measured)}`;
   const playout = measured.files[0]?.header?.playout ?? '';
   const first = playout.startsWith('adaptive')
     ? 'operator.playoutQuality=smooth waits longer and is steadier.'

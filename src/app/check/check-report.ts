@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { TeleopError } from '../../core/errors.ts';
 import type { Percentiles } from '../../core/percentiles.ts';
+import type { Feel } from '../../trace/feel.ts';
 import { reportText } from '../../trace/report-text.ts';
 import { wireVerdict } from './advice.ts';
 import type { BaselineLeg } from './baseline.ts';
@@ -51,7 +52,7 @@ export function checkJson(result: CheckResult): object {
     durationS,
     hz,
     summary,
-    felt,
+    felt: felt && feltJson(felt),
     wireBadWindows,
     transitMs,
     softwareMs,
@@ -69,6 +70,14 @@ export function checkJson(result: CheckResult): object {
   };
 }
 
+const feltJson = ({ windows, badWindows, strictWindows, longestLateRun, spells }: Feel) => ({
+  windows,
+  badWindows,
+  strictWindows,
+  longestLateRun,
+  spells,
+});
+
 export function checkText(result: CheckResult, columns = 120): string {
   const { kind, about, startedAt, machine, measured } = result;
   const head = [
@@ -83,7 +92,7 @@ export function checkText(result: CheckResult, columns = 120): string {
     reportText(measured.report, measured.files, columns).trimEnd(),
     '',
     ...baselineLines(measured),
-    ...feltLines(measured),
+    ...shareLines(measured),
     '',
     ...budgetLines(result),
     ...short,
@@ -104,14 +113,12 @@ function baselineLines(measured: Measured): string[] {
   return [...lines, `Wire?     ${wireVerdict(measured)}`];
 }
 
-function feltLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): string[] {
+function shareLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): string[] {
   const transit = transitMs && `Transit   without the wait of playout: ${four(transitMs)}`;
   const software = softwareMs && `Software  without wire and playout: ${four(softwareMs)}`;
-  const windows = felt
-    ? `over the whole time ${felt.badWindows} of ${felt.windows} seconds unsteady, longest late run ${felt.longestLateRun} commands`
-    : 'not judged (needs 12 s with settling, at 100 Hz)';
-  const steady = `Felt      ${windows}; ${wireBadWindows} seconds over 10 ms on the wire`;
-  return [transit, software, steady].filter((line) => line !== null);
+  const short = felt === null ? 'Feel      not judged (needs 12 s with settling)' : null;
+  const wire = `Wire      ${wireBadWindows} seconds with more than 5 % of the commands over 10 ms on it`;
+  return [transit, software, wire, short].filter((line) => line !== null);
 }
 
 function budgetLines({ budget, verdicts }: CheckResult): string[] {

@@ -1,6 +1,6 @@
 import { type Percentiles, percentiles } from '../../core/percentiles.ts';
 import { SEGMENTS, type TraceRecord } from '../../core/trace-record.ts';
-import { type Score, scoreOf } from '../../robot/playout/replay/score.ts';
+import { type Feel, FeelMeter } from '../../trace/feel.ts';
 import { readTraceParts, type TraceFileInfo } from '../../trace/read-file.ts';
 import { createReport, summaryOf, type TraceReport, type TraceSummary } from '../../trace/report.ts';
 import { segmentsNs } from '../../trace/segments.ts';
@@ -16,8 +16,8 @@ export interface Measured {
   summary: TraceSummary;
   files: TraceFileInfo[];
   roles: RoleReport[];
-  /** How it felt; null when the run was too short or not at 100 Hz. */
-  felt: Score | null;
+  /** How it felt; null when the run was too short. */
+  felt: Feel | null;
   /** One-second windows whose 95th percentile on the wire is above 10 ms, lost commands counted as above. */
   wireBadWindows: number;
   /** The one-way time without the wait of playout. */
@@ -37,7 +37,6 @@ export interface Spikes {
 /** The score leaves out ten seconds, of which settling may be a part, and needs a window after them. */
 export const FELT_LEAST_S = 12;
 const WARM_NS = 10e9;
-const FELT_HZ = 100;
 const WINDOW_NS = 1e9;
 const WIRE_LIMIT_NS = 10e6;
 const SPIKE_NS = 5e6;
@@ -66,7 +65,9 @@ export function judged(
   const bySeq = all.filter((record) => record.getStateNs >= fromNs);
   const report = createReport();
   for (const record of bySeq) report.add(record);
-  const told = report.finish();
+  const felt = feltOf(all);
+  const finished = report.finish();
+  const told = felt === null ? finished : { ...finished, feel: felt };
   const wireNs = new Float64Array(bySeq.length);
   const software: number[] = [];
   const transit: number[] = [];
@@ -82,7 +83,7 @@ export function judged(
     hz,
     report: told,
     summary: summaryOf(told),
-    felt: feltOf(all, hz),
+    felt,
     wireBadWindows: countWireBad(bySeq, wireNs),
     transitMs: percentiles(transit),
     softwareMs: percentiles(software),
@@ -90,29 +91,13 @@ export function judged(
   };
 }
 
-/** In the scorer's terms; the robot's stamps on the operator's clock. */
-function feltOf(records: readonly TraceRecord[], hz: number): Score | null {
-  const first = records[0];
-  if (first === undefined || hz !== FELT_HZ) return null;
-  const startNs = first.getStateNs;
-  const us = (ns: number) => Math.round(ns - startNs) / 1000;
-  const column = (value: (record: TraceRecord) => number) => Float64Array.from(records, value);
-  return scoreOf(
-    {
-      name: 'check',
-      count: records.length,
-      sendUs: column(({ getStateNs }) => us(getStateNs)),
-      delayUs: column((r) => Math.round(r.receiveNs - r.offsetNs - r.getStateNs) / 1000),
-      clockMs: new Float64Array(records.length).fill(Number.NaN),
-    },
-    {
-      applyUs: column((r) => us(r.appliedNs - r.offsetNs)),
-      delayUs: column((r) => Math.round(r.dueNs - r.offsetNs - r.getStateNs) / 1000),
-      late: 0,
-      dropped: 0,
-    },
-    true,
-  );
+/** As every report judges it, with the settling as the ten seconds that are not judged. */
+function feltOf(records: readonly TraceRecord[]): Feel | null {
+  const meter = new FeelMeter();
+  for (const record of records) meter.add(record, 0);
+  meter.finish();
+  const feel = meter.verdict();
+  return feel.windows === 0 ? null : feel;
 }
 
 function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): number {

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type FrameReceiver, openFrameReceiver } from '../../camera/receiver.ts';
+import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { ReceivedFrame } from '../../core/recording.ts';
+import type { VideoNews } from '../../core/video-news.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
 import type { Rig } from '../rig.ts';
+import { PictureStamps } from './picture-stamps.ts';
 import { requestUrl } from './request-url.ts';
 
 /** A view that has not taken the last picture gets none before it has: newest only, no backlog. */
@@ -16,11 +19,14 @@ export class CameraViews {
   readonly sockets = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   readonly #newest = new Map<string, Uint8Array>();
   readonly #views = new Map<string, Set<WebSocket>>();
+  readonly #stamps: PictureStamps;
   #receiver: FrameReceiver | null = null;
   #closed = false;
 
-  constructor(names: readonly string[]) {
+  /** `tell` has the way of some pictures, for the trace. */
+  constructor(names: readonly string[], tell: (news: VideoNews) => void = () => {}) {
     this.names = [...names];
+    this.#stamps = new PictureStamps(tell, monotonicClock.nowNs);
     for (const name of names) this.#views.set(name, new Set());
     this.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) =>
       this.#join(socket, nameOf(request)),
@@ -28,8 +34,12 @@ export class CameraViews {
   }
 
   /** Without cameras, or without what it takes to receive them, there are no views; `why` says what is missing. */
-  static async open(rig: Rig, why: (reason: string) => void): Promise<CameraViews> {
-    const views = new CameraViews(cameraNames(rig));
+  static async open(
+    rig: Rig,
+    why: (reason: string) => void,
+    tell: (news: VideoNews) => void,
+  ): Promise<CameraViews> {
+    const views = new CameraViews(cameraNames(rig), tell);
     if (views.names.length === 0) return views;
     try {
       const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => views.show(frame));
@@ -43,13 +53,16 @@ export class CameraViews {
     }
   }
 
-  show({ camera, bytes }: Pick<ReceivedFrame, 'camera' | 'bytes'>): void {
+  show(frame: ReceivedFrame): void {
+    const { camera, bytes } = frame;
     const views = this.#views.get(camera);
     if (views === undefined) return;
     this.#newest.set(camera, bytes);
-    for (const socket of views)
-      if (socket.readyState === WebSocket.OPEN && socket.bufferedAmount < BACKED_UP_BYTES)
-        socket.send(bytes, { binary: true });
+    const ready = [...views].filter(
+      (socket) => socket.readyState === WebSocket.OPEN && socket.bufferedAmount < BACKED_UP_BYTES,
+    );
+    this.#stamps.onPicture(frame, ready[0]);
+    for (const socket of ready) socket.send(bytes, { binary: true });
   }
 
   close(): void {
@@ -63,6 +76,9 @@ export class CameraViews {
     socket.on('error', () => {});
     if (views === undefined) return socket.close(4404, 'there is no such camera');
     views.add(socket);
+    socket.on('message', (data, isBinary) => {
+      if (!isBinary) this.#stamps.hear(socket, name, String(data));
+    });
     socket.on('close', () => views.delete(socket));
     const newest = this.#newest.get(name);
     if (newest) socket.send(newest, { binary: true });

@@ -109,7 +109,7 @@ export class ConsoleClients {
     if (message.kind === 'control') return this.#control(client, message.action);
     if (client.path.hear(message, receivedNs)) return;
     const refusal = this.#refusal(client, message as DeskRequest, data.length);
-    if (refusal === null) forward(data);
+    if (refusal === null) forward(message.kind === 'hand' ? stamped(message, client.path) : data);
     else this.#refuse(client, String(message.kind), refusal);
   }
 
@@ -199,6 +199,12 @@ export class ConsoleClients {
     if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BACKLOG_BYTES)
       socket.send(JSON.stringify(message));
   }
+}
+
+/** A page's hand with its instant on the operator's clock, where the page's clock is known. */
+function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, path: HeadsetPath): string {
+  const takenNs = typeof takenMs === 'number' ? path.toOperatorNs(takenMs * 1e6) : Number.NaN;
+  return JSON.stringify({ ...hand, takenNs: Number.isFinite(takenNs) ? Math.round(takenNs) : undefined });
 }
 
 /** Only the shape of the envelope; whoever acts on it checks the rest. */

@@ -8,6 +8,7 @@ import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/c
 import { TeleopError } from '../../core/errors.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
+import type { VideoNews } from '../../core/video-news.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
 import { packageRoot } from '../paths.ts';
@@ -67,7 +68,12 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
   const access = new Access({ trustLocal: rig.console.trustLocal });
   const accessApi = new AccessApi(access, () => door.lan);
   const api = createApi(rig, access, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
-  const cameras = await CameraViews.open(rig, (reason) => console.error(`farhand: ${reason}`));
+  const operator = openOperatorLink(rig);
+  const cameras = await CameraViews.open(
+    rig,
+    (reason) => console.error(`farhand: ${reason}`),
+    (news) => operator.video(news),
+  );
   const desk = deskOf(rig, model, cameras.names);
   const http = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
@@ -75,7 +81,6 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     else serveStatic(root, request, response, access.pageHeaders(request));
   });
   const door = await openDoor(http, rig, access, root);
-  const operator = openOperatorLink(rig);
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -175,6 +180,7 @@ interface OperatorLink {
   forward(text: string): void;
   /** A whole datagram, which the link keeps. */
   hands(bytes: Uint8Array): void;
+  video(news: VideoNews): void;
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
 }
@@ -201,6 +207,7 @@ function openOperatorLink(rig: Rig): OperatorLink {
     hands(datagram) {
       socket.send(datagram, deskPort, '127.0.0.1', () => {});
     },
+    video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
     onTelemetry(listener) {
       socket.on('message', (data, from) => {
         if (from.port === telemetryPort && from.address === '127.0.0.1') listener(data.toString());

@@ -55,7 +55,7 @@ export const realtime: Check = async (probe) => {
   return [
     note(name, {
       found: scheduling,
-      why: 'other programs can delay the control thread by 1 to 10 ms at a time',
+      why: 'other programs can delay the control thread by 1 to 10 ms at a time (an estimate)',
       fix: 'run as a user with an rtprio limit: echo "$USER - rtprio 80" | sudo tee /etc/security/limits.d/farhand.conf, then log in again',
     }),
   ];
@@ -71,7 +71,7 @@ export const marksAndClock =
       return [
         note('DSCP', {
           found: `not set: ${seen}`,
-          why: 'on Wi-Fi unmarked packets wait behind downloads, tens of milliseconds',
+          why: 'on Wi-Fi unmarked packets wait behind downloads, tens of milliseconds (an estimate)',
           fix: 'use 64-bit Linux and `npm install koffi`',
         }),
       ];
@@ -99,7 +99,7 @@ function dscp({ where, there, back }: Seen): Finding {
   const leg = isLost(there) ? 'on the way there' : 'on the way back';
   return bad(name, {
     found: `the mark is lost ${leg}: ${legs}`,
-    why: 'an access point serves unmarked packets after everybody’s downloads: tens of milliseconds in the worst moments, above all towards the client',
+    why: 'an access point serves unmarked packets after everybody’s downloads: tens of milliseconds in the worst moments, above all towards the client (an estimate)',
     fix: 'let switch, router or VPN keep DSCP (often "trust DSCP" or WMM/QoS), or use a path without it',
   });
 }

@@ -60,7 +60,7 @@ function radio(probe: Probe, interfaceName: string): Finding[] {
     return [
       note(name, {
         found,
-        why: 'the 2.4 GHz band is shared with everybody; retries cost 5 to 50 ms',
+        why: 'the 2.4 GHz band is shared with everybody; retries cost 5 to 50 ms (an estimate)',
         fix: 'join a 5 or 6 GHz network on a channel of its own',
       }),
     ];
@@ -68,7 +68,7 @@ function radio(probe: Probe, interfaceName: string): Finding[] {
     return [
       note(name, {
         found,
-        why: 'a weak signal is repeated: each retry costs 1 to 10 ms',
+        why: 'a weak signal is repeated: each retry costs 1 to 10 ms (an estimate)',
         fix: 'move nearer to the access point, or use a cable',
       }),
     ];
@@ -98,7 +98,7 @@ export const cable: Check = async (probe) =>
         return [
           bad(name, {
             found: `half duplex, ${speed} Mbit/s`,
-            why: 'both ends wait for each other and collide: milliseconds, and losses under load',
+            why: 'both ends wait for each other and collide: milliseconds, and losses under load (an estimate)',
             fix: `replace cable or switch; let both ends negotiate: sudo ethtool -s ${interfaceName} autoneg on`,
           }),
         ];
@@ -115,7 +115,7 @@ export const socketBuffers: Check = async (probe) => {
   return [
     note(name, {
       found: `limited to ${max} bytes, ${WANTED_BUFFER_BYTES} asked for`,
-      why: 'a stall of some 100 ms under a flood loses packets in the kernel',
+      why: 'a stall of some 100 ms under a flood loses packets in the kernel (an estimate)',
       fix: `sudo sysctl -w net.core.rmem_max=${WANTED_BUFFER_BYTES}`,
       repairs: [{ kind: 'write', path: file, value: String(WANTED_BUFFER_BYTES), previous: text }],
     }),

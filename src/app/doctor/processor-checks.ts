@@ -17,7 +17,7 @@ export const governor: Check = async (probe) => {
   return [
     note(name, {
       found: `${[...new Set(slow.map(({ value }) => value))].join(', ')} on ${slow.length} of ${known.length} processors`,
-      why: 'a loop that works for a moment and sleeps is served at the lowest clock: each computation takes several times as long, up to a millisecond or more per tick',
+      why: 'a loop that works for a moment and sleeps is served at the lowest clock: each computation takes several times as long, up to a millisecond or more per tick (an estimate)',
       fix: `echo performance | sudo tee ${CPU}/cpu*/cpufreq/scaling_governor`,
       repairs: slow.map(({ file, value }) => ({
         kind: 'write',
@@ -49,7 +49,7 @@ export const clockSource: Check = async (probe) => {
   return [
     note(name, {
       found: `${current}${better ? `, ${better} would be there` : ''}`,
-      why: 'every stamp is a call into the kernel: 0.001 to 0.005 ms each, a dozen per command, and coarser',
+      why: 'every stamp is a call into the kernel: 0.001 to 0.005 ms each, a dozen per command, and coarser (an estimate)',
       fix: better
         ? `if the kernel did not give it up as unstable (dmesg | grep -i tsc): echo ${better} | sudo tee ${folder}/current_clocksource`
         : 'boot with tsc=reliable where the processor has a constant TSC',
@@ -89,7 +89,7 @@ export const otherLoad: Check = async (probe) => {
     return [
       note(name, {
         found,
-        why: 'while the hypervisor serves others nothing here runs: stalls of 1 to 50 ms that no setting of ours mends',
+        why: 'while the hypervisor serves others nothing here runs: stalls of 1 to 50 ms that no setting of ours mends (an estimate)',
         fix: 'a machine of its own, or fewer neighbours',
       }),
     ];
@@ -97,7 +97,7 @@ export const otherLoad: Check = async (probe) => {
   return [
     note(name, {
       found,
-      why: 'a control thread may wait its turn: 1 to 10 ms, more without real-time priority',
+      why: 'a control thread may wait its turn: 1 to 10 ms, more without real-time priority (an estimate)',
       fix: 'end what is not needed (top), or robot.realtimePriority=60 operator.realtimePriority=60; video encoders unprivileged',
     }),
   ];

@@ -1,7 +1,7 @@
 import type { FeelStatus } from '../../core/telemetry.ts';
 import type { TraceRecord } from '../../core/trace-record.ts';
 import { FeelMeter } from '../../trace/feel.ts';
-import { CAUSE_WORDS } from '../../trace/feel-cause.ts';
+import { CAUSE_WORDS, type Cause } from '../../trace/feel-cause.ts';
 import { MotionCorrelator, type MotionLatency } from '../../trace/motion-latency.ts';
 import { Sequencer } from '../../trace/sequencer.ts';
 import { jointsCount, jointsReader } from './joints-ring.ts';
@@ -9,7 +9,8 @@ import { jointsCount, jointsReader } from './joints-ring.ts';
 /** Commands are out of order by less than this; one that is lost is told later, and not waited for. */
 const HOLD_NS = 0.6e9;
 const ESTIMATE_NS = 1e9;
-const KEPT_WINDOWS = 8;
+/** A minute, and a little more. */
+const KEPT_WINDOWS = 64;
 
 /** How the run feels and by how much the joints lag, while it goes on. For the main thread: it holds no deadline. */
 export class LiveFeel {
@@ -51,13 +52,20 @@ export class LiveFeel {
     const last = seconds.at(-1);
     if (last === undefined) return null;
     const { deviating, ticks, isBad, cause } = last;
-    const words = cause === null ? '' : CAUSE_WORDS[cause];
+    const bad = seconds.slice(-KEPT_WINDOWS).filter((second) => second.isBad);
     return {
       windows,
       badWindows,
       strictWindows,
       longestLateRun,
-      last: { off: deviating, ticks, isBad, cause: words },
+      last: { off: deviating, ticks, isBad, cause: wordsOf(cause) },
+      bad: bad.map(({ startNs, endNs, cause: why }) => ({
+        fromS: startNs / 1e9,
+        toS: endNs / 1e9,
+        cause: wordsOf(why),
+      })),
     };
   }
 }
+
+const wordsOf = (cause: Cause | null): string => (cause === null ? '' : CAUSE_WORDS[cause]);

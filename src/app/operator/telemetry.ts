@@ -16,7 +16,7 @@ import {
 } from '../../core/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
-import { frameBody, frameType } from '../../wire/codecs/frame.ts';
+import { frameBody, frameType, type Json } from '../../wire/codecs/frame.ts';
 import { peerAddress, peerPort } from '../../wire/reactor.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { RecorderThread } from '../record/recorder-thread.ts';
@@ -54,15 +54,18 @@ export class TelemetryPublisher {
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
+  readonly #onVideo: (body: Json) => boolean;
 
   private constructor(
     socket: Socket,
     counters: Counters,
     recorder: RecorderThread,
+    onVideo: (body: Json) => boolean,
     build: () => Telemetry | null,
   ) {
     this.#socket = socket;
     this.#recorder = recorder;
+    this.#onVideo = onVideo;
     this.#build = build;
     socket.on('error', () => {});
     socket.on('message', (bytes, from) => {
@@ -82,12 +85,14 @@ export class TelemetryPublisher {
     this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
   }
 
+  /** `onVideo` is told how pictures got to a console; false: that is none of a camera here. */
   static open(
     rig: Rig,
     model: RobotModel,
     memory: RoleMemory,
     stampSource: string,
     recorder: RecorderThread,
+    onVideo: (body: Json) => boolean,
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
     const port = rig.console.telemetryPort;
@@ -103,6 +108,7 @@ export class TelemetryPublisher {
             socket,
             new Counters(memory.counters),
             recorder,
+            onVideo,
             telemetryBuilder(rig, model, memory, stampSource, recorder),
           ),
         );
@@ -114,6 +120,7 @@ export class TelemetryPublisher {
   #onRequest(bytes: Uint8Array): Reason | null {
     const body = frameBody(bytes, bytes.length);
     if (body === null) return 'bad-json';
+    if (body['kind'] === 'video') return this.#onVideo(body) ? null : 'malformed';
     const request = recordRequestOf(body);
     if (request === null) return 'malformed';
     this.#recorder.request(request);

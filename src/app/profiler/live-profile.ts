@@ -38,7 +38,7 @@ export interface ProfileSnapshot {
   oneWayMs: { now: Percentiles | null; run: Percentiles | null };
   variationMs: { now: Percentiles | null; run: Percentiles | null };
   hopsMs: Record<Hop, { now: Percentiles | null; run: Percentiles | null }>;
-  handToMotionMs: Percentiles | null;
+  handToMotionMs: { now: Percentiles | null; run: Percentiles | null };
   motionLatencyMs: number | null;
   motionConfidence: number | null;
   clockUncertaintyMs: number | null;
@@ -63,6 +63,7 @@ interface OpenSecond {
   commands: number;
   oneWay: number[];
   variation: number[];
+  handToMotion: number[];
   hops: number[][];
 }
 
@@ -146,7 +147,10 @@ export class LiveProfile {
           { now: nowOf(({ hops }) => hops[i]!), run: percentilesMs(this.#hops[i]!.percentiles()) },
         ]),
       ) as ProfileSnapshot['hopsMs'],
-      handToMotionMs: percentilesMs(this.#handToMotion.percentiles()),
+      handToMotionMs: {
+        now: nowOf(({ handToMotion }) => handToMotion),
+        run: percentilesMs(this.#handToMotion.percentiles()),
+      },
       motionLatencyMs: motionIsFresh ? roundMs(this.#motion!.latencyNs) : null,
       motionConfidence: motionIsFresh ? this.#motion!.confidence : null,
       clockUncertaintyMs: Number.isNaN(this.#uncertaintyNs) ? null : roundMs(this.#uncertaintyNs),
@@ -188,11 +192,13 @@ export class LiveProfile {
     hopsNs(record, this.#scratch);
     this.#oneWay.add(totalNs);
     this.#variation.add(variationNs);
-    this.#handToMotion.add(handToMotionNs(record));
+    const wholeNs = handToMotionNs(record);
+    this.#handToMotion.add(wholeNs);
     for (let i = 0; i < HOPS.length; i++) this.#hops[i]!.add(this.#scratch[i]!);
     if (second.oneWay.length >= MAX_PER_SECOND) return;
     second.oneWay.push(totalNs);
     second.variation.push(variationNs);
+    second.handToMotion.push(wholeNs);
     for (let i = 0; i < HOPS.length; i++) second.hops[i]!.push(this.#scratch[i]!);
   }
 
@@ -200,7 +206,14 @@ export class LiveProfile {
     const second = Math.floor(getStateNs / NS_PER_S);
     const last = this.#seconds.at(-1);
     if (last !== undefined && last.second === second) return last;
-    const opened = { second, commands: 0, oneWay: [], variation: [], hops: HOPS.map(() => []) };
+    const opened = {
+      second,
+      commands: 0,
+      oneWay: [],
+      variation: [],
+      handToMotion: [],
+      hops: HOPS.map(() => []),
+    };
     this.#seconds.push(opened);
     if (this.#seconds.length > SECONDS + 1) this.#seconds.shift();
     return opened;

@@ -97,9 +97,7 @@ function table(snapshot: ProfileSnapshot, columns: number, ink: Ink): string[] {
     ink.bold(line('End to end', snapshot.oneWayMs)),
     line('Variation', snapshot.variationMs),
     ...rows,
-    ...(snapshot.handToMotionMs === null
-      ? []
-      : [line('Hand to motion', { now: null, run: snapshot.handToMotionMs })]),
+    ...(snapshot.handToMotionMs.run === null ? [] : [line('Hand to motion', snapshot.handToMotionMs)]),
   ];
 }
 

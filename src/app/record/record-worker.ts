@@ -5,13 +5,15 @@ import { type FrameReceiverConfig, openFrameReceiver, projectedBy } from '../../
 import { monotonicClock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../../core/recording.ts';
+import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../../core/recording.ts';
 import { RecordRing } from '../../core/ring.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../../core/trace-record.ts';
+import type { VideoNews } from '../../core/video-news.ts';
 import { episodeFile, labelEpisode } from '../../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../../record/recorder.ts';
 import { emptyRingRow, ringRowFields, unpackRingRow } from '../../record/ring-row.ts';
 import { giveWay } from '../camera/priority.ts';
+import { arrivalNews, VideoSampler } from '../camera/video-news.ts';
 
 type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
 
@@ -28,6 +30,7 @@ export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: '
 export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
   | { kind: 'saved'; info: EpisodeInfo; file: string }
+  | { kind: 'video'; news: VideoNews }
   | { kind: 'closed' };
 
 /** The recorder's thread: frames in, rows joined with them, files written. No deadline hangs on it. */
@@ -40,6 +43,7 @@ const FRAMES_KEPT = 16;
 const tell = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
 const counters = new Counters(start.counters);
 const cache = new FrameCache(FRAMES_KEPT);
+const sampler = new VideoSampler();
 const rows = RecordRing.attach(start.rows);
 const traces = RecordRing.attach(start.traces);
 const joints = start.parts.joints.length;
@@ -58,6 +62,11 @@ const recorder = new EpisodeRecorder({
   onSkipped: (count) => counters.add('row-skipped', count),
   onSaved: (info, file) => tell({ kind: 'saved', info, file }),
 });
+
+function onFrame(frame: ReceivedFrame): void {
+  cache.put(frame);
+  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', news: arrivalNews(frame) });
+}
 
 function drain(): void {
   while (rows.shift(packedRow)) {
@@ -92,7 +101,7 @@ async function main(): Promise<void> {
   const receiver =
     start.receiver === null
       ? null
-      : await openFrameReceiver(start.receiver, (frame) => cache.put(frame), {
+      : await openFrameReceiver(start.receiver, onFrame, {
           project,
           remark: (reason) => counters.add(reason),
         }).catch((error: unknown) => {

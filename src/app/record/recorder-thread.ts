@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../../core/recording.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
+import type { VideoNews } from '../../core/video-news.ts';
 import { limitsSchema, type QualityLimits } from '../../record/limits.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
 import { packageVersion } from '../paths.ts';
@@ -14,6 +15,8 @@ import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from
 export interface RecorderHooks {
   onSaved: (info: EpisodeInfo, file: string) => void;
   say: (text: string) => void;
+  /** Of some pictures that the recorder received. */
+  onVideo: (news: VideoNews) => void;
 }
 
 const MB = 2 ** 20;
@@ -62,6 +65,7 @@ export class RecorderThread {
     worker.on('message', (message: RecordWorkerMessage) => {
       if (message.kind === 'status') this.#onStatus(message.status);
       else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
+      else if (message.kind === 'video') this.#hooks.onVideo(message.news);
     });
   }
 

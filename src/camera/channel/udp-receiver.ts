@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { stampOf } from '../jpeg-structure.ts';
+import { stampsOf } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
 import { SliceAssembler } from '../slice-assembler.ts';
 import { channelError } from './channel-error.ts';
@@ -32,7 +32,7 @@ export async function openUdpReceiver(
   }
   for (const [i, camera] of config.cameras.entries()) {
     const deliver = (jpeg: Uint8Array, firstNs: number) =>
-      take({ camera, captureNs: stampOf(jpeg), bytes: jpeg, firstNs });
+      take({ camera, ...stampsOf(jpeg), bytes: jpeg, firstNs });
     const assembler = new SliceAssembler(deliver, remark);
     sockets[i]!.on('message', (bytes, from) => {
       const own = from.address === host && (config.receivePort !== 0 || from.port === config.port + i);

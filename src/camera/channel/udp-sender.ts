@@ -126,7 +126,7 @@ class SliceLine {
     const nowNs = monotonicClock.nowNs();
     this.#receivers = this.#receivers.filter((receiver) => receiver.untilNs > nowNs);
     if (this.#receivers.length === 0) return;
-    const jpeg = withStamp(frame.bytes, frame.captureNs);
+    const jpeg = withStamp(frame.bytes, frame.captureNs, frame.encodedNs);
     const packets: Uint8Array[] = [];
     const packet = new Uint8Array(MAX_SLICE_BYTES);
     const refused = sliceJpeg(jpeg, ++this.#frameId, this.#variant, packet, (length) =>

@@ -47,13 +47,13 @@ export async function openZmqReceiver(
   return { close: () => socket.close() };
 }
 
-/** A message of the channel: name, capture in decimal nanoseconds, encoding, bytes. Parts after those are ignored. */
+/** A message of the channel: name, capture in decimal nanoseconds, encoding, bytes, ready. Other parts are ignored. */
 export function parseFrame(
   parts: readonly Uint8Array[],
   cameras: readonly string[],
   nowNs: number,
 ): ArrivedFrame | Reason {
-  const [name, stamp, encoding, bytes] = parts;
+  const [name, stamp, encoding, bytes, ready] = parts;
   if (bytes === undefined) return 'short';
   const camera = name!.length <= 32 ? text.decode(name) : '';
   if (!cameras.includes(camera)) return 'unknown-source';
@@ -61,5 +61,6 @@ export function parseFrame(
   if (Number.isNaN(captureNs)) return 'malformed';
   if (encoding!.length > 8 || text.decode(encoding) !== 'jpeg') return 'bad-tag';
   if (!startsJpeg(bytes) || !endsJpeg(bytes)) return 'malformed';
-  return { camera, captureNs, bytes, firstNs: nowNs };
+  const encodedNs = ready !== undefined && ready.length <= 17 ? stampNs(text.decode(ready)) : Number.NaN;
+  return { camera, captureNs, encodedNs, bytes, firstNs: nowNs };
 }

@@ -13,9 +13,9 @@ const SEND_BUFFER_BYTES = 64 * 1024;
 const HEARTBEAT_MS = 1000;
 
 /**
- * One PUB socket for all cameras; message: name, capture in decimal nanoseconds, encoding, bytes. Each subscriber has a
- * queue of one picture per camera; what does not fit it is dropped for that subscriber alone, by libzmq, which
- * tells nobody: only pictures that never got to it are counted.
+ * One PUB socket for all cameras; message: name, capture in decimal nanoseconds, encoding, bytes, and when the picture was
+ * ready to be sent, again in decimal nanoseconds. Each subscriber has a queue of one picture per camera; what does not fit
+ * it is dropped for that subscriber alone, by libzmq, which tells nobody: only pictures that never got to it are counted.
  */
 export async function openZmqSender(
   config: FrameSenderConfig,
@@ -45,7 +45,9 @@ export async function openZmqSender(
     busy = true;
     for (const [name, frame] of waiting) {
       waiting.delete(name);
-      await socket.send([name, String(frame.captureNs), frame.encoding, frame.bytes]).catch(() => {});
+      const { captureNs, encodedNs, encoding, bytes } = frame;
+      const ready = encodedNs === undefined ? '' : String(encodedNs);
+      await socket.send([name, String(captureNs), encoding, bytes, ready]).catch(() => {});
     }
     busy = false;
   };

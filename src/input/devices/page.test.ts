@@ -55,6 +55,26 @@ describe('page input', () => {
     );
   });
 
+  it('has the page’s instant where that is known, and refuses a hand that was long on its way', () => {
+    const device = open(200);
+    const sample = emptyHandSample();
+    const taken = () => {
+      device.sample(300 * MS, sample);
+      return sample.takenNs;
+    };
+    assert.equal(send(device, { ...HAND, takenNs: 290 * MS }, 300 * MS), null);
+    assert.equal(taken(), 290 * MS);
+    assert.equal(send(device, { ...HAND, takenNs: 305 * MS }, 300 * MS), null);
+    assert.equal(taken(), 300 * MS, 'no hand is taken after it came');
+    assert.equal(send(device, { ...HAND, positionM: [1, 1, 1], takenNs: 99 * MS }, 300 * MS), 'too-old');
+    assert.equal(send(device, { ...HAND, takenNs: 'now' }, 300 * MS), 'malformed');
+    device.sample(300 * MS, sample);
+    assert.deepEqual([sample.positionM[0], sample.clutch], [0.1, true]);
+    assert.equal(send(device, { ...HAND, clutch: false, takenNs: 99 * MS }, 300 * MS), 'too-old');
+    device.sample(300 * MS, sample);
+    assert.equal(sample.clutch, false, 'letting go counts however late');
+  });
+
   it('is stale after the silence it was given, and lets go of the clutch', () => {
     const device = open(100);
     const sample = emptyHandSample();

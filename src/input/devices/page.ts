@@ -17,7 +17,7 @@ const MAX_REACH_M = 5;
 const MAX_NORM_ERROR = 0.05;
 const decoder = new TextDecoder();
 
-/** Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON. */
+/** Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON, with its instant. */
 class PageHand implements InputDevice {
   recordPresses = 0;
   #recordPressed = false;
@@ -37,18 +37,25 @@ class PageHand implements InputDevice {
       return 'bad-json';
     }
     if (typeof body !== 'object' || body === null) return 'malformed';
-    const { positionM, quatXyzw, gripper, clutch, record } = body as Record<string, unknown>;
+    const { positionM, quatXyzw, gripper, clutch, record, takenNs } = body as Record<string, unknown>;
     if (!isVector(positionM, 3) || !isVector(quatXyzw, 4) || typeof clutch !== 'boolean') return 'malformed';
     if (!isNumber(gripper) || gripper < 0 || gripper > 1) return 'bad-range';
     const norm = Math.hypot(...quatXyzw);
     if (!(Math.abs(norm - 1) <= MAX_NORM_ERROR) || positionM.some((m) => Math.abs(m) > MAX_REACH_M))
       return 'bad-range';
+    if (takenNs !== undefined && !isNumber(takenNs)) return 'malformed';
     const newest = this.#newest;
+    if (takenNs !== undefined && receivedNs - takenNs > this.#staleNs) {
+      // Letting go counts however late it comes.
+      if (!clutch) newest.clutch = false;
+      return 'too-old';
+    }
     newest.positionM.set(positionM);
     for (let i = 0; i < 4; i++) newest.quatXyzw[i] = quatXyzw[i]! / norm;
     newest.gripper = gripper;
     newest.clutch = clutch;
-    newest.takenNs = receivedNs;
+    // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
+    newest.takenNs = takenNs === undefined ? receivedNs : Math.min(takenNs, receivedNs);
     if (record === true && !this.#recordPressed) this.recordPresses++;
     this.#recordPressed = record === true;
     return null;

@@ -195,13 +195,13 @@ function videoSection({ video }: TraceReport): string {
   const cell = (p: Percentiles | null) =>
     `<td>${p === null ? '–' : `${formatMs(p.p50)} / ${formatMs(p.p95)}`}</td>`;
   const rows = video.map(
-    ({ camera, frames, totalNs, segmentsNs }) =>
-      `<tr><td>${escapeHtml(camera)}</td><td>${frames}</td>${cell(totalNs)}${VIDEO_SEGMENTS.map((name) => cell(segmentsNs[name])).join('')}</tr>`,
+    ({ camera, frames, totalNs, segmentsNs, clockUncertaintyNs }) =>
+      `<tr><td>${escapeHtml(camera)}</td><td>${frames}</td>${cell(totalNs)}${VIDEO_SEGMENTS.map((name) => cell(segmentsNs[name])).join('')}${cell(clockUncertaintyNs)}</tr>`,
   );
   return section(
     'Cameras',
-    'Captured to displayed, p50 / p95.',
-    `<div class="scroll"><table><tr><th>camera</th><th>pictures</th><th>total</th>${VIDEO_SEGMENTS.map((name) => `<th>${name}</th>`).join('')}</tr>${rows.join('')}</table></div>`,
+    'Of the pictures that were followed: captured to displayed in milliseconds, p50 / p95.',
+    `<div class="scroll"><table><tr><th>camera</th><th>pictures</th><th>total</th>${VIDEO_SEGMENTS.map((name) => `<th>${name}</th>`).join('')}<th>clock ±</th></tr>${rows.join('')}</table></div>`,
   );
 }
 
