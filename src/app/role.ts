@@ -94,9 +94,10 @@ export function startRole(
   rig: Rig,
   onTransition: (message: TransitionMessage) => void,
   onEpisode: (info: EpisodeInfo, file: string) => void = () => {},
-  keys: Uint8Array[] = linkKeys(role, rig),
+  givenKeys?: Uint8Array[],
 ): RoleHandle {
   const model = loadModel(rig.model);
+  const keys = givenKeys ?? linkKeys(role, rig);
   const neighbour = role === 'robot' && rig.robot.pair !== null ? loadModel(rig.robot.pair.model) : null;
   const memory = createRoleMemory(
     role,
