@@ -127,6 +127,7 @@ export class TwoArms {
         // Six processes on a busy machine: patience where a real set-up has none.
         'robot.options.feedbackTimeoutMs=800',
         'robot.feedbackTimeoutMs=800',
+        'robot.commandTimeoutMs=500',
         'operator.inputs.rctp.staleAfterMs=500',
       ];
       const hand = name === 'dk1' ? rightHand : leftHand;
