@@ -125,6 +125,7 @@ export class TwoArms {
         ...keys.map((key, i) => `${key}=${ports[at + i]}`),
         `robot.pair={model: dk1, port: ${pair[0]}, otherPort: ${pair[1]}, baseXyzM: [0, ${baseYM}, 0], silenceMs: ${SILENCE_MS}}`,
         // Six processes on a busy machine: patience where a real set-up has none.
+        'operator.inputs.joints.port=0',
         'robot.options.feedbackTimeoutMs=800',
         'robot.feedbackTimeoutMs=800',
         'robot.commandTimeoutMs=500',
