@@ -158,6 +158,20 @@ export class TwoArms {
     return Promise.all([work(this.right), work(this.left)]);
   }
 
+  /** Both follow, whatever state they are in now; a busy machine may have stopped them. */
+  async engage(): Promise<void> {
+    for (let tries = 0; tries < 5; tries++) {
+      for (const arm of [this.right, this.left]) if (arm.state === 'stopped') await arm.ask('reset');
+      // The first may have been stopped anew by the one that was not reset yet.
+      if (await this.until(() => [this.right, this.left].every(({ state }) => state !== 'stopped'), 300))
+        break;
+    }
+    await this.both((arm) => (arm.state === 'idle' ? arm.ask('arm') : Promise.resolve()));
+    if (await this.until(() => [this.right, this.left].every(({ state }) => state === 'engaged'), 8000))
+      return;
+    throw new Error([this.right, this.left].map(({ robot }) => JSON.stringify(robot.lines.at(-1))).join());
+  }
+
   /** From now on the headset sees both hands. */
   seeHands(): void {
     const startNs = monotonicClock.nowNs();
