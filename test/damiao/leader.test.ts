@@ -106,7 +106,9 @@ describe('a leader arm', { skip, timeout: 30_000 }, () => {
   it('is followed joint by joint once a person says so, slowly at first, and never after a loss', async () => {
     const [port = 0] = await freeUdpPorts(1);
     const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
-    const rig = await FaultRig.start(input, 'armed', 'demo', ['model=dk1']);
+    // A machine that is busy with other tests: patience where a real set-up has none.
+    const patient = ['model=dk1', 'robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=600'];
+    const rig = await FaultRig.start(input, 'armed', 'demo', patient);
     const pty = await openPty();
     const sim = new SimLeader(pty, [...Array<number>(6).fill(2048), GRIPPER.openTicks]);
     const stand = model.homeRad.map((rad, i) => rad + [0.15, -0.1, 0.1, 0.1, -0.15, 0.2][i]!);

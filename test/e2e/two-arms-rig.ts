@@ -125,8 +125,10 @@ export class TwoArms {
         ...keys.map((key, i) => `${key}=${ports[at + i]}`),
         `robot.pair={model: dk1, port: ${pair[0]}, otherPort: ${pair[1]}, baseXyzM: [0, ${baseYM}, 0], silenceMs: ${SILENCE_MS}}`,
         // Six processes on a busy machine: patience where a real set-up has none.
+        'operator.inputs.joints.port=0',
         'robot.options.feedbackTimeoutMs=800',
         'robot.feedbackTimeoutMs=800',
+        'robot.commandTimeoutMs=500',
         'operator.inputs.rctp.staleAfterMs=500',
       ];
       const hand = name === 'dk1' ? rightHand : leftHand;
@@ -154,6 +156,20 @@ export class TwoArms {
 
   both<T>(work: (arm: Follower) => Promise<T>): Promise<T[]> {
     return Promise.all([work(this.right), work(this.left)]);
+  }
+
+  /** Both follow, whatever state they are in now; a busy machine may have stopped them. */
+  async engage(): Promise<void> {
+    for (let tries = 0; tries < 5; tries++) {
+      for (const arm of [this.right, this.left]) if (arm.state === 'stopped') await arm.ask('reset');
+      // The first may have been stopped anew by the one that was not reset yet.
+      if (await this.until(() => [this.right, this.left].every(({ state }) => state !== 'stopped'), 300))
+        break;
+    }
+    await this.both((arm) => (arm.state === 'idle' ? arm.ask('arm') : Promise.resolve()));
+    if (await this.until(() => [this.right, this.left].every(({ state }) => state === 'engaged'), 8000))
+      return;
+    throw new Error([this.right, this.left].map(({ robot }) => JSON.stringify(robot.lines.at(-1))).join());
   }
 
   /** From now on the headset sees both hands. */

@@ -76,6 +76,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip, timeout: 90_0
   });
 
   it('stop both when one is stopped', async () => {
+    await two.engage();
     const sinceNs = monotonicClock.nowNs();
     const told = two.left.entered('stopped', sinceNs);
     await two.right.ask('estop');
@@ -88,13 +89,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip, timeout: 90_0
 
   it('hold when the other’s process is killed', async () => {
     const { right, left } = two;
-    await right.ask('reset');
-    await left.ask('reset');
-    // The first may have been stopped anew by the one that was not reset yet.
-    if (right.state === 'stopped') await right.ask('reset');
-    const sinceNs = monotonicClock.nowNs();
-    await two.both((arm) => arm.ask('arm'));
-    await two.both((arm) => arm.entered('engaged', sinceNs));
+    await two.engage();
     const killNs = monotonicClock.nowNs();
     left.robot.process.process.kill('SIGKILL');
     const { cause, robotNs } = await right.entered('hold', killNs);

@@ -21,6 +21,8 @@ export interface LeaderOptions {
 }
 
 const GOODBYES = 3;
+/** An answer may be late on a busy machine. */
+const PINGS = 3;
 /** Answers that fail to come before the leader counts as lost, in cycles. */
 const MAX_MISSED = 3;
 
@@ -67,7 +69,7 @@ export class Leader {
   /** All motors must be there; the joints are free to be moved, the gripper is held open by a spring of current. */
   async #prepare(): Promise<void> {
     const missing: number[] = [];
-    for (const id of this.#ids) if ((await ping(this.#bus, id)) === null) missing.push(id);
+    for (const id of this.#ids) if (!(await this.#answers(id))) missing.push(id);
     if (missing.length > 0)
       throw new TeleopError('robot-silent', `the leader's motors ${missing.join(', ')} do not answer`, {
         hint: 'Check its power and `--baud`; lerobot sets these motors to 1000000.',
@@ -80,6 +82,11 @@ export class Leader {
     await write(this.#bus, id, REGISTER.goalCurrent, springMa);
     await write(this.#bus, id, REGISTER.torqueEnable, 1);
     await write(this.#bus, id, REGISTER.goalPosition, gripper.openTicks);
+  }
+
+  async #answers(id: number): Promise<boolean> {
+    for (let i = 0; i < PINGS; i++) if ((await ping(this.#bus, id)) !== null) return true;
+    return false;
   }
 
   async #turn(nowNs: number): Promise<void> {
