@@ -88,10 +88,10 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
   return 0;
 }
 
-const episodeText = ({ id, episode, rows, recordedS, tookS }: ExportedEpisode): string =>
+const episodeText = ({ id, episode, rows, leftOut, recordedS, tookS }: ExportedEpisode): string =>
   episode === null
     ? `${id}: was in the dataset before`
-    : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s`;
+    : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s${leftOut === 0 ? '' : `; left out ${leftOut} recorded rows whose pictures are lost`}`;
 
 /** A bar on a terminal; elsewhere a line every few seconds. */
 function tellProgress(silent: boolean): {

@@ -45,9 +45,13 @@ async function recover(file: string, output: string | undefined): Promise<Recove
   if (output !== undefined || !file.endsWith(PART_ENDING))
     return recoverEpisode(file, into, packageVersion());
   if (!(await isAbandoned(file)))
-    throw new TeleopError('file-unwritable', `${file} is being written by a process that lives`, {
-      hint: 'Stop the recording, or recover a copy of what there is with --output FILE.',
-    });
+    throw new TeleopError(
+      'file-unwritable',
+      `${file} is in use: a living process writes it, or it changed less than a minute ago`,
+      {
+        hint: 'Stop the recording, or recover a copy of what there is with --output FILE.',
+      },
+    );
   return finishEpisode(file, packageVersion());
 }
 

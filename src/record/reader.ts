@@ -77,6 +77,11 @@ export async function* frames(
   }
 }
 
+/** The captures of a camera's pictures that are in the file. */
+export async function captures(file: string, camera: string): Promise<ReadonlySet<number>> {
+  return withFile(file, (mcap) => new Set(pictures(mcap, camera).keys()));
+}
+
 /** One picture; null when the file has none of that camera and capture. */
 export async function readFrame(file: string, camera: string, captureNs: number): Promise<Uint8Array | null> {
   return withFile(file, (mcap) => {

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
@@ -167,6 +168,15 @@ describe('recovery', () => {
     const { rows, info } = await readEpisode(found.path);
     assert.equal(info.robot, 'test');
     assert.ok(rows.length > COUNT * 0.8, `${rows.length}`);
+  });
+
+  it('says so of a file that is shorter than any', () => {
+    for (const bytes of [0, 5, 20, 36]) {
+      const file = damaged(`stub-${bytes}.mcap`, (all) => all.subarray(0, bytes));
+      assert.throws(() => recoverEpisode(file, `${file}.out`, '0.0.0'), { code: 'file-unreadable' });
+      renameSync(file, `${file}.part`);
+      assert.throws(() => finishEpisode(`${file}.part`, '0.0.0'), { code: 'file-unreadable' });
+    }
   });
 
   it('says when there is nothing to recover, and leaves nothing behind', () => {

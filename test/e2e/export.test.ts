@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,6 +21,7 @@ function record(dir: string, shape: EpisodeShape): string {
       source.received.get(camera)!.find((frame) => frame.captureNs === captureNs)!,
     ]);
     writer.row(row, start.startNs + row.timeNs, new Map(shown as [string, never][]));
+    writer.flushIfDue(start.startNs + row.timeNs);
   }
   writer.close(source.info);
   return file;
@@ -71,6 +72,24 @@ describe('farhand export and farhand dataset', { skip: noFfmpeg }, () => {
       filesBelow(dataset).filter((name) => /tmp$|^\./.test(name)),
       [],
     );
+  });
+
+  it('leaves out rows whose pictures were lost with a damaged part, and says how many', async () => {
+    const folder = temporaryFolder();
+    try {
+      const file = record(folder, { id: '20260921-141320-003', seconds: 3, cameras: ['front'] });
+      const bytes = readFileSync(file);
+      const at = bytes.indexOf(Buffer.from([0xff, 0xd8, 0xff]), bytes.length >> 1);
+      bytes[at + 30]! ^= 0xff;
+      writeFileSync(file, bytes);
+      assert.equal((await farhand(['recover', file])).code, 3);
+      const mended = file.replace('.mcap', '.recovered.mcap');
+      const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), '--from', mended]);
+      assert.equal(made.code, 0, made.stderr);
+      assert.match(made.stdout, /episode 0, 90 rows.*; left out \d+ recorded rows.*\n.*every rule is kept/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   it('names the rule, the file and the row of what is broken', async () => {

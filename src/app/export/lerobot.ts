@@ -6,7 +6,7 @@ import { type DatasetInfo, INFO_FILE } from '../../record/lerobot/layout.ts';
 import { problemText } from '../../record/lerobot/problems.ts';
 import type { Codec } from '../../record/lerobot/video.ts';
 import { LeRobotWriter } from '../../record/lerobot/writer.ts';
-import { cameraFps, type EpisodeSource, openSource } from './sources.ts';
+import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
 
 export interface LeRobotExport {
   dir: string;
@@ -27,6 +27,8 @@ export interface ExportedEpisode {
   /** Its number in the dataset; null: this recording was in it already. */
   episode: number | null;
   rows: number;
+  /** Recorded rows whose pictures were lost with a damaged part of the file. */
+  leftOut: number;
   recordedS: number;
   tookS: number;
 }
@@ -63,10 +65,19 @@ export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpi
 async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise<ExportedEpisode> {
   const { id, durationS } = source.info;
   const startedMs = performance.now();
-  if (writer.sources.includes(id)) return { id, episode: null, rows: 0, recordedS: durationS, tookS: 0 };
+  if (writer.sources.includes(id))
+    return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
   try {
-    const { episode, rows } = await writer.add(await openSource(source));
-    return { id, episode, rows, recordedS: durationS, tookS: (performance.now() - startedMs) / 1000 };
+    const { source: whole, leftOut } = await onlyWhole(source.file, await openSource(source));
+    const { episode, rows } = await writer.add(whole);
+    return {
+      id,
+      episode,
+      rows,
+      leftOut,
+      recordedS: durationS,
+      tookS: (performance.now() - startedMs) / 1000,
+    };
   } catch (error) {
     if (!(error instanceof TeleopError) || error.code !== 'bad-episode') throw error;
     throw new TeleopError('bad-episode', `${id}: ${error.message}`, { hint: error.hint, cause: error });

@@ -4,7 +4,7 @@ import { TeleopError } from '../../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
 import { episodeFile, listEpisodes } from '../../record/episodes.ts';
 import type { SourceEpisode } from '../../record/lerobot/layout.ts';
-import { frames, readEpisode, readInfo } from '../../record/reader.ts';
+import { captures, frames, readEpisode, readInfo } from '../../record/reader.ts';
 
 export interface EpisodeSource {
   file: string;
@@ -43,6 +43,19 @@ async function episodesOf(word: string, recordDir: string): Promise<EpisodeSourc
 export async function openSource({ file }: EpisodeSource): Promise<SourceEpisode> {
   const { info, rows } = await readEpisode(file);
   return { info, rows, frames: (camera) => frames(file, camera) };
+}
+
+/** Leaves out rows that lost a picture when a damaged file was recovered; says how many. */
+export async function onlyWhole(
+  file: string,
+  source: SourceEpisode,
+): Promise<{ source: SourceEpisode; leftOut: number }> {
+  const held = new Map<string, ReadonlySet<number>>();
+  for (const camera of source.info.cameras) held.set(camera, await captures(file, camera));
+  const isWhole = ({ frames }: EpisodeRow) =>
+    [...held].every(([camera, known]) => known.has(frames[camera]?.captureNs ?? Number.NaN));
+  const rows = source.rows.filter(isWhole);
+  return { source: { ...source, rows }, leftOut: source.rows.length - rows.length };
 }
 
 const DEFAULT_FPS = 30;

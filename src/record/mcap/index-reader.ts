@@ -95,6 +95,7 @@ export class McapFile {
 
   /** From the summary alone; null where the file has none. */
   summary(): McapIndex | null {
+    if (this.sizeBytes < FOOTER_BYTES) return null;
     const end = this.read(this.sizeBytes - FOOTER_BYTES, FOOTER_BYTES);
     if (end.length < FOOTER_BYTES || !isMagic(end.subarray(-MAGIC.length)) || end[0] !== Opcode.FOOTER)
       return null;
