@@ -37,6 +37,10 @@ One-way time is get_state → applied. The intervals (95 %) come from resampling
   },
 };
 
+const WIDTH = 31;
+/** With fewer, all windows fall the same way by chance more often than once in thirty. */
+const LEAST_SLICES = 6;
+
 /** A table with intervals, and what it shows. */
 export function comparisonText({
   slices,
@@ -46,19 +50,20 @@ export function comparisonText({
   differenceMs,
 }: TransportComparison): string {
   const cell = ({ value, low, high }: Interval) =>
-    `${value.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`.padStart(27);
+    `${value.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`.padStart(WIDTH);
   const row = (label: string, values: Record<QuantileName, Interval>) =>
     label.padEnd(12) + NAMES.map((name) => cell(values[name])).join('');
   const { low, high } = differenceMs.p50;
+  const faster = high < 0 ? 'udp' : low > 0 ? 'zmq' : null;
   const verdict =
-    high < 0
-      ? 'udp is faster in the median'
-      : low > 0
-        ? 'zmq is faster in the median'
-        : 'no difference in the median could be shown';
+    slices < LEAST_SLICES
+      ? `too few windows to say which is faster: --slices ${LEAST_SLICES} or more`
+      : faster === null
+        ? 'no difference in the median could be shown'
+        : `${faster} is faster in the median`;
   return [
     `${slices} slices of ${secondsPerSlice} s each; ${commands.udp} commands over udp, ${commands.zmq} over zmq; one-way ms [95 %]`,
-    ' '.repeat(12) + NAMES.map((name) => name.padStart(27)).join(''),
+    ' '.repeat(12) + NAMES.map((name) => name.padStart(WIDTH)).join(''),
     row('udp', oneWayMs.udp),
     row('zmq', oneWayMs.zmq),
     row('udp − zmq', differenceMs),
