@@ -80,7 +80,7 @@ for (const { name, stop, gripper, lead, sidewaysM } of ARMS)
       const fromNs = arm.nowNs();
       await arm.ask('arm', 10_000);
       await arm.waitFor('engaged', 5000, fromNs);
-      await sleep(5000);
+      await sleep(7000);
       const seen = arm.between(fromNs);
       const spanM = spanOf(seen, sidewaysOf(name, lead));
       assert.ok(Math.abs(spanM - sidewaysM) < 0.25 * sidewaysM, `${spanM} m sideways, not ${sidewaysM}`);

@@ -80,7 +80,13 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     else if (accessApi.handle(request, response) || api.handle(request, response)) return;
     else serveStatic(root, request, response, access.pageHeaders(request));
   });
-  const door = await openDoor(http, rig, access, root);
+  const door = await openDoor(http, rig, access, root).catch((error: unknown) => {
+    // What did open would keep the process alive.
+    operator.close();
+    cameras.close();
+    api.close();
+    throw error;
+  });
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
