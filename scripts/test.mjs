@@ -35,7 +35,13 @@ function run(group, concurrency) {
     ['spec', 'stdout'],
     [path.join(import.meta.dirname, 'failed-files.mjs'), failures],
   ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`]);
-  const flags = ['--enable-source-maps', '--test', `--test-concurrency=${concurrency}`, ...reporters];
+  const flags = [
+    '--enable-source-maps',
+    '--test',
+    '--test-timeout=400000',
+    `--test-concurrency=${concurrency}`,
+    ...reporters,
+  ];
   const { status } = spawnSync(process.execPath, [...flags, ...group], {
     stdio: 'inherit',
     env: { ...process.env, FARHAND_STATE: state },
