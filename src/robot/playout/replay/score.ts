@@ -37,10 +37,10 @@ export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false
   const latencyMs = effectiveLatencyMs(trace, applied.applyUs);
   const n = latencyMs.length;
   if (n < WARM_TICKS + WINDOW_TICKS) return null;
-  let best = smoothness(latencyMs, runningTargetMs(latencyMs, WARM_TICKS));
-  const declared = declaredMs(trace, applied, latencyMs);
-  if (declared !== null) {
-    const other = smoothness(latencyMs, slewLimited(declared, WARM_TICKS));
+  const [running, declared] = steadyTargetsMs(trace, applied, latencyMs);
+  let best = smoothness(latencyMs, running);
+  if (declared !== undefined) {
+    const other = smoothness(latencyMs, declared);
     const { badWindows: bad, strictWindows: strict } = best;
     if (other.badWindows < bad || (other.badWindows === bad && other.strictWindows <= strict)) best = other;
   }
@@ -58,6 +58,17 @@ export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false
     longestGapMs: hundredths(longestGapMs(applied.applyUs)),
     impossible: impossible(trace, applied.applyUs, isRedundant),
   };
+}
+
+/** The steady delays a run may be judged by, the kinder one counts: what it reached, and what its policy declared. */
+export function steadyTargetsMs(
+  trace: DelayTrace,
+  applied: Applied,
+  latencyMs: Float64Array,
+): [Float64Array, ...Float64Array[]] {
+  const declared = declaredMs(trace, applied, latencyMs);
+  const running = runningTargetMs(latencyMs, WARM_TICKS);
+  return declared === null ? [running] : [running, slewLimited(declared, WARM_TICKS)];
 }
 
 /** First instant the robot acts on a command at least as new as i, minus the true send time of i. */
