@@ -37,6 +37,7 @@ export class Drive {
   #lastMs = 0;
   #shoulder = false;
   #wasEstop = false;
+  #record = false;
 
   constructor(send: DriveSenders) {
     this.#send = send;
@@ -94,7 +95,8 @@ export class Drive {
   #byGamepad(elapsedS: number): void {
     const pad = gamepad();
     if (pad === null) return this.#source('gamepad', false);
-    const { clutch, estop } = stepByGamepad(pad, this.#hand, elapsedS);
+    const { clutch, estop, record } = stepByGamepad(pad, this.#hand, elapsedS);
+    this.#record = record;
     if (estop && !this.#wasEstop) this.#send.estop();
     this.#wasEstop = estop;
     if (clutch !== this.#shoulder) this.#source('gamepad', clutch);
@@ -131,7 +133,8 @@ export class Drive {
   #request(): DeskRequest {
     const { positionM, quatXyzw, gripper } = this.#hand;
     const takenMs = performance.now();
-    return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed, takenMs };
+    const record = this.#record;
+    return { kind: 'hand', positionM, quatXyzw, gripper, clutch: this.#clutch.closed, takenMs, record };
   }
 
   #draw(): void {

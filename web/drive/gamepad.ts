@@ -6,12 +6,14 @@ const ROLL_RAD_S = 0.8;
 const LONGEST_STEP_S = 0.05;
 
 /** Buttons of the standard layout. */
-const BUTTONS = { estop: 1, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
+const BUTTONS = { estop: 1, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
 
 export interface GamepadState {
   /** A shoulder button is held: follow. */
   clutch: boolean;
   estop: boolean;
+  /** The upper button is held: it begins and ends a recording. */
+  record: boolean;
 }
 
 /** The first gamepad the browser lets this page see: only after one of its buttons was pressed. */
@@ -35,6 +37,7 @@ export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): G
   return {
     clutch: isDown(BUTTONS.leftShoulder) || isDown(BUTTONS.rightShoulder),
     estop: isDown(BUTTONS.estop),
+    record: isDown(BUTTONS.record),
   };
 }
 

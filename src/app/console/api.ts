@@ -61,10 +61,8 @@ export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) =
 }
 
 /** Where this rig keeps its recordings; null: it does not record. */
-export function recordDir(rig: Rig): string | null {
-  const { record } = rig as { record?: { dir?: string } };
-  return record?.dir ? path.resolve(record.dir) : null;
-}
+export const recordDir = ({ record }: Rig): string | null =>
+  record.dir === '' ? null : path.resolve(record.dir);
 
 /** Into a folder beside the recordings; a dataset that is there is added to. */
 async function startExport(

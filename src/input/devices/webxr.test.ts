@@ -53,6 +53,23 @@ function scene(options: Record<string, unknown> = {}) {
 }
 
 describe('input webxr', () => {
+  it('counts presses of A or X as a wish to record, once each', () => {
+    const { device, packet, say } = scene();
+    let atNs = NOW_NS;
+    const press = (left: number, right: number) => {
+      packet.left.buttons = left;
+      packet.right.buttons = right;
+      atNs += 10 * MS;
+      assert.equal(say(atNs), null);
+      return device.recordPresses;
+    };
+    assert.equal(press(0, 0), 0);
+    assert.equal(press(0, 1 << 4), 1);
+    assert.equal(press(1 << 4, 1 << 4), 1, 'held');
+    assert.equal(press(0, 1 << 5), 1, 'B is not it');
+    assert.equal(press(1 << 4, 0), 2);
+  });
+
   it('follows the wrist, closes the gripper with the pinch, and has the points of the hand', () => {
     const { packet, say, sample } = scene();
     assert.equal(say(NOW_NS), null);

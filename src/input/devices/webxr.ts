@@ -40,6 +40,8 @@ type Config = z.infer<typeof config>;
 const PRESSED = 0.5;
 const THUMB_TIP = 4;
 const INDEX_TIP = 9;
+/** Its bit in a controller's buttons, in the order of WebXR's standard gamepad. */
+const RECORD_BUTTON = 1 << 4;
 
 /**
  * A headset's page: 25 joints of each hand, or controllers. The driving hand's pinch, or trigger, closes the gripper;
@@ -56,6 +58,8 @@ class HeadsetHand implements InputDevice {
   #seq = -1;
   stream = 0;
   estop = false;
+  recordPresses = 0;
+  #recordPressed = false;
 
   constructor(config: Config) {
     this.#config = config;
@@ -80,8 +84,17 @@ class HeadsetHand implements InputDevice {
     if (points !== null) return points;
     this.#begin();
     this.#seq = this.#packet.seq;
+    this.#countRecordPress();
     this.#take(side, receivedNs);
     return null;
+  }
+
+  /** A or X of either controller begins and ends a recording. */
+  #countRecordPress(): void {
+    const { left, right } = this.#packet;
+    const isDown = ((left.buttons | right.buttons) & RECORD_BUTTON) !== 0;
+    if (isDown && !this.#recordPressed) this.recordPresses++;
+    this.#recordPressed = isDown;
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
