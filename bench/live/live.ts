@@ -26,7 +26,7 @@ seconds in which the 95th percentile of its distance from the commanded path, a 
     const seconds = numberOption(given, 'seconds', 25, 600) ?? 120;
     const trace = String(given.values['trace'] ?? TRACE);
     const env = environment();
-    const none = await liveRun(trace, 'none', seconds, ['robot.extrapolate=false']);
+    const none = await liveRun(trace, 'none', seconds);
     const adaptive = await liveRun(trace, 'adaptive', seconds);
     const checks = checksOf(none, adaptive);
     print(

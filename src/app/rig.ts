@@ -127,10 +127,6 @@ export const rigSchema = z.strictObject({
         .describe(
           'name under which playout remembers the network; empty: by the operator’s address; none: not at all',
         ),
-      extrapolate: z
-        .boolean()
-        .default(true)
-        .describe('carry the joints on for up to 80 ms when no command is due'),
       allowTakeover: z
         .boolean()
         .default(false)

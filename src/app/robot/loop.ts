@@ -7,7 +7,6 @@ import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
 import type { Driver } from '../../robot/driver.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
-import { Extrapolation } from '../../robot/playout/extrapolation.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';
 import { CommandQueue } from '../../robot/playout/queue.ts';
 import type { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
@@ -92,9 +91,6 @@ export class RobotLoop implements DatagramHandler {
   readonly #numbers: Float64Array;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
-  readonly #extrapolation: Extrapolation;
-  readonly #bridgeRad: Float64Array;
-  #engagement = 0;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
@@ -114,8 +110,6 @@ export class RobotLoop implements DatagramHandler {
     this.#earlier = emptyEarlier(joints);
     this.#numbers = new Float64Array(robotBoardSize(joints));
     this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
-    this.#extrapolation = new Extrapolation(joints);
-    this.#bridgeRad = new Float64Array(joints);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
@@ -160,7 +154,6 @@ export class RobotLoop implements DatagramHandler {
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
     this.#pairWatch?.tick(nowNs, this.supervisor);
-    this.#bridge(nowNs);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
     writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
@@ -175,13 +168,6 @@ export class RobotLoop implements DatagramHandler {
     this.supervisor.operatorLost(nowNs, 'lease over');
     this.#publishState(nowNs);
     this.#lease.release(this.#lease.session, this.#lease.statePeer);
-  }
-
-  /** Playout has run dry: the joints are carried on for a moment, inside the supervisor's limits. */
-  #bridge(nowNs: number): void {
-    if (this.supervisor.state !== 'engaged') this.#extrapolation.reset();
-    else if (this.#parts.rig.robot.extrapolate && this.#extrapolation.propose(nowNs, this.#bridgeRad))
-      this.supervisor.bridge(this.#bridgeRad, nowNs);
   }
 
   onOversize(): void {
@@ -282,13 +268,9 @@ export class RobotLoop implements DatagramHandler {
       this.#reply(command.seq, 'dropped-stale', entry.kernelNs, entry.receiveNs);
       return;
     }
-    if (command.engagement !== this.#engagement) this.#extrapolation.reset();
-    this.#engagement = command.engagement;
-    this.#extrapolation.take(command.positionsRad, command.stateOperatorNs, nowNs);
     receipt.releasedNs = this.#parts.clock.nowNs();
     const heldNs = Math.max(0, entry.dueNs - entry.receiveNs);
     const reason = this.supervisor.submit(command, nowNs, heldNs);
-    if (reason !== null) this.#extrapolation.reset();
     receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
     const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
     this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs);

@@ -58,6 +58,7 @@ export class ArmMotion {
       limitSlowdownRad: config.limitSlowdownRad,
       singularityMargin: config.singularityMargin,
       singularityShare: config.singularitySpeedPercent / 100,
+      extrapolate: config.extrapolate,
     });
     this.#counters = counters;
     this.#engageShare = config.engageSpeedPercent / 100;
@@ -116,8 +117,9 @@ export class ArmMotion {
     this.step(nowNs);
   }
 
-  bridge(goalRad: Float64Array, nowNs: number): void {
-    this.#limiter.reference.bridge(goalRad, nowNs);
+  /** A command that cannot be followed came: nothing is made up from those before it. */
+  doubt(): void {
+    this.#limiter.reference.pause();
     this.#busy = true;
   }
 

@@ -53,6 +53,10 @@ export const supervisorConfig = z.strictObject({
     .max(500)
     .default(100)
     .describe('no command applied for this long: hold'),
+  extrapolate: z
+    .boolean()
+    .default(true)
+    .describe('carry the joints on for up to 80 ms when commands fail to come'),
   feedbackTimeoutMs: z
     .number()
     .min(10)

@@ -27,7 +27,12 @@ function started(options: object = {}, atRad: readonly number[] = [0, 0]): [Targ
   const limits = jointLimits(model, config);
   const field = createClearanceField(model, { groundZM: null, obstacles: [], workspace: null });
   const guard = new MotionGuard(field, limits, config);
-  const settings = { limitSlowdownRad: config.limitSlowdownRad, singularityMargin: 0, singularityShare: 1 };
+  const settings = {
+    limitSlowdownRad: config.limitSlowdownRad,
+    singularityMargin: 0,
+    singularityShare: 1,
+    extrapolate: config.extrapolate,
+  };
   const limiter = new TargetLimiter(limits, guard, () => 1, settings);
   limiter.restart(Float64Array.from(atRad), 0);
   return [limiter, limits];
@@ -81,7 +86,7 @@ describe('leading the target', () => {
       const step = fc.record({
         goal: angles(-8, 8),
         pauseMs,
-        kind: fc.constantFrom('aim', 'aim', 'follow', 'follow', 'follow', 'bridge', 'settle'),
+        kind: fc.constantFrom('aim', 'aim', 'follow', 'follow', 'follow', 'pause', 'settle'),
       });
       fc.assert(
         fc.property(fc.array(step, { maxLength: 120 }), angles(-2.5, 3.5), (steps, start) => {
@@ -92,7 +97,7 @@ describe('leading the target', () => {
             nowMs += pause;
             const before = motionIn(limiter);
             if (kind === 'aim') limiter.reference.aim(goal, nowMs * MS, nowMs * MS);
-            if (kind === 'bridge') limiter.reference.bridge(goal, nowMs * MS);
+            if (kind === 'pause') limiter.reference.pause();
             goal.fill(Number.NaN);
             if (kind === 'settle') limiter.settle(nowMs * MS);
             else limiter.follow(nowMs * MS);

@@ -29,6 +29,8 @@ export interface FollowSettings {
   singularityMargin: number;
   /** Share of the speed left in a singularity. */
   singularityShare: number;
+  /** Whether the goal runs on when commands fail to come. */
+  extrapolate: boolean;
 }
 
 /** How strongly a joint follows; both per second, slow enough for its jerk limit. */
@@ -93,7 +95,7 @@ export class TargetLimiter {
     this.targetRad = this.#motion.subarray(0, joints);
     this.velocitiesRadS = this.#motion.subarray(joints, 2 * joints);
     this.accelerationsRadS2 = this.#motion.subarray(2 * joints);
-    this.reference = new StreamReference(limits);
+    this.reference = new StreamReference(limits, settings.extrapolate);
   }
 
   /** Takes the measured pose as target and goal, at rest. */

@@ -1,11 +1,20 @@
+import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
 import type { JointLimits } from './limits.ts';
 
 /** Commands closer than this, or farther apart than the next, say nothing about a velocity. */
-const MIN_SPACING_NS = 1e6;
-const MAX_SPACING_NS = 100e6;
-/** A reference runs on for this many spacings of the stream, at most this long. */
-const HORIZON_SPACINGS = 1.5;
-const MAX_HORIZON_NS = 30e6;
+const MIN_SPACING_NS = NS_PER_MS;
+const MAX_SPACING_NS = 100 * NS_PER_MS;
+/** A command that is this many spacings of the stream away from the one before is overdue. */
+const OVERDUE_SPACINGS = 1.5;
+const MAX_OVERDUE_NS = 30 * NS_PER_MS;
+/** A stream that fails to come runs on for so long … */
+const HOLD_NS = 40 * NS_PER_MS;
+/** … and has faded to nothing after so long: past it a stop is right, not a guess. */
+const END_NS = 80 * NS_PER_MS;
+/** Fewer commands than this are no stream to be carried on. */
+const MIN_COMMANDS = 4;
+/** What was guessed too much or too little goes away over this time. */
+const BLEND_NS = 25 * NS_PER_MS;
 /** Share of the newest velocity in the estimate. */
 const NEWEST_SHARE = 0.5;
 /** A reference slower than this stands. */
@@ -13,31 +22,51 @@ const STILL_RAD_S = 1e-6;
 
 /**
  * The goal as a motion: between two commands of a stream it runs on at the velocity of the stream, so that following it
- * costs no lag. A stream that pauses leaves the last command as the goal, at rest.
+ * costs no lag. With `carriesOn` it also bridges commands that are missing, and leads back to those that come again
+ * without a jump; else a stream that pauses leaves the last command as the goal, at rest. Plain state on the caller's
+ * clock; nothing is allocated after construction. Hot path.
  */
 export class StreamReference {
+  /** The newest command, inside the range. */
   readonly goalRad: Float64Array;
   readonly #limits: JointLimits;
-  readonly #streamRad: Float64Array;
+  readonly #carriesOn: boolean;
   readonly #velocities: Float64Array;
+  /** Where it was − the newest command, at the moment that came. */
+  readonly #errorRad: Float64Array;
+  readonly #heldRad: Float64Array;
+  readonly #heldRadS: Float64Array;
+  #blendFromNs = 0;
+  #blendEndNs = Number.NEGATIVE_INFINITY;
   #stampNs = Number.NaN;
   #aimedNs = 0;
-  #horizonNs = 0;
+  #overdueNs = 0;
+  #commands = 0;
 
-  constructor(limits: JointLimits) {
+  constructor(limits: JointLimits, carriesOn: boolean) {
     const joints = limits.minRad.length;
     this.#limits = limits;
+    this.#carriesOn = carriesOn;
     this.goalRad = new Float64Array(joints);
-    this.#streamRad = new Float64Array(joints);
     this.#velocities = new Float64Array(joints);
+    this.#errorRad = new Float64Array(joints);
+    this.#heldRad = new Float64Array(joints);
+    this.#heldRadS = new Float64Array(joints);
   }
 
   restart(goalRad: Float64Array, nowNs: number): void {
     this.goalRad.set(goalRad);
-    this.#velocities.fill(0);
     this.#stampNs = Number.NaN;
     this.#aimedNs = nowNs;
-    this.#horizonNs = 0;
+    this.pause();
+  }
+
+  /** There is doubt about the stream: the last command is the goal, at rest, and nothing is made up before others came. */
+  pause(): void {
+    this.#velocities.fill(0);
+    this.#blendEndNs = Number.NEGATIVE_INFINITY;
+    this.#overdueNs = 0;
+    this.#commands = 0;
   }
 
   /**
@@ -45,31 +74,37 @@ export class StreamReference {
    * it, on any one clock: only differences count.
    */
   aim(goalRad: Float64Array, stampNs: number, nowNs: number): boolean {
-    const clamped = this.#set(goalRad, this.#streamRad, stampNs - this.#stampNs, nowNs);
-    this.#streamRad.set(this.goalRad);
-    this.#stampNs = stampNs;
-    return clamped;
-  }
-
-  /** A goal made up between commands. The next command is compared with the last one, not with this. */
-  bridge(goalRad: Float64Array, nowNs: number): void {
-    this.#set(goalRad, this.goalRad, nowNs - this.#aimedNs, nowNs);
-  }
-
-  #set(goalRad: Float64Array, beforeRad: Float64Array, spacingNs: number, nowNs: number): boolean {
+    const spacingNs = stampNs - this.#stampNs;
     const isStream = spacingNs >= MIN_SPACING_NS && spacingNs <= MAX_SPACING_NS;
+    const isBridged = this.#isBridging(nowNs);
+    // Those that come in a bunch after a gap do not move it by jumps either.
+    const isBlended = isBridged || nowNs < this.#blendEndNs;
+    if (isBlended) this.at(nowNs, this.#heldRad, this.#heldRadS);
     let clamped = false;
     for (let i = 0; i < goalRad.length; i++) {
       const wanted = goalRad[i]!;
       const allowed = this.#inRange(i, wanted);
-      const newest = ((allowed - beforeRad[i]!) / spacingNs) * 1e9;
+      const newest = ((allowed - this.goalRad[i]!) / spacingNs) * NS_PER_S;
       this.#velocities[i] = isStream ? this.#estimate(i, newest) : 0;
       this.goalRad[i] = allowed;
+      if (isBlended) this.#errorRad[i] = this.#heldRad[i]! - allowed;
       clamped ||= allowed !== wanted;
     }
-    this.#horizonNs = isStream ? Math.min(MAX_HORIZON_NS, HORIZON_SPACINGS * spacingNs) : 0;
+    if (isBlended) this.#blendFromNs = nowNs;
+    if (isBridged) this.#blendEndNs = nowNs + BLEND_NS;
+    this.#stampNs = stampNs;
+    this.#commands = isStream ? this.#commands + 1 : 1;
+    this.#overdueNs = isStream ? Math.min(MAX_OVERDUE_NS, OVERDUE_SPACINGS * spacingNs) : 0;
     this.#aimedNs = nowNs;
     return clamped;
+  }
+
+  #isBridging(nowNs: number): boolean {
+    return this.#mayCarryOn() && nowNs - this.#aimedNs > this.#overdueNs;
+  }
+
+  #mayCarryOn(): boolean {
+    return this.#carriesOn && this.#commands >= MIN_COMMANDS;
   }
 
   /** Faster than the joint can go is a jump, and no stream. */
@@ -82,17 +117,30 @@ export class StreamReference {
 
   /** Where it is and how fast at an instant, all joints. */
   at(atNs: number, outRad: Float64Array, outRadS: Float64Array): void {
-    const sinceNs = atNs - this.#aimedNs;
-    const isRunning = sinceNs < this.#horizonNs;
-    const aheadS = sinceNs > 0 && isRunning ? sinceNs / 1e9 : 0;
+    const sinceNs = Math.max(0, atNs - this.#aimedNs);
+    const carries = this.#mayCarryOn();
+    const isRunning = carries ? sinceNs < END_NS : sinceNs < this.#overdueNs;
+    const aheadS = carries || isRunning ? aheadNs(sinceNs) / NS_PER_S : 0;
+    const share = isRunning ? Math.min(1, (END_NS - sinceNs) / (END_NS - HOLD_NS)) : 0;
+    const blendNs = this.#blendEndNs - this.#blendFromNs;
+    const left = Math.min(1, (this.#blendEndNs - atNs) / blendNs);
+    const blends = atNs < this.#blendEndNs;
     for (let i = 0; i < this.goalRad.length; i++) {
       const velocity = this.#velocities[i]!;
-      outRad[i] = aheadS === 0 ? this.goalRad[i]! : this.#inRange(i, this.goalRad[i]! + velocity * aheadS);
-      outRadS[i] = isRunning ? velocity : 0;
+      const error = blends ? this.#errorRad[i]! : 0;
+      outRad[i] = this.#inRange(i, this.goalRad[i]! + velocity * aheadS + (blends ? left * error : 0));
+      outRadS[i] = velocity * share - (blends ? (error / blendNs) * NS_PER_S : 0);
     }
   }
 
   #inRange(i: number, rad: number): number {
     return Math.max(this.#limits.minRad[i]!, Math.min(this.#limits.maxRad[i]!, rad));
   }
+}
+
+/** Integral of the share of the velocity still held, over the age. */
+function aheadNs(ageNs: number): number {
+  if (ageNs <= HOLD_NS) return ageNs;
+  const fadingNs = Math.min(ageNs, END_NS) - HOLD_NS;
+  return HOLD_NS + fadingNs - (fadingNs * fadingNs) / (2 * (END_NS - HOLD_NS));
 }

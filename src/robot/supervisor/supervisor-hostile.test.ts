@@ -11,7 +11,6 @@ type Hostile =
   | { kind: 'tick'; ms: number }
   | { kind: 'desk'; action: (typeof ACTIONS)[number] }
   | { kind: 'driver'; what: 'readStatus' | 'writeStatus' | 'enableStatus'; status: TickStatus }
-  | { kind: 'bridge'; offset: readonly [number, number] }
   | { kind: 'recover' };
 
 const small = fc.double({ min: -0.14, max: 0.14, noNaN: true });
@@ -60,10 +59,6 @@ const hostile: fc.Arbitrary<Hostile> = fc.oneof(
     }),
   },
   { weight: 3, arbitrary: fc.constant({ kind: 'recover' as const }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ kind: fc.constant('bridge' as const), offset: fc.tuple(wild, wild) }),
-  },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -172,11 +167,6 @@ function perform(bench: Bench, step: Hostile): void {
   const { supervisor, driver } = bench;
   if (step.kind === 'tick') bench.tick(step.ms);
   else if (step.kind === 'driver') driver[step.what] = step.status;
-  else if (step.kind === 'bridge')
-    supervisor.bridge(
-      Float64Array.from(step.offset, (rad, i) => driver.measured[i]! + rad),
-      bench.nowNs,
-    );
   else if (step.kind === 'recover') {
     driver.readStatus = driver.writeStatus = driver.enableStatus = 'ok';
     bench.tick(0);

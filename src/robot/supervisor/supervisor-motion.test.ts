@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { JointCommand } from '../../core/messages.ts';
-import { Bench, config, HostileDriver, MS } from './supervisor.test.bench.ts';
+import { Bench, config, HostileDriver, MS, model } from './supervisor.test.bench.ts';
 
 const last = (bench: Bench) => bench.driver.writes.at(-1)!;
 
@@ -150,7 +150,7 @@ describe('supervisor motion', () => {
   });
 
   it('carries out the last command of a stream that ends, and holds', () => {
-    const bench = new Bench().bring('engaged');
+    const bench = new Bench(new HostileDriver(), model, { extrapolate: false }).bring('engaged');
     // 0.4 rad/s for a while, then silence.
     for (let i = 1; i <= 60; i++) {
       bench.tick(5);

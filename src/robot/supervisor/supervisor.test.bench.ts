@@ -139,7 +139,8 @@ export class Bench {
   /** One command object, spoilt after every use. */
   command(values: Partial<Omit<JointCommand, 'positionsRad'>>, positions: readonly number[]): JointCommand {
     const defaults = { engagement: 1, epoch: this.supervisor.epoch, tracking: true, gripper: 0.5 };
-    Object.assign(this.#command, defaults, { seq: ++this.seq, stateRobotNs: this.nowNs }, values);
+    const stamps = { stateOperatorNs: this.nowNs, stateRobotNs: this.nowNs };
+    Object.assign(this.#command, defaults, stamps, { seq: ++this.seq }, values);
     this.#command.positionsRad.set(positions);
     return this.#command;
   }

@@ -214,7 +214,10 @@ export class Supervisor {
    */
   submit(command: JointCommand, nowNs: number, heldNs = 0): Reason | null {
     const reason = this.#submit(command, nowNs, heldNs);
-    if (reason !== null) this.#counters.add(reason);
+    if (reason !== null) {
+      this.#counters.add(reason);
+      if (this.#state === 'engaged') this.#motion.doubt();
+    }
     return reason;
   }
 
@@ -238,9 +241,8 @@ export class Supervisor {
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    const { stateRobotNs } = command;
-    this.#motion.command(command.positionsRad, Number.isFinite(stateRobotNs) ? stateRobotNs : nowNs, nowNs);
-    this.#commandNs = stateRobotNs;
+    this.#motion.command(command.positionsRad, command.stateOperatorNs, nowNs);
+    this.#commandNs = command.stateRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
     return this.#write(nowNs) ? null : 'driver-fault';
@@ -272,14 +274,6 @@ export class Supervisor {
     if (!Number.isNaN(this.#enablingNs) || this.#neighbourSilent) return 'not-ready';
     // Written so that a pose not read yet (NaN) refuses as well.
     return this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad ? null : 'engage-jump';
-  }
-
-  /**
-   * Joints to aim at while commands fail to come, made up from those that did. Inside the same checks and limits as a
-   * command; neither the watchdog nor the engagement hears of it. Ignored unless engaged, or when not finite.
-   */
-  bridge(positionsRad: Float64Array, nowNs: number): void {
-    if (this.#state === 'engaged' && areFinite(positionsRad)) this.#motion.bridge(positionsRad, nowNs);
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
