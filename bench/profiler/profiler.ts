@@ -19,6 +19,7 @@ off), so that both halves see the same machine. Exits 1 when p99 with it is abov
       turnS: 2,
       guardS: 0.4,
       maxRatio: 1.05,
+      judged: 'one-way',
       overrides: [],
       start,
     });
