@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createChain } from '../../src/core/chain.ts';
+import { MS, robotPeer, SimulatedRig } from './simulated-rig.ts';
+
+/** A hand to and fro at up to 0.38 m/s. */
+const FAST = ['periodS=3', 'widthM=0.18', 'heightM=0.02'].map((text) => `operator.inputs.scripted.${text}`);
+const SPEED_M_S = 0.38;
+const LINK_MS = 2;
+
+/** Where the driver was told to put the flange, over time. */
+async function flangePath(lateMs: (stampMs: number) => number): Promise<Map<number, number[]>> {
+  const rig = await SimulatedRig.create({
+    overrides: ['robot.playout=none', 'robot.slowdownM=0.006', 'robot.stopM=0.005', ...FAST],
+  });
+  const startNs = rig.nowNs;
+  rig.impair = (_, to, nowNs) =>
+    (LINK_MS + (to === robotPeer(0) ? lateMs(Math.round((nowNs - startNs) / MS)) : 0)) * MS;
+  rig.runFor(9000);
+  const chain = createChain(rig.model);
+  const [pointM, quat] = [new Float64Array(3), new Float64Array(4)];
+  const path = new Map<number, number[]>();
+  for (const { atNs, positionsRad } of rig.robot.driver.writes) {
+    chain.frame(Float64Array.from(positionsRad), rig.model.joints.length, pointM, quat);
+    // Cycles of the robot are at the same instants in every run; commands are not.
+    path.set(Math.round((atNs - startNs) / MS), [...pointM]);
+  }
+  return path;
+}
+
+describe('a command that is late', () => {
+  it('moves the arm no farther from its way than the hand went meanwhile', async () => {
+    const steady = await flangePath(() => 0);
+    for (const [every, byMs] of [
+      [370, 9],
+      [410, 19],
+    ] as const) {
+      // One in `every` ms, at ever other places of the way.
+      const late = await flangePath((ms) => (ms > 3000 && ms % every < 10 ? byMs : 0));
+      let [worstMm, compared] = [0, 0];
+      for (const [ms, [x, y, z]] of late) {
+        const other = steady.get(ms);
+        if (ms < 3000 || other === undefined) continue;
+        compared++;
+        worstMm = Math.max(worstMm, 1000 * Math.hypot(x! - other[0]!, y! - other[1]!, z! - other[2]!));
+      }
+      assert.ok(compared > 500, `${compared}`);
+      assert.ok(worstMm > 0.2 && worstMm < SPEED_M_S * byMs, `${worstMm} mm, ${byMs} ms late`);
+    }
+  });
+});
