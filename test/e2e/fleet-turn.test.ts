@@ -1,46 +1,27 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { turnCredentials } from '../../src/fleet/turn.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { temporaryFolder } from './farhand.ts';
+import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
 
-const missing = spawnSync('turnserver', ['--version']).error !== undefined;
-const skip = missing && process.env['CI'] !== 'true' ? 'turnserver (coturn) is not installed' : false;
 const SECRET = 'shared with the server';
 
 // Both ends know of each other by their relayed addresses alone. On one machine they may then find a shorter way.
-describe('a peer connection by way of TURN', { skip }, () => {
-  let server: ChildProcess;
+describe('a peer connection by way of TURN', { skip: noTurn }, () => {
+  let server: TurnServer;
   let port = 0;
   const links: RtcLink[] = [];
 
   before(async () => {
     [port = 0] = await freeUdpPorts(1);
-    const where = ['--listening-ip=127.0.0.1', `--listening-port=${port}`, '--relay-ip=127.0.0.1'];
-    const auth = ['--use-auth-secret', `--static-auth-secret=${SECRET}`, '--realm=farhand'];
-    const plain = ['-n', '--no-tls', '--no-dtls', '--no-cli', '--allow-loopback-peers', '--log-file=stdout'];
-    const folder = temporaryFolder();
-    plain.push(`--pidfile=${folder}/pid`);
-    server = spawn('turnserver', [...plain, ...where, ...auth], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let said = '';
-    server.stdout?.on('data', (data: Buffer) => {
-      said += data.toString();
-    });
-    for (let waits = 0; waits < 100 && !/SQLite|auth thread/.test(said); waits++) await sleep(50);
+    server = await startTurn('127.0.0.1', port, SECRET);
   });
   after(async () => {
     for (const link of links) link.close();
-    const closed = once(server, 'close');
-    server.kill('SIGKILL');
-    await closed;
+    await server?.kill();
   });
 
   /** Both ends, with credentials that end at `expiresS`. Resolves with what the far end heard first, or null. */
