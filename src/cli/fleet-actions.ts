@@ -3,6 +3,7 @@ import { audit, createAudit, readAudit } from '../app/fleet/audit.ts';
 import { operatorCompanion } from '../app/fleet/companion.ts';
 import { connectFleet, type FleetConnection } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
+import { announced } from '../app/fleet/recordings/announced.ts';
 import { roster } from '../app/fleet/roster.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { loadRig } from '../app/rig.ts';
@@ -106,7 +107,8 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
 async function operate(given: Given): Promise<number> {
   const robot = robotOf(given, 2);
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-  const companion = await operatorCompanion(config, accessOf(given, 'me'), robot);
+  const access = accessOf(given, 'me');
+  const companion = announced(await operatorCompanion(config, access, robot), access, robot);
   return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
 }
 

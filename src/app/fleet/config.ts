@@ -16,6 +16,25 @@ export const fleetConfig = z.strictObject({
     .max(168)
     .default(12)
     .describe('robot: how long the TURN credentials of a session are good'),
+  robot: z
+    .string()
+    .max(63)
+    .default('')
+    .describe('its name in the fleet; set by the session, and kept in recordings'),
+  recordings: z
+    .enum(['announce', 'push', 'off'])
+    .default('announce')
+    .describe('what happens by itself with recordings of a robot of the fleet; push: stored there, too'),
+  pushMbitS: z
+    .number()
+    .min(0.1)
+    .max(10_000)
+    .default(8)
+    .describe('how fast they are stored: the way there may be the one that commands take'),
+  deleteAfterPush: z
+    .boolean()
+    .default(false)
+    .describe('deletes a recording here that was stored by itself, after all its bytes were read back'),
   relayOnly: z
     .boolean()
     .default(false)

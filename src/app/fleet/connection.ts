@@ -73,6 +73,12 @@ export async function connectFleet(
   }
 }
 
+/** Names of the robots that a file of credentials is about; `*`: all. */
+export async function robotsIn(credentialsFile: string): Promise<string[]> {
+  const { uc } = await (await loadJwt()).parseCreds(readFileSync(credentialsFile));
+  return robotsOf(uc.nats.sub?.allow);
+}
+
 const PRESENCE = subjects.presence('');
 
 function robotsOf(allowed: readonly string[] = []): string[] {
