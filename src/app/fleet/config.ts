@@ -38,7 +38,7 @@ export const fleetConfig = z.strictObject({
   relayOnly: z
     .boolean()
     .default(false)
-    .describe('tells the other end no address of this machine, only those of TURN servers'),
+    .describe('no way to the other end but by TURN servers; it is told no address of this machine'),
   rtcAddress: z
     .string()
     .default('')

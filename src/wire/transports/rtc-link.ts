@@ -1,4 +1,5 @@
 import type { DataChannel, IceServer as NativeIce, PeerConnection } from 'node-datachannel';
+import { relayedOnly } from './relay-only.ts';
 import type { loadRtc } from './webrtc.ts';
 
 type Rtc = Awaited<ReturnType<typeof loadRtc>>;
@@ -8,6 +9,7 @@ export interface RtcSettings {
   ice: readonly { url: string; username?: string | undefined; password?: string | undefined }[];
   /** The only address to be found at; empty: all of this machine's. */
   bindAddress: string;
+  /** No way but by TURN servers, neither told nor taken. */
   relayOnly: boolean;
 }
 
@@ -37,6 +39,7 @@ export class RtcLink {
   readonly #channels = new Map<string, DataChannel>();
   readonly #handlers: RtcHandlers;
   readonly #gathered: Promise<void>;
+  readonly #allowed: (sdp: string) => string;
   #open = false;
   #closed = false;
   /** Datagrams that were not sent: not open, or too many waiting. */
@@ -45,6 +48,7 @@ export class RtcLink {
   /** Makes the offer, or answers to `offer`. */
   constructor(rtc: Rtc, settings: RtcSettings, handlers: RtcHandlers, offer?: string) {
     this.#handlers = handlers;
+    this.#allowed = settings.relayOnly ? relayedOnly : (sdp) => sdp;
     const where = settings.bindAddress === '' ? {} : { bindAddress: settings.bindAddress };
     this.#connection = new rtc.PeerConnection(`link-${++links}`, {
       iceServers: settings.ice.map(nativeIce),
@@ -68,7 +72,7 @@ export class RtcLink {
       this.#take(this.#connection.createDataChannel('control'));
     } else {
       this.#connection.onDataChannel((channel) => this.#take(channel));
-      this.#connection.setRemoteDescription(offer, 'offer');
+      this.#connection.setRemoteDescription(this.#allowed(offer), 'offer');
     }
   }
 
@@ -91,13 +95,13 @@ export class RtcLink {
 
   async description(): Promise<string> {
     await this.#gathered;
-    return this.#connection.localDescription()?.sdp ?? '';
+    return this.#allowed(this.#connection.localDescription()?.sdp ?? '');
   }
 
   /** False: not an answer. */
   accept(answer: string): boolean {
     try {
-      this.#connection.setRemoteDescription(answer, 'answer');
+      this.#connection.setRemoteDescription(this.#allowed(answer), 'answer');
       return true;
     } catch {
       return false;
