@@ -107,8 +107,9 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
 async function operate(given: Given): Promise<number> {
   const robot = robotOf(given, 2);
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
+  const audioPort = numberOption(given, 'audio', 1024, 65_534) ?? undefined;
   const access = accessOf(given, 'me');
-  const companion = announced(await operatorCompanion(config, access, robot), access, robot);
+  const companion = announced(await operatorCompanion(config, access, robot, { audioPort }), access, robot);
   return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
 }
 

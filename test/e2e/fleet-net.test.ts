@@ -220,14 +220,21 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await restart();
   });
 
-  it('holds and stops when the TURN server is killed', async () => {
+  it('holds and stops when the TURN server is killed, and can be driven again when it is back', async (t) => {
     const seen = transitions().length;
     const killedNs = nowNs();
     await turn.kill();
+    turn = await turnServer();
     const stopped = await next(seen, 'stopped', 3000);
     assert.ok(stopped.robotNs - killedNs < 2e9, `stops after ${(stopped.robotNs - killedNs) / 1e6} ms`);
     assert.ok((await moved(800)) < 1e-3, 'it rests');
-    turn = await turnServer();
+    // Under the same lease, by the same process.
+    await until('a way again', 15_000, () => /open again \(relay\)/.test(ann.stderr()));
+    t.diagnostic(
+      `a way again ${((nowNs() - killedNs) / 1e6).toFixed(0)} ms after the TURN server was killed`,
+    );
+    assert.ok((await moved(600)) < 1e-3, 'it rests until it is told otherwise');
+    await restart();
   });
 
   it('opens no session with a TURN server that knows another secret', async () => {
