@@ -123,7 +123,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     });
     await sleep(ms);
     subscription.unsubscribe();
-    assert.ok(told.length >= 3, `${told.length} told`);
+    assert.ok(told.length >= 2, `${told.length} told`);
     const span = (values: number[]) => Math.max(...values) - Math.min(...values);
     return Math.max(...told[0]!.map((_, joint) => span(told.map((joints) => joints[joint]!))));
   };
@@ -138,9 +138,9 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await LeaseStore.create(admin.nats);
     leases = await LeaseStore.open(admin.nats);
     await createAudit(admin.nats);
-    robot = await startRobot('robot', 'arm', SECRET);
     // Takes a while: beside all else.
     bob = startRobot('other-robot', 'far', 'another secret').then(() => operate('other-desk', 'bob', 'far'));
+    robot = await startRobot('robot', 'arm', SECRET);
   });
   after(async () => {
     await Promise.all(running.map((child) => child.end()));
@@ -168,7 +168,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
       assert.ok(Math.abs(expiresS - Date.now() / 1000 - 12 * 3600) < 60, `good until ${expiresS}`);
   });
 
-  it('stops a robot whose network is gone, and gives it to the next when it is back', async () => {
+  it('stops a robot whose network is gone, and lets it be driven again when it is back', async (t) => {
     const seen = transitions().length;
     const heard: number[] = [];
     const subscription = admin.nats.subscribe(subjects.presence('arm'), {
@@ -187,16 +187,15 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     );
     // Its driver still has the lease: nobody else does.
     assert.equal(await leases.create('arm', 'somebody'), null);
-    const ended = ann.end();
     networks.mend('robot');
     const mendedNs = nowNs();
-    await until('there again', 8000, () => heard.at(-1)! > mendedNs);
-    await ended;
-    assert.equal(await leases.get('arm'), null);
+    const backMs = await until('there again', 8000, () => heard.at(-1)! > mendedNs);
     subscription.unsubscribe();
+    // By the same process, under the same lease.
+    await until('a way again', 15_000, () => /open again \(relay\)/.test(ann.stderr()));
+    const wayMs = (nowNs() - mendedNs) / 1e6;
+    t.diagnostic(`there again after ${backMs.toFixed(0)} ms, a way again after ${wayMs.toFixed(0)} ms`);
     assert.equal(transitions().at(-1)!.to, 'stopped');
-    ann = operate('operator', 'ann', 'arm');
-    await ann.waitFor(/drives arm over WebRTC \(relay\)/);
     await restart();
   });
 

@@ -17,7 +17,7 @@ import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
@@ -53,7 +53,7 @@ describe('a robot of a fleet', { skip }, () => {
   const operate = async (name: string) => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
-    const settings = [...ports, 'trace.dir=', HERE];
+    const settings = [...ports, `trace.dir=${path.join(folder, name)}`, HERE];
     const child = startFarhand(['fleet', 'operate', 'arm', '--json', ...access(name), ...settings]);
     running.push(child);
     return { child, desk: desk! };
@@ -158,8 +158,9 @@ describe('a robot of a fleet', { skip }, () => {
     assert.equal(transitions().at(-1)!.to, 'engaged');
   });
 
-  it('goes on under the same lease while the broker is killed and started again', async () => {
+  it('goes on under the same lease while the broker is killed and started again', async (t) => {
     const before = transitions().length;
+    const killedNs = Number(process.hrtime.bigint());
     await server.kill();
     await sleep(700);
     server = await broker();
@@ -170,6 +171,14 @@ describe('a robot of a fleet', { skip }, () => {
     assert.ok(!since.some(({ to }) => to === 'stopped'), JSON.stringify(since));
     assert.equal((await roster(admin, 'arm'))[0]?.holder, 'ann');
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
+    const came = stampsIn(path.join(folder, 'ann'))
+      .map((stamps) => stamps['remote.follower.receive'] ?? Number.NaN)
+      .filter((ns) => ns > killedNs)
+      .sort((a, b) => a - b);
+    const gapMs = Math.max(...came.slice(1).map((ns, i) => (ns - came[i]!) / 1e6));
+    t.diagnostic(`${came.length} commands came, at most ${gapMs.toFixed(0)} ms apart`);
+    assert.ok(came.length > 100 && came.at(-1)! > killedNs + 2.5e9, `${came.length} commands`);
+    assert.ok(gapMs < 500, `${gapMs} ms without a command`);
   });
 
   it('is stopped over the broker by anyone who may see it', async () => {
