@@ -40,7 +40,7 @@ export const fleetVerb: Verb = {
   farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
   farhand fleet release ROBOT                         takes the lease away from whoever has it
   farhand fleet estop ROBOT                           stops it; whoever may see it may
-  farhand fleet logs [ROBOT]                          who did what (administrator)
+  farhand fleet logs [ROBOT]                          who did what (of all: administrator)
   farhand fleet bucket arm-1 --gb 20 --creds admin.creds           room for a robot's recordings
   farhand fleet push arm-1 --creds arm-1.creds --delete            stores what was recorded, verifies, deletes it here
   farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   brings recordings here; recordings lists them

@@ -18,6 +18,8 @@ export const LEASE_POLL_MS = 400;
  */
 export const LEASE_GRACE_MS = LEASE_TTL_MS;
 export const AUDIT_STREAM = 'AUDIT';
+/** What of that is about one robot, for its operators. */
+export const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${robot}`;
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
@@ -49,6 +51,12 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
   return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
 }
 
+/** Who may see all robots may read every stream anyway. */
+const auditReads = (robot: string): string[] => [
+  `$JS.API.STREAM.INFO.${robotAuditStream(robot)}`,
+  `$JS.API.DIRECT.GET.${robotAuditStream(robot)}`,
+];
+
 function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   const each = (make: (robot: string) => string) => robots.map(make);
   const inbox = `_INBOX.${user}.>`;
@@ -77,6 +85,7 @@ function corePermissionsOf(role: FleetRole, user: string, robots: readonly strin
   const own = [
     ...each((robot) => subjects.signal(robot, user)),
     ...each((robot) => subjects.audit(robot, user)),
+    ...robots.filter((robot) => robot !== '*').flatMap(auditReads),
   ];
   const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
   return { pub: [...stops, ...own, ...held], sub: watched };

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
+import { createAudit, createRobotAudit, readAudit, readRobotAudit } from '../../src/app/fleet/audit.ts';
 import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
@@ -104,6 +104,7 @@ describe('a robot of a fleet', { skip }, () => {
     admin = await connectFleet(server.url, path.join(folder, 'root.creds'));
     await LeaseStore.create(admin.nats);
     await createAudit(admin.nats);
+    await createRobotAudit(admin.nats, 'arm');
     robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, HERE]);
     running.push(robot);
     await robot.waitFor(/on the fleet/);
@@ -266,8 +267,19 @@ describe('a robot of a fleet', { skip }, () => {
     await bob.close();
   });
 
-  it('tells afterwards who did what', async () => {
+  it('tells afterwards who did what, its operators as well', async () => {
+    const bob = await connectFleet(server.url, path.join(folder, 'bob.creds'));
+    // A lease that reads like an entry, and an answer that is sent where bob may not write.
+    const forged = JSON.stringify({ what: 'estop', who: 'nobody', atMs: 1 });
+    bob.nats.publish(subjects.lease('arm'), forged);
+    bob.nats.publish(subjects.leaseGet('arm'), '', { reply: subjects.audit('arm', 'ann') });
+    await bob.nats.flush();
+    await sleep(300);
     const lines = await readAudit(admin.nats, 'arm', 100);
+    assert.ok(!lines.some(({ who }) => who === 'nobody'), 'forged');
+    assert.deepEqual(await readRobotAudit(bob.nats, 'arm', 100), lines);
+    await assert.rejects(readAudit(bob.nats, 'arm', 1));
+    await bob.close();
     const told = lines.map(({ by, what, who = '' }) => `${by} ${what} ${who}`);
     for (const line of [
       'ann lease-taken ',
