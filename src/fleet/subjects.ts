@@ -34,6 +34,16 @@ export const subjects = {
   leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
 } as const;
 
+export const inboxOf = (user: string): string => `_INBOX.${user}`;
+
+/**
+ * Whether a request on a subject that names `user` is that user's. Who asks the server something chooses where its answer
+ * goes, and nobody checks that: such an answer can appear on any subject, but it never asks for one itself. And an answer of
+ * ours goes to nobody but the asker.
+ */
+export const isAskedBy = (user: string, reply: string | undefined): boolean =>
+  reply?.startsWith(`${inboxOf(user)}.`) === true;
+
 export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
 export type FleetRole = (typeof FLEET_ROLES)[number];
 
@@ -59,7 +69,7 @@ const auditReads = (robot: string): string[] => [
 
 function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   const each = (make: (robot: string) => string) => robots.map(make);
-  const inbox = `_INBOX.${user}.>`;
+  const inbox = `${inboxOf(user)}.>`;
   const leases = each(subjects.leaseGet);
   if (role === 'robot')
     return {

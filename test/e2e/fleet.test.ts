@@ -155,6 +155,13 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(reply.json(), { kind: 'refused', reason: 'not-holder' });
     const junk = await bob.nats.request(subjects.signal('arm', 'bob'), '{"kind":');
     assert.deepEqual(junk.json(), { kind: 'refused', reason: 'malformed' });
+    // Neither what nobody asked, nor with an answer for somebody else.
+    const answers: string[] = [];
+    admin.nats.subscribe('_INBOX.vi.here', { callback: (_, { subject }) => void answers.push(subject) });
+    await admin.nats.flush();
+    bob.nats.publish(subjects.signal('arm', 'bob'), '{"kind":', { reply: '_INBOX.vi.here' });
+    await bob.nats.request(subjects.signal('arm', 'bob'), '{"kind":');
+    assert.deepEqual(answers, []);
     await bob.close();
     assert.equal(transitions().at(-1)!.to, 'engaged');
   });

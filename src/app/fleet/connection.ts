@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../../core/errors.ts';
-import { subjects } from '../../fleet/subjects.ts';
+import { inboxOf, subjects } from '../../fleet/subjects.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 
 export interface FleetConnection {
@@ -39,7 +39,7 @@ export async function connectFleet(
       servers,
       authenticator: credsAuthenticator(credentials),
       name: uc.name,
-      inboxPrefix: `_INBOX.${uc.name}`,
+      inboxPrefix: inboxOf(uc.name),
       maxReconnectAttempts: -1,
       waitOnFirstConnect: patient,
       reconnectTimeWait: 250,

@@ -17,7 +17,7 @@ import {
   signalSchema,
   userOf,
 } from '../../fleet/messages.ts';
-import { LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
+import { isAskedBy, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
 import { turnCredentials } from '../../fleet/turn.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
@@ -160,6 +160,7 @@ export class RobotAgent {
   async #signal(message: Msg): Promise<void> {
     const signal = parsed(signalSchema, message.string());
     const user = message.subject.split('.').at(-1)!;
+    if (!isAskedBy(user, message.reply)) return;
     let reply: SignalReply;
     if (signal === null) reply = { kind: 'refused', reason: 'malformed' };
     else if (signal.kind === 'open') reply = await this.#open(signal, user);
@@ -243,7 +244,9 @@ export class RobotAgent {
 
   async #estop(message: Msg): Promise<void> {
     const startMs = performance.now();
-    this.#stop(message.subject.split('.').at(-1)!, 'over the broker');
+    const user = message.subject.split('.').at(-1)!;
+    this.#stop(user, 'over the broker');
+    if (!isAskedBy(user, message.reply)) return;
     while (this.#snapshot()?.state !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
     message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
   }
