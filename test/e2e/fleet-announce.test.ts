@@ -9,7 +9,10 @@ import { createAudit } from '../../src/app/fleet/audit.ts';
 import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { Announcer } from '../../src/app/fleet/recordings/announcer.ts';
+import { NatsTarget } from '../../src/app/fleet/recordings/nats-target.ts';
 import { createRecordingBucket, RecordingIndex } from '../../src/app/fleet/recordings/recording-index.ts';
+import type { RecordingTarget } from '../../src/app/fleet/recordings/target.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Recording } from '../../src/fleet/recordings.ts';
@@ -91,6 +94,36 @@ describe('recordings of a session of a fleet', { skip }, () => {
     assert.deepEqual([only?.places, only?.atRobot, others], [[], true, []]);
   });
 
+  it('deletes nothing but what was stored and read back, where that is wanted', async () => {
+    const dir = path.join(folder, 'full');
+    record(dir, 'stored', 'arm');
+    record(dir, 'of-another', 'other');
+    const robot = await connectFleet(server.url, path.join(folder, 'arm.creds'));
+    const [own, nats] = [
+      await RecordingIndex.open(robot.nats, 'arm'),
+      await NatsTarget.open(robot.nats, 'arm'),
+    ];
+    const now = () => new Date().toISOString();
+    const announcer = new Announcer({ robot: 'arm', dir, deleteAfter: true, now, say: () => {} });
+    const lost: RecordingTarget = {
+      where: () => nats.where(),
+      find: (name) => nats.find(name),
+      store: (upload, resumed) => nats.store(upload, resumed),
+      discard: (upload) => nats.discard(upload),
+      async *read() {},
+    };
+    await assert.rejects(
+      announcer.look(async () => ({ index: own, target: lost })),
+      /not stored well/,
+    );
+    assert.deepEqual(readdirSync(dir).sort(), ['of-another.mcap', 'stored.mcap']);
+    await announcer.look(async () => ({ index: own, target: nats }));
+    await robot.close();
+    assert.deepEqual(readdirSync(dir), ['of-another.mcap']);
+    const entry = await index.get('stored');
+    assert.deepEqual([entry?.atRobot, entry?.places[0]?.where], [false, 'nats']);
+  });
+
   it('announces and stores what its operator recorded, while driving', async () => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
@@ -106,10 +139,11 @@ describe('recordings of a session of a fleet', { skip }, () => {
     await sleep(300);
     await ask(telemetry!, { kind: 'record', action: 'stop', label: 'success' });
     const savedMs = performance.now();
-    const all = await known((entries) => entries.some(({ places }) => places.length > 0));
+    const isRecorded = ({ places, atRobot: isThere }: Recording) => isThere && places.length > 0;
+    const all = await known((entries) => entries.some(isRecorded));
     const tookMs = performance.now() - savedMs;
     assert.ok(tookMs < 5000, `after ${tookMs} ms`);
-    const [first] = all.filter(({ places }) => places.length > 0);
+    const [first] = all.filter(isRecorded);
     assert.deepEqual([first?.label, first?.places[0]?.where], ['success', 'nats']);
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
     // The last one is saved when the session ends.
@@ -118,7 +152,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
     assert.equal(await ann.end(), 0);
     const saved = readdirSync(atOperator!).filter((name) => name.endsWith('.mcap'));
     assert.equal(saved.length, 2);
-    assert.equal((await index.list()).length, 1 + saved.length, saved.join(' '));
+    assert.equal((await index.list()).length, 2 + saved.length, saved.join(' '));
     const { code, stderr } = await farhand([
       ...['fleet', 'pull', 'arm', first!.episode, '--url', server.url, '--creds'],
       ...[path.join(folder, 'ann.creds'), '--recordings', pulled!],
