@@ -150,18 +150,20 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await networks?.close();
   });
 
-  it('drives by way of TURN, where there is no other', async () => {
+  it('drives by way of TURN, where there is no other', async (t) => {
     assert.equal(networks.forwards, false);
     assert.equal(networks.reaches('robot', networks.address), true);
     assert.equal(networks.reaches('robot', networks.addressOf('operator')), false);
     assert.equal(networks.reaches('operator', networks.addressOf('robot')), false);
-    const before = networks.datagramsInMiddle();
     ann = operate('operator', 'ann', 'arm');
     await ann.waitFor(/drives arm over WebRTC \(relay\)/);
     await next(0, 'engaged', 8000);
+    const before = networks.datagramsInMiddle();
     assert.ok((await moved(1000)) > 0.02, 'it moves');
     const relayed = networks.datagramsInMiddle() - before;
-    assert.ok(relayed > 500, `${relayed} datagrams`);
+    // A hundred commands a second, and as many states.
+    assert.ok(relayed > 150, `${relayed} datagrams`);
+    t.diagnostic(`${relayed} datagrams by way of the TURN server in 1 s`);
     const names = [...turn.said().matchAll(/user <(\d+):ann>/g)].map(([, expiresS]) => Number(expiresS));
     assert.ok(names.length > 0, turn.said());
     for (const expiresS of names)
