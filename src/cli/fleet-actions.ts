@@ -1,8 +1,9 @@
 import path from 'node:path';
-import { audit, createAudit, readAudit } from '../app/fleet/audit.ts';
+import { audit, createAudit, readAudit, readRobotAudit } from '../app/fleet/audit.ts';
 import { operatorCompanion } from '../app/fleet/companion.ts';
 import { connectFleet, type FleetConnection } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
+import { announced } from '../app/fleet/recordings/announced.ts';
 import { roster } from '../app/fleet/roster.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { loadRig } from '../app/rig.ts';
@@ -106,7 +107,9 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
 async function operate(given: Given): Promise<number> {
   const robot = robotOf(given, 2);
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-  const companion = await operatorCompanion(config, accessOf(given, 'me'), robot);
+  const audioPort = numberOption(given, 'audio', 1024, 65_534) ?? undefined;
+  const access = accessOf(given, 'me');
+  const companion = announced(await operatorCompanion(config, access, robot, { audioPort }), access, robot);
   return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
 }
 
@@ -149,11 +152,10 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
 }
 
 async function logs(connection: FleetConnection, robot: string, given: Given): Promise<number> {
-  const lines = await readAudit(
-    connection.nats,
-    robot === '' ? '*' : robot,
-    numberOption(given, 'count', 1, 10_000) ?? LOG_LINES,
-  );
+  const most = numberOption(given, 'count', 1, 10_000) ?? LOG_LINES;
+  const all = () => readAudit(connection.nats, robot === '' ? '*' : robot, most);
+  // A robot without a log of its own has one for administrators only.
+  const lines = await (robot === '' ? all() : readRobotAudit(connection.nats, robot, most).catch(all));
   for (const line of lines) {
     const { atMs, by, what, who, why, revision } = line;
     const text = [what, who && `of ${who}`, why && `(${why})`, revision && `token ${revision}`];

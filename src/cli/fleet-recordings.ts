@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createRobotAudit } from '../app/fleet/audit.ts';
 import { connectFleet } from '../app/fleet/connection.ts';
 import { NatsTarget } from '../app/fleet/recordings/nats-target.ts';
 import { pullRecording } from '../app/fleet/recordings/pull.ts';
@@ -84,7 +85,10 @@ async function bucket(given: Given): Promise<number> {
   const connection = await connected(given);
   try {
     await createRecordingBucket(connection.nats, robot, { maxBytes: Math.round(gigabytes * 1e9), replicas });
-    console.log(`${robot}: room for ${gigabytes} GB of recordings on ${replicas} servers`);
+    await createRobotAudit(connection.nats, robot, replicas);
+    console.log(
+      `${robot}: room for ${gigabytes} GB of recordings on ${replicas} servers, and a log of its own`,
+    );
     return 0;
   } finally {
     await connection.close();

@@ -1,7 +1,13 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { openAuthority, serverAccounts } from '../app/fleet/authority.ts';
-import { fleetAccountOf, type ServerSettings, serverConfig } from '../app/fleet/server-config.ts';
+import { makeRouteCertificate } from '../app/fleet/route-certificates.ts';
+import {
+  fleetAccountOf,
+  type RouteTls,
+  type ServerSettings,
+  serverConfig,
+} from '../app/fleet/server-config.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
@@ -15,6 +21,10 @@ export const SERVER_OPTIONS: Record<string, OptionSpec> = {
   'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server: of a site; the fleet’s leaf port' },
   'tls-cert': { type: 'string', value: 'FILE', about: 'server: its certificate' },
   'tls-key': { type: 'string', value: 'FILE', about: 'server: the certificate’s key' },
+  'route-tls': { type: 'boolean', about: 'server: makes it a certificate towards the others of the cluster' },
+  'route-cert': { type: 'string', value: 'FILE', about: 'server: one of your own instead' },
+  'route-key': { type: 'string', value: 'FILE', about: 'server: that certificate’s key' },
+  'route-ca': { type: 'string', value: 'FILE', about: 'server: who vouches for the others’ certificates' },
   store: { type: 'string', value: 'DIR', about: 'server: what it keeps (default /var/lib/farhand-fleet)' },
 };
 
@@ -37,10 +47,13 @@ export async function writeServer(given: Given): Promise<number> {
     ...(leafPort === null ? {} : { leafPort }),
     ...(cert && key ? { tls: { cert, key } } : {}),
   };
+  const folder = path.join(authority.folder, 'servers', name);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (routes !== undefined)
     settings.cluster = {
       ...{ name: 'fleet', host, port: numberOption(given, 'cluster-port', 1, 65_535) ?? 6222 },
       routes: routes.split(',').map((route) => `nats-route://${route}`),
+      ...routeTls(given, authority.folder, folder, host),
     };
   if (leafOf !== undefined)
     settings.leafOf = {
@@ -48,12 +61,22 @@ export async function writeServer(given: Given): Promise<number> {
       credentials: siteCredentials(authority.folder, name),
       account: fleetAccountOf(known),
     };
-  const folder = path.join(authority.folder, 'servers', name);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'server.conf');
   writeFileSync(file, serverConfig(settings), { mode: 0o600 });
-  console.log(`${file}: written. Start it there with \`nats-server -c server.conf\`.`);
+  console.log(`${file}: written. Start it in that folder: \`nats-server -c server.conf\`.`);
   return 0;
+}
+
+/** Empty: none is wanted. A route with half of the files would not be what it looks like. */
+function routeTls({ values }: Given, fleet: string, folder: string, host: string): { tls?: RouteTls } {
+  if (values['route-tls'] === true) return { tls: makeRouteCertificate(fleet, folder, host, Date.now()) };
+  const [cert, key, ca] = ['cert', 'key', 'ca'].map((part) => values[`route-${part}`]);
+  if (cert === undefined && key === undefined && ca === undefined) return {};
+  if (typeof cert === 'string' && typeof key === 'string' && typeof ca === 'string')
+    return { tls: { cert: path.resolve(cert), key: path.resolve(key), ca: path.resolve(ca) } };
+  throw new TeleopError('bad-option', '--route-cert, --route-key and --route-ca go together', {
+    hint: 'Give all three, or --route-tls to have them made.',
+  });
 }
 
 function siteCredentials(folder: string, name: string): string {

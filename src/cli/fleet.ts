@@ -40,7 +40,7 @@ export const fleetVerb: Verb = {
   farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
   farhand fleet release ROBOT                         takes the lease away from whoever has it
   farhand fleet estop ROBOT                           stops it; whoever may see it may
-  farhand fleet logs [ROBOT]                          who did what (administrator)
+  farhand fleet logs [ROBOT]                          who did what (of all: administrator)
   farhand fleet bucket arm-1 --gb 20 --creds admin.creds           room for a robot's recordings
   farhand fleet push arm-1 --creds arm-1.creds --delete            stores what was recorded, verifies, deletes it here
   farhand fleet pull arm-1 --creds ann.creds --recordings ~/data   brings recordings here; recordings lists them
@@ -51,6 +51,11 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
     creds: { type: 'string', value: 'FILE', about: 'credentials (default: those of `farhand fleet dev`)' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
+    audio: {
+      type: 'string',
+      value: 'PORT',
+      about: 'operate: the robot’s sound as RTP to this UDP port of this machine',
+    },
     count: { type: 'string', value: 'N', about: 'how many entries of the log (default 50)' },
     replicas: { type: 'string', value: 'N', about: 'servers that keep leases and log (default 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },

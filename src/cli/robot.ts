@@ -1,4 +1,5 @@
 import { robotCompanion } from '../app/fleet/companion.ts';
+import { announced } from '../app/fleet/recordings/announced.ts';
 import type { Rig } from '../app/rig.ts';
 import type { RoleReady } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -49,7 +50,8 @@ export const robotVerb = roleVerb(
         throw new TeleopError('bad-option', '--fleet and --creds go together', {
           hint: 'Give the address of the broker and a file of credentials: `farhand fleet dev` makes both.',
         });
-      return robotCompanion(rig, { url: fleet, credentials: creds }, typeof name === 'string' ? name : '');
+      const [access, own] = [{ url: fleet, credentials: creds }, typeof name === 'string' ? name : ''];
+      return announced(robotCompanion(rig, access, own), access, own);
     },
   },
 );

@@ -18,6 +18,8 @@ export const LEASE_POLL_MS = 400;
  */
 export const LEASE_GRACE_MS = LEASE_TTL_MS;
 export const AUDIT_STREAM = 'AUDIT';
+/** What of that is about one robot, for its operators. */
+export const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${robot}`;
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
@@ -31,6 +33,16 @@ export const subjects = {
   lease: (robot: string): string => `$KV.${LEASE_BUCKET}.${robot}`,
   leaseGet: (robot: string): string => `$JS.API.DIRECT.GET.KV_${LEASE_BUCKET}.$KV.${LEASE_BUCKET}.${robot}`,
 } as const;
+
+export const inboxOf = (user: string): string => `_INBOX.${user}`;
+
+/**
+ * Whether a request on a subject that names `user` is that user's. Who asks the server something chooses where its answer
+ * goes, and nobody checks that: such an answer can appear on any subject, but it never asks for one itself. And an answer of
+ * ours goes to nobody but the asker.
+ */
+export const isAskedBy = (user: string, reply: string | undefined): boolean =>
+  reply?.startsWith(`${inboxOf(user)}.`) === true;
 
 export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
 export type FleetRole = (typeof FLEET_ROLES)[number];
@@ -49,9 +61,15 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
   return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
 }
 
+/** Who may see all robots may read every stream anyway. */
+const auditReads = (robot: string): string[] => [
+  `$JS.API.STREAM.INFO.${robotAuditStream(robot)}`,
+  `$JS.API.DIRECT.GET.${robotAuditStream(robot)}`,
+];
+
 function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   const each = (make: (robot: string) => string) => robots.map(make);
-  const inbox = `_INBOX.${user}.>`;
+  const inbox = `${inboxOf(user)}.>`;
   const leases = each(subjects.leaseGet);
   if (role === 'robot')
     return {
@@ -77,6 +95,7 @@ function corePermissionsOf(role: FleetRole, user: string, robots: readonly strin
   const own = [
     ...each((robot) => subjects.signal(robot, user)),
     ...each((robot) => subjects.audit(robot, user)),
+    ...robots.filter((robot) => robot !== '*').flatMap(auditReads),
   ];
   const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
   return { pub: [...stops, ...own, ...held], sub: watched };

@@ -32,9 +32,17 @@ export interface Running {
   end(): Promise<number | null>;
 }
 
-/** `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). */
-export function startFarhand(args: readonly string[], ownGroup = false): Running {
-  const child = spawn(process.execPath, [bin, ...args], {
+/**
+ * `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). `within`: words before the
+ * command, of a program that becomes it.
+ */
+export function startFarhand(
+  args: readonly string[],
+  ownGroup = false,
+  within: readonly string[] = [],
+): Running {
+  const [program, ...words] = [...within, process.execPath, bin, ...args];
+  const child = spawn(program!, words, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: ownGroup,

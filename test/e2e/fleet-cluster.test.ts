@@ -13,7 +13,7 @@ import { type RunningServer, type ServerPlace, startServer } from '../../src/app
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { LeaseGuard } from '../../src/fleet/lease-guard.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
-import { type FleetRole, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
+import { type FleetRole, isAskedBy, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
 import { farhand, temporaryFolder } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
@@ -250,7 +250,7 @@ describe('a site', { skip }, () => {
       },
     });
     robot.nats.subscribe(subjects.signal('arm', '*'), {
-      callback: (_, message) => void message.respond('yes'),
+      callback: (_, message) => void message.respond(isAskedBy('remote', message.reply) ? 'yes' : 'no'),
     });
     const tell = () => robot.nats.publish(subjects.presence('arm'), '{}');
     const isHeard = (before: number) => () => {

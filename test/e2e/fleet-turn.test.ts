@@ -1,73 +1,72 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { turnCredentials } from '../../src/fleet/turn.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { temporaryFolder } from './farhand.ts';
+import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
 
-const missing = spawnSync('turnserver', ['--version']).error !== undefined;
-const skip = missing && process.env['CI'] !== 'true' ? 'turnserver (coturn) is not installed' : false;
 const SECRET = 'shared with the server';
 
-// Both ends know of each other by their relayed addresses alone. On one machine they may then find a shorter way.
-describe('a peer connection by way of TURN', { skip }, () => {
-  let server: ChildProcess;
+// The TURN server has another address than both ends: it lets addresses through, not ports.
+const [ENDS, TURN] = ['127.0.0.1', '127.0.0.2'];
+
+describe('a peer connection by way of TURN', { skip: noTurn }, () => {
+  let server: TurnServer;
   let port = 0;
   const links: RtcLink[] = [];
 
   before(async () => {
     [port = 0] = await freeUdpPorts(1);
-    const where = ['--listening-ip=127.0.0.1', `--listening-port=${port}`, '--relay-ip=127.0.0.1'];
-    const auth = ['--use-auth-secret', `--static-auth-secret=${SECRET}`, '--realm=farhand'];
-    const plain = ['-n', '--no-tls', '--no-dtls', '--no-cli', '--allow-loopback-peers', '--log-file=stdout'];
-    const folder = temporaryFolder();
-    plain.push(`--pidfile=${folder}/pid`);
-    server = spawn('turnserver', [...plain, ...where, ...auth], {
-      cwd: folder,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    let said = '';
-    server.stdout?.on('data', (data: Buffer) => {
-      said += data.toString();
-    });
-    for (let waits = 0; waits < 100 && !/SQLite|auth thread/.test(said); waits++) await sleep(50);
+    server = await startTurn(TURN, port, SECRET);
   });
   after(async () => {
     for (const link of links) link.close();
-    const closed = once(server, 'close');
-    server.kill('SIGKILL');
-    await closed;
+    await server?.kill();
   });
 
-  /** Both ends, with credentials that end at `expiresS`. Resolves with what the far end heard first, or null. */
-  async function join(expiresS: number): Promise<{ heard: Uint8Array | null; offer: string }> {
+  /** Both ends, with credentials that end at `expiresS`. `heard` is what the far end heard first, or null. */
+  async function join(expiresS: number, isNearRelayed = true, isFarRelayed = true) {
     const rtc = await loadRtc();
-    const ice = [{ url: `turn:127.0.0.1:${port}`, ...turnCredentials(SECRET, 'ann', expiresS) }];
-    const settings = { ice, bindAddress: '127.0.0.1', relayOnly: true };
+    const ice = [{ url: `turn:${TURN}:${port}`, ...turnCredentials(SECRET, 'ann', expiresS) }];
+    const settings = (relayOnly: boolean) => ({ ice, bindAddress: ENDS, relayOnly });
     let heard: Uint8Array | null = null;
     const silent = { datagram: () => {}, control: () => {}, opened: () => {}, closed: () => {} };
-    const near = new RtcLink(rtc, settings, silent);
+    const near = new RtcLink(rtc, settings(isNearRelayed), silent);
     links.push(near);
     const offer = await near.description();
-    assert.doesNotMatch(offer, /typ host/);
-    const far = new RtcLink(rtc, settings, { ...silent, datagram: (b) => (heard = b.slice()) }, offer);
+    const hears = { ...silent, datagram: (bytes: Uint8Array) => (heard = bytes.slice()) };
+    const far = new RtcLink(rtc, settings(isFarRelayed), hears, offer);
     links.push(far);
     near.accept(await far.description());
     for (let waits = 0; waits < (expiresS * 1000 > Date.now() ? 100 : 24) && heard === null; waits++) {
       near.send(new Uint8Array([2, 7, 7]));
       await sleep(50);
     }
-    return { heard, offer };
+    // Time for a shorter way to be found.
+    await sleep(heard === null ? 0 : 700);
+    return { heard, offer, paths: [near.path, far.path] };
   }
 
   it('opens with credentials that the fleet made', async () => {
-    const { heard, offer } = await join(Date.now() / 1000 + 60);
+    const { heard, offer, paths } = await join(Date.now() / 1000 + 60);
     assert.deepEqual(heard, new Uint8Array([2, 7, 7]));
     assert.match(offer, /typ relay/);
+    assert.doesNotMatch(offer, /typ host/);
+    assert.deepEqual(paths, ['relay', 'relay']);
+  });
+
+  it('takes no shorter way as soon as one of both ends will not', async () => {
+    const expiresS = Date.now() / 1000 + 60;
+    const [robot, operator, neither] = await Promise.all([
+      join(expiresS, true, false),
+      join(expiresS, false, true),
+      join(expiresS, false, false),
+    ]);
+    assert.deepEqual(robot.paths, ['relay', 'relay']);
+    assert.deepEqual(operator.paths, ['relay', 'relay']);
+    assert.deepEqual(neither.paths, ['host', 'host']);
   });
 
   it('does not with credentials that have ended', async () => {

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
+import { createAudit, createRobotAudit, readAudit, readRobotAudit } from '../../src/app/fleet/audit.ts';
 import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
@@ -17,7 +17,7 @@ import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
@@ -53,7 +53,7 @@ describe('a robot of a fleet', { skip }, () => {
   const operate = async (name: string) => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
-    const settings = [...ports, 'trace.dir=', HERE];
+    const settings = [...ports, `trace.dir=${path.join(folder, name)}`, HERE];
     const child = startFarhand(['fleet', 'operate', 'arm', '--json', ...access(name), ...settings]);
     running.push(child);
     return { child, desk: desk! };
@@ -104,6 +104,7 @@ describe('a robot of a fleet', { skip }, () => {
     admin = await connectFleet(server.url, path.join(folder, 'root.creds'));
     await LeaseStore.create(admin.nats);
     await createAudit(admin.nats);
+    await createRobotAudit(admin.nats, 'arm');
     robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, HERE]);
     running.push(robot);
     await robot.waitFor(/on the fleet/);
@@ -154,12 +155,20 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(reply.json(), { kind: 'refused', reason: 'not-holder' });
     const junk = await bob.nats.request(subjects.signal('arm', 'bob'), '{"kind":');
     assert.deepEqual(junk.json(), { kind: 'refused', reason: 'malformed' });
+    // Neither what nobody asked, nor with an answer for somebody else.
+    const answers: string[] = [];
+    admin.nats.subscribe('_INBOX.vi.here', { callback: (_, { subject }) => void answers.push(subject) });
+    await admin.nats.flush();
+    bob.nats.publish(subjects.signal('arm', 'bob'), '{"kind":', { reply: '_INBOX.vi.here' });
+    await bob.nats.request(subjects.signal('arm', 'bob'), '{"kind":');
+    assert.deepEqual(answers, []);
     await bob.close();
     assert.equal(transitions().at(-1)!.to, 'engaged');
   });
 
-  it('goes on under the same lease while the broker is killed and started again', async () => {
+  it('goes on under the same lease while the broker is killed and started again', async (t) => {
     const before = transitions().length;
+    const killedNs = Number(process.hrtime.bigint());
     await server.kill();
     await sleep(700);
     server = await broker();
@@ -170,6 +179,14 @@ describe('a robot of a fleet', { skip }, () => {
     assert.ok(!since.some(({ to }) => to === 'stopped'), JSON.stringify(since));
     assert.equal((await roster(admin, 'arm'))[0]?.holder, 'ann');
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
+    const came = stampsIn(path.join(folder, 'ann'))
+      .map((stamps) => stamps['remote.follower.receive'] ?? Number.NaN)
+      .filter((ns) => ns > killedNs)
+      .sort((a, b) => a - b);
+    const gapMs = Math.max(...came.slice(1).map((ns, i) => (ns - came[i]!) / 1e6));
+    t.diagnostic(`${came.length} commands came, at most ${gapMs.toFixed(0)} ms apart`);
+    assert.ok(came.length > 100 && came.at(-1)! > killedNs + 2.5e9, `${came.length} commands`);
+    assert.ok(gapMs < 500, `${gapMs} ms without a command`);
   });
 
   it('is stopped over the broker by anyone who may see it', async () => {
@@ -257,8 +274,19 @@ describe('a robot of a fleet', { skip }, () => {
     await bob.close();
   });
 
-  it('tells afterwards who did what', async () => {
+  it('tells afterwards who did what, its operators as well', async () => {
+    const bob = await connectFleet(server.url, path.join(folder, 'bob.creds'));
+    // A lease that reads like an entry, and an answer that is sent where bob may not write.
+    const forged = JSON.stringify({ what: 'estop', who: 'nobody', atMs: 1 });
+    bob.nats.publish(subjects.lease('arm'), forged);
+    bob.nats.publish(subjects.leaseGet('arm'), '', { reply: subjects.audit('arm', 'ann') });
+    await bob.nats.flush();
+    await sleep(300);
     const lines = await readAudit(admin.nats, 'arm', 100);
+    assert.ok(!lines.some(({ who }) => who === 'nobody'), 'forged');
+    assert.deepEqual(await readRobotAudit(bob.nats, 'arm', 100), lines);
+    await assert.rejects(readAudit(bob.nats, 'arm', 1));
+    await bob.close();
     const told = lines.map(({ by, what, who = '' }) => `${by} ${what} ${who}`);
     for (const line of [
       'ann lease-taken ',

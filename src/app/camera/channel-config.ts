@@ -2,7 +2,7 @@ import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
 import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { curveKeys } from '../../wire/secure/curve-keys.ts';
-import { isLoopback, linkKeys } from '../link-keys.ts';
+import { isLoopback, isPaired, linkKeys } from '../link-keys.ts';
 import type { Rig } from '../rig.ts';
 
 /** Names of a rig's cameras, in its order. */
@@ -10,12 +10,12 @@ export const cameraNames = (rig: Rig): string[] => Object.keys(rig.cameras.list)
 
 /**
  * Where and how to receive the cameras of a rig; plain data, for `openFrameReceiver` in any thread. Uses the key of the
- * link: pictures over ZeroMQ are encrypted wherever commands are.
+ * link: pictures over ZeroMQ are encrypted wherever commands are. `keys`: of a link whose keys are in no file.
  */
-export function frameReceiverConfig(rig: Rig): FrameReceiverConfig {
+export function frameReceiverConfig(rig: Rig, keys?: Uint8Array[]): FrameReceiverConfig {
   const { cameras, link } = rig;
   const host = cameras.host || link.robotHost;
-  const [key] = channelKeys('operator', rig, host);
+  const [key] = channelKeys('operator', rig, host, keys);
   return {
     wire: cameras.wire,
     host,
@@ -26,10 +26,10 @@ export function frameReceiverConfig(rig: Rig): FrameReceiverConfig {
   };
 }
 
-export function frameSenderConfig(rig: Rig): FrameSenderConfig {
+export function frameSenderConfig(rig: Rig, given?: Uint8Array[]): FrameSenderConfig {
   const { cameras, link } = rig;
   const host = cameras.listenHost || link.listenHost;
-  const keys = channelKeys('robot', rig, host);
+  const keys = channelKeys('robot', rig, host, given);
   if (keys.length > 1)
     throw new TeleopError('bad-config', 'ZeroMQ’s CURVE serves one paired key, and there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
@@ -55,12 +55,19 @@ function targets({ cameras }: Rig): { host: string; port: number }[] {
 }
 
 /** None: plain traffic, which stays on this machine unless the rig says otherwise. */
-function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string): Uint8Array[] {
-  const sealed = rig.cameras.wire === 'zmq' && rig.link.security === 'paired';
-  if (sealed) return linkKeys(role, rig);
+function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string, given?: Uint8Array[]): Uint8Array[] {
+  const sealed =
+    rig.cameras.wire === 'zmq' && rig.cameras.security === 'link' && rig.link.security === 'paired';
+  if (sealed && !(given === undefined && isFleets(role, rig, host))) return given ?? linkKeys(role, rig);
   refusePlain(rig, host);
   return [];
 }
+
+/** Pictures that a fleet's agent passes on to programs of this machine; they know no key. */
+const isFleets = (role: 'operator' | 'robot', { link }: Rig, host: string): boolean =>
+  role === 'operator' &&
+  isLoopback(host) &&
+  (link.transport === 'webrtc' || (link.keyFile === '' && !isPaired()));
 
 function refusePlain({ cameras }: Rig, host: string): void {
   if (isLoopback(host) || cameras.plainBeyondLoopback) return;

@@ -15,6 +15,7 @@ const OID = {
   authorityKey: '2.5.29.35',
   extendedUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
 } as const;
 const BACKDATED_MS = 24 * 3600e3;
 const DAY_MS = 24 * 3600e3;
@@ -59,10 +60,19 @@ export function authorityCertificate(
   return certificate(name, keys.publicKey, authority, extensions, days, nowMs);
 }
 
+export interface CertifiedHost {
+  publicKey: KeyObject;
+  name: string;
+  addresses: readonly string[];
+  names: readonly string[];
+  /** Shows it where it connects to, too. */
+  isClient?: boolean;
+}
+
 /** A host's certificate for its addresses and names. */
 export function hostCertificate(
   authority: Authority,
-  host: { publicKey: KeyObject; name: string; addresses: readonly string[]; names: readonly string[] },
+  host: CertifiedHost,
   days: number,
   nowMs: number,
 ): string {
@@ -70,11 +80,12 @@ export function hostCertificate(
     ...host.names.map((name) => tagged(2, false, Buffer.from(name))),
     ...host.addresses.map((address) => tagged(7, false, addressBytes(address))),
   ];
+  const usages = [oid(OID.serverAuth), ...(host.isClient ? [oid(OID.clientAuth)] : [])];
   const extensions = [
     extension(OID.basic, true, sequence()),
     // digitalSignature
     extension(OID.keyUsage, true, bits(Buffer.from([0x80]), 7)),
-    extension(OID.extendedUsage, false, sequence(oid(OID.serverAuth))),
+    extension(OID.extendedUsage, false, sequence(...usages)),
     extension(OID.altName, false, sequence(...alternatives)),
     extension(OID.subjectKey, false, octets(keyId(host.publicKey))),
     extension(OID.authorityKey, false, sequence(tagged(0, false, keyId(authority.keys.publicKey)))),

@@ -16,14 +16,41 @@ export const fleetConfig = z.strictObject({
     .max(168)
     .default(12)
     .describe('robot: how long the TURN credentials of a session are good'),
+  robot: z
+    .string()
+    .max(63)
+    .default('')
+    .describe('its name in the fleet; set by the session, and kept in recordings'),
+  recordings: z
+    .enum(['announce', 'push', 'off'])
+    .default('announce')
+    .describe('what happens by itself with recordings of a robot of the fleet; push: stored there, too'),
+  pushMbitS: z
+    .number()
+    .min(0.1)
+    .max(10_000)
+    .default(8)
+    .describe('how fast they are stored: the way there may be the one that commands take'),
+  deleteAfterPush: z
+    .boolean()
+    .default(false)
+    .describe('deletes a recording here that was stored by itself, after all its bytes were read back'),
   relayOnly: z
     .boolean()
     .default(false)
-    .describe('tells the other end no address of this machine, only those of TURN servers'),
+    .describe('no way to the other end but by TURN servers; it is told no address of this machine'),
   rtcAddress: z
     .string()
     .default('')
     .describe('the only address of this machine for peer connections; empty: all of them'),
+  audio: z
+    .string()
+    .regex(
+      /^(test|(alsa|pulse):[A-Za-z0-9][\w.:,=@+-]{0,127})?$/,
+      'write alsa:DEVICE, pulse:SOURCE or test, or leave it empty',
+    )
+    .default('')
+    .describe('robot: sound for who drives it, as alsa:DEVICE or pulse:SOURCE; test: a tone; empty: none'),
 });
 
 export type FleetConfig = z.infer<typeof fleetConfig>;

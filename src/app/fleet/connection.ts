@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../../core/errors.ts';
-import { subjects } from '../../fleet/subjects.ts';
+import { inboxOf, subjects } from '../../fleet/subjects.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 
 export interface FleetConnection {
@@ -39,7 +39,7 @@ export async function connectFleet(
       servers,
       authenticator: credsAuthenticator(credentials),
       name: uc.name,
-      inboxPrefix: `_INBOX.${uc.name}`,
+      inboxPrefix: inboxOf(uc.name),
       maxReconnectAttempts: -1,
       waitOnFirstConnect: patient,
       reconnectTimeWait: 250,
@@ -71,6 +71,12 @@ export async function connectFleet(
       },
     );
   }
+}
+
+/** Names of the robots that a file of credentials is about; `*`: all. */
+export async function robotsIn(credentialsFile: string): Promise<string[]> {
+  const { uc } = await (await loadJwt()).parseCreds(readFileSync(credentialsFile));
+  return robotsOf(uc.nats.sub?.allow);
 }
 
 const PRESENCE = subjects.presence('');

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Msg } from '@nats-io/transport-node';
+import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -16,7 +17,7 @@ import {
   signalSchema,
   userOf,
 } from '../../fleet/messages.ts';
-import { LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
+import { isAskedBy, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
 import { turnCredentials } from '../../fleet/turn.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
@@ -25,6 +26,7 @@ import { audit } from './audit.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { LeaseStore } from './lease-store.ts';
+import { LinkSockets } from './link-sockets.ts';
 import { RobotSession } from './robot-session.ts';
 
 export interface RobotAgentStart {
@@ -40,6 +42,8 @@ export interface RobotAgentStart {
   key: Uint8Array;
   memory: Pick<RoleMemory, 'board' | 'flags'>;
   config: FleetConfig;
+  /** Of this machine; null without. */
+  cameras: FrameReceiverConfig | null;
 }
 
 const PRESENCE_MS = 1000;
@@ -64,6 +68,7 @@ export class RobotAgent {
   readonly #timers: NodeJS.Timeout[];
   readonly name: string;
   #session: RobotSession | null = null;
+  #sockets: { holder: string; open: LinkSockets } | null = null;
   #sessions = 0;
   #openedNs = 0;
   #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
@@ -128,6 +133,7 @@ export class RobotAgent {
     for (const timer of this.#timers) clearInterval(timer);
     this.#end('the robot is ending');
     this.#tellPresence('ended');
+    this.#sockets?.open.close();
     await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
     await this.#connection.close();
   }
@@ -154,6 +160,7 @@ export class RobotAgent {
   async #signal(message: Msg): Promise<void> {
     const signal = parsed(signalSchema, message.string());
     const user = message.subject.split('.').at(-1)!;
+    if (!isAskedBy(user, message.reply)) return;
     let reply: SignalReply;
     if (signal === null) reply = { kind: 'refused', reason: 'malformed' };
     else if (signal.kind === 'open') reply = await this.#open(signal, user);
@@ -168,10 +175,10 @@ export class RobotAgent {
     const allowed = () => this.#guard.refusal(holder, revision, monotonicClock.nowNs());
     const refusal = allowed();
     if (refusal !== null) return { kind: 'refused', reason: refusal };
-    this.#end('another session of its holder');
-    const { ports, key, config, model } = this.#start;
+    this.#end('another session of its holder', this.#session?.options.holder !== holder);
+    const { ports, key, config, model, cameras } = this.#start;
     const ice = this.#ice(user);
-    const session = await RobotSession.open({
+    const options = {
       rtc: this.#rtc,
       number: ++this.#sessions,
       user,
@@ -183,12 +190,13 @@ export class RobotAgent {
       config,
       mayCommand: () => allowed() === null,
       onEstop: () => this.#stop(user, 'over the link'),
-      onOpened: (path) =>
+      onOpened: (path: string) =>
         audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
-      onEnded: (reason) => {
-        if (this.#session === session) this.#end(reason);
+      onEnded: (reason: string) => {
+        if (this.#session === session) this.#end(reason, false);
       },
-    });
+    };
+    const session = new RobotSession(options, await this.#socketsOf(holder), cameras);
     this.#session = session;
     this.#openedNs = monotonicClock.nowNs();
     this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
@@ -201,6 +209,15 @@ export class RobotAgent {
     };
   }
 
+  /** A holder that comes back speaks from the same ports: to the robot's link it was only silent. */
+  async #socketsOf(holder: string): Promise<LinkSockets> {
+    if (this.#sockets?.holder !== holder) {
+      this.#sockets?.open.close();
+      this.#sockets = { holder, open: await LinkSockets.open(this.#start.ports) };
+    }
+    return this.#sockets.open;
+  }
+
   #answer({ session, sdp }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
     const mine = this.#session;
     if (mine === null || mine.options.number !== session || mine.options.user !== user)
@@ -208,14 +225,13 @@ export class RobotAgent {
     return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
   }
 
-  /** Whoever drove does so no more, and the robot is told: it need not wait for the silence. */
-  #end(reason: string): void {
+  /** Whoever drove does so no more. `stops`: the robot is told, and need not wait for the silence. */
+  #end(reason: string, stops = true): void {
     const session = this.#session;
     if (session === null) return;
     this.#session = null;
     const { user, revision } = session.options;
-    // Who says goodbye has let go by the link before; an open lease over is a stop.
-    if (reason !== 'the operator left') Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
+    if (stops) Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
     session.close(reason);
     audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
     this.#tellPresence();
@@ -228,7 +244,9 @@ export class RobotAgent {
 
   async #estop(message: Msg): Promise<void> {
     const startMs = performance.now();
-    this.#stop(message.subject.split('.').at(-1)!, 'over the broker');
+    const user = message.subject.split('.').at(-1)!;
+    this.#stop(user, 'over the broker');
+    if (!isAskedBy(user, message.reply)) return;
     while (this.#snapshot()?.state !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
     message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
   }

@@ -1,3 +1,10 @@
+/** Files with which a server shows itself to the others of its cluster, and who vouches for them. */
+export interface RouteTls {
+  cert: string;
+  key: string;
+  ca: string;
+}
+
 /** A server's settings, as the text of its file. */
 export interface ServerSettings {
   name: string;
@@ -8,7 +15,7 @@ export interface ServerSettings {
   system: string;
   accounts: Record<string, string>;
   /** Other servers of a cluster. */
-  cluster?: { name: string; host: string; port: number; routes: readonly string[] };
+  cluster?: { name: string; host: string; port: number; routes: readonly string[]; tls?: RouteTls };
   /** Where leaf nodes connect to. */
   leafPort?: number;
   /** As a leaf node of another server, for the fleet's account (its public key). */
@@ -36,7 +43,7 @@ export function serverConfig(settings: ServerSettings): string {
   if (cluster)
     parts.push(
       `cluster {\n  name: ${quoted(cluster.name)}\n  listen: ${quoted(`${cluster.host}:${cluster.port}`)}\n` +
-        `  routes: [${cluster.routes.map(quoted).join(', ')}]\n}`,
+        `  routes: [${cluster.routes.map(quoted).join(', ')}]\n${routeTls(cluster.tls)}}`,
     );
   if (leafPort !== undefined) parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)} }`);
   if (leafOf)
@@ -45,6 +52,13 @@ export function serverConfig(settings: ServerSettings): string {
     );
   return `${parts.join('\n')}\n`;
 }
+
+/** Both ends of a route have to show a certificate of that authority. */
+const routeTls = (tls: RouteTls | undefined): string =>
+  tls === undefined
+    ? ''
+    : `  tls {\n    cert_file: ${quoted(tls.cert)}\n    key_file: ${quoted(tls.key)}\n` +
+      `    ca_file: ${quoted(tls.ca)}\n    verify: true\n    timeout: 3\n  }\n`;
 
 /** The account robots and operators are in, by its public key. */
 export const fleetAccountOf = ({ system, accounts }: Pick<ServerSettings, 'system' | 'accounts'>): string =>

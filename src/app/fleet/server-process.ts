@@ -23,8 +23,15 @@ export interface RunningServer {
 export type ServerPlace = Pick<ServerSettings, 'name' | 'host' | 'port'> &
   Partial<Pick<ServerSettings, 'cluster' | 'leafPort' | 'leafOf' | 'tls'>>;
 
-/** Writes a server's settings beside the fleet's keys and starts it; returns when it takes connections. */
-export async function startServer(authority: Authority, place: ServerPlace): Promise<RunningServer> {
+/**
+ * Writes a server's settings beside the fleet's keys and starts it; returns when it takes connections. `within`: words
+ * before the command, of a program that becomes it.
+ */
+export async function startServer(
+  authority: Authority,
+  place: ServerPlace,
+  within: readonly string[] = [],
+): Promise<RunningServer> {
   const folder = path.join(authority.folder, 'servers', place.name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'server.conf');
@@ -34,7 +41,8 @@ export async function startServer(authority: Authority, place: ServerPlace): Pro
     writeFileSync(file, text, { mode: 0o600 });
   };
   await write();
-  const child = spawn('nats-server', ['-c', file], { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [program, ...words] = [...within, 'nats-server', '-c', file];
+  const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (data: Buffer) => {
     said = (said + data.toString()).slice(-4000);

@@ -84,8 +84,10 @@ export class NatsTarget implements RecordingTarget {
         let { offset, last } = await this.#reached(subject, part, sizeBytes);
         if (looks === 0 && offset > 0) resumed(offset);
         try {
-          for (; offset < sizeBytes; offset = Math.min(offset + CHUNK_BYTES, sizeBytes))
+          for (; offset < sizeBytes; offset = Math.min(offset + CHUNK_BYTES, sizeBytes)) {
             last = await this.#put(subject, await part(offset), offset === 0 ? 'first' : last);
+            await upload.pace?.(CHUNK_BYTES);
+          }
           break;
         } catch (error) {
           if (!isDisagreement(error) || looks >= MOST_LOOKS) throw error;

@@ -1,6 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../../core/errors.ts';
+import type { EpisodeInfo } from '../../../core/recording.ts';
 import { EPISODE_NAME, type Recording, recordingNames } from '../../../fleet/recordings.ts';
 import { listEpisodes } from '../../../record/episodes.ts';
 import { sidecarOf } from '../../../record/reader.ts';
@@ -20,6 +21,8 @@ export interface PushOptions {
   deleteAfter: boolean;
   /** Files that were seen to already, by size and time; for those who ask again and again. */
   seen?: Map<string, string>;
+  /** As in `Upload`. */
+  pace?: (bytes: number) => Promise<void>;
   /** Now, ISO 8601. */
   now: () => string;
   say: (text: string) => void;
@@ -43,27 +46,36 @@ export async function pushRecordings(index: RecordingIndex, options: PushOptions
       );
       continue;
     }
-    const file = path.join(dir, `${info.id}${EPISODE_ENDING}`);
-    const before = stampOf(file);
-    if (options.seen?.get(file) === before) continue;
-    const sha256 = await sha256OfFile(file);
-    const { startedAt, durationS, rows, task, label, sizeBytes } = info;
-    const known = await index.get(info.id);
-    const places = known?.sha256 === sha256 ? known.places : [];
-    const entry: Recording = {
-      ...{ robot: options.robot, episode: info.id, sizeBytes, sha256, startedAt, durationS, rows },
-      ...{ task, label, places, atRobot: true },
-    };
-    await index.put(entry);
-    const where = options.target?.where(recordingNames.object(info.id));
-    if (options.target === null) options.say(`${info.id}: announced`);
-    else if (!options.deleteAfter && places.some((place) => place.where === where))
-      options.say(`${info.id}: is at ${where}`);
-    else await storeOne(index, options, options.target, { entry, file, before });
-    options.seen?.set(file, before);
-    done++;
+    if (await pushEpisode(index, options, info)) done++;
   }
   return done;
+}
+
+/** Announces one finished episode and stores it. False: it was seen to already. */
+export async function pushEpisode(
+  index: RecordingIndex,
+  options: Omit<PushOptions, 'episodes'>,
+  info: EpisodeInfo,
+): Promise<boolean> {
+  const file = path.join(options.dir, `${info.id}${EPISODE_ENDING}`);
+  const before = stampOf(file);
+  if (options.seen?.get(file) === before) return false;
+  const sha256 = await sha256OfFile(file);
+  const { startedAt, durationS, rows, task, label, sizeBytes } = info;
+  const known = await index.get(info.id);
+  const places = known?.sha256 === sha256 ? known.places : [];
+  const entry: Recording = {
+    ...{ robot: options.robot, episode: info.id, sizeBytes, sha256, startedAt, durationS, rows },
+    ...{ task, label, places, atRobot: true },
+  };
+  await index.put(entry);
+  const where = options.target?.where(recordingNames.object(info.id));
+  if (options.target === null) options.say(`${info.id}: announced`);
+  else if (!options.deleteAfter && places.some((place) => place.where === where))
+    options.say(`${info.id}: is at ${where}`);
+  else await storeOne(index, options, options.target, { entry, file, before });
+  options.seen?.set(file, before);
+  return true;
 }
 
 interface Chosen {
@@ -75,12 +87,18 @@ interface Chosen {
 
 async function storeOne(
   index: RecordingIndex,
-  { now, say, deleteAfter }: PushOptions,
+  { now, say, deleteAfter, pace }: Omit<PushOptions, 'episodes'>,
   target: RecordingTarget,
   { entry, file, before }: Chosen,
 ): Promise<void> {
   const { episode, sizeBytes, sha256 } = entry;
-  const upload: Upload = { name: recordingNames.object(episode), file, sizeBytes, sha256 };
+  const upload: Upload = {
+    name: recordingNames.object(episode),
+    file,
+    sizeBytes,
+    sha256,
+    ...(pace && { pace }),
+  };
   const there = await target.find(upload.name);
   if (there?.sha256 !== sha256 || there.sizeBytes !== sizeBytes)
     await target.store(upload, (bytes) => say(`${episode}: goes on, ${megabytes(bytes)} are there`));
@@ -106,7 +124,7 @@ async function storeOne(
   say(`${episode}: deleted here`);
 }
 
-function stampOf(file: string): string {
+export function stampOf(file: string): string {
   const { size, mtimeMs, ino } = statSync(file);
   return `${size} ${mtimeMs} ${ino}`;
 }

@@ -19,6 +19,8 @@ export interface StoredObject {
 export interface Upload extends StoredObject {
   name: string;
   file: string;
+  /** Told of every piece that went out or came back; waits as long as the next one should. */
+  pace?: (bytes: number) => Promise<void>;
 }
 
 /** A store of recordings. Everything may be interrupted at any point and begun again. */
@@ -52,7 +54,7 @@ export async function sha256OfFile(file: string): Promise<string> {
 /** Reads all of an object back and compares; null: its bytes are right. */
 export async function whatIsWrong(
   target: RecordingTarget,
-  { name, sizeBytes, sha256 }: Upload,
+  { name, sizeBytes, sha256, pace }: Upload,
 ): Promise<string | null> {
   const hash: Hash = createHash('sha256');
   let size = 0;
@@ -60,6 +62,7 @@ export async function whatIsWrong(
     hash.update(bytes);
     size += bytes.byteLength;
     if (size > sizeBytes) break;
+    await pace?.(bytes.byteLength);
   }
   if (size !== sizeBytes) return `it has ${size} bytes instead of ${sizeBytes}`;
   const found = hash.digest('hex');

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAudit } from '../../src/app/fleet/audit.ts';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { Announcer } from '../../src/app/fleet/recordings/announcer.ts';
+import { NatsTarget } from '../../src/app/fleet/recordings/nats-target.ts';
+import { createRecordingBucket, RecordingIndex } from '../../src/app/fleet/recordings/recording-index.ts';
+import type { RecordingTarget } from '../../src/app/fleet/recordings/target.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import type { Recording } from '../../src/fleet/recordings.ts';
+import type { FleetRole } from '../../src/fleet/subjects.ts';
+import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
+import { EpisodeWriter } from '../../src/record/writer.ts';
+import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+
+const missing = spawnSync('nats-server', ['--version']).status !== 0;
+const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const HERE = 'fleet.rtcAddress=127.0.0.1';
+
+/** A finished episode, recorded of the robot of that name in a fleet. */
+function record(dir: string, id: string, robot: string): void {
+  mkdirSync(dir, { recursive: true });
+  const info = emptyInfo(id, 6, []);
+  const start = { ...startOf(info), rig: { fleet: { robot } } };
+  const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), start);
+  writer.row(rowOf(0, 6, new Map(), START_NS), START_NS, new Map());
+  writer.close({ ...info, rows: 1, durationS: 0.03, complete: true });
+}
+
+describe('recordings of a session of a fleet', { skip }, () => {
+  const folder = temporaryFolder();
+  const [atRobot, atOperator, pulled] = ['robot', 'operator', 'pulled'].map((name) =>
+    path.join(folder, name),
+  );
+  const running: Running[] = [];
+  let authority: Authority;
+  let server: RunningServer;
+  let port = 0;
+  let admin: FleetConnection;
+  let index: RecordingIndex;
+
+  const credentials = async (name: string, role: FleetRole) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots: ['arm'], seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  const broker = () => startServer(authority, { name: 'one', host: '127.0.0.1', port });
+  const known = async (isSo: (all: Recording[]) => boolean, withinMs = 8000): Promise<Recording[]> => {
+    let all: Recording[] = [];
+    for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(100)) {
+      all = await index.list().catch(() => []);
+      if (isSo(all)) return all;
+    }
+    const said = running.map((child) => child.stdout() + child.stderr()).join('\n');
+    throw new Error(`the index has ${JSON.stringify(all)}\n${said}`);
+  };
+
+  before(async () => {
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    [port = 0] = await freeUdpPorts(1);
+    server = await broker();
+    await credentials('ann', 'operator');
+    admin = await connectFleet(server.url, await credentials('root', 'admin'));
+    await LeaseStore.create(admin.nats);
+    await createAudit(admin.nats);
+    await createRecordingBucket(admin.nats, 'arm', { maxBytes: 50e6, replicas: 1 });
+    index = await RecordingIndex.open(admin.nats, 'arm');
+    const access = ['--fleet', server.url, '--creds', await credentials('arm', 'robot'), '--name', 'arm'];
+    record(atRobot!, 'earlier', 'arm');
+    record(atRobot!, 'of-another', '');
+    const robot = startFarhand(['robot', ...access, HERE, `record.dir=${atRobot}`]);
+    running.push(robot);
+    await robot.waitFor(/on the fleet/);
+  });
+  after(async () => {
+    await Promise.all(running.map((child) => child.end()));
+    await admin?.close();
+    await server?.close();
+  });
+
+  it('announces what is at the robot’s host, and not what was recorded of something else', async () => {
+    const [only, ...others] = await known((all) => all.length > 0);
+    assert.equal(only?.episode, 'earlier');
+    assert.deepEqual([only?.places, only?.atRobot, others], [[], true, []]);
+  });
+
+  it('deletes nothing but what was stored and read back, where that is wanted', async () => {
+    const dir = path.join(folder, 'full');
+    record(dir, 'stored', 'arm');
+    record(dir, 'of-another', 'other');
+    const robot = await connectFleet(server.url, path.join(folder, 'arm.creds'));
+    const [own, nats] = [
+      await RecordingIndex.open(robot.nats, 'arm'),
+      await NatsTarget.open(robot.nats, 'arm'),
+    ];
+    const now = () => new Date().toISOString();
+    const announcer = new Announcer({ robot: 'arm', dir, deleteAfter: true, now, say: () => {} });
+    const lost: RecordingTarget = {
+      where: () => nats.where(),
+      find: (name) => nats.find(name),
+      store: (upload, resumed) => nats.store(upload, resumed),
+      discard: (upload) => nats.discard(upload),
+      async *read() {},
+    };
+    await assert.rejects(
+      announcer.look(async () => ({ index: own, target: lost })),
+      /not stored well/,
+    );
+    assert.deepEqual(readdirSync(dir).sort(), ['of-another.mcap', 'stored.mcap']);
+    await announcer.look(async () => ({ index: own, target: nats }));
+    await robot.close();
+    assert.deepEqual(readdirSync(dir), ['of-another.mcap']);
+    const entry = await index.get('stored');
+    assert.deepEqual([entry?.atRobot, entry?.places[0]?.where], [false, 'nats']);
+  });
+
+  it('announces and stores what its operator recorded, while driving', async () => {
+    const [desk, telemetry] = await freeUdpPorts(2);
+    const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
+    const settings = [...ports, 'trace.dir=', HERE, `record.dir=${atOperator}`, 'record.start=engage'];
+    const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
+    const words = ['fleet', 'operate', 'arm', '--json', ...access, ...settings, 'fleet.recordings=push'];
+    const ann = startFarhand(words);
+    running.push(ann);
+    await ann.waitFor(/drives arm/);
+    mkdirSync(atOperator!, { recursive: true });
+    const parts = () => readdirSync(atOperator!).filter((name) => name.endsWith('.part'));
+    for (let waits = 0; waits < 100 && parts().length === 0; waits++) await sleep(50);
+    await sleep(300);
+    await ask(telemetry!, { kind: 'record', action: 'stop', label: 'success' });
+    const savedMs = performance.now();
+    const isRecorded = ({ places, atRobot: isThere }: Recording) => isThere && places.length > 0;
+    const all = await known((entries) => entries.some(isRecorded));
+    const tookMs = performance.now() - savedMs;
+    assert.ok(tookMs < 5000, `after ${tookMs} ms`);
+    const [first] = all.filter(isRecorded);
+    assert.deepEqual([first?.label, first?.places[0]?.where], ['success', 'nats']);
+    assert.doesNotMatch(ann.stdout(), /fleet-ended/);
+    // The last one is saved when the session ends.
+    await ask(telemetry!, { kind: 'record', action: 'start' });
+    for (let waits = 0; waits < 40 && parts().length === 0; waits++) await sleep(50);
+    assert.equal(await ann.end(), 0);
+    const saved = readdirSync(atOperator!).filter((name) => name.endsWith('.mcap'));
+    assert.equal(saved.length, 2);
+    assert.equal((await index.list()).length, 2 + saved.length, saved.join(' '));
+    const { code, stderr } = await farhand([
+      ...['fleet', 'pull', 'arm', first!.episode, '--url', server.url, '--creds'],
+      ...[path.join(folder, 'ann.creds'), '--recordings', pulled!],
+    ]);
+    assert.equal(code, 0, stderr);
+    const name = `${first!.episode}.mcap`;
+    const bytes = (dir: string) => readFileSync(path.join(dir, name));
+    assert.ok(bytes(pulled!).equals(bytes(atOperator!)));
+  });
+
+  it('announces later what was recorded while the broker was away', async () => {
+    await server.kill();
+    record(atRobot!, 'meanwhile', 'arm');
+    await sleep(1200);
+    server = await broker();
+    while (!admin.isConnected()) await sleep(20);
+    await known((all) => all.some(({ episode }) => episode === 'meanwhile'));
+    assert.match(running[0]!.stderr(), /not announced yet/);
+  });
+});
+
+async function ask(port: number, request: object): Promise<void> {
+  const out = new Uint8Array(128);
+  const length = writeFrame('request', request, out);
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.send(out, 0, length, port, '127.0.0.1', () => resolve()));
+  socket.close();
+}

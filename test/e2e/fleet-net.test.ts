@@ -1,0 +1,246 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAudit } from '../../src/app/fleet/audit.ts';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { roster } from '../../src/app/fleet/roster.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import type { FleetTelemetry } from '../../src/fleet/messages.ts';
+import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { type End, Networks, noNetworks } from './networks.ts';
+import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
+
+const noBroker =
+  spawnSync('nats-server', ['--version']).status !== 0 && process.env['CI'] !== 'true'
+    ? 'nats-server is not installed'
+    : false;
+const skip = noBroker || noTurn || noNetworks();
+const [BROKER_PORT, TURN_PORT, DESK_PORT] = [4222, 3478, 47_000];
+const SECRET = 'shared with the server';
+
+interface Transition {
+  to: string;
+  cause: string;
+  robotNs: number;
+}
+
+const nowNs = (): number => Number(process.hrtime.bigint());
+
+// The monotonic clock is the machine's: the robot's stamps and those of this process can be compared.
+describe('a robot and an operator that reach only the middle', { skip }, () => {
+  const folder = temporaryFolder();
+  const running: Running[] = [];
+  let networks: Networks;
+  let authority: Authority;
+  let server: RunningServer;
+  let turn: TurnServer;
+  let admin: FleetConnection;
+  let leases: LeaseStore;
+  let robot: Running;
+  let ann: Running;
+  let bob: Promise<Running>;
+
+  const credentials = async (name: string, role: FleetRole, robots: string[]) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots, seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  const start = (end: End, args: string[]): Running => {
+    const child = startFarhand(args, false, networks.within(end));
+    running.push(child);
+    return child;
+  };
+  const startRobot = async (end: End, name: string, secret: string): Promise<Running> => {
+    const file = path.join(folder, `${name}.turn`);
+    writeFileSync(file, secret);
+    const ice = [`fleet.iceServers=[turn:${networks.address}:${TURN_PORT}]`, `fleet.turnSecretFile=${file}`];
+    const creds = await credentials(name, 'robot', [name]);
+    const child = start(end, ['robot', '--json', '--fleet', server.url, '--creds', creds, ...ice]);
+    await child.waitFor(/on the fleet/);
+    return child;
+  };
+  const operate = (end: End, who: string, name: string): Running => {
+    const access = ['--server', server.url, '--creds', path.join(folder, `${who}.creds`)];
+    const settings = [
+      `console.deskPort=${DESK_PORT}`,
+      `console.telemetryPort=${DESK_PORT + 1}`,
+      'trace.dir=',
+    ];
+    return start(end, ['fleet', 'operate', name, '--json', ...access, ...settings]);
+  };
+  const turnServer = () => startTurn(networks.address, TURN_PORT, SECRET, networks.middle.within);
+  const transitions = (): Transition[] =>
+    robot
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('"transition"'))
+      .map((line) => JSON.parse(line) as Transition);
+  const next = async (seen: number, to: string, withinMs: number): Promise<Transition> => {
+    let found: Transition | undefined;
+    await until(`the robot ${to}`, withinMs, () => {
+      found = transitions()
+        .slice(seen)
+        .find((transition) => transition.to === to);
+      return found !== undefined;
+    });
+    return found!;
+  };
+  const until = async (what: string, withinMs: number, isSo: () => boolean | Promise<boolean>) => {
+    const startedMs = performance.now();
+    while (!(await isSo())) {
+      const said = () => running.map((child) => child.stdout() + child.stderr()).join('\n');
+      if (performance.now() - startedMs > withinMs)
+        throw new Error(`${what}: not within ${withinMs} ms\n${said()}`);
+      await sleep(20);
+    }
+    return performance.now() - startedMs;
+  };
+  /** From a latched stop, through the desk of the operator in its network. */
+  const restart = async () => {
+    const before = transitions().length;
+    const isPast = (state: string) =>
+      transitions()
+        .slice(before)
+        .some(({ to }) => to === state);
+    for (let tries = 0; tries < 30 && !isPast('engaged'); tries++) {
+      networks.ask('operator', DESK_PORT, isPast('idle') ? 'arm' : 'reset');
+      await sleep(100);
+    }
+    await next(before, 'engaged', 1000);
+  };
+  /** How far any joint went in some time, as the robot tells over the broker. */
+  const moved = async (ms: number): Promise<number> => {
+    const told: number[][] = [];
+    const subscription = admin.nats.subscribe(subjects.telemetry('arm'), {
+      callback: (_, message) => void told.push((message.json() as FleetTelemetry).measuredRad),
+    });
+    await sleep(ms);
+    subscription.unsubscribe();
+    assert.ok(told.length >= 2, `${told.length} told`);
+    const span = (values: number[]) => Math.max(...values) - Math.min(...values);
+    return Math.max(...told[0]!.map((_, joint) => span(told.map((joints) => joints[joint]!))));
+  };
+
+  before(async () => {
+    networks = await Networks.open();
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    const place = { name: 'one', host: networks.address, port: BROKER_PORT };
+    [turn, server] = await Promise.all([turnServer(), startServer(authority, place, networks.middle.within)]);
+    for (const name of ['ann', 'bob']) await credentials(name, 'operator', ['arm', 'far']);
+    admin = await connectFleet(server.url, await credentials('root', 'admin', ['*']));
+    await LeaseStore.create(admin.nats);
+    leases = await LeaseStore.open(admin.nats);
+    await createAudit(admin.nats);
+    // Takes a while: beside all else.
+    bob = startRobot('other-robot', 'far', 'another secret').then(() => operate('other-desk', 'bob', 'far'));
+    robot = await startRobot('robot', 'arm', SECRET);
+  });
+  after(async () => {
+    await Promise.all(running.map((child) => child.end()));
+    await admin?.close();
+    await server?.close();
+    await turn?.kill();
+    await networks?.close();
+  });
+
+  it('drives by way of TURN, where there is no other', async (t) => {
+    assert.equal(networks.forwards, false);
+    assert.equal(networks.reaches('robot', networks.address), true);
+    assert.equal(networks.reaches('robot', networks.addressOf('operator')), false);
+    assert.equal(networks.reaches('operator', networks.addressOf('robot')), false);
+    ann = operate('operator', 'ann', 'arm');
+    await ann.waitFor(/drives arm over WebRTC \(relay\)/);
+    await next(0, 'engaged', 8000);
+    const before = networks.datagramsInMiddle();
+    assert.ok((await moved(1000)) > 0.02, 'it moves');
+    const relayed = networks.datagramsInMiddle() - before;
+    // A hundred commands a second, and as many states.
+    assert.ok(relayed > 150, `${relayed} datagrams`);
+    t.diagnostic(`${relayed} datagrams by way of the TURN server in 1 s`);
+    const names = [...turn.said().matchAll(/user <(\d+):ann>/g)].map(([, expiresS]) => Number(expiresS));
+    assert.ok(names.length > 0, turn.said());
+    for (const expiresS of names)
+      assert.ok(Math.abs(expiresS - Date.now() / 1000 - 12 * 3600) < 60, `good until ${expiresS}`);
+  });
+
+  it('stops a robot whose network is gone, and lets it be driven again when it is back', async (t) => {
+    const seen = transitions().length;
+    const heard: number[] = [];
+    const subscription = admin.nats.subscribe(subjects.presence('arm'), {
+      callback: () => void heard.push(nowNs()),
+    });
+    networks.cut('robot');
+    const cutNs = nowNs();
+    const hold = await next(seen, 'hold', 2000);
+    const stopped = await next(seen, 'stopped', 3000);
+    assert.ok(hold.robotNs - cutNs < 0.5e9, `holds after ${(hold.robotNs - cutNs) / 1e6} ms`);
+    assert.ok(stopped.robotNs - cutNs < 2e9, `stops after ${(stopped.robotNs - cutNs) / 1e6} ms`);
+    assert.deepEqual(await roster(admin, 'arm'), []);
+    assert.ok(
+      heard.every((atNs) => atNs < cutNs + 0.5e9),
+      'heard of it afterwards',
+    );
+    // Its driver still has the lease: nobody else does.
+    assert.equal(await leases.create('arm', 'somebody'), null);
+    networks.mend('robot');
+    const mendedNs = nowNs();
+    const backMs = await until('there again', 8000, () => heard.at(-1)! > mendedNs);
+    subscription.unsubscribe();
+    // By the same process, under the same lease.
+    await until('a way again', 15_000, () => /open again \(relay\)/.test(ann.stderr()));
+    const wayMs = (nowNs() - mendedNs) / 1e6;
+    t.diagnostic(`there again after ${backMs.toFixed(0)} ms, a way again after ${wayMs.toFixed(0)} ms`);
+    assert.equal(transitions().at(-1)!.to, 'stopped');
+    await restart();
+  });
+
+  it('stops a robot whose operator’s network is gone; the lease is free in time', async () => {
+    const seen = transitions().length;
+    networks.cut('operator');
+    const cutNs = nowNs();
+    const stopped = await next(seen, 'stopped', 3000);
+    assert.ok(stopped.robotNs - cutNs < 2e9, `stops after ${(stopped.robotNs - cutNs) / 1e6} ms`);
+    assert.ok((await moved(800)) < 1e-3, 'it rests');
+    assert.equal(await leases.create('arm', 'somebody'), null);
+    await until('free', 4500, async () => (await leases.get('arm')) === null);
+    const freeMs = (nowNs() - cutNs) / 1e6;
+    assert.ok(freeMs < 4500, `free after ${freeMs} ms`);
+    await ann.waitFor(/fleet-ended.*the lease was lost/);
+    ann.process.kill('SIGKILL');
+    await ann.exited;
+    networks.mend('operator');
+    ann = operate('operator', 'ann', 'arm');
+    await ann.waitFor(/drives arm over WebRTC \(relay\)/);
+    await restart();
+  });
+
+  it('holds and stops when the TURN server is killed, and can be driven again when it is back', async (t) => {
+    const seen = transitions().length;
+    const killedNs = nowNs();
+    await turn.kill();
+    turn = await turnServer();
+    const stopped = await next(seen, 'stopped', 3000);
+    assert.ok(stopped.robotNs - killedNs < 2e9, `stops after ${(stopped.robotNs - killedNs) / 1e6} ms`);
+    assert.ok((await moved(800)) < 1e-3, 'it rests');
+    // Under the same lease, by the same process.
+    await until('a way again', 15_000, () => /open again \(relay\)/.test(ann.stderr()));
+    t.diagnostic(
+      `a way again ${((nowNs() - killedNs) / 1e6).toFixed(0)} ms after the TURN server was killed`,
+    );
+    assert.ok((await moved(600)) < 1e-3, 'it rests until it is told otherwise');
+    await restart();
+  });
+
+  it('opens no session with a TURN server that knows another secret', async () => {
+    const child = await bob;
+    assert.equal(await child.exited, 2);
+    assert.match(child.stderr(), /far did not open a session: no way was found/);
+  });
+});

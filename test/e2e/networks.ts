@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFrame } from '../../src/wire/codecs/frame.ts';
+
+/** The first three parts of their addresses. The middle is 1, the end itself 2. */
+const ENDS = {
+  robot: '198.51.100',
+  operator: '203.0.113',
+  'other-robot': '192.0.2',
+  'other-desk': '198.19.255',
+} as const;
+export type End = keyof typeof ENDS;
+const NAMES = Object.keys(ENDS) as End[];
+
+/** Why there can be no networks here; false when there can. */
+export function noNetworks(): string | false {
+  if (spawnSync('ip', ['-V']).status !== 0) return 'ip (iproute2) is not installed';
+  const veth = ['ip', 'link', 'add', 'name', 'one', 'type', 'veth', 'peer', 'name', 'two'];
+  const made = spawnSync('unshare', ['-n', ...veth]);
+  return made.status === 0 ? false : 'this machine lets nobody make networks (unshare -n, veth)';
+}
+
+function ip(...args: string[]): void {
+  const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`);
+}
+
+/** A network of its own, as long as a process that does nothing lives in it. */
+class Network {
+  readonly #keeper: ChildProcess;
+
+  private constructor(keeper: ChildProcess) {
+    this.#keeper = keeper;
+  }
+
+  static async open(): Promise<Network> {
+    const keeper = spawn('unshare', ['-n', 'sh', '-c', 'echo in; exec sleep 600'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(keeper.stdout!, 'data');
+    const network = new Network(keeper);
+    network.ip('link', 'set', 'lo', 'up');
+    return network;
+  }
+
+  get pid(): string {
+    return String(this.#keeper.pid);
+  }
+
+  /** Words before a command so that it runs here. */
+  get within(): string[] {
+    return ['nsenter', '-t', this.pid, '-n'];
+  }
+
+  run(...command: string[]): string {
+    const [enter, ...words] = [...this.within, ...command];
+    const { status, stdout, stderr } = spawnSync(enter!, words, { encoding: 'utf8' });
+    if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr}`);
+    return stdout;
+  }
+
+  ip(...args: string[]): void {
+    this.run('ip', ...args);
+  }
+
+  async close(): Promise<void> {
+    const closed = once(this.#keeper, 'close');
+    this.#keeper.kill('SIGKILL');
+    await closed;
+  }
+}
+
+/**
+ * Networks of robots and operators, each with a cable to one in the middle and no way to each other: the middle passes
+ * nothing on. This process has a cable to the middle, too.
+ */
+export class Networks {
+  readonly middle: Network;
+  /** Of the middle, from everywhere. */
+  readonly address: string;
+  readonly #ends: Record<End, Network>;
+  readonly #cable = `fh${process.pid}`;
+
+  private constructor(middle: Network, ends: Record<End, Network>) {
+    this.middle = middle;
+    this.#ends = ends;
+    for (const end of NAMES) {
+      const there = ends[end];
+      const cable = ['type', 'veth', 'peer', 'name', 'cable', 'netns', there.pid];
+      ip('link', 'add', 'name', end, 'netns', middle.pid, ...cable);
+      middle.ip('address', 'add', `${ENDS[end]}.1/24`, 'dev', end);
+      middle.ip('link', 'set', end, 'up');
+      there.ip('address', 'add', `${this.addressOf(end)}/24`, 'dev', 'cable');
+      there.ip('link', 'set', 'cable', 'up');
+      there.ip('route', 'add', 'default', 'via', `${ENDS[end]}.1`);
+    }
+    const here = `198.18.${process.pid % 256}`;
+    this.address = `${here}.1`;
+    ip('link', 'add', 'name', this.#cable, 'type', 'veth', 'peer', 'name', 'test', 'netns', middle.pid);
+    middle.ip('address', 'add', `${this.address}/30`, 'dev', 'test');
+    middle.ip('link', 'set', 'test', 'up');
+    ip('address', 'add', `${here}.2/30`, 'dev', this.#cable);
+    ip('link', 'set', this.#cable, 'up');
+  }
+
+  static async open(): Promise<Networks> {
+    const open = async (name: End) => [name, await Network.open()] as const;
+    const ends = Object.fromEntries(await Promise.all(NAMES.map(open))) as Record<End, Network>;
+    return new Networks(await Network.open(), ends);
+  }
+
+  /** Words before a command so that it runs at an end. */
+  within(end: End): string[] {
+    return this.#ends[end].within;
+  }
+
+  addressOf(end: End): string {
+    return `${ENDS[end]}.2`;
+  }
+
+  /** Whether the middle passes packets on. */
+  get forwards(): boolean {
+    return this.middle.run('cat', '/proc/sys/net/ipv4/ip_forward').trim() !== '0';
+  }
+
+  /** Pulls an end's cable out of the middle. */
+  cut(end: End): void {
+    this.middle.ip('link', 'set', end, 'down');
+  }
+
+  mend(end: End): void {
+    this.middle.ip('link', 'set', end, 'up');
+  }
+
+  /** UDP datagrams that programs in the middle took so far. */
+  datagramsInMiddle(): number {
+    const [names, values] = this.middle
+      .run('grep', '^Udp:', '/proc/net/snmp')
+      .split('\n')
+      .map((line) => line.split(' '));
+    return Number(values![names!.indexOf('InDatagrams')]);
+  }
+
+  /** Whether an end gets any answer from an address, a refusal for instance. */
+  reaches(from: End, address: string): boolean {
+    const dial = ['timeout', '0.4', 'bash', '-c', `exec 3<>/dev/tcp/${address}/9`];
+    const [enter, ...words] = [...this.within(from), ...dial];
+    return spawnSync(enter!, words, { encoding: 'utf8' }).stderr.includes('refused');
+  }
+
+  /** A request to the desk of an operator of that network. */
+  ask(end: End, deskPort: number, kind: string): void {
+    const out = new Uint8Array(128);
+    const text = Buffer.from(out.subarray(0, writeFrame('request', { kind }, out))).toString();
+    this.#ends[end].run('bash', '-c', `printf %s "$0" > /dev/udp/127.0.0.1/${deskPort}`, text);
+  }
+
+  async close(): Promise<void> {
+    ip('link', 'delete', this.#cable);
+    await Promise.all([this.middle, ...Object.values(this.#ends)].map((network) => network.close()));
+  }
+}
