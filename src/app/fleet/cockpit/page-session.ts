@@ -150,7 +150,6 @@ export class PageSession {
   }
 
   #opened(): void {
-    this.#heardNs = monotonicClock.nowNs();
     this.options.onOpened(this.#peer.path);
     this.#greet();
   }
@@ -161,6 +160,8 @@ export class PageSession {
     void this.#cockpit.ready.then(() => {
       if (this.#greeted || this.#ended) return;
       this.#greeted = true;
+      // Asked nothing before, it had nothing to say.
+      this.#heardNs = monotonicClock.nowNs();
       const rig = this.#rig;
       this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
       const { user } = this.options;
@@ -198,10 +199,10 @@ export class PageSession {
     if (this.#ended) return;
     if (asksEstop(data)) this.options.onEstop();
     if (!this.options.mayCommand()) return void this.counts.refused++;
+    if (!this.#greeted) return void this.counts.refused++;
     const nowNs = monotonicClock.nowNs();
     this.#heardNs = nowNs;
     this.#held = false;
-    if (!this.#greeted) return void this.counts.refused++;
     this.counts.fromOperator++;
     const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
     if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
