@@ -55,7 +55,16 @@ export type FleetEvent = z.infer<typeof eventSchema>;
 
 /** `farhand.audit.<robot>.<user>`: who did what. */
 export const auditSchema = z.object({
-  what: z.enum(['lease-taken', 'lease-released', 'session-opened', 'session-ended', 'estop', 'stopped']),
+  what: z.enum([
+    'lease-taken',
+    'lease-released',
+    'session-opened',
+    'session-ended',
+    'session-lost',
+    'session-reopened',
+    'estop',
+    'stopped',
+  ]),
   /** Whom it is about, where that is not who tells it. */
   who: name.optional(),
   why: z.string().max(256).optional(),
@@ -110,6 +119,8 @@ export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ended'), reason: z.string().max(128) }),
   z.object({ kind: z.literal('estop') }),
   z.object({ kind: z.literal('bye') }),
+  /** Operator → robot: whether its sound is to be sent. */
+  z.object({ kind: z.literal('want'), sound: z.boolean() }),
 ]);
 export type Control = z.infer<typeof controlSchema>;
 
