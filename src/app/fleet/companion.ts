@@ -68,7 +68,16 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
       const about = { name, model, version: packageVersion(), joints: joints.length };
       agent = new AgentThread({
         role: 'robot',
-        start: { ...access, ...about, ports: ports.slice(0, 3), key, memory, config: rig.fleet, cameras },
+        start: {
+          ...access,
+          ...about,
+          ports: ports.slice(0, 3),
+          key,
+          memory,
+          config: rig.fleet,
+          cameras,
+          rig: run,
+        },
       });
       void agent.ended.then(end);
       const ready = await agent.ready;

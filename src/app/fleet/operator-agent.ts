@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { type Control, holderOf, type Signal } from '../../fleet/messages.ts';
+import { type Control, holderOf, type SentSignal } from '../../fleet/messages.ts';
 import { subjects } from '../../fleet/subjects.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import { estopFlag, type RoleMemory } from '../shared.ts';
@@ -64,7 +64,7 @@ export class OperatorAgent {
   readonly #onEnded: (reason: string) => void;
   #lease: HeldLease | null = null;
   #session: OperatorSession | null = null;
-  #open: Extract<Signal, { kind: 'open' }> | null = null;
+  #open: Extract<SentSignal, { kind: 'open' }> | null = null;
   #key: Uint8Array = new Uint8Array();
   #watch: NodeJS.Timeout | undefined;
   #over = false;

@@ -4,7 +4,7 @@ import {
   type Control,
   controlSchema,
   parsed,
-  type Signal,
+  type SentSignal,
   type SignalReply,
   signalReplySchema,
 } from '../../fleet/messages.ts';
@@ -22,7 +22,7 @@ export interface OperatorSessionOptions {
   connection: FleetConnection;
   robot: string;
   config: FleetConfig;
-  signal: Extract<Signal, { kind: 'open' }>;
+  signal: Extract<SentSignal, { kind: 'open' }>;
   cameras: CameraIn | null;
   audio: AudioIn | null;
   /** Valid only during the call. */
@@ -125,7 +125,7 @@ export class OperatorSession {
   }
 }
 
-async function ask({ connection, robot }: OperatorSessionOptions, signal: Signal): Promise<SignalReply> {
+async function ask({ connection, robot }: OperatorSessionOptions, signal: SentSignal): Promise<SignalReply> {
   const { nats, user } = connection;
   let text: string;
   try {

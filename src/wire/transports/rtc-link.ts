@@ -247,7 +247,7 @@ export class RtcLink {
 
 const buffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
-function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
+export function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
   const [kind, hostname = '', port] = url.split(':');
   if (kind !== 'turn') return url;
   return { hostname, port: Number(port), relayType: 'TurnUdp', username: username!, password: password! };
