@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -227,7 +226,7 @@ describe('a session of a fleet', { skip }, () => {
       windows.push({ isOn, fromNs, toNs: Number(process.hrtime.bigint()) });
     }
     camera.stream(false);
-    assert.equal(await ann.end(), 0);
+    assert.equal(await ann.end(), 0, ann.stdout().slice(-1000) + ann.stderr());
     const stamps = stampsIn(traces);
     const wireMs = (wanted: boolean) =>
       percentiles(
@@ -295,7 +294,8 @@ describe('a session of a fleet', { skip }, () => {
       role.windDown();
       await role.done;
       agent.postMessage('close');
-      await once(agent, 'exit');
+      await until('closed', () => told.some((news) => news.kind === 'closed'), 8000);
+      await agent.terminate();
     }
   });
 });
