@@ -9,7 +9,10 @@ import {
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 /** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */
-export type CutNews = { kind: 'opened'; opened: OpenedLink } | { kind: 'ended'; reason: string };
+export type CutNews =
+  | { kind: 'opened'; opened: OpenedLink }
+  | { kind: 'ended'; reason: string }
+  | { kind: 'closed' };
 
 /** All that peer connections of this process send and get: it can be cut. */
 class Cable {
@@ -93,7 +96,8 @@ parentPort!.on('message', async (order: 'cut' | 'close' | { flags: SharedArrayBu
     await agent.close();
     cable.close();
     (await loadRtc()).cleanup();
-    process.exit();
+    tell({ kind: 'closed' });
+    parentPort!.close();
   }
 });
 const { opened } = await opening;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -91,6 +90,7 @@ describe('a session of a fleet', { skip }, () => {
   let server: RunningServer;
   let robot: Running;
   let ann: Running;
+  let annDesk = 0;
   let admin: FleetConnection;
   let cameras: string[];
   let operatorCameraPort = 0;
@@ -115,6 +115,7 @@ describe('a session of a fleet', { skip }, () => {
   };
 
   before(async () => {
+    process.env['XDG_STATE_HOME'] = folder;
     authority = await createAuthority(path.join(folder, 'fleet'));
     const [port = 0] = await freeUdpPorts(1);
     server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
@@ -156,7 +157,8 @@ describe('a session of a fleet', { skip }, () => {
   });
 
   it('brings the robot’s pictures to the operator’s own camera channel, stamps and all', async () => {
-    const [desk, telemetry, audio] = await freeUdpPorts(3);
+    const [desk = 0, telemetry, audio] = await freeUdpPorts(3);
+    annDesk = desk;
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
     const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
     const settings = [...cameras, `cameras.port=${operatorCameraPort}`, `trace.dir=${traces}`, HERE];
@@ -216,18 +218,23 @@ describe('a session of a fleet', { skip }, () => {
     assert.ok(tone > 100 && tone > 30 * other, `${tone} at the tone, ${other} elsewhere`);
   });
 
-  it('takes commands there in the same time, pictures or none', async (t) => {
+  it('takes commands there in the same time, pictures or none, and e-stops', async (t) => {
     await until('engaged', () => states().at(-1) === 'engaged', 8000);
     const windows: { isOn: boolean; fromNs: number; toNs: number }[] = [];
     for (const isOn of [true, false, true, false]) {
       camera.stream(isOn);
-      await sleep(200);
+      await sleep(150);
       const fromNs = Number(process.hrtime.bigint());
-      await sleep(1000);
+      await sleep(800);
       windows.push({ isOn, fromNs, toNs: Number(process.hrtime.bigint()) });
     }
+    camera.stream(true);
+    const seen = states().length;
+    await sleep(150);
+    await ask(annDesk, 'estop');
+    await until('stopped', () => states().slice(seen).includes('stopped'), 500);
     camera.stream(false);
-    assert.equal(await ann.end(), 0);
+    assert.equal(await ann.end(), 0, ann.stdout().slice(-1000) + ann.stderr());
     const stamps = stampsIn(traces);
     const wireMs = (wanted: boolean) =>
       percentiles(
@@ -295,7 +302,8 @@ describe('a session of a fleet', { skip }, () => {
       role.windDown();
       await role.done;
       agent.postMessage('close');
-      await once(agent, 'exit');
+      await until('closed', () => told.some((news) => news.kind === 'closed'), 8000);
+      await agent.terminate();
     }
   });
 });

@@ -1,5 +1,6 @@
 import type { DataChannel, IceServer as NativeIce, PeerConnection, Track } from 'node-datachannel';
 import { relayedOnly } from './relay-only.ts';
+import { hold } from './rtc-hold.ts';
 import type { loadRtc } from './webrtc.ts';
 
 type Rtc = Awaited<ReturnType<typeof loadRtc>>;
@@ -178,6 +179,7 @@ export class RtcLink {
       audio.addOpusCodec(sound.payloadType);
       audio.addSSRC(sound.ssrc, 'farhand', 'farhand', 'sound');
       this.#track = this.#connection.addTrack(audio);
+      hold(this.#track);
     }
     this.#take(this.#connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
     this.#take(this.#connection.createDataChannel('control'));
@@ -190,13 +192,14 @@ export class RtcLink {
     const camera = label.startsWith(CAMERA) ? label.slice(CAMERA.length) : null;
     const isWanted = camera === null ? ['link', 'control'].includes(label) : this.#cameras.includes(camera);
     if (this.#closed || this.#channels.has(label) || !isWanted) {
+      hold(channel);
       channel.close();
       return;
     }
     this.#channels.set(label, channel);
     if (camera !== null) return this.#takeCamera(camera, channel);
     channel.onOpen(() => this.#check());
-    channel.onClosed(() => this.#end('the peer connection closed'));
+    hold(channel, () => this.#end('the peer connection closed'));
     channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
       if (this.#closed) return;
@@ -216,7 +219,7 @@ export class RtcLink {
       this.#handlers.cameraOpen?.(name, open);
     };
     channel.onOpen(() => tell(true));
-    channel.onClosed(() => tell(false));
+    hold(channel, () => tell(false));
     channel.onError(() => tell(false));
     channel.onMessage((data) => {
       if (!this.#closed && typeof data !== 'string') this.#handlers.camera?.(name, new Uint8Array(data));
@@ -225,6 +228,7 @@ export class RtcLink {
   }
 
   #takeTrack(track: Track): void {
+    hold(track);
     this.#track = track;
     track.onMessage((rtp) => {
       if (!this.#closed) this.#handlers.sound?.(rtp);
