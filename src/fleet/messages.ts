@@ -47,7 +47,15 @@ export type FleetEvent = z.infer<typeof eventSchema>;
 
 /** `farhand.audit.<robot>.<user>`: who did what. */
 export const auditSchema = z.object({
-  what: z.enum(['lease-taken', 'lease-released', 'session-opened', 'session-ended', 'estop', 'stopped']),
+  what: z.enum([
+    'lease-taken',
+    'lease-released',
+    'handed-over',
+    'session-opened',
+    'session-ended',
+    'estop',
+    'stopped',
+  ]),
   /** Whom it is about, where that is not who tells it. */
   who: name.optional(),
   why: z.string().max(256).optional(),
@@ -55,6 +63,18 @@ export const auditSchema = z.object({
   atMs: z.number(),
 });
 export type Audit = z.infer<typeof auditSchema>;
+
+const ask = z.string().max(32);
+
+/** `farhand.ask.<robot>.<user>`, between operators: whether one hands the robot over to another. */
+export const askSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ask'), ask, holder: name }),
+  /** Somebody sees the question. */
+  z.object({ kind: z.literal('heard'), ask, to: name }),
+  /** `yes`: the lease has been given back. */
+  z.object({ kind: z.literal('answer'), ask, to: name, yes: z.boolean() }),
+]);
+export type Ask = z.infer<typeof askSchema>;
 
 export const iceServerSchema = z.object({
   url: z.string().max(256),

@@ -1,6 +1,6 @@
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import type { LinkStatus } from '../link/socket.ts';
+import type { LinkStatus } from '../link/page-link.ts';
 
 export interface Situation {
   link: LinkStatus;

@@ -1,7 +1,8 @@
 import { type AccessMessage, answerProbe } from '../../src/core/console-access.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import type { ServerMessage } from '../link/messages.ts';
-import { ConsoleLink, type LinkStatus, socketUrl } from '../link/socket.ts';
+import type { LinkStatus } from '../link/page-link.ts';
+import { ConsoleLink, socketUrl } from '../link/socket.ts';
 import { Peer } from './peer.ts';
 
 export interface HeadsetHandlers {
