@@ -1,4 +1,10 @@
-import type { FleetMessage, FleetNews, FleetReply, FleetRequest, FleetRow } from '../../src/core/fleet-console.ts';
+import type {
+  FleetMessage,
+  FleetNews,
+  FleetReply,
+  FleetRequest,
+  FleetRow,
+} from '../../src/core/fleet-console.ts';
 import type { LinkStatus } from './page-link.ts';
 
 /** The console says something every second. */
