@@ -107,7 +107,7 @@ export function startRole(
   );
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
   const video = new VideoGate((news) => void trace.then((opened) => opened?.video(news)).catch(() => {}));
-  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode, video) : null;
+  const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode, video, givenKeys) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
   eventLoop.enable();
@@ -148,8 +148,13 @@ export function startRole(
   );
   const cameras = control.ready.then(() =>
     role === 'robot'
-      ? startRobotCameras(rig, model, memory.board, memory.counters, (text) =>
-          console.error(`farhand: ${text}`),
+      ? startRobotCameras(
+          rig,
+          model,
+          memory.board,
+          memory.counters,
+          (text) => console.error(`farhand: ${text}`),
+          givenKeys,
         )
       : null,
   );
@@ -217,12 +222,12 @@ const openRecorder = (
   memory: RoleMemory,
   onSaved: (info: EpisodeInfo, file: string) => void,
   video: VideoGate,
-): RecorderThread =>
-  new RecorderThread(rig, model, memory, {
-    onSaved,
-    say: (text) => console.error(`farhand: ${text}`),
-    onVideo: (news) => video.fromRecorder(news),
-  });
+  keys?: Uint8Array[],
+): RecorderThread => {
+  const say = (text: string) => console.error(`farhand: ${text}`);
+  const hooks = { onSaved, say, onVideo: (news: VideoNews) => video.fromRecorder(news) };
+  return new RecorderThread(rig, model, memory, hooks, keys);
+};
 
 async function closeAll(opening: readonly Promise<{ close(): unknown } | null>[]): Promise<void> {
   for (const opened of await Promise.allSettled(opening))

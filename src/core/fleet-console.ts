@@ -9,9 +9,17 @@ export interface FleetRow {
   state: string;
   cause: string;
   lease: FleetLease | null;
-  link: { rttMs: number | null; fromOperatorHz: number | null; toOperatorHz: number | null } | null;
+  link: FleetLinkQuality | null;
   /** How long nothing was heard of it; null: it is there. */
   goneForMs: number | null;
+}
+
+export interface FleetLinkQuality {
+  rttMs: number | null;
+  fromOperatorHz: number | null;
+  toOperatorHz: number | null;
+  /** A page says less than an operator process: its hand, and only while it drives. */
+  client: 'operator' | 'page';
 }
 
 export interface FleetLease {

@@ -17,8 +17,16 @@ export const presenceSchema = z.object({
   cause: z.string().max(256),
   /** Who drives it; null: nobody. */
   holder: name.nullable(),
-  /** Of the session there is: round trip, and datagrams per second each way. */
-  link: z.object({ rttMs: finite, fromOperatorHz: finite, toOperatorHz: finite }).nullable(),
+  /** Of the session there is: round trip, datagrams or messages per second each way, and how many were refused. */
+  link: z
+    .object({
+      rttMs: finite,
+      fromOperatorHz: finite,
+      toOperatorHz: finite,
+      refused: z.number().optional(),
+      client: z.enum(['operator', 'page']).optional(),
+    })
+    .nullable(),
   /** Robot's wall clock. */
   atMs: z.number(),
 });
@@ -94,10 +102,14 @@ export const signalSchema = z.discriminatedUnion('kind', [
     /** Whose digest is in the holder's name: others can read the lease, not this. */
     secret: z.string().max(64),
     revision: z.int().min(1),
+    /** Who drives: an operator process that speaks the link, or a page that speaks as to a console. */
+    client: z.enum(['operator', 'page']).default('operator'),
   }),
   z.object({ kind: z.literal('answer'), session, sdp }),
 ]);
 export type Signal = z.infer<typeof signalSchema>;
+/** As it is sent: what has a default may be left out. */
+export type SentSignal = z.input<typeof signalSchema>;
 
 export const signalReplySchema = z.discriminatedUnion('kind', [
   z.object({
@@ -122,7 +134,7 @@ export const controlSchema = z.discriminatedUnion('kind', [
 export type Control = z.infer<typeof controlSchema>;
 
 /** What is not JSON of that form is null. */
-export function parsed<T>(schema: z.ZodType<T>, text: string): T | null {
+export function parsed<T>(schema: z.ZodType<T, unknown>, text: string): T | null {
   try {
     return schema.safeParse(JSON.parse(text)).data ?? null;
   } catch {

@@ -47,12 +47,12 @@ export function linkQuality({ link }: Pick<Shown, 'link'>): {
   rates: string;
 } {
   if (link === null) return { quality: 'none', text: '—', rates: 'no session' };
-  const { rttMs, fromOperatorHz, toOperatorHz } = link;
+  const { rttMs, fromOperatorHz, toOperatorHz, client } = link;
   const rate = (value: number | null) => (value === null ? '–' : `${Math.round(value)}`);
   const rates = `${rate(fromOperatorHz)} in, ${rate(toOperatorHz)} out /s`;
   const silent = fromOperatorHz !== null && fromOperatorHz < 1;
   const slow = rttMs ?? 0;
-  const sparse = fromOperatorHz !== null && fromOperatorHz < SPARSE_HZ;
+  const sparse = client === 'operator' && fromOperatorHz !== null && fromOperatorHz < SPARSE_HZ;
   const quality = silent || slow > TOO_SLOW_MS ? 'bad' : slow > SLOW_MS || sparse ? 'note' : 'good';
   const words = { good: 'good', note: sparse ? 'sparse' : 'slow', bad: silent ? 'silent' : 'too slow' }[
     quality

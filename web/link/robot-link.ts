@@ -142,12 +142,14 @@ export class RobotLink implements PageLink, PictureSource {
   #opened(): void {
     this.problem = '';
     this.#retryMs = FIRST_RETRY_MS;
-    this.#watchSilence();
+    // It starts what drives it first.
+    this.#watchSilence(OPEN_MS);
     this.#setStatus('open');
   }
 
   #hear(text: string, channel: string): void {
     if (this.status === 'open') this.#watchSilence();
+    if (text.startsWith('{"kind":"ended"')) return this.#failed(endedReason(text));
     hearText(text, {
       onMessage: (message) => this.#handlers.onMessage(message),
       onAccess: (message) => this.onAccess(message),
@@ -212,3 +214,6 @@ export class RobotLink implements PageLink, PictureSource {
     this.#handlers.onStatus(status);
   }
 }
+
+/** The robot's last word of a session. */
+const endedReason = (text: string): string => (JSON.parse(text) as { reason: string }).reason;

@@ -22,6 +22,8 @@ export interface CameraThreadOptions {
   board: SharedArrayBuffer | null;
   counters: SharedArrayBuffer;
   onNews: (news: CameraNews) => void;
+  /** Of a link whose keys are in no file. */
+  keys?: Uint8Array[] | undefined;
 }
 
 const CLOSE_MS = 2000;
@@ -35,7 +37,7 @@ export async function startCameraThread(
 ): Promise<CameraThread> {
   const workerData: CameraStart = {
     cameras: rig.cameras.list,
-    sender: frameSenderConfig(rig),
+    sender: frameSenderConfig(rig, options.keys),
     model,
     board: options.board,
     counters: options.counters,
@@ -107,12 +109,13 @@ export function startRobotCameras(
   board: SharedArrayBuffer,
   counters: SharedArrayBuffer,
   tell: (text: string) => void,
+  keys?: Uint8Array[],
 ): { close(): Promise<CameraReport[]> } | null {
   if (cameraNames(rig).length === 0) return null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
   let told = '';
-  const options: CameraThreadOptions = { board, counters, onNews: (news) => tell(newsText(news)) };
+  const options: CameraThreadOptions = { board, counters, keys, onNews: (news) => tell(newsText(news)) };
   const again = () => {
     if (closed) return;
     retry = setTimeout(() => {

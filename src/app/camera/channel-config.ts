@@ -10,12 +10,12 @@ export const cameraNames = (rig: Rig): string[] => Object.keys(rig.cameras.list)
 
 /**
  * Where and how to receive the cameras of a rig; plain data, for `openFrameReceiver` in any thread. Uses the key of the
- * link: pictures over ZeroMQ are encrypted wherever commands are.
+ * link: pictures over ZeroMQ are encrypted wherever commands are. `keys`: of a link whose keys are in no file.
  */
-export function frameReceiverConfig(rig: Rig): FrameReceiverConfig {
+export function frameReceiverConfig(rig: Rig, keys?: Uint8Array[]): FrameReceiverConfig {
   const { cameras, link } = rig;
   const host = cameras.host || link.robotHost;
-  const [key] = channelKeys('operator', rig, host);
+  const [key] = channelKeys('operator', rig, host, keys);
   return {
     wire: cameras.wire,
     host,
@@ -26,10 +26,10 @@ export function frameReceiverConfig(rig: Rig): FrameReceiverConfig {
   };
 }
 
-export function frameSenderConfig(rig: Rig): FrameSenderConfig {
+export function frameSenderConfig(rig: Rig, given?: Uint8Array[]): FrameSenderConfig {
   const { cameras, link } = rig;
   const host = cameras.listenHost || link.listenHost;
-  const keys = channelKeys('robot', rig, host);
+  const keys = channelKeys('robot', rig, host, given);
   if (keys.length > 1)
     throw new TeleopError('bad-config', 'ZeroMQ’s CURVE serves one paired key, and there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
@@ -55,9 +55,9 @@ function targets({ cameras }: Rig): { host: string; port: number }[] {
 }
 
 /** None: plain traffic, which stays on this machine unless the rig says otherwise. */
-function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string): Uint8Array[] {
+function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string, given?: Uint8Array[]): Uint8Array[] {
   const sealed = rig.cameras.wire === 'zmq' && rig.link.security === 'paired';
-  if (sealed) return linkKeys(role, rig);
+  if (sealed) return given ?? linkKeys(role, rig);
   refusePlain(rig, host);
   return [];
 }

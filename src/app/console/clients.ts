@@ -1,11 +1,10 @@
-import type { WebSocket } from 'ws';
 import type { AccessMessage, AccessNews, AccessRefusal, AccessRequest } from '../../core/console-access.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../../input/codecs/webxr.ts';
 import { writeTag } from '../../wire/codecs/frame.ts';
-import type { Access, Caller } from './access.ts';
+import type { Caller } from './access.ts';
 import { Guests } from './guests.ts';
-import { HeadsetPath } from './headset-path.ts';
+import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
 
 /** A page that cannot keep up gets no more probes. */
@@ -14,8 +13,19 @@ const TICK_MS = 250;
 const REPEAT_REFUSAL_MS = 1000;
 const MAX_REQUEST_BYTES = 1024;
 
+/** What a page is connected by: a WebSocket, or what behaves like one. */
+export interface PageSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  on(event: 'message', listener: (data: unknown, isBinary: boolean) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+}
+
 export interface ClientsOptions {
-  access: Access;
+  access: { stillKnown(caller: Caller): boolean };
   /** To the operator process: requests of the console itself, and hands. */
   ask(request: DeskRequest): void;
   hands(bytes: Uint8Array): void;
@@ -24,10 +34,12 @@ export interface ClientsOptions {
   rtcAddress: string;
   /** Why peer connections cannot be had here; told once. */
   warn(text: string): void;
+  /** Every message that was not passed on. */
+  onRefused?(reason: AccessRefusal): void;
 }
 
 interface Client {
-  socket: WebSocket;
+  socket: PageSocket;
   caller: Caller;
   path: HeadsetPath;
   told: string;
@@ -57,18 +69,22 @@ export class ConsoleClients {
   }
 
   /** Closes the socket when its device is forgotten. */
-  guard(socket: WebSocket, caller: Caller): void {
+  guard(socket: PageSocket, caller: Caller): void {
     this.#guests.add(socket, caller);
   }
 
-  /** A page came. What its messages may ask of the operator is handed to `forward`, as text. */
-  add(socket: WebSocket, caller: Caller, forward: (text: string) => void): void {
+  /**
+   * A page came. What its messages may ask of the operator is handed to `forward`, as text. `peer` is the peer
+   * connection that it has already, if it has one; what comes over that is told by `socket`.
+   */
+  add(socket: PageSocket, caller: Caller, forward: (text: string) => void, peer?: PathPeer): void {
     const path = new HeadsetPath({
       say: (message) => this.#say(client, message),
       message: (data) => this.#hear(client, data, forward),
       nowNs: this.#options.nowNs,
       rtcAddress: this.#options.rtcAddress,
       warn: (text) => this.#warnOnce(text),
+      ...(peer === undefined ? {} : { peer }),
     });
     const client: Client = { socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
     this.#clients.add(client);
@@ -162,6 +178,7 @@ export class ConsoleClients {
 
   /** Poses come all the time: theirs is told once a second. */
   #refuse(client: Client, request: string, reason: AccessRefusal): void {
+    this.#options.onRefused?.(reason);
     const nowMs = this.#nowMs();
     if (request === 'hand' || request === 'hands') {
       if (nowMs - client.refusedMs < REPEAT_REFUSAL_MS) return;

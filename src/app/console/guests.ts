@@ -1,16 +1,20 @@
-import type { WebSocket } from 'ws';
-import type { Access, Caller } from './access.ts';
+import type { Caller } from './access.ts';
+
+interface Guest {
+  close(code: number, reason: string): void;
+  on(event: 'close', listener: () => void): unknown;
+}
 
 /** Everything that is open, also what only listens. Who is forgotten loses it. */
 export class Guests {
-  readonly #access: Access;
-  readonly #guests = new Map<WebSocket, Caller>();
+  readonly #access: { stillKnown(caller: Caller): boolean };
+  readonly #guests = new Map<Guest, Caller>();
 
-  constructor(access: Access) {
+  constructor(access: { stillKnown(caller: Caller): boolean }) {
     this.#access = access;
   }
 
-  add(socket: WebSocket, caller: Caller): void {
+  add(socket: Guest, caller: Caller): void {
     this.#guests.set(socket, caller);
     socket.on('close', () => this.#guests.delete(socket));
   }

@@ -3,6 +3,15 @@ import type { DeskRequest } from '../../core/telemetry.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { DataPeer, loadRtc } from '../../wire/transports/webrtc.ts';
 
+/** A peer connection to a page. */
+export interface PathPeer {
+  readonly open: boolean;
+  /** Over the channel that may lose it. */
+  send(text: string): boolean;
+  accept(signal: unknown): boolean;
+  close(): void;
+}
+
 export interface PathOptions {
   /** Over the page's WebSocket. */
   say(message: AccessMessage): void;
@@ -11,6 +20,8 @@ export interface PathOptions {
   nowNs(): number;
   rtcAddress: string;
   warn(text: string): void;
+  /** One that there is already: none is made. */
+  peer?: PathPeer;
 }
 
 /** Probes that may still be answered. */
@@ -23,13 +34,14 @@ export class HeadsetPath {
   readonly #options: PathOptions;
   readonly #clock = new ClockSync();
   readonly #probes: number[] = [];
-  #peer: DataPeer | null = null;
+  #peer: PathPeer | null;
   #startedNs = Number.NEGATIVE_INFINITY;
   #bestNs = Number.NaN;
   #closed = false;
 
   constructor(options: PathOptions) {
     this.#options = options;
+    this.#peer = options.peer ?? null;
   }
 
   /** NaN before the first exchange. */
@@ -87,7 +99,7 @@ export class HeadsetPath {
 
   async #start(): Promise<void> {
     const nowNs = this.#options.nowNs();
-    if (nowNs - this.#startedNs < RESTART_NS) return;
+    if (this.#options.peer !== undefined || nowNs - this.#startedNs < RESTART_NS) return;
     this.#startedNs = nowNs;
     this.#peer?.close();
     this.#peer = null;

@@ -1,13 +1,7 @@
-import { createSocket } from 'node:dgram';
 import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../../core/clock.ts';
 import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/console.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import type { DeskRequest } from '../../core/telemetry.ts';
-import type { VideoNews } from '../../core/video-news.ts';
-import { encodeHello } from '../../wire/codecs/desk.ts';
-import { writeFrame } from '../../wire/codecs/frame.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
@@ -16,29 +10,16 @@ import { createApi } from './api.ts';
 import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
 import { type Door, isLoopback, openDoor } from './door.ts';
+import { helloOf } from './hello.ts';
+import { openOperatorLink } from './operator-link.ts';
 import type { Pairing } from './pairing.ts';
 import { routeSockets } from './route-sockets.ts';
 import { serveStatic, webRoot } from './static-files.ts';
 
-const MAX_REQUEST_BYTES = 1024;
 /** Of a page: requests, hands, and what a peer connection needs to be made. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 /** A page that cannot keep up gets fewer messages, never a backlog. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
-const REQUEST_KINDS = new Set([
-  'estop',
-  'reset',
-  'arm',
-  'disarm',
-  'input',
-  'playout',
-  'playout-way',
-  'home',
-  'hold',
-  'teleop',
-  'record',
-]);
-
 export interface ConsoleOptions {
   /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
   askLink?: (profile: string) => void;
@@ -60,13 +41,13 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
   const access = new Access({ trustLocal: rig.console.trustLocal });
   const accessApi = new AccessApi(access, () => door.lan);
   const api = createApi(rig, access, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
-  const operator = openOperatorLink(rig);
+  const operator = openOperatorLink(rig.console);
   const cameras = await CameraViews.open(
     rig,
     (reason) => console.error(`farhand: ${reason}`),
     (news) => operator.video(news),
   );
-  const desk = deskOf(rig, model, cameras.names);
+  const desk: Desk = { hello: helloOf(rig, model, cameras.names), link: null };
   const http = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
     else if (accessApi.handle(request, response) || api.handle(request, response)) return;
@@ -141,72 +122,11 @@ interface Desk {
   link: LinkNews | null;
 }
 
-function deskOf(rig: Rig, model: RobotModel, cameras: string[]): Desk {
-  const { groundZM, obstacles, slowdownM, stopM } = rig.robot;
-  const scene = { groundZM, obstacles, slowdownM, stopM };
-  return { hello: { kind: 'hello', model, token: null, rig: rig.name, scene, cameras }, link: null };
-}
-
 /** The profile that a page asks for; null for any other message. */
 function linkRequest(text: string): string | null {
   try {
     const { kind, profile } = JSON.parse(text) as Partial<LinkRequest>;
     return kind === 'link' && typeof profile === 'string' ? profile : null;
-  } catch {
-    return null;
-  }
-}
-
-interface OperatorLink {
-  forward(text: string): void;
-  /** A whole datagram, which the link keeps. */
-  hands(bytes: Uint8Array): void;
-  video(news: VideoNews): void;
-  onTelemetry(listener: (text: string) => void): void;
-  close(): void;
-}
-
-function openOperatorLink(rig: Rig): OperatorLink {
-  const { deskPort, telemetryPort } = rig.console;
-  const socket = createSocket('udp4');
-  const bytes = new Uint8Array(MAX_REQUEST_BYTES + 64);
-  socket.on('error', () => {});
-  const send = (port: number, length: number) => {
-    if (length > 0) socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
-  };
-  const subscribe = () => send(telemetryPort, encodeHello(1, bytes));
-  socket.bind(0, '127.0.0.1', subscribe);
-  const timer = setInterval(subscribe, 1000);
-  return {
-    forward(text) {
-      const request = parseRequest(text);
-      if (request === null) return;
-      // The recorder is none of the control thread's business.
-      const port = request.kind === 'record' ? telemetryPort : deskPort;
-      send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
-    },
-    hands(datagram) {
-      socket.send(datagram, deskPort, '127.0.0.1', () => {});
-    },
-    video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
-    onTelemetry(listener) {
-      socket.on('message', (data, from) => {
-        if (from.port === telemetryPort && from.address === '127.0.0.1') listener(data.toString());
-      });
-    },
-    close() {
-      clearInterval(timer);
-      socket.close();
-    },
-  };
-}
-
-/** Only the shape; the operator process checks the content and counts what is wrong with it. */
-function parseRequest(text: string): DeskRequest | null {
-  try {
-    const value = JSON.parse(text) as DeskRequest;
-    if (typeof value !== 'object' || value === null) return null;
-    return value.kind === 'hand' || REQUEST_KINDS.has(value.kind) ? value : null;
   } catch {
     return null;
   }

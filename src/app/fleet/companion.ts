@@ -46,8 +46,9 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
   let end: (reason: string) => void = () => {};
   const link = { ...rig.link, commandPort: 0, statePort: 0, syncPort: 0, security: 'paired' as const };
   const network = rig.robot.network === '' ? 'fleet' : rig.robot.network;
+  const run = { ...rig, link, robot: { ...rig.robot, network } };
   return {
-    rig: { ...rig, link, robot: { ...rig.robot, network } },
+    rig: run,
     keys: [key],
     async started({ memory }, { ports }) {
       const model = path.basename(rig.model);
@@ -55,7 +56,7 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
       const about = { name, model, version: packageVersion(), joints: joints.length };
       agent = new AgentThread({
         role: 'robot',
-        start: { ...access, ...about, ports: ports.slice(0, 3), key, memory, config: rig.fleet },
+        start: { ...access, ...about, ports: ports.slice(0, 3), key, memory, config: rig.fleet, rig: run },
       });
       void agent.ended.then(end);
       const ready = await agent.ready;

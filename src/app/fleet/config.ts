@@ -24,6 +24,14 @@ export const fleetConfig = z.strictObject({
     .string()
     .default('')
     .describe('the only address of this machine for peer connections; empty: all of them'),
+  audio: z
+    .string()
+    .regex(
+      /^(test|(alsa|pulse):[A-Za-z0-9][\w.:,=@+-]{0,127})?$/,
+      'write alsa:DEVICE, pulse:SOURCE or test, or leave it empty',
+    )
+    .default('')
+    .describe('robot: sound for who drives it, as alsa:DEVICE or pulse:SOURCE; test: a tone; empty: none'),
 });
 
 export type FleetConfig = z.infer<typeof fleetConfig>;

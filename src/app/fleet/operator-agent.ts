@@ -5,7 +5,7 @@ import {
   controlSchema,
   holderOf,
   parsed,
-  type Signal,
+  type SentSignal,
   type SignalReply,
   signalReplySchema,
 } from '../../fleet/messages.ts';
@@ -129,7 +129,7 @@ export class OperatorAgent {
   /** One session with the robot's agent, from the first question to the key of its link. */
   async #connect(
     rtc: Awaited<ReturnType<typeof loadRtc>>,
-    signal: Extract<Signal, { kind: 'open' }>,
+    signal: Extract<SentSignal, { kind: 'open' }>,
   ): Promise<OpenedLink> {
     const { robot, config } = this.#start;
     const offer = await this.#ask(signal);
@@ -164,7 +164,7 @@ export class OperatorAgent {
     return { ports: this.#sockets.ports, key, model: offer.model, path: link.path };
   }
 
-  async #ask(signal: Signal): Promise<SignalReply> {
+  async #ask(signal: SentSignal): Promise<SignalReply> {
     const { robot } = this.#start;
     const { nats, user } = this.#connection;
     let text: string;

@@ -19,9 +19,11 @@ import {
 import { LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
 import { turnCredentials } from '../../fleet/turn.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
+import type { Rig } from '../rig.ts';
 import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
 import { estopFlag, leaseOverFlag, type RoleMemory } from '../shared.ts';
 import { audit } from './audit.ts';
+import { PageSession } from './cockpit/page-session.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { LeaseStore } from './lease-store.ts';
@@ -40,7 +42,11 @@ export interface RobotAgentStart {
   key: Uint8Array;
   memory: Pick<RoleMemory, 'board' | 'flags'>;
   config: FleetConfig;
+  /** As the robot runs; a page's session needs a role of its own. */
+  rig: Rig;
 }
+
+type Session = RobotSession | PageSession;
 
 const PRESENCE_MS = 1000;
 const TELEMETRY_MS = 200;
@@ -49,6 +55,8 @@ const TICK_MS = 20;
 const OPENING_NS = 15e9;
 /** How long an e-stop's answer waits for the robot's own word. */
 const CONFIRM_MS = 300;
+/** The same e-stop is written down once in this time. */
+const ESTOP_TOLD_MS = 1000;
 
 /**
  * The robot's part in a fleet: tells how it is, takes one operator's datagrams while that one's lease is proven, and
@@ -63,9 +71,10 @@ export class RobotAgent {
   readonly #guard = new LeaseGuard({ graceNs: LEASE_GRACE_MS * 1e6, pollNs: LEASE_POLL_MS * 1e6 });
   readonly #timers: NodeJS.Timeout[];
   readonly name: string;
-  #session: RobotSession | null = null;
+  #session: Session | null = null;
   #sessions = 0;
   #openedNs = 0;
+  #estopTold = { user: '', why: '', atMs: 0 };
   #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
 
   private constructor(
@@ -169,9 +178,9 @@ export class RobotAgent {
     const refusal = allowed();
     if (refusal !== null) return { kind: 'refused', reason: refusal };
     this.#end('another session of its holder');
-    const { ports, key, config, model } = this.#start;
+    const { ports, key, config, model, rig } = this.#start;
     const ice = this.#ice(user);
-    const session = await RobotSession.open({
+    const options = {
       rtc: this.#rtc,
       number: ++this.#sessions,
       user,
@@ -183,22 +192,23 @@ export class RobotAgent {
       config,
       mayCommand: () => allowed() === null,
       onEstop: () => this.#stop(user, 'over the link'),
-      onOpened: (path) =>
+      onOpened: (path: string) =>
         audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
-      onEnded: (reason) => {
+      onEnded: (reason: string) => {
         if (this.#session === session) this.#end(reason);
       },
-    });
+    };
+    const session: Session =
+      signal.client === 'page'
+        ? await PageSession.open({ ...options, rig })
+        : await RobotSession.open(options);
+    // Of two that came at once there is one, the later one.
+    this.#end('another session of its holder');
     this.#session = session;
     this.#openedNs = monotonicClock.nowNs();
     this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
-    return {
-      kind: 'offer',
-      session: session.options.number,
-      sdp: await session.offer(),
-      model,
-      ice: [...ice],
-    };
+    const sdp = await session.offer();
+    return { kind: 'offer', session: session.options.number, sdp, model, ice: [...ice] };
   }
 
   #answer({ session, sdp }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
@@ -223,6 +233,11 @@ export class RobotAgent {
 
   #stop(user: string, why: string): void {
     Atomics.store(estopFlag(this.#start.memory), 0, 1);
+    // Poses repeat it for as long as it is asked for.
+    const nowMs = performance.now();
+    const told = this.#estopTold;
+    if (told.user === user && told.why === why && nowMs - told.atMs < ESTOP_TOLD_MS) return;
+    this.#estopTold = { user, why, atMs: nowMs };
     audit(this.#connection, this.name, { what: 'estop', who: user, why });
   }
 
@@ -265,14 +280,16 @@ export class RobotAgent {
     this.#tell(subjects.presence(this.name), presence);
   }
 
-  #linkQuality(session: RobotSession): NonNullable<Presence['link']> {
-    const { fromOperator, toOperator } = session.counts;
+  #linkQuality(session: Session): NonNullable<Presence['link']> {
+    const { fromOperator, toOperator, refused } = session.counts;
     const atNs = monotonicClock.nowNs();
     const perS = 1e9 / (atNs - this.#told.atNs);
     const link = {
       rttMs: session.rttMs,
       fromOperatorHz: (fromOperator - this.#told.fromOperator) * perS,
       toOperatorHz: (toOperator - this.#told.toOperator) * perS,
+      refused,
+      client: session instanceof PageSession ? ('page' as const) : ('operator' as const),
     };
     this.#told = { fromOperator, toOperator, atNs };
     return link;

@@ -31,10 +31,11 @@ export class RecorderThread {
   #status: RecorderStatus;
   #presses = Number.NaN;
 
-  constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks) {
+  /** `keys`: of a link whose keys are in no file. */
+  constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
     this.#hooks = hooks;
     this.#wanted = recorderFlag(memory);
-    this.#start = workerStart(rig, model, memory);
+    this.#start = workerStart(rig, model, memory, keys);
     this.#status = idle(rig.record.task);
     if (rig.record.start === 'engage') this.#open();
     mendLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
@@ -113,14 +114,19 @@ const idle = (task: string): RecorderStatus => ({
   message: '',
 });
 
-function workerStart(rig: Rig, model: RobotModel, memory: RoleMemory): RecordWorkerStart {
+function workerStart(
+  rig: Rig,
+  model: RobotModel,
+  memory: RoleMemory,
+  keys?: Uint8Array[],
+): RecordWorkerStart {
   const { dir, task, start, staleMs, missingMs, minFreeMb, limits } = rig.record;
   const cameras = cameraNames(rig);
   return {
     rows: memory.rowRing,
     traces: memory.rowTraceRing,
     counters: memory.counters,
-    receiver: cameras.length === 0 ? null : frameReceiverConfig(rig),
+    receiver: cameras.length === 0 ? null : frameReceiverConfig(rig, keys),
     parts: {
       dir,
       task,

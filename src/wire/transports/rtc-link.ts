@@ -164,7 +164,7 @@ export class RtcLink {
   }
 }
 
-function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
+export function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
   const [kind, hostname = '', port] = url.split(':');
   if (kind !== 'turn') return url;
   return { hostname, port: Number(port), relayType: 'TurnUdp', username: username!, password: password! };

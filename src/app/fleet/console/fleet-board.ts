@@ -115,5 +115,6 @@ function rounded(link: NonNullable<Presence['link']>): NonNullable<FleetRow['lin
     rttMs: round(link.rttMs, 1),
     fromOperatorHz: round(link.fromOperatorHz, 5),
     toOperatorHz: round(link.toOperatorHz, 5),
+    client: link.client ?? 'operator',
   };
 }

@@ -1,0 +1,79 @@
+import { createSocket } from 'node:dgram';
+import type { DeskRequest } from '../../core/telemetry.ts';
+import type { VideoNews } from '../../core/video-news.ts';
+import { encodeHello } from '../../wire/codecs/desk.ts';
+import { writeFrame } from '../../wire/codecs/frame.ts';
+import type { Rig } from '../rig.ts';
+
+const MAX_REQUEST_BYTES = 1024;
+const REQUEST_KINDS = new Set([
+  'estop',
+  'reset',
+  'arm',
+  'disarm',
+  'input',
+  'playout',
+  'playout-way',
+  'home',
+  'hold',
+  'teleop',
+  'record',
+]);
+
+/** From a page's side to the operator process of the same machine, and back. */
+export interface OperatorLink {
+  forward(text: string): void;
+  /** A whole datagram, which the link keeps. */
+  hands(bytes: Uint8Array): void;
+  video(news: VideoNews): void;
+  onTelemetry(listener: (text: string) => void): void;
+  close(): void;
+}
+
+export function openOperatorLink({
+  deskPort,
+  telemetryPort,
+}: Pick<Rig['console'], 'deskPort' | 'telemetryPort'>): OperatorLink {
+  const socket = createSocket('udp4');
+  const bytes = new Uint8Array(MAX_REQUEST_BYTES + 64);
+  socket.on('error', () => {});
+  const send = (port: number, length: number) => {
+    if (length > 0) socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
+  };
+  const subscribe = () => send(telemetryPort, encodeHello(1, bytes));
+  socket.bind(0, '127.0.0.1', subscribe);
+  const timer = setInterval(subscribe, 1000);
+  return {
+    forward(text) {
+      const request = parseRequest(text);
+      if (request === null) return;
+      // The recorder is none of the control thread's business.
+      const port = request.kind === 'record' ? telemetryPort : deskPort;
+      send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
+    },
+    hands(datagram) {
+      socket.send(datagram, deskPort, '127.0.0.1', () => {});
+    },
+    video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
+    onTelemetry(listener) {
+      socket.on('message', (data, from) => {
+        if (from.port === telemetryPort && from.address === '127.0.0.1') listener(data.toString());
+      });
+    },
+    close() {
+      clearInterval(timer);
+      socket.close();
+    },
+  };
+}
+
+/** Only the shape; the operator process checks the content and counts what is wrong with it. */
+function parseRequest(text: string): DeskRequest | null {
+  try {
+    const value = JSON.parse(text) as DeskRequest;
+    if (typeof value !== 'object' || value === null) return null;
+    return value.kind === 'hand' || REQUEST_KINDS.has(value.kind) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,211 @@
+import { monotonicClock } from '../../../core/clock.ts';
+import { PagePeer } from '../../../wire/transports/page-peer.ts';
+import { cameraNames } from '../../camera/channel-config.ts';
+import { ConsoleClients } from '../../console/clients.ts';
+import { helloOf } from '../../console/hello.ts';
+import { type OperatorLink, openOperatorLink } from '../../console/operator-link.ts';
+import { freeUdpPorts } from '../../free-ports.ts';
+import type { Rig } from '../../rig.ts';
+import { loadModel } from '../../robot-models.ts';
+import { AUDIO } from '../audio-source.ts';
+import { LinkSockets } from '../link-sockets.ts';
+import type { SessionOptions } from '../robot-session.ts';
+import { ChannelSocket } from './channel-socket.ts';
+import { openMedia } from './media.ts';
+import { PageEcho } from './page-echo.ts';
+import { asksEstop, probeAnswered } from './page-words.ts';
+import { CockpitProcess } from './process.ts';
+import { cockpitRig } from './rig.ts';
+
+export interface PageSessionOptions extends SessionOptions {
+  /** Of the robot. */
+  rig: Rig;
+}
+
+interface Inside {
+  /** Towards the robot, and towards the operator role: between them is the gate. */
+  robot: LinkSockets;
+  role: LinkSockets;
+  deskPort: number;
+  telemetryPort: number;
+}
+
+const WATCH_MS = 100;
+/** A page answers probes all the time. One that does not is not there: the robot holds, then the session ends. */
+const HOLD_NS = 1e9;
+const SILENT_NS = 3e9;
+
+/**
+ * A page's way to the robot: its peer connection, and behind it an operator role on this machine, which the page speaks
+ * to as to that of a console. The lease is looked at for every message of the page and every datagram of the role; an
+ * e-stop needs none.
+ */
+export class PageSession {
+  readonly options: PageSessionOptions;
+  readonly counts = { fromOperator: 0, toOperator: 0, refused: 0 };
+  readonly #rig: Rig;
+  readonly #inside: Inside;
+  readonly #peer: PagePeer;
+  readonly #socket: ChannelSocket;
+  readonly #clients: ConsoleClients;
+  readonly #operator: OperatorLink;
+  readonly #cockpit: CockpitProcess;
+  readonly #echo = new PageEcho();
+  readonly #watch: NodeJS.Timeout;
+  #media: { close(): void } | null = null;
+  #heardNs = Number.POSITIVE_INFINITY;
+  #held = false;
+  #greeted = false;
+  #ended = false;
+
+  private constructor(options: PageSessionOptions, inside: Inside) {
+    const { rtc, rig, key, ice, config } = options;
+    this.options = options;
+    this.#inside = inside;
+    this.#rig = cockpitRig(rig, { ...inside, link: inside.role.ports });
+    const { rtcAddress: bindAddress, relayOnly } = config;
+    const audio = config.audio === '' ? null : AUDIO;
+    const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), audio };
+    this.#peer = new PagePeer(rtc, settings, {
+      text: (text) => this.#hear(text),
+      pose: (data) => this.#hear(data),
+      stray: () => void this.counts.refused++,
+      opened: () => this.#opened(),
+      closed: (why) => this.#over(why),
+    });
+    this.#socket = new ChannelSocket(this.#peer, (reason) => this.#over(reason));
+    this.#operator = openOperatorLink(inside);
+    this.#clients = this.#rules();
+    this.#operator.onTelemetry((text) => {
+      if (this.#greeted && this.#peer.tell(text)) this.counts.toOperator++;
+    });
+    inside.role.onOut((bytes) => {
+      if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
+    });
+    inside.robot.onOut((bytes) => void inside.role.in(bytes));
+    this.#cockpit = new CockpitProcess({ rig: this.#rig, key }, (reason) => this.#over(reason));
+    this.#cockpit.ready.then(
+      () => this.#greet(),
+      () => {},
+    );
+    this.#watch = setInterval(() => this.#watchPage(), WATCH_MS);
+  }
+
+  static async open(options: PageSessionOptions): Promise<PageSession> {
+    const [robot, role, [deskPort = 0, telemetryPort = 0]] = await Promise.all([
+      LinkSockets.open(options.ports),
+      LinkSockets.open(),
+      freeUdpPorts(2),
+    ]);
+    return new PageSession(options, { robot, role, deskPort, telemetryPort });
+  }
+
+  get isOpen(): boolean {
+    return this.#peer.isOpen;
+  }
+
+  get rttMs(): number | null {
+    return this.#peer.rttMs;
+  }
+
+  offer(): Promise<string> {
+    return this.#peer.description();
+  }
+
+  accept(answer: string): boolean {
+    return this.#peer.accept(answer);
+  }
+
+  close(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearInterval(this.#watch);
+    // First of all nothing reaches the robot any more.
+    this.#inside.robot.close();
+    this.#inside.role.close();
+    this.#peer.say(JSON.stringify({ kind: 'ended', reason }));
+    this.#clients.close();
+    this.#operator.close();
+    this.#media?.close();
+    this.#cockpit.end();
+    // A moment for the last word to leave.
+    setTimeout(() => this.#peer.close(), 50);
+  }
+
+  #rules(): ConsoleClients {
+    return new ConsoleClients({
+      access: { stillKnown: () => true },
+      ask: (request) => this.#operator.forward(JSON.stringify(request)),
+      hands: (bytes) => this.#operator.hands(bytes),
+      nowNs: monotonicClock.nowNs,
+      rtcAddress: '',
+      warn: () => {},
+      onRefused: () => void this.counts.refused++,
+    });
+  }
+
+  #opened(): void {
+    this.#heardNs = monotonicClock.nowNs();
+    this.options.onOpened(this.#peer.path);
+    this.#greet();
+  }
+
+  /** Once the page is there and the role is, whichever comes last. */
+  #greet(): void {
+    if (this.#greeted || this.#ended || !this.#peer.isOpen) return;
+    void this.#cockpit.ready.then(() => {
+      if (this.#greeted || this.#ended) return;
+      this.#greeted = true;
+      const rig = this.#rig;
+      this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
+      const { user } = this.options;
+      const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
+      this.#clients.add(this.#socket, caller, (text) => this.#operator.forward(text), {
+        open: true,
+        send: (text) => this.#peer.probe(text),
+        accept: () => false,
+        close() {},
+      });
+      this.#show();
+    });
+  }
+
+  #show(): void {
+    const { key, config } = this.options;
+    this.#media = openMedia(this.#rig, [key], config, {
+      picture: (frame) => {
+        const fits = !this.#echo.isBehind(monotonicClock.nowNs());
+        if (fits && this.#peer.show(frame.camera, frame.bytes)) this.counts.toOperator++;
+      },
+      sound: (rtp) => void this.#peer.sound(rtp),
+      video: (news) => this.#operator.video(news),
+    });
+  }
+
+  /** Every message of the page comes here first. */
+  #hear(data: string | Uint8Array): void {
+    if (this.#ended) return;
+    if (asksEstop(data)) this.options.onEstop();
+    if (!this.options.mayCommand()) return void this.counts.refused++;
+    const nowNs = monotonicClock.nowNs();
+    this.#heardNs = nowNs;
+    this.#held = false;
+    if (!this.#greeted) return void this.counts.refused++;
+    this.counts.fromOperator++;
+    const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
+    if (t0Ns !== null) this.#echo.answered(t0Ns, nowNs);
+    this.#socket.hear(data);
+  }
+
+  #watchPage(): void {
+    const silentNs = monotonicClock.nowNs() - this.#heardNs;
+    if (silentNs > SILENT_NS) return this.#over('the page fell silent');
+    if (silentNs < HOLD_NS || this.#held) return;
+    this.#held = true;
+    this.#operator.forward('{"kind":"hold"}');
+  }
+
+  #over(reason: string): void {
+    if (!this.#ended) this.options.onEnded(reason);
+  }
+}

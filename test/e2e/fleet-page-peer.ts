@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataChannel, PeerConnection } from 'node-datachannel';
+import type { FleetConnection } from '../../src/app/fleet/connection.ts';
+import { HeldLease } from '../../src/app/fleet/held-lease.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import type { Telemetry } from '../../src/core/telemetry.ts';
+import { holderOf, type SignalReply } from '../../src/fleet/messages.ts';
+import { subjects } from '../../src/fleet/subjects.ts';
+import { loadRtc } from '../../src/wire/transports/webrtc.ts';
+
+export type Json = Record<string, unknown>;
+
+const HERE = { iceServers: [], bindAddress: '127.0.0.1' };
+/** Of a page's clock: another zero than this machine's. */
+const nowNs = () => performance.now() * 1e6;
+
+/** A page without a browser: takes the lease of a robot, drives it over a peer connection, keeps what it hears. */
+export class FleetPage {
+  readonly heard: Json[] = [];
+  readonly news: Telemetry[] = [];
+  readonly pictures = new Map<string, Uint8Array[]>();
+  readonly channels = new Map<string, DataChannel>();
+  readonly lease: HeldLease;
+  readonly #peer: PeerConnection;
+  readonly #hand: NodeJS.Timeout;
+  /** What its hand does; null: nothing is sent. */
+  hand: { clutch: boolean; positionM: number[] } | null = null;
+  answersProbes = true;
+  probes = { page: 0, poses: 0 };
+  closed = false;
+
+  private constructor(lease: HeldLease, peer: PeerConnection) {
+    this.lease = lease;
+    this.#peer = peer;
+    peer.onDataChannel((channel) => this.#take(channel));
+    peer.onStateChange((state) => {
+      if (state === 'closed' || state === 'failed' || state === 'disconnected') this.closed = true;
+    });
+    this.#hand = setInterval(() => {
+      if (this.hand !== null) this.say({ kind: 'hand', ...this.hand, ...REST, takenMs: performance.now() });
+    }, 16);
+  }
+
+  static async open({ nats, user }: FleetConnection, robot: string): Promise<FleetPage> {
+    const rtc = await loadRtc();
+    const secret = randomBytes(24).toString('base64url');
+    const holder = holderOf(user, secret);
+    const lease = await HeldLease.take(await LeaseStore.open(nats), robot, holder, () => {});
+    const open = { kind: 'open', client: 'page', holder, secret, revision: lease.revision };
+    const offer = await signal(nats, robot, user, open);
+    if (offer.kind !== 'offer') {
+      await lease.release();
+      throw new Error(`no offer: ${JSON.stringify(offer)}`);
+    }
+    const peer = new rtc.PeerConnection('page', HERE);
+    const page = new FleetPage(lease, peer);
+    const gathered = new Promise<void>((resolve) => {
+      peer.onGatheringStateChange((state) => {
+        if (state === 'complete') resolve();
+      });
+    });
+    peer.setRemoteDescription(offer.sdp, 'offer');
+    await gathered;
+    const { sdp } = peer.localDescription()!;
+    const reply = await signal(nats, robot, user, { kind: 'answer', session: offer.session, sdp });
+    if (reply.kind !== 'accepted') throw new Error(`not accepted: ${JSON.stringify(reply)}`);
+    return page;
+  }
+
+  say(message: Json): void {
+    this.send('page', JSON.stringify(message));
+  }
+
+  send(channel: string, data: string | Uint8Array): void {
+    try {
+      if (typeof data === 'string') this.channels.get(channel)!.sendMessage(data);
+      else this.channels.get(channel)!.sendMessageBinary(data);
+    } catch {
+      // It closed meanwhile.
+    }
+  }
+
+  /** The first message of that kind, from now or before. */
+  async hear(kind: string, fits: (message: Json) => boolean = () => true, withinMs = 3000): Promise<Json> {
+    return this.until(
+      `heard ${kind}`,
+      () => this.heard.find((each) => each['kind'] === kind && fits(each)),
+      withinMs,
+    );
+  }
+
+  async until<T>(what: string, found: () => T | undefined | false, withinMs = 3000): Promise<T> {
+    for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(5)) {
+      const value = found();
+      if (value !== undefined && value !== false) return value;
+    }
+    const last = this.heard.slice(-4).map((each) => JSON.stringify(each).slice(0, 300));
+    throw new Error(
+      `not ${what} within ${withinMs} ms; ${JSON.stringify(this.news.at(-1)?.robot)} ${last.join('\n')}`,
+    );
+  }
+
+  get robot(): NonNullable<Telemetry['robot']> | undefined {
+    return this.news.at(-1)?.robot ?? undefined;
+  }
+
+  async state(wanted: string, withinMs = 3000): Promise<void> {
+    await this.until(wanted, () => this.robot?.state === wanted, withinMs);
+  }
+
+  /** From whatever state to a robot that follows the hand. */
+  async drive(): Promise<void> {
+    this.hand = { clutch: false, positionM: [0, 0, 0] };
+    const tries = [...Array(40).keys()];
+    for (const _ of tries) {
+      const { state } = this.robot ?? { state: '' };
+      if (state === 'armed' || state === 'hold') break;
+      this.say({ kind: state === 'idle' ? 'arm' : 'reset' });
+      await sleep(100);
+    }
+    await sleep(100);
+    this.hand = { clutch: true, positionM: [0, 0, 0] };
+    await this.state('engaged');
+  }
+
+  close(): void {
+    clearInterval(this.#hand);
+    for (const channel of this.channels.values()) channel.close();
+    this.#peer.close();
+  }
+
+  #take(channel: DataChannel): void {
+    const label = channel.getLabel();
+    this.channels.set(label, channel);
+    channel.onMessage((data) => {
+      if (typeof data === 'string') this.#hear(label, JSON.parse(data) as Json);
+      else this.#see(label, new Uint8Array(data));
+    });
+    channel.onClosed(() => {
+      if (label === 'page') this.closed = true;
+    });
+  }
+
+  #hear(label: string, message: Json): void {
+    if (message['kind'] === 'probe') {
+      this.probes[label as 'page' | 'poses']++;
+      const answer = { kind: 'probed', t0: message['t0'], t1: nowNs(), t2: nowNs() };
+      if (this.answersProbes) this.send(label, JSON.stringify(answer));
+    } else if (message['kind'] === 'telemetry') this.news.push(message as unknown as Telemetry);
+    else this.heard.push(message);
+  }
+
+  #see(label: string, jpeg: Uint8Array): void {
+    const seen = this.pictures.get(label) ?? [];
+    seen.push(jpeg.slice());
+    this.pictures.set(label, seen);
+  }
+}
+
+const REST = { quatXyzw: [0, 0, 0, 1], gripper: 0 };
+
+export async function signal(
+  nats: FleetConnection['nats'],
+  robot: string,
+  user: string,
+  message: Json,
+): Promise<SignalReply> {
+  const reply = await nats.request(subjects.signal(robot, user), JSON.stringify(message), { timeout: 5000 });
+  return reply.json<SignalReply>();
+}

@@ -1,0 +1,270 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { roster } from '../../src/app/fleet/roster.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
+import type { FleetRole } from '../../src/fleet/subjects.ts';
+import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
+import { type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { FleetPage, signal } from './fleet-page-peer.ts';
+
+const missing = spawnSync('nats-server', ['--version']).status !== 0;
+const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+/** From the page's word to the robot's own record of the stop; docs/fleet.md states it. */
+const ESTOP_MS = 100;
+
+interface Transition {
+  to: string;
+  cause: string;
+  robotNs: number;
+}
+
+describe('a page that drives a robot of the fleet', { skip }, () => {
+  let authority: Authority;
+  let server: RunningServer;
+  let robot: Running;
+  let admin: FleetConnection;
+  let ann: FleetConnection;
+  let bob: FleetConnection;
+  let page: FleetPage;
+  const folder = temporaryFolder();
+  const traces = path.join(folder, 'traces');
+  const pages: FleetPage[] = [];
+
+  const enter = async (name: string, role: FleetRole) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots: ['arm'], seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  const transitions = (): Transition[] =>
+    robot
+      .stdout()
+      .split('\n')
+      .filter((line) => line.includes('"transition"'))
+      .map((line) => JSON.parse(line) as Transition);
+  const next = async (seen: number, to: string, withinMs: number): Promise<Transition> => {
+    for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(5)) {
+      const found = transitions()
+        .slice(seen)
+        .find((each) => each.to === to);
+      if (found) return found;
+    }
+    throw new Error(`not ${to} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}`);
+  };
+  const openPage = async (who: FleetConnection) => {
+    const opened = await FleetPage.open(who, 'arm');
+    pages.push(opened);
+    await opened.hear('hello', () => true, 15_000);
+    await opened.until('telemetry of the robot', () => opened.robot !== undefined, 5000);
+    return opened;
+  };
+  const cockpits = (): number[] =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          const [, ppid] = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+          const isOurs = Number(ppid) === robot.process.pid;
+          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cockpit');
+        } catch {
+          return false;
+        }
+      });
+  const nowNs = () => Number(process.hrtime.bigint());
+  const targets = () => [...page.robot!.targetRad];
+
+  before(async () => {
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    const [port = 0] = await freeUdpPorts(1);
+    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
+    const [arm, root, annFile, bobFile] = await Promise.all([
+      enter('arm', 'robot'),
+      enter('root', 'admin'),
+      enter('ann', 'operator'),
+      enter('bob', 'operator'),
+    ]);
+    admin = await connectFleet(server.url, root);
+    await LeaseStore.create(admin.nats);
+    await createAudit(admin.nats);
+    [ann, bob] = await Promise.all([connectFleet(server.url, annFile), connectFleet(server.url, bobFile)]);
+    const cameras = [
+      `cameras.port=${await freeTcpPort('127.0.0.1', 24_753)}`,
+      ...['fpsHz=10', 'widthPx=160', 'heightPx=120'].map((text) => `cameras.list.front.${text}`),
+    ];
+    const settings = ['fleet.rtcAddress=127.0.0.1', `trace.dir=${traces}`, ...cameras];
+    robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
+    await robot.waitFor(/on the fleet/);
+  });
+  after(async () => {
+    for (const each of pages) {
+      each.close();
+      await each.lease.release().catch(() => {});
+    }
+    await robot?.end();
+    await Promise.all([admin, ann, bob].map((each) => each?.close()));
+    await server?.close();
+  });
+
+  it('is told model, scene and cameras first, then who is in control', async () => {
+    page = await openPage(ann);
+    const [hello] = page.heard;
+    assert.equal(hello!['kind'], 'hello');
+    assert.equal((hello!['model'] as { name: string }).name, 'ur3');
+    assert.deepEqual(hello!['cameras'], ['front']);
+    assert.equal((hello!['scene'] as { groundZM: number }).groundZM, 0);
+    const access = await page.hear('access');
+    assert.deepEqual(access, { kind: 'access', role: 'operator', inControl: false, holder: null, pages: 1 });
+    assert.deepEqual([...page.channels.keys()].sort(), ['camera:front', 'news', 'page', 'poses']);
+    assert.deepEqual(page.news.at(-1)!.input.available, ['page', 'webxr']);
+    assert.equal(cockpits().length, 1, 'a process of its own');
+  });
+
+  it('has its clock known by probes over the channel of its poses', async () => {
+    const way = await page.hear('path', (each) => each['uncertaintyMs'] !== null, 5000);
+    assert.equal(way['over'], 'webrtc');
+    assert.ok(page.probes.poses > 0 && (way['uncertaintyMs'] as number) < 50, JSON.stringify(way));
+  });
+
+  it('drives it: the joints’ targets follow its hand', async () => {
+    page.say({ kind: 'input', name: 'page' });
+    await page.drive();
+    const before = targets();
+    page.hand = { clutch: true, positionM: [0, 0.06, 0] };
+    await page.until('moved', () => targets().some((rad, i) => Math.abs(rad - before[i]!) > 0.05), 4000);
+    const [presence] = await roster(admin, 'arm');
+    assert.equal(presence?.holder, 'ann');
+    assert.equal(presence?.link?.client, 'page');
+    assert.ok(presence!.link!.fromOperatorHz! > 10, JSON.stringify(presence));
+  });
+
+  it('sees its camera', async () => {
+    const seen = await page.until('seen', () => page.pictures.get('camera:front'), 5000);
+    const [jpeg] = seen;
+    assert.deepEqual([...jpeg!.subarray(0, 3)], [0xff, 0xd8, 0xff]);
+    const before = seen.length;
+    await page.until('two more', () => seen.length >= before + 2);
+  });
+
+  it('says nothing that is no message and changes anything by it', async () => {
+    const before = transitions().length;
+    const refused = async () => (await roster(admin, 'arm'))[0]!.link!.refused!;
+    const earlier = await refused();
+    const junk = [
+      new Uint8Array(0),
+      new Uint8Array(40).fill(0xa5),
+      new Uint8Array(20_000),
+      'junk',
+      '{"kind":',
+    ];
+    for (const channel of page.channels.keys()) for (const each of junk) page.send(channel, each);
+    page.say({ kind: 'hand', clutch: 'yes' });
+    page.say({ kind: 'input', name: 'nobody' });
+    page.say({ kind: 'rtc-start' });
+    for (const request of ['', 'hands'])
+      await page.hear('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
+    await sleep(1200);
+    // Not each of them: what may be lost may be lost, and no channel carries an empty message everywhere.
+    assert.ok((await refused()) >= earlier + 12, `${await refused()} refused, ${earlier} before`);
+    assert.ok(page.news.at(-1)!.counters['malformed']! >= 2, JSON.stringify(page.news.at(-1)!.counters));
+    assert.deepEqual(transitions().slice(before), []);
+    assert.equal(page.robot!.state, 'engaged');
+  });
+
+  it('is the only one: nobody else gets in, by a page or otherwise', async () => {
+    await assert.rejects(FleetPage.open(bob, 'arm'), /arm is driven by ann/);
+    const lease = await (await LeaseStore.open(bob.nats)).get('arm');
+    const claim = { kind: 'open', holder: lease!.holder, secret: 'guessed', revision: lease!.revision };
+    for (const client of ['page', 'operator'])
+      assert.deepEqual(await signal(bob.nats, 'arm', 'bob', { ...claim, client }), {
+        kind: 'refused',
+        reason: 'not-holder',
+      });
+    const wrong = await signal(bob.nats, 'arm', 'bob', { ...claim, client: 'tourist' });
+    assert.deepEqual(wrong, { kind: 'refused', reason: 'malformed' });
+    assert.equal(page.robot!.state, 'engaged');
+  });
+
+  it(`stops it within ${ESTOP_MS} ms, by a word or by a pose`, async () => {
+    const seen = transitions().length;
+    const askedNs = nowNs();
+    page.say({ kind: 'estop' });
+    const stopped = await next(seen, 'stopped', 1000);
+    const tookMs = (stopped.robotNs - askedNs) / 1e6;
+    console.log(`# e-stop over the page's channel: ${tookMs.toFixed(1)} ms`);
+    assert.ok(tookMs < ESTOP_MS, `${tookMs} ms`);
+    await page.state('stopped');
+    await page.drive();
+    const again = transitions().length;
+    const bytes = new Uint8Array(XR_MAX_BYTES);
+    const length = encodeXr({ ...emptyXr(), estop: true }, bytes);
+    const posedNs = nowNs();
+    page.send('poses', bytes.subarray(0, length));
+    const posed = await next(again, 'stopped', 1000);
+    assert.ok((posed.robotNs - posedNs) / 1e6 < ESTOP_MS, `${(posed.robotNs - posedNs) / 1e6} ms`);
+  });
+
+  it('holds when the hand stays away, and ends when the page does', async () => {
+    await page.state('stopped');
+    await page.drive();
+    const seen = transitions().length;
+    page.hand = null;
+    page.answersProbes = false;
+    await next(seen, 'hold', 1000);
+    const stopped = await next(seen, 'stopped', 5000);
+    assert.match(stopped.cause, /lease over/);
+    assert.equal((await page.hear('ended'))['reason'], 'the page fell silent');
+    page.close();
+    await page.lease.release();
+  });
+
+  it('does not move when the process beside it is killed', async () => {
+    page = await openPage(ann);
+    await page.drive();
+    const seen = transitions().length;
+    const [cockpit] = cockpits();
+    const killedNs = nowNs();
+    process.kill(cockpit!, 'SIGKILL');
+    const stopped = await next(seen, 'stopped', 2000);
+    const tookMs = (stopped.robotNs - killedNs) / 1e6;
+    console.log(`# robot stopped ${tookMs.toFixed(1)} ms after its cockpit was killed`);
+    assert.ok(tookMs < 500, `${tookMs} ms`);
+    assert.match(String((await page.hear('ended'))['reason']), /cockpit ended \(SIGKILL\)/);
+    await page.until('closed', () => page.closed);
+    page.close();
+    await page.lease.release();
+  });
+
+  it('is out when its lease is taken away, and the robot stops', async () => {
+    page = await openPage(ann);
+    await page.drive();
+    const seen = transitions().length;
+    const store = await LeaseStore.open(admin.nats);
+    await store.release('arm', (await store.get('arm'))!.revision);
+    const stopped = await next(seen, 'stopped', 2000);
+    assert.match(stopped.cause, /lease over/);
+    await page.hear('ended');
+    await page.until('closed', () => page.closed);
+    for (let waits = 0; waits < 100 && cockpits().length > 0; waits++) await sleep(50);
+    assert.deepEqual(cockpits(), []);
+  });
+
+  it('leaves a trace at the robot, with its own stamps in it, and a word in the log', async () => {
+    const stamps = stampsIn(traces);
+    assert.ok(stamps.length > 100, `${stamps.length} commands`);
+    const told = (await readAudit(admin.nats, 'arm', 100)).map(
+      ({ by, what, who = '' }) => `${by} ${what} ${who}`,
+    );
+    for (const line of ['arm session-opened ann', 'arm estop ann', 'arm session-ended ann'])
+      assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`);
+  });
+});
