@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DataChannel, PeerConnection } from 'node-datachannel';
+import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
 import type { FleetConnection } from '../../src/app/fleet/connection.ts';
 import { HeldLease } from '../../src/app/fleet/held-lease.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
@@ -24,6 +24,9 @@ export class FleetPage {
   readonly lease: HeldLease;
   readonly #peer: PeerConnection;
   readonly #hand: NodeJS.Timeout;
+  #track: Track | null = null;
+  /** RTP packets of the robot's sound. */
+  readonly sound: Uint8Array[] = [];
   /** What its hand does; null: nothing is sent. */
   hand: { clutch: boolean; positionM: number[] } | null = null;
   answersProbes = true;
@@ -34,6 +37,10 @@ export class FleetPage {
     this.lease = lease;
     this.#peer = peer;
     peer.onDataChannel((channel) => this.#take(channel));
+    peer.onTrack((track) => {
+      this.#track = track;
+      track.onMessage((rtp) => void this.sound.push(new Uint8Array(rtp)));
+    });
     peer.onStateChange((state) => {
       if (state === 'closed' || state === 'failed' || state === 'disconnected') this.closed = true;
     });
@@ -127,6 +134,7 @@ export class FleetPage {
   close(): void {
     clearInterval(this.#hand);
     for (const channel of this.channels.values()) channel.close();
+    this.#track?.close();
     this.#peer.close();
   }
 
