@@ -11,6 +11,8 @@ const fleet = consoleKind.fleet!;
 
 document.body.dataset['console'] = 'fleet';
 startThemeButton();
+const pair = document.querySelector<HTMLElement>('#chip-control a');
+if (pair !== null) setText(pair, 'Pair a device');
 new Questions(fleet);
 const page = openFleetPage(element('page-fleet', HTMLElement), { fleet });
 new Router(() => page.setShown(true), ['fleet']).start();

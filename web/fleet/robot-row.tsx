@@ -1,7 +1,7 @@
 import { sentence } from '../panels/words.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import type { FleetStore } from './store.ts';
-import { age, linkQuality, type Shown } from './words.ts';
+import { age, linkQuality, type Shown, stateWord } from './words.ts';
 
 interface Props {
   store: FleetStore;
@@ -33,7 +33,7 @@ export function RobotRow({ store, shown, topPx, at, of }: Props) {
       <div class="f-state" data-testid={`state-${robot}`}>
         <i aria-hidden="true" />
         <b>{stateText(shown)}</b>
-        <small title={shown.cause}>{sentence(shown.cause)}</small>
+        <small title={shown.cause}>{shown.state === 'disconnected' ? '' : sentence(shown.cause)}</small>
       </div>
       <div class="f-lease" data-testid={`lease-${robot}`}>
         <b class={shown.lease === null ? 'muted' : ''}>{holderText(store, shown)}</b>
@@ -51,7 +51,7 @@ export function RobotRow({ store, shown, topPx, at, of }: Props) {
 }
 
 const stateText = ({ goneMs, state }: Shown): string =>
-  goneMs === null ? state : `${state === 'ended' ? 'ended' : 'gone'} ${age(goneMs)}`;
+  goneMs === null ? stateWord(state) : `${state === 'ended' ? 'ended' : 'gone'} ${age(goneMs)}`;
 
 function holderText(store: FleetStore, { lease }: Shown): string {
   if (lease === null) return 'free';

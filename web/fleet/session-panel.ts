@@ -33,7 +33,8 @@ export class SessionPanel {
   showPath(path: RobotPath | null): void {
     const slow = (path?.rttMs ?? 0) > SLOW_MS || path?.kind === 'relay';
     setAttribute(this.#chip, 'data-tone', path === null ? 'off' : slow ? 'warn' : 'good');
-    const rtt = path?.rttMs == null ? '' : `, ${path.rttMs.toFixed(path.rttMs < 10 ? 1 : 0)} ms`;
+    // Browsers tell whole milliseconds.
+    const rtt = path?.rttMs == null ? '' : path.rttMs < 1 ? ', < 1 ms' : `, ${path.rttMs.toFixed(0)} ms`;
     setText(this.#text, path === null ? '—' : `${PATH_WORDS[path.kind] ?? path.kind}${rtt}`);
     setAttribute(
       this.#chip,

@@ -1,6 +1,6 @@
 import { rowHeightPx } from './robot-list.tsx';
 import type { FleetStore } from './store.ts';
-import { type Shown, TONES, type Tone } from './words.ts';
+import { type Shown, stateWord, TONES, type Tone } from './words.ts';
 
 interface Props {
   store: FleetStore;
@@ -21,7 +21,9 @@ export function StateMap({ store, all, matching, root }: Props) {
   const find = (robot: string | undefined) => {
     if (robot !== undefined) goTo(store, matching, robot, root);
   };
-  const summary = TONES.filter((tone) => counts[tone] > 0).map((tone) => `${counts[tone]} ${tone}`);
+  const summary = TONES.filter((tone) => counts[tone] > 0).map(
+    (tone) => `${counts[tone]} ${stateWord(tone)}`,
+  );
   return (
     <section class="card fleet-map" aria-label="States">
       <fieldset class="fleet-counts" aria-label="Show only robots in a state">
@@ -36,7 +38,7 @@ export function StateMap({ store, all, matching, root }: Props) {
           >
             <i aria-hidden="true" />
             <b>{counts[tone]}</b>
-            <span>{tone}</span>
+            <span>{stateWord(tone)}</span>
           </button>
         ))}
       </fieldset>
@@ -54,7 +56,7 @@ export function StateMap({ store, all, matching, root }: Props) {
             data-robot={robot}
             data-tone={tone}
             class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
-            title={`${robot}: ${tone === 'gone' ? 'gone' : state}${lease ? `, ${lease.user}` : ''}`}
+            title={`${robot}: ${tone === 'gone' ? 'gone' : stateWord(state)}${lease ? `, ${lease.user}` : ''}`}
           />
         ))}
       </div>

@@ -4,6 +4,9 @@ import type { KnownRobot } from '../link/fleet-link.ts';
 export const TONES = ['engaged', 'armed', 'hold', 'idle', 'stopped', 'disconnected', 'gone'] as const;
 export type Tone = (typeof TONES)[number];
 
+/** A robot that is there and linked to nobody is not disconnected from the fleet. */
+export const stateWord = (state: string): string => (state === 'disconnected' ? 'no operator' : state);
+
 /** A robot as it is shown at an instant. */
 export interface Shown extends KnownRobot {
   tone: Tone;
@@ -19,7 +22,13 @@ export function shownOf(row: KnownRobot, nowMs: number): Shown {
   const goneMs = row.goneForMs === null ? null : row.goneForMs + sinceMs;
   const tone = goneMs !== null ? 'gone' : (TONES.find((known) => known === row.state) ?? 'disconnected');
   const { robot, model, state, lease, cause } = row;
-  const text = [robot, model, goneMs === null ? state : `gone ${state}`, lease?.user ?? 'free', cause];
+  const text = [
+    robot,
+    model,
+    goneMs === null ? `${state} ${stateWord(state)}` : `gone ${state}`,
+    lease?.user ?? 'free',
+    cause,
+  ];
   return {
     ...{ ...row, tone, goneMs, heldMs: lease === null ? null : lease.heldForMs + sinceMs },
     text: text.join(' ').toLowerCase(),

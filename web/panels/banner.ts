@@ -1,7 +1,6 @@
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';
-import { sentence } from './words.ts';
 
 export interface Situation {
   link: LinkStatus;
@@ -76,7 +75,7 @@ function noticeFor({ link, fresh, telemetry, estopUndelivered, paired, robot }: 
 function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']>): Notice | null {
   if (problem === '') return null;
   const text = isOver
-    ? `${sentence(problem)}. Nothing of this page reaches the robot.`
-    : `${sentence(problem)}. The robot is held/stopped by its own watchdog; connecting again…`;
+    ? `${problem}. Nothing of this page reaches the robot.`
+    : `${problem}. The robot is held/stopped by its own watchdog; connecting again…`;
   return { tone: isOver ? 'warn' : 'bad', title: `Not connected to ${name}`, text, retry: isOver };
 }

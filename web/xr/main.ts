@@ -223,5 +223,7 @@ function show(): void {
     access === null || access.inControl || access.role === 'viewer';
 }
 
-const isAbout = (robot: string | null): boolean =>
-  element('why', HTMLElement).textContent?.startsWith(`Not connected to ${robot}`) ?? false;
+/** What the page says just now is that there is no session. */
+function isAbout(robot: string | null): boolean {
+  return element('why', HTMLElement).textContent?.startsWith(`Not connected to ${robot}`) ?? false;
+}

@@ -43,14 +43,14 @@ export class FleetBoard {
       this.#known.set(presence.robot, { presence, heardMs: nowMs, lease: null, shown: null, told: '' });
   }
 
-  /** A renewal of a lease, or its end. True: the holder is another one, so its token is not known. */
+  /** A renewal of a lease, or its end. True: the holder is another one, whose token is not known, or there is none. */
   leaseHeard(robot: string, holder: string | null, nowMs: number): boolean {
     const known = this.#known.get(robot);
     if (known === undefined) return false;
-    const isNew = holder !== null && holder !== known.lease?.holder;
+    const isNew = holder !== (known.lease?.holder ?? null);
     known.lease = holder === null ? null : { user: holder.split('.')[0]!, holder, heardMs: nowMs };
     if (holder === null) known.presence = { ...known.presence, holder: null };
-    if (isNew) known.shown = { user: known.lease!.user, sinceMs: nowMs, token: null };
+    if (isNew && known.lease) known.shown = { user: known.lease.user, sinceMs: nowMs, token: null };
     return isNew;
   }
 

@@ -51,7 +51,7 @@ export async function startFleetConsole(
       pages.tell(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, store, board, nowMs);
+    listenToFleet(connection, store, board, nowMs, () => pages.tellChanges());
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {
