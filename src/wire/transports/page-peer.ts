@@ -200,11 +200,11 @@ export class PagePeer {
   #send(label: string, data: string | Uint8Array, behindBytes: number): boolean {
     const channel = this.#channels.get(label);
     try {
-      if (this.isOpen && channel?.isOpen() && channel.bufferedAmount() <= behindBytes) {
-        const limit = channel.maxMessageSize();
-        if (data.length <= limit)
-          if (typeof data === 'string' ? channel.sendMessage(data) : channel.sendMessageBinary(data))
-            return true;
+      if (channel !== undefined && this.isOpen && hasRoom(channel, data.length, behindBytes)) {
+        // Its false says that the message waits, not that it is lost.
+        if (typeof data === 'string') channel.sendMessage(data);
+        else channel.sendMessageBinary(data);
+        return true;
       }
     } catch {
       // It closed meanwhile.
@@ -226,6 +226,9 @@ export class PagePeer {
     this.#handlers.closed(why);
   }
 }
+
+const hasRoom = (channel: DataChannel, length: number, behindBytes: number): boolean =>
+  channel.isOpen() && channel.bufferedAmount() <= behindBytes && length <= channel.maxMessageSize();
 
 /** A browser hides its addresses behind names that only its own network resolves; its checks reach us without. */
 const withoutLocalNames = (sdp: string): string =>

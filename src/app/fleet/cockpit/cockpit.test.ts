@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../../input/codecs/webxr.ts';
 import { loadRig } from '../../rig.ts';
-import { PageEcho } from './page-echo.ts';
 import { asksEstop, probeAnswered } from './page-words.ts';
+import { PictureLine } from './picture-line.ts';
 import { cockpitRig } from './rig.ts';
 
 const MS = 1e6;
@@ -66,23 +66,58 @@ describe('what a page says', () => {
   });
 });
 
-describe('the echo of a page', () => {
-  it('tells that something piles up when answers stay away, and forgets it when they come', () => {
-    const echo = new PageEcho();
-    assert.equal(echo.isBehind(0), false, 'before the first answer nothing is known');
-    echo.answered(0, 40 * MS);
-    assert.equal(echo.isBehind(600 * MS), false);
-    assert.equal(echo.isBehind(641 * MS), true);
-    echo.answered(600 * MS, 900 * MS);
-    assert.equal(echo.isBehind(1200 * MS), false);
+describe('pictures on their way to a page', () => {
+  /** A way of so many bytes per second, in both of whose directions the rest takes `oneWayNs`. */
+  function play(bytesPerS: number, pictureBytes: number, seconds: number, lossEvery = 0) {
+    let nowNs = 0;
+    let freeNs = 0;
+    let probes = 0;
+    const oneWayNs = 20 * MS;
+    const echoes: { atNs: number; t0Ns: number }[] = [];
+    const ages: number[] = [];
+    const line = new PictureLine({
+      send(_, jpeg) {
+        freeNs = Math.max(freeNs, nowNs) + (pictureBytes / bytesPerS) * 1e9;
+        ages.push(freeNs + oneWayNs - jpeg[0]! * MS * 10);
+      },
+      probe(t0Ns) {
+        if (lossEvery === 0 || ++probes % lossEvery !== 0) echoes.push({ atNs: freeNs + 2 * oneWayNs, t0Ns });
+      },
+    });
+    for (; nowNs < seconds * 1e9; nowNs += MS) {
+      while (echoes.length > 0 && echoes[0]!.atNs <= nowNs) line.answered(echoes.shift()!.t0Ns, nowNs);
+      // 25 pictures a second; each says when it was taken, in hundredths.
+      if (nowNs % (40 * MS) === 0) line.offer('front', Uint8Array.of((nowNs / MS / 10) % 256), nowNs);
+    }
+    return { line, ages };
+  }
+
+  it('all go where there is room', () => {
+    const { line } = play(10e6, 60_000, 2.5);
+    assert.ok(line.counts.sent >= 60, JSON.stringify(line.counts));
+    assert.equal(line.isCrowded(2.5e9), false);
   });
 
-  it('believes no answer from the future, and none that is older than the newest', () => {
-    const echo = new PageEcho();
-    echo.answered(5000 * MS, 100 * MS);
-    echo.answered(Number.NaN, 100 * MS);
-    echo.answered(100 * MS, 140 * MS);
-    echo.answered(0, 150 * MS);
-    assert.equal(echo.isBehind(745 * MS), true);
+  it('go as often as they fit where there is little, and do not queue', () => {
+    const { ages, line } = play(250_000, 60_000, 2.5);
+    assert.ok(line.counts.sent >= 6, JSON.stringify(line.counts));
+    const late = ages.slice(1).map((age) => age / MS);
+    assert.ok(Math.max(...late) < 750, `${late}`);
+  });
+
+  it('go on when echoes are lost', () => {
+    const { line } = play(10e6, 60_000, 2.5, 5);
+    assert.ok(line.counts.sent >= 25, JSON.stringify(line.counts));
+  });
+
+  it('take turns, and of each camera the newest goes', () => {
+    const sent: string[] = [];
+    const line = new PictureLine({ send: (camera, [id]) => void sent.push(`${camera}${id}`), probe() {} });
+    line.offer('a', Uint8Array.of(1), 1);
+    for (const id of [2, 3]) for (const camera of ['a', 'b']) line.offer(camera, Uint8Array.of(id), id);
+    assert.deepEqual(sent, ['a1']);
+    line.answered(1, 10);
+    line.answered(99, 10);
+    assert.deepEqual(sent, ['a1', 'a3', 'b3']);
   });
 });

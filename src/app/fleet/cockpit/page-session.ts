@@ -12,8 +12,8 @@ import { LinkSockets } from '../link-sockets.ts';
 import type { SessionOptions } from '../robot-session.ts';
 import { ChannelSocket } from './channel-socket.ts';
 import { openMedia } from './media.ts';
-import { PageEcho } from './page-echo.ts';
 import { asksEstop, probeAnswered } from './page-words.ts';
+import { PictureLine } from './picture-line.ts';
 import { CockpitProcess } from './process.ts';
 import { cockpitRig } from './rig.ts';
 
@@ -34,6 +34,7 @@ const WATCH_MS = 100;
 /** A page answers probes all the time. One that does not is not there: the robot holds, then the session ends. */
 const HOLD_NS = 1e9;
 const SILENT_NS = 3e9;
+const CROWDED_NS = 200e6;
 
 /**
  * A page's way to the robot: its peer connection, and behind it an operator role on this machine, which the page speaks
@@ -50,10 +51,16 @@ export class PageSession {
   readonly #clients: ConsoleClients;
   readonly #operator: OperatorLink;
   readonly #cockpit: CockpitProcess;
-  readonly #echo = new PageEcho();
+  readonly #pictures = new PictureLine({
+    send: (camera, jpeg) => {
+      if (this.#peer.show(camera, jpeg)) this.counts.toOperator++;
+    },
+    probe: (t0) => void this.#peer.probe(JSON.stringify({ kind: 'probe', t0 })),
+  });
   readonly #watch: NodeJS.Timeout;
   #media: { close(): void } | null = null;
   #heardNs = Number.POSITIVE_INFINITY;
+  #toldNs = 0;
   #held = false;
   #greeted = false;
   #ended = false;
@@ -76,9 +83,7 @@ export class PageSession {
     this.#socket = new ChannelSocket(this.#peer, (reason) => this.#over(reason));
     this.#operator = openOperatorLink(inside);
     this.#clients = this.#rules();
-    this.#operator.onTelemetry((text) => {
-      if (this.#greeted && this.#peer.tell(text)) this.counts.toOperator++;
-    });
+    this.#operator.onTelemetry((text) => this.#tell(text));
     inside.role.onOut((bytes) => {
       if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
     });
@@ -173,13 +178,19 @@ export class PageSession {
   #show(): void {
     const { key, config } = this.options;
     this.#media = openMedia(this.#rig, [key], config, {
-      picture: (frame) => {
-        const fits = !this.#echo.isBehind(monotonicClock.nowNs());
-        if (fits && this.#peer.show(frame.camera, frame.bytes)) this.counts.toOperator++;
-      },
+      picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
       sound: (rtp) => void this.#peer.sound(rtp),
       video: (news) => this.#operator.video(news),
     });
+  }
+
+  /** On a way that is crowded the page hears less often, and not later. */
+  #tell(text: string): void {
+    const nowNs = monotonicClock.nowNs();
+    const everyNs = this.#pictures.isCrowded(nowNs) ? CROWDED_NS : 0;
+    if (!this.#greeted || nowNs - this.#toldNs < everyNs) return;
+    this.#toldNs = nowNs;
+    if (this.#peer.tell(text)) this.counts.toOperator++;
   }
 
   /** Every message of the page comes here first. */
@@ -193,7 +204,7 @@ export class PageSession {
     if (!this.#greeted) return void this.counts.refused++;
     this.counts.fromOperator++;
     const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
-    if (t0Ns !== null) this.#echo.answered(t0Ns, nowNs);
+    if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
     this.#socket.hear(data);
   }
 
