@@ -150,7 +150,6 @@ export class PageSession {
   }
 
   #opened(): void {
-    this.#heardNs = monotonicClock.nowNs();
     this.options.onOpened(this.#peer.path);
     this.#greet();
   }
@@ -158,9 +157,11 @@ export class PageSession {
   /** Once the page is there and the role is, whichever comes last. */
   #greet(): void {
     if (this.#greeted || this.#ended || !this.#peer.isOpen) return;
-    void this.#cockpit.ready.then(() => {
+    const greet = () => {
       if (this.#greeted || this.#ended) return;
       this.#greeted = true;
+      // Only now is there anything for the page to answer.
+      this.#heardNs = monotonicClock.nowNs();
       const rig = this.#rig;
       this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
       const { user } = this.options;
@@ -172,7 +173,9 @@ export class PageSession {
         close() {},
       });
       this.#show();
-    });
+    };
+    // What became of a role that did not get ready is told elsewhere.
+    this.#cockpit.ready.then(greet, () => {});
   }
 
   #show(): void {
@@ -199,9 +202,9 @@ export class PageSession {
     if (asksEstop(data)) this.options.onEstop();
     if (!this.options.mayCommand()) return void this.counts.refused++;
     const nowNs = monotonicClock.nowNs();
+    if (!this.#greeted) return void this.counts.refused++;
     this.#heardNs = nowNs;
     this.#held = false;
-    if (!this.#greeted) return void this.counts.refused++;
     this.counts.fromOperator++;
     const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
     if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
