@@ -42,7 +42,7 @@ export class Questions {
       made.addEventListener('click', () => void this.#answer(ask, yes));
       return made;
     };
-    const hint = create('small', 'muted', 'Handing over stops the robot, and it is theirs.');
+    const hint = create('small', 'question-hint muted', 'Handing over stops the robot, and it is theirs.');
     text.append(hint);
     box.append(text, button('Hand over', 'hand-over', true), button('Keep it', 'keep', false));
     this.#open.set(ask, box);

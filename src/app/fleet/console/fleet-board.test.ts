@@ -51,7 +51,9 @@ describe('the board of a fleet', () => {
     board.tokenIs('a', 'ann.123', 17);
     assert.deepEqual(board.rows(1100)[0]!.lease, { user: 'ann', token: 17, heldForMs: 1000, page: 4 });
     assert.equal(board.leaseHeard('a', null, 1200), true);
-    assert.equal(board.rows(1200)[0]!.lease, null);
+    board.heard(presence('a', { holder: 'ann' }), 2000);
+    assert.equal(board.rows(2100)[0]!.lease, null, 'what the robot says is older');
+    assert.equal(board.rows(3300)[0]!.lease?.user, 'ann');
     assert.equal(board.leaseHeard('nobody', 'ann.123', 0), false);
   });
 

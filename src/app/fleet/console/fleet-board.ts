@@ -8,12 +8,16 @@ export const SILENT_MS = 3000;
 const FORGET_MS = 15 * 60e3;
 /** Of a fleet whose robots change their names all the time, say. */
 const MOST_ROBOTS = 4096;
+/** A robot's word of who drives it is that old at most: it asks every 0.4 s and tells every second. */
+const HEARSAY_MS = 2000;
 
 interface Known {
   presence: Presence;
   heardMs: number;
   /** From the lease's own news; null: nothing was heard of it lately. */
   lease: { user: string; holder: string; heardMs: number } | null;
+  /** When the lease's end was heard. */
+  freedMs: number;
   /** Who is shown as holder, since when. */
   shown: { user: string; sinceMs: number; token: number | null } | null;
   /** What the last changes looked like, without ages. */
@@ -40,7 +44,10 @@ export class FleetBoard {
     const known = this.#known.get(presence.robot);
     if (known !== undefined) Object.assign(known, { presence, heardMs: nowMs });
     else if (this.#known.size < MOST_ROBOTS)
-      this.#known.set(presence.robot, { presence, heardMs: nowMs, lease: null, shown: null, told: '' });
+      this.#known.set(presence.robot, {
+        ...{ presence, heardMs: nowMs, lease: null, shown: null, told: '' },
+        freedMs: Number.NEGATIVE_INFINITY,
+      });
   }
 
   /** A renewal of a lease, or its end. True: the holder is another one, whose token is not known, or there is none. */
@@ -49,7 +56,7 @@ export class FleetBoard {
     if (known === undefined) return false;
     const isNew = holder !== (known.lease?.holder ?? null);
     known.lease = holder === null ? null : { user: holder.split('.')[0]!, holder, heardMs: nowMs };
-    if (holder === null) known.presence = { ...known.presence, holder: null };
+    if (holder === null) known.freedMs = nowMs;
     if (isNew && known.lease) known.shown = { user: known.lease.user, sinceMs: nowMs, token: null };
     return isNew;
   }
@@ -96,7 +103,8 @@ export class FleetBoard {
   #lease(known: Known, isGone: boolean, nowMs: number): FleetLease | null {
     const { lease, presence } = known;
     const isHeard = lease !== null && nowMs - lease.heardMs <= LEASE_TTL_MS;
-    const user = isHeard ? lease.user : isGone ? null : presence.holder;
+    const isHearsay = isGone || nowMs - known.freedMs < HEARSAY_MS;
+    const user = isHeard ? lease.user : isHearsay ? null : presence.holder;
     if (user === null) {
       known.shown = null;
       return null;
