@@ -32,6 +32,8 @@ export class RobotLink implements PageLink, PictureSource {
   problem = '';
   /** Only `connect` helps. */
   isOver = false;
+  /** When the robot last said over the broker that it had stopped, since the last e-stop; what there is without a session. */
+  stoppedMs = Number.NEGATIVE_INFINITY;
   readonly robot: string;
   readonly #fleet: FleetLink;
   readonly #handlers: RobotLinkHandlers;
@@ -96,8 +98,10 @@ export class RobotLink implements PageLink, PictureSource {
     if (this.#fleet.status !== 'open') return false;
     if (this.#stopping) return true;
     this.#stopping = true;
-    void this.#fleet.request({ kind: 'estop', robot: this.robot }).then(() => {
+    this.stoppedMs = Number.NEGATIVE_INFINITY;
+    void this.#fleet.request({ kind: 'estop', robot: this.robot }).then(({ ok }) => {
       this.#stopping = false;
+      if (ok) this.stoppedMs = performance.now();
     });
     return true;
   }

@@ -88,10 +88,9 @@ export class PageSession {
       if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
     });
     inside.robot.onOut((bytes) => void inside.role.in(bytes));
-    this.#cockpit = new CockpitProcess({ rig: this.#rig, key }, (reason) => this.#over(reason));
-    this.#cockpit.ready.then(
-      () => this.#greet(),
-      () => {},
+    this.#cockpit = new CockpitProcess(
+      { rig: this.#rig, key },
+      { ready: () => this.#greet(), ended: (reason) => this.#over(reason) },
     );
     this.#watch = setInterval(() => this.#watchPage(), WATCH_MS);
   }
@@ -156,26 +155,21 @@ export class PageSession {
 
   /** Once the page is there and the role is, whichever comes last. */
   #greet(): void {
-    if (this.#greeted || this.#ended || !this.#peer.isOpen) return;
-    const greet = () => {
-      if (this.#greeted || this.#ended) return;
-      this.#greeted = true;
-      // Only now is there anything for the page to answer.
-      this.#heardNs = monotonicClock.nowNs();
-      const rig = this.#rig;
-      this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
-      const { user } = this.options;
-      const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
-      this.#clients.add(this.#socket, caller, (text) => this.#operator.forward(text), {
-        open: true,
-        send: (text) => this.#peer.probe(text),
-        accept: () => false,
-        close() {},
-      });
-      this.#show();
-    };
-    // What became of a role that did not get ready is told elsewhere.
-    this.#cockpit.ready.then(greet, () => {});
+    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#cockpit.isReady) return;
+    this.#greeted = true;
+    // Asked nothing before, it had nothing to say.
+    this.#heardNs = monotonicClock.nowNs();
+    const rig = this.#rig;
+    this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
+    const { user } = this.options;
+    const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
+    this.#clients.add(this.#socket, caller, (text) => this.#operator.forward(text), {
+      open: true,
+      send: (text) => this.#peer.probe(text),
+      accept: () => false,
+      close() {},
+    });
+    this.#show();
   }
 
   #show(): void {
@@ -201,8 +195,8 @@ export class PageSession {
     if (this.#ended) return;
     if (asksEstop(data)) this.options.onEstop();
     if (!this.options.mayCommand()) return void this.counts.refused++;
-    const nowNs = monotonicClock.nowNs();
     if (!this.#greeted) return void this.counts.refused++;
+    const nowNs = monotonicClock.nowNs();
     this.#heardNs = nowNs;
     this.#held = false;
     this.counts.fromOperator++;

@@ -1,47 +1,52 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { deferred } from '../../deferred.ts';
 import type { CockpitMessage, CockpitStart } from './entry.ts';
 
 /** A role on a busy machine has been seen to need some seconds. */
 const READY_MS = 20_000;
 const GRACE_MS = 4000;
+/** Of its process and all threads it makes: where both want the processor, the robot gets three times as much. */
+const NICE = 5;
+/** What is said to a page. */
+const MAX_REASON = 120;
+
+export interface CockpitHandlers {
+  /** Once. */
+  ready(): void;
+  /** Once, when it ended or failed without having been asked to. */
+  ended(reason: string): void;
+}
 
 /** The operator role of a page's session: a process of its own, never the robot's. */
 export class CockpitProcess {
-  /** Rejects when it does not get ready. */
-  readonly ready: Promise<void>;
+  isReady = false;
   readonly #child: ChildProcess;
   readonly #late: NodeJS.Timeout;
+  readonly #handlers: CockpitHandlers;
   #ending = false;
 
-  /** `onEnded` is called once, when it ended without having been asked to. */
-  constructor(start: CockpitStart, onEnded: (reason: string) => void) {
-    const ready = deferred<void>();
+  constructor(start: CockpitStart, handlers: CockpitHandlers) {
     const child = fork(fileURLToPath(new URL('./entry.js', import.meta.url)), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: [],
     });
     this.#child = child;
-    this.ready = ready.promise;
-    this.#late = setTimeout(() => over('did not get ready'), READY_MS);
-    const over = (what: string) => {
-      clearTimeout(this.#late);
-      ready.reject(new Error(what));
-      if (!this.#ending) onEnded(`the cockpit ${what}`);
-      this.end();
-    };
-    ready.promise.catch(() => {});
+    this.#handlers = handlers;
+    giveWay(child);
+    this.#late = setTimeout(() => this.#over('did not get ready'), READY_MS);
     child.on('message', (message: CockpitMessage) => {
-      if (message.kind === 'failed') return over(`failed: ${message.text}`.slice(0, 100));
+      if (this.#ending) return;
+      if (message.kind === 'failed') return this.#over(`failed: ${message.text}`);
       clearTimeout(this.#late);
-      ready.resolve();
+      this.isReady = true;
+      handlers.ready();
     });
-    child.on('error', (error) => over(`failed: ${error.message}`.slice(0, 100)));
-    child.on('exit', (code, signal) => over(`ended (${signal ?? code})`));
+    child.on('error', (error) => this.#over(`failed: ${error.message}`));
+    child.on('exit', (code, signal) => this.#over(`ended (${signal ?? code})`));
     child.send(start, (error) => {
-      if (error !== null) over('was not reached');
+      if (error !== null) this.#over('was not reached');
     });
   }
 
@@ -55,5 +60,20 @@ export class CockpitProcess {
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), GRACE_MS);
     timer.unref();
     this.#child.once('exit', () => clearTimeout(timer));
+  }
+
+  #over(what: string): void {
+    if (this.#ending) return;
+    this.end();
+    this.#handlers.ended(`the cockpit ${what}`.slice(0, MAX_REASON));
+  }
+}
+
+/** Right after its start, so that its threads inherit it. */
+function giveWay({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) setPriority(pid, NICE);
+  } catch {
+    // It ended already, or this system does not let us.
   }
 }

@@ -6,6 +6,8 @@ import type { FleetConnection } from '../connection.ts';
 import { HeldLease } from '../held-lease.ts';
 import type { LeaseStore } from '../lease-store.ts';
 
+const ATTEMPTS = 5;
+
 /** A robot's lease that is held for one page. */
 export interface PageLease {
   page: number;
@@ -52,18 +54,7 @@ export class PageLeases {
         await this.#give(robot, mine, { why: 'taken by another page' });
         this.#onOver(mine.page, robot, 'another page of this console took it');
       }
-      const entry = mine === undefined ? await this.#store.get(robot) : null;
-      if (entry !== null) {
-        await this.#store.release(robot, entry.revision).catch((cause: unknown) => {
-          throw new TeleopError('lease-held', `${robot} could not be taken away just now`, {
-            hint: 'Its lease was renewed or changed hands at that very moment: try again.',
-            cause,
-          });
-        });
-        const { revision } = entry;
-        const who = userOf(entry.holder);
-        audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
-      }
+      if (mine === undefined) await this.#removeOthers(robot);
       return this.#take(page, robot, mayHave);
     });
   }
@@ -106,6 +97,25 @@ export class PageLeases {
       throw new TeleopError('lease-held', 'the page is gone', { hint: 'Open it again.' });
     }
     return lease;
+  }
+
+  /** Whoever has it renews it all the time: its token may have grown meanwhile. */
+  async #removeOthers(robot: string): Promise<void> {
+    for (let left = ATTEMPTS; ; left--) {
+      const entry = await this.#store.get(robot);
+      if (entry === null) return;
+      const { revision } = entry;
+      try {
+        await this.#store.release(robot, revision);
+        const who = userOf(entry.holder);
+        audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
+        return;
+      } catch (cause) {
+        if (left > 1) continue;
+        const hint = 'Its lease was renewed or changed hands at that very moment: try again.';
+        throw new TeleopError('lease-held', `${robot} could not be taken away just now`, { hint, cause });
+      }
+    }
   }
 
   async #give(robot: string, lease: PageLease, { to, why }: { to?: string; why?: string }): Promise<void> {
