@@ -28,7 +28,7 @@ const noSound = spawnSync('ffmpeg', ['-version']).status !== 0 && process.env['C
 const artifacts = path.join(root, 'artifacts');
 const MADE_UP = Array.from({ length: 40 }, (_, i) => `hall-${String(i + 1).padStart(2, '0')}`);
 const STATES = ['engaged', 'idle', 'armed', 'hold', 'stopped', 'idle', 'disconnected', 'idle'];
-const SLOW_MS = 15_000;
+const SLOW_MS = 25_000;
 
 describe('a fleet in the browser', { skip }, () => {
   let authority: Authority;
@@ -326,8 +326,9 @@ describe('a fleet in the browser', { skip }, () => {
     // A path that is lost is found again under the same lease.
     await ann.evaluate('window.__farhandXr.dropPeer()');
     await seen(ann, 'why', /path was lost/);
-    await seen(ann, 'why', /^$/);
+    await seen(ann, 'state', /no contact/);
     await seen(ann, 'state', /stopped/);
+    await seen(ann, 'why', /^$/);
     await ann.goto(annUrl);
     for (let i = 0; i < 60 && (await store.get('arm')) !== null; i++) await sleep(50);
     assert.equal(await store.get('arm'), null);

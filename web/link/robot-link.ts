@@ -10,6 +10,8 @@ import { type RobotPath, RobotPeer } from './robot-peer.ts';
 const SILENCE_MS = 4000;
 /** From the accepted answer to the first channel: a path through TURN takes a second or two. */
 const OPEN_MS = 10_000;
+/** The robot first starts what drives it, which has been seen to need some seconds; it gives up itself after 20. */
+const READY_MS = 25_000;
 const FIRST_RETRY_MS = 400;
 const LAST_RETRY_MS = 4000;
 const PATH_MS = 1000;
@@ -146,8 +148,7 @@ export class RobotLink implements PageLink, PictureSource {
   #opened(): void {
     this.problem = '';
     this.#retryMs = FIRST_RETRY_MS;
-    // It starts what drives it first.
-    this.#watchSilence(OPEN_MS);
+    this.#watchSilence(READY_MS);
     this.#setStatus('open');
   }
 

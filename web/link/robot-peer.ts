@@ -115,10 +115,12 @@ export class RobotPeer {
       if (label === 'page') this.#end('the robot ended the session');
     };
     if (label !== 'page') return;
-    channel.onopen = () => {
+    const opened = () => {
+      channel.onopen = null;
       if (!this.#over) this.#handlers.opened();
     };
-    if (channel.readyState === 'open') this.#handlers.opened();
+    channel.onopen = opened;
+    if (channel.readyState === 'open') opened();
   }
 
   #end(why: string): void {
