@@ -309,6 +309,8 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'state', /stopped/, 3000);
     await ann.keyboard.up('e');
     await ann.keyboard.up('Shift');
+    // Drawn in software, a large view takes the time that the robot's processes need.
+    await ann.setViewportSize({ width: 840, height: 480 });
     await ann.reload();
     await seen(ann, 'state', /stopped/);
     // Who takes it away has it: the page does not fight for it, and takes it again when it is told to.
