@@ -17,6 +17,7 @@ import {
   type LinkStats,
   startLinkEmulator,
 } from './link-emulator.ts';
+import { refuseWebrtc } from './link-keys.ts';
 import { loadRig } from './rig.ts';
 import type { RoleReport } from './role.ts';
 
@@ -120,6 +121,7 @@ async function emulatedLink(
   args: readonly string[],
 ): Promise<EmulatedLink> {
   const { config } = loadRig(rig, args.slice(2));
+  refuseWebrtc(config);
   const isUdp = config.link.transport === 'udp';
   if (asked === undefined && (headless || !isUdp))
     return { link: null, profile: '', overrides: [], operatorOverrides: [] };

@@ -8,6 +8,7 @@ export const isLoopback = (host: string): boolean => host === 'localhost' || /^1
 /** The keys a role may use; none on a plain link, which must be named and stay on this machine. */
 export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
   const { security, keyFile, robotHost, listenHost } = rig.link;
+  refuseWebrtc(rig);
   if (security === 'plain') {
     const host = role === 'robot' ? listenHost : robotHost;
     if (isLoopback(host)) return [];
@@ -28,3 +29,14 @@ export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
     });
   return usable.map((entry) => readKeyFile(entry.path).key);
 }
+
+/** Without a fleet there is nobody to open a peer connection. */
+export function refuseWebrtc({ link }: Rig): void {
+  if (link.transport !== 'webrtc') return;
+  throw new TeleopError('bad-config', 'link.transport=webrtc goes by way of a fleet', {
+    hint: 'Run `farhand robot --fleet URL --creds FILE` and `farhand fleet operate ROBOT`, or link.transport=udp on one network.',
+  });
+}
+
+/** Whether this machine has any key. */
+export const isPaired = (): boolean => listKeys(keyFolder()).some((entry) => entry.problem === null);

@@ -87,9 +87,11 @@ export const rigSchema = z.strictObject({
         .default(0)
         .describe('earlier commands repeated in every packet: 0 on a wire, 8 where packets are lost'),
       transport: z
-        .enum(['udp', 'zmq'])
+        .enum(['udp', 'zmq', 'webrtc'])
         .default('udp')
-        .describe('udp, or ZeroMQ PUB/SUB over TCP to compare with'),
+        .describe(
+          'udp, ZeroMQ PUB/SUB over TCP to compare with, or webrtc: by way of a fleet, where it is the default',
+        ),
       security: z
         .enum(['paired', 'plain'])
         .default('paired')

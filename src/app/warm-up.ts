@@ -19,7 +19,7 @@ export async function warmUp({ rig: given, model, keys }: ControlStart): Promise
   const scripted = { fingers: model.family === 'hand' };
   const operator = { ...given.operator, autoArm: true, input: 'scripted', inputs: { scripted } };
   const rig = { ...given, operator };
-  const sealed = keys.length > 0 && rig.link.transport === 'udp';
+  const sealed = keys.length > 0 && rig.link.transport !== 'zmq';
   for (let round = 0; round < ROUNDS; round++) {
     const clock = new ManualClock();
     const wait = (deadlineNs: number) => clock.advanceTo(deadlineNs);

@@ -37,6 +37,10 @@ export const camerasConfig = z.strictObject({
     .array(z.string().regex(/^\d+\.\d+\.\d+\.\d+:\d+$/, 'write address:port'))
     .default([])
     .describe('udp: receivers that do not ask; cameras after the first use the ports after that one'),
+  security: z
+    .enum(['link', 'plain'])
+    .default('link')
+    .describe('link: pictures over ZeroMQ are encrypted wherever commands are; plain: never'),
   plainBeyondLoopback: z
     .boolean()
     .default(false)

@@ -4,7 +4,7 @@ import { MAX_SECTIONS, MAX_SLICE_BYTES, MAX_SLICE_PAYLOAD, SLICE_HEADER_BYTES } 
 
 /** Frames that may be open at once; the oldest gives way. */
 const OPEN_FRAMES = 3;
-/** A frame whose slices come no more is given up. */
+/** A frame whose slices come no more is given up, on a wire. */
 const GIVE_UP_NS = 100e6;
 /** Without a whole frame for so long, lower numbers mean that the sender began anew. */
 const RESTART_NS = 1e9;
@@ -60,6 +60,7 @@ class OpenFrame {
 export class SliceAssembler {
   readonly #deliver: (jpeg: Uint8Array, firstNs: number) => void;
   readonly #remark: (reason: Reason) => void;
+  readonly #giveUpNs: number;
   #open: OpenFrame[] = [];
   #spare = Array.from({ length: OPEN_FRAMES }, () => new OpenFrame());
   #order: 'little' | 'big' | null = null;
@@ -70,9 +71,14 @@ export class SliceAssembler {
   #deliveredNs = Number.NEGATIVE_INFINITY;
 
   /** `remark` counts frames that were given up or ended falsely; both are called from within `ingest`. */
-  constructor(deliver: (jpeg: Uint8Array, firstNs: number) => void, remark: (reason: Reason) => void) {
+  constructor(
+    deliver: (jpeg: Uint8Array, firstNs: number) => void,
+    remark: (reason: Reason) => void,
+    giveUpNs = GIVE_UP_NS,
+  ) {
     this.#deliver = deliver;
     this.#remark = remark;
+    this.#giveUpNs = giveUpNs;
   }
 
   /** Byte order of the sender and its first section, once known. */
@@ -88,7 +94,7 @@ export class SliceAssembler {
     if (id === 0n) return 'bad-range';
     if (nowNs - this.#deliveredNs > RESTART_NS && id < this.#deliveredId) this.#restart();
     if (id < this.#deliveredId) return 'too-old';
-    this.#giveUpBefore(nowNs - GIVE_UP_NS);
+    this.#giveUpBefore(nowNs - this.#giveUpNs);
     const section = bytes[8]!;
     const frame = this.#frame(id, nowNs);
     if (frame === null) return 'too-old';

@@ -72,7 +72,9 @@ async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number
 
 async function view(rig: Rig, out: string | undefined, end: Promise<void>, json: boolean): Promise<number> {
   const receiver = frameReceiverConfig(rig);
-  const watch = await CameraWatch.open(receiver, rig.cameras);
+  // What a fleet's agent passes on carries another machine's clock.
+  const clock = rig.link.transport === 'webrtc' ? null : undefined;
+  const watch = await CameraWatch.open(receiver, rig.cameras, clock);
   const wire = receiver.wire === 'zmq' ? `ZeroMQ tcp` : 'UDP slices, udp';
   if (!json)
     console.log(`listening for ${receiver.cameras.join(', ')}: ${wire}://${receiver.host}:${receiver.port}`);

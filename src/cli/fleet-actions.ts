@@ -106,7 +106,8 @@ async function show(connection: FleetConnection, robot: string, given: Given): P
 async function operate(given: Given): Promise<number> {
   const robot = robotOf(given, 2);
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
-  const companion = await operatorCompanion(config, accessOf(given, 'me'), robot);
+  const audioPort = numberOption(given, 'audio', 1024, 65_534) ?? undefined;
+  const companion = await operatorCompanion(config, accessOf(given, 'me'), robot, { audioPort });
   return runRole('operator', config, given.values['json'] === true, describeOperator, companion);
 }
 

@@ -20,6 +20,8 @@ export interface Telemetry {
     driftPpm: number | null;
     /** `kernel` or `userspace`: where receive stamps come from. */
     stampSource: string;
+    /** `udp`, `zmq`, or `webrtc` by way of a fleet. */
+    transport?: string;
     playout: string;
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;

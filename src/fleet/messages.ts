@@ -61,6 +61,8 @@ export const auditSchema = z.object({
     'handed-over',
     'session-opened',
     'session-ended',
+    'session-lost',
+    'session-reopened',
     'estop',
     'stopped',
   ]),
@@ -130,6 +132,8 @@ export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ended'), reason: z.string().max(128) }),
   z.object({ kind: z.literal('estop') }),
   z.object({ kind: z.literal('bye') }),
+  /** Operator → robot: whether its sound is to be sent. */
+  z.object({ kind: z.literal('want'), sound: z.boolean() }),
 ]);
 export type Control = z.infer<typeof controlSchema>;
 

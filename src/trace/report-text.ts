@@ -6,6 +6,7 @@ import { formatMs } from './milliseconds.ts';
 import type { TraceFileInfo } from './read-file.ts';
 import { OUTER_HOPS, type TraceReport } from './report.ts';
 import { notesOf } from './report-notes.ts';
+import type { TraceHeader } from './stamps.ts';
 import { clockText, spellText, verdictOf } from './verdict.ts';
 import { VIDEO_SEGMENTS } from './video.ts';
 
@@ -107,10 +108,19 @@ function table(rows: Row[], columns: number): string[] {
   return [...heads, ...lines, '', ...rows.map(({ label, path }) => `${label.padEnd(labelWidth)}  ${path}`)];
 }
 
+/** Which transport the link had, where the rig tells. */
+export function wayText({ rig }: TraceHeader): string {
+  const { transport } = (rig?.['link'] ?? {}) as Record<string, unknown>;
+  return typeof transport === 'string' ? `, over ${transport}` : '';
+}
+
 function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const header = files[0]?.header;
   const lines = files.map(({ path }, i) => `${i === 0 ? 'Trace     ' : '          '}${path}`);
-  if (header) lines.push(`Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps`);
+  if (header)
+    lines.push(
+      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${wayText(header)}`,
+    );
   lines.push(
     `Duration  ${durationText(report)}`,
     `Commands  ${countsText(report)}`,

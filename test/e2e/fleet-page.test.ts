@@ -292,6 +292,12 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
   it('leaves a trace at the robot, with its own stamps in it, and a word in the log', async () => {
     const stamps = stampsIn(traces);
     assert.ok(stamps.length > 100, `${stamps.length} commands`);
+    assert.ok(
+      stamps.some((each) => Number.isFinite(each['device'] ?? each['device_ns'])),
+      JSON.stringify(stamps[50]),
+    );
+    const [file = ''] = readdirSync(traces).filter((name) => name.startsWith('robot_trace_'));
+    assert.match(readFileSync(path.join(traces, file), 'utf8').split('\n')[0]!, /"transport":"webrtc"/);
     const told = (await readAudit(admin.nats, 'arm', 100)).map(
       ({ by, what, who = '' }) => `${by} ${what} ${who}`,
     );

@@ -16,7 +16,10 @@ export function RobotCard({ state: { devices, telemetry } }: { state: DevicesSta
       <dl class="rows">
         <Row name="model" value={robot?.model} />
         <Row name="driver" value={robot && `${robot.driver}: ${robot.about}`} />
-        <Row name="address" value={robot && `${robot.host}, ${robot.transport}, ${robot.security}`} />
+        <Row
+          name="address"
+          value={robot && `${robot.host}, ${link?.transport ?? robot.transport}, ${robot.security}`}
+        />
         <Row
           name="state"
           value={

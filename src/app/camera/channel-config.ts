@@ -2,7 +2,7 @@ import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
 import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { curveKeys } from '../../wire/secure/curve-keys.ts';
-import { isLoopback, linkKeys } from '../link-keys.ts';
+import { isLoopback, isPaired, linkKeys } from '../link-keys.ts';
 import type { Rig } from '../rig.ts';
 
 /** Names of a rig's cameras, in its order. */
@@ -56,11 +56,18 @@ function targets({ cameras }: Rig): { host: string; port: number }[] {
 
 /** None: plain traffic, which stays on this machine unless the rig says otherwise. */
 function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string, given?: Uint8Array[]): Uint8Array[] {
-  const sealed = rig.cameras.wire === 'zmq' && rig.link.security === 'paired';
-  if (sealed) return given ?? linkKeys(role, rig);
+  const sealed =
+    rig.cameras.wire === 'zmq' && rig.cameras.security === 'link' && rig.link.security === 'paired';
+  if (sealed && !(given === undefined && isFleets(role, rig, host))) return given ?? linkKeys(role, rig);
   refusePlain(rig, host);
   return [];
 }
+
+/** Pictures that a fleet's agent passes on to programs of this machine; they know no key. */
+const isFleets = (role: 'operator' | 'robot', { link }: Rig, host: string): boolean =>
+  role === 'operator' &&
+  isLoopback(host) &&
+  (link.transport === 'webrtc' || (link.keyFile === '' && !isPaired()));
 
 function refusePlain({ cameras }: Rig, host: string): void {
   if (isLoopback(host) || cameras.plainBeyondLoopback) return;

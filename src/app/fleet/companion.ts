@@ -1,7 +1,10 @@
 import path from 'node:path';
+import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { createKey } from '../../wire/secure/key-file.ts';
+import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../camera/channel-config.ts';
 import { isLoopback } from '../link-keys.ts';
+import { stateFolder } from '../network-memory.ts';
 import { packageVersion } from '../paths.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
@@ -27,16 +30,19 @@ export interface FleetAccess {
   credentials: string;
 }
 
-const needUdp = (rig: Rig): void => {
-  if (rig.link.transport === 'udp') return;
+const refuseZmq = (rig: Rig): void => {
+  if (rig.link.transport !== 'zmq') return;
   throw new TeleopError('bad-config', 'a fleet carries the link over WebRTC, not over ZeroMQ', {
     hint: 'Leave link.transport at its default.',
   });
 };
 
+/** Told of the link wherever the rig is written down; on this machine the roles speak UDP with their agent. */
+const WEBRTC = { transport: 'webrtc', security: 'paired' } as const;
+
 /** Beside a robot. Its ports are on loopback, with a key of this process alone: the agent is the only way in. */
 export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Companion {
-  needUdp(rig);
+  refuseZmq(rig);
   if (!isLoopback(rig.link.listenHost))
     throw new TeleopError('bad-config', 'a robot of a fleet opens no port to the network', {
       hint: 'Leave link.listenHost at its default, or run it without --fleet.',
@@ -44,9 +50,15 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
   const key = createKey();
   let agent: AgentThread | null = null;
   let end: (reason: string) => void = () => {};
-  const link = { ...rig.link, commandPort: 0, statePort: 0, syncPort: 0, security: 'paired' as const };
+  const ports = { commandPort: 0, statePort: 0, syncPort: 0 };
+  const link = { ...rig.link, ...ports, ...WEBRTC, robotHost: '127.0.0.1' };
   const network = rig.robot.network === '' ? 'fleet' : rig.robot.network;
-  const run = { ...rig, link, robot: { ...rig.robot, network } };
+  const run: Rig = { ...rig, link, robot: { ...rig.robot, network } };
+  const host = rig.cameras.listenHost || '127.0.0.1';
+  const cameras =
+    cameraNames(rig).length === 0
+      ? null
+      : frameReceiverConfig({ ...run, cameras: { ...rig.cameras, host } }, [key]);
   return {
     rig: run,
     keys: [key],
@@ -56,7 +68,16 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
       const about = { name, model, version: packageVersion(), joints: joints.length };
       agent = new AgentThread({
         role: 'robot',
-        start: { ...access, ...about, ports: ports.slice(0, 3), key, memory, config: rig.fleet, rig: run },
+        start: {
+          ...access,
+          ...about,
+          ports: ports.slice(0, 3),
+          key,
+          memory,
+          config: rig.fleet,
+          cameras,
+          rig: run,
+        },
       });
       void agent.ended.then(end);
       const ready = await agent.ready;
@@ -72,10 +93,27 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
   };
 }
 
+export interface OperateOptions {
+  /** Port of this machine to which the robot's sound goes; none without. */
+  audioPort?: number | undefined;
+}
+
 /** Beside an operator: takes the robot's lease and opens the way there first. */
-export async function operatorCompanion(rig: Rig, access: FleetAccess, robot: string): Promise<Companion> {
-  needUdp(rig);
-  const agent = new AgentThread({ role: 'operator', start: { ...access, robot, config: rig.fleet } });
+export async function operatorCompanion(
+  rig: Rig,
+  access: FleetAccess,
+  robot: string,
+  { audioPort }: OperateOptions = {},
+): Promise<Companion> {
+  refuseZmq(rig);
+  const sdpFile = path.join(stateFolder(), 'fleet', `${robot}.sdp`);
+  const audio = audioPort === undefined ? null : { port: audioPort, sdpFile };
+  const cameras = { ...rig.cameras, host: '127.0.0.1', listenHost: '127.0.0.1', security: 'plain' as const };
+  const media = { audio, cameras: passedOn({ ...rig, cameras }) };
+  const agent = new AgentThread({
+    role: 'operator',
+    start: { ...access, robot, config: rig.fleet, ...media },
+  });
   try {
     const ready = await agent.ready;
     if (ready.kind !== 'operator-ready') throw new Error('not an operator');
@@ -85,13 +123,15 @@ export async function operatorCompanion(rig: Rig, access: FleetAccess, robot: st
         hint: `Use a rig of that robot: --rig NAME, or model=${model}.`,
       });
     const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
-    const here = { robotHost: '127.0.0.1', security: 'paired' as const };
+    const here = { robotHost: '127.0.0.1', ...WEBRTC };
     return {
-      rig: { ...rig, link: { ...rig.link, ...here, commandPort, statePort, syncPort } },
+      rig: { ...rig, cameras, link: { ...rig.link, ...here, commandPort, statePort, syncPort } },
       keys: [key],
       async started({ memory }) {
         agent.tell({ kind: 'watch', memory: { flags: memory.flags } });
-        return `drives ${robot} over WebRTC (${way || 'path unknown'})`;
+        const sound =
+          audio === null ? '' : `\n  sound: ffplay -protocol_whitelist file,udp,rtp -i ${audio.sdpFile}`;
+        return `drives ${robot} over WebRTC (${way || 'path unknown'})${sound}`;
       },
       transition: () => {},
       ended: agent.ended,
@@ -101,4 +141,9 @@ export async function operatorCompanion(rig: Rig, access: FleetAccess, robot: st
     await agent.close();
     throw error;
   }
+}
+
+/** The robot's pictures, on the rig's own channel on this machine. */
+function passedOn(rig: Rig): FrameSenderConfig | null {
+  return cameraNames(rig).length === 0 ? null : { ...frameSenderConfig(rig), sendTo: [] };
 }

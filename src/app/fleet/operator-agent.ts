@@ -1,31 +1,30 @@
 import { randomBytes } from 'node:crypto';
+import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
+import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import {
-  type Control,
-  controlSchema,
-  holderOf,
-  parsed,
-  type SentSignal,
-  type SignalReply,
-  signalReplySchema,
-} from '../../fleet/messages.ts';
+import { type Control, holderOf, type SentSignal } from '../../fleet/messages.ts';
 import { subjects } from '../../fleet/subjects.ts';
-import { RtcLink } from '../../wire/transports/rtc-link.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
-import { deferred } from '../deferred.ts';
 import { estopFlag, type RoleMemory } from '../shared.ts';
+import { AudioIn } from './audio-in.ts';
 import { audit } from './audit.ts';
+import { CameraIn } from './camera-in.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { HeldLease } from './held-lease.ts';
 import { LeaseStore } from './lease-store.ts';
 import { LinkSockets } from './link-sockets.ts';
+import { OperatorSession } from './operator-session.ts';
 
 export interface OperatorAgentStart {
   url: string;
   credentials: string;
   robot: string;
   config: FleetConfig;
+  /** Where the robot's pictures go on this machine; null: nobody wants them. */
+  cameras: FrameSenderConfig | null;
+  /** Port of this machine for the robot's sound, and the file a player opens; null: nobody wants it. */
+  audio: { port: number; sdpFile: string } | null;
 }
 
 /** What the operator role needs to drive the robot as if it were on this machine. */
@@ -39,32 +38,50 @@ export interface OpenedLink {
   path: string;
 }
 
-const SIGNAL_MS = 8000;
-/** Per attempt: a path through TURN takes a second or two. */
-const OPEN_MS = 6000;
-const ATTEMPTS = 3;
-const ESTOP_CHECK_MS = 5;
+type Rtc = Awaited<ReturnType<typeof loadRtc>>;
 
-/** The operator's part in a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and back. */
+const ATTEMPTS = 3;
+const CHECK_MS = 5;
+/** A robot always has something to say. Nothing for so long, and the way is taken for lost. */
+const SILENCE_NS = 3e9;
+/** A way that was lost is looked for again: after this, then after twice that, and so on up to the second. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+/** Then the operator gives up, lease or no lease. */
+const GIVE_UP_MS = 60_000;
+
+/**
+ * The operator's part in a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and back. A way
+ * that is lost is opened again as long as the lease is held; the role on this machine has the same ports all along.
+ */
 export class OperatorAgent {
   readonly #start: OperatorAgentStart;
   readonly #connection: FleetConnection;
+  readonly #rtc: Rtc;
   readonly #sockets: LinkSockets;
+  readonly #cameras: CameraIn | null;
+  readonly #audio: AudioIn | null;
   readonly #onEnded: (reason: string) => void;
   #lease: HeldLease | null = null;
-  #link: RtcLink | null = null;
+  #session: OperatorSession | null = null;
+  #open: Extract<SentSignal, { kind: 'open' }> | null = null;
+  #key: Uint8Array = new Uint8Array();
   #watch: NodeJS.Timeout | undefined;
   #over = false;
 
   private constructor(
     start: OperatorAgentStart,
     connection: FleetConnection,
-    sockets: LinkSockets,
+    rtc: Rtc,
+    parts: { sockets: LinkSockets; cameras: CameraIn | null; audio: AudioIn | null },
     onEnded: (reason: string) => void,
   ) {
     this.#start = start;
     this.#connection = connection;
-    this.#sockets = sockets;
+    this.#rtc = rtc;
+    this.#sockets = parts.sockets;
+    this.#cameras = parts.cameras;
+    this.#audio = parts.audio;
     this.#onEnded = onEnded;
   }
 
@@ -72,9 +89,18 @@ export class OperatorAgent {
   static async open(
     start: OperatorAgentStart,
     onEnded: (reason: string) => void,
+    rtc?: Rtc,
   ): Promise<{ agent: OperatorAgent; opened: OpenedLink }> {
+    const { robot, cameras, audio } = start;
+    const sound = audio === null ? null : new AudioIn(robot, audio.port, audio.sdpFile);
+    const loaded = rtc ?? (await loadRtc());
     const connection = await connectFleet(start.url, start.credentials);
-    const agent = new OperatorAgent(start, connection, await LinkSockets.open(), onEnded);
+    const parts = {
+      sockets: await LinkSockets.open(),
+      cameras: cameras === null ? null : await CameraIn.open(cameras),
+      audio: sound,
+    };
+    const agent = new OperatorAgent(start, connection, loaded, parts, onEnded);
     void connection.nats.closed().then((cause) => agent.#end(closedText(cause)));
     try {
       return { agent, opened: await agent.#begin() };
@@ -88,9 +114,14 @@ export class OperatorAgent {
   /** The operator role runs: its e-stop goes by the reliable channel and by the broker as well. */
   watch(memory: Pick<RoleMemory, 'flags'>): void {
     const estop = estopFlag(memory);
+    const sinceNs = monotonicClock.nowNs();
     this.#watch = setInterval(() => {
       if (Atomics.exchange(estop, 0, 0) !== 0) this.#estop();
-    }, ESTOP_CHECK_MS);
+      const session = this.#session;
+      const heardNs = Math.max(sinceNs, session?.heardNs ?? 0);
+      if (session !== null && monotonicClock.nowNs() - heardNs > SILENCE_NS)
+        this.#lost(session, `nothing came for ${SILENCE_NS / 1e9} s`);
+    }, CHECK_MS);
   }
 
   async close(): Promise<void> {
@@ -100,88 +131,93 @@ export class OperatorAgent {
     if (await this.#lease?.release())
       audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease!.revision });
     this.#sockets.close();
-    this.#link?.close();
+    this.#session?.close();
+    this.#audio?.close();
+    await this.#cameras?.close();
     if (this.#connection.isConnected()) await this.#connection.nats.flush().catch(() => {});
     await this.#connection.close();
   }
 
   async #begin(): Promise<OpenedLink> {
     const { robot } = this.#start;
-    const rtc = await loadRtc();
     const store = await LeaseStore.open(this.#connection.nats);
     const secret = randomBytes(24).toString('base64url');
     const holder = holderOf(this.#connection.user, secret);
     this.#lease = await HeldLease.take(store, robot, holder, () => this.#end('the lease was lost'));
     const { revision } = this.#lease;
+    this.#open = { kind: 'open', holder, secret, revision };
     audit(this.#connection, robot, { what: 'lease-taken', revision });
     for (let left = ATTEMPTS; ; left--) {
       try {
-        return await this.#connect(rtc, { kind: 'open', holder, secret, revision });
+        const { key, model, path } = await this.#connect();
+        this.#key = key;
+        return { ports: this.#sockets.ports, key, model, path };
       } catch (error) {
-        this.#link?.close();
-        this.#link = null;
         const isLost = error instanceof TeleopError && error.code === 'fleet-refused';
         if (left === 1 || this.#over || !isLost) throw error;
       }
     }
   }
 
-  /** One session with the robot's agent, from the first question to the key of its link. */
-  async #connect(
-    rtc: Awaited<ReturnType<typeof loadRtc>>,
-    signal: Extract<SentSignal, { kind: 'open' }>,
-  ): Promise<OpenedLink> {
+  /** One session with the robot's agent; the one there was is over. */
+  async #connect(): Promise<OperatorSession> {
     const { robot, config } = this.#start;
-    const offer = await this.#ask(signal);
-    if (offer.kind !== 'offer') throw refused(robot, offer);
-    const ready = deferred<Uint8Array>();
-    let isReady = false;
-    const ended = (reason: string) => {
-      if (isReady) this.#end(reason);
-      else ready.reject(lost(robot, reason));
-    };
-    const settings = { ice: offer.ice, bindAddress: config.rtcAddress, relayOnly: config.relayOnly };
-    const handlers = {
-      datagram: (bytes: Uint8Array) => void this.#sockets.in(bytes),
-      control: (text: string) => {
-        const message = parsed(controlSchema, text);
-        if (message?.kind === 'key') ready.resolve(new Uint8Array(Buffer.from(message.key, 'base64')));
-        else if (message?.kind === 'ended') ended(message.reason);
-      },
-      opened: () => {},
-      closed: ended,
-    };
-    ready.promise.catch(() => {});
-    const link = new RtcLink(rtc, settings, handlers, offer.sdp);
-    this.#link = link;
-    this.#sockets.onOut((bytes) => void link.send(bytes));
-    const sdp = await link.description();
-    const accepted = await this.#ask({ kind: 'answer', session: offer.session, sdp });
-    if (accepted.kind !== 'accepted') throw refused(robot, accepted);
-    const timer = setTimeout(() => ready.reject(lost(robot, 'no way was found')), OPEN_MS);
-    const key = await ready.promise.finally(() => clearTimeout(timer));
-    isReady = true;
-    return { ports: this.#sockets.ports, key, model: offer.model, path: link.path };
+    this.#session = null;
+    this.#sockets.onOut(() => {});
+    this.#cameras?.begin();
+    const session = await OperatorSession.open({
+      rtc: this.#rtc,
+      connection: this.#connection,
+      robot,
+      config,
+      signal: { ...this.#open!, revision: this.#lease!.revision },
+      cameras: this.#cameras,
+      audio: this.#audio,
+      onDatagram: (bytes) => void this.#sockets.in(bytes),
+      onEnded: (reason) => this.#lost(session, reason),
+      // The robot's process is gone, and with it the key.
+      onGone: (reason) => this.#end(reason),
+    });
+    if (this.#over) {
+      session.close();
+      throw new TeleopError('fleet-refused', 'it is over', { hint: 'Start again.' });
+    }
+    this.#session = session;
+    this.#sockets.onOut((bytes) => void session.send(bytes));
+    return session;
   }
 
-  async #ask(signal: SentSignal): Promise<SignalReply> {
+  #lost(session: OperatorSession, why: string): void {
+    if (this.#session !== session || this.#over) return;
+    session.close();
+    this.#session = null;
     const { robot } = this.#start;
-    const { nats, user } = this.#connection;
-    let text: string;
-    try {
-      const subject = subjects.signal(robot, user);
-      text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
-    } catch (cause) {
-      throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
-        hint: '`farhand fleet ls` lists the robots that are there and that you may see.',
-        cause,
-      });
+    audit(this.#connection, robot, { what: 'session-lost', why });
+    console.error(`farhand: fleet: the way to ${robot} is lost (${why}); it is looked for again`);
+    void this.#reopen(why);
+  }
+
+  async #reopen(why: string): Promise<void> {
+    const { robot } = this.#start;
+    const untilMs = performance.now() + GIVE_UP_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#over; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (this.#over) return;
+      if (performance.now() > untilMs) return this.#end(`${why}, and no way for ${GIVE_UP_MS / 1000} s`);
+      try {
+        const { key, path } = await this.#connect();
+        if (!Buffer.from(key).equals(this.#key)) return this.#end('the robot was started anew');
+        audit(this.#connection, robot, { what: 'session-reopened', why: path });
+        console.error(`farhand: fleet: the way to ${robot} is open again (${path})`);
+        return;
+      } catch {
+        // Refused, unreachable or no way yet: the lease's end or the time decides.
+      }
     }
-    return parsed(signalReplySchema, text) ?? { kind: 'refused', reason: 'malformed' };
   }
 
   #say(message: Control): void {
-    this.#link?.say(JSON.stringify(message));
+    this.#session?.say(message);
   }
 
   #estop(): void {
@@ -193,15 +229,7 @@ export class OperatorAgent {
   #end(reason: string): void {
     if (this.#over) return;
     this.#over = true;
-    this.#link?.close();
+    this.#session?.close();
     this.#onEnded(reason);
   }
 }
-
-const refused = (robot: string, reply: SignalReply): TeleopError =>
-  lost(robot, reply.kind === 'refused' ? reply.reason : 'it answers something else');
-
-const lost = (robot: string, reason: string): TeleopError =>
-  new TeleopError('fleet-refused', `${robot} did not open a session: ${reason}`, {
-    hint: 'docs/fleet.md lists the reasons; `farhand fleet show` tells who drives the robot.',
-  });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Msg } from '@nats-io/transport-node';
+import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -27,6 +28,7 @@ import { PageSession } from './cockpit/page-session.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { LeaseStore } from './lease-store.ts';
+import { LinkSockets } from './link-sockets.ts';
 import { RobotSession } from './robot-session.ts';
 
 export interface RobotAgentStart {
@@ -42,6 +44,8 @@ export interface RobotAgentStart {
   key: Uint8Array;
   memory: Pick<RoleMemory, 'board' | 'flags'>;
   config: FleetConfig;
+  /** Of this machine; null without. */
+  cameras: FrameReceiverConfig | null;
   /** As the robot runs; a page's session needs a role of its own. */
   rig: Rig;
 }
@@ -72,6 +76,7 @@ export class RobotAgent {
   readonly #timers: NodeJS.Timeout[];
   readonly name: string;
   #session: Session | null = null;
+  #sockets: { holder: string; open: LinkSockets } | null = null;
   #sessions = 0;
   #openedNs = 0;
   #estopTold = { user: '', why: '', atMs: 0 };
@@ -137,6 +142,7 @@ export class RobotAgent {
     for (const timer of this.#timers) clearInterval(timer);
     this.#end('the robot is ending');
     this.#tellPresence('ended');
+    this.#sockets?.open.close();
     await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
     await this.#connection.close();
   }
@@ -177,8 +183,8 @@ export class RobotAgent {
     const allowed = () => this.#guard.refusal(holder, revision, monotonicClock.nowNs());
     const refusal = allowed();
     if (refusal !== null) return { kind: 'refused', reason: refusal };
-    this.#end('another session of its holder');
-    const { ports, key, config, model, rig } = this.#start;
+    this.#replace(holder);
+    const { ports, key, config, model, cameras, rig } = this.#start;
     const ice = this.#ice(user);
     const options = {
       rtc: this.#rtc,
@@ -195,20 +201,29 @@ export class RobotAgent {
       onOpened: (path: string) =>
         audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
       onEnded: (reason: string) => {
-        if (this.#session === session) this.#end(reason);
+        if (this.#session === session) this.#end(reason, session instanceof PageSession);
       },
     };
     const session: Session =
       signal.client === 'page'
         ? await PageSession.open({ ...options, rig })
-        : await RobotSession.open(options);
+        : new RobotSession(options, await this.#socketsOf(holder), cameras);
     // Of two that came at once there is one, the later one.
-    this.#end('another session of its holder');
+    this.#replace(holder);
     this.#session = session;
     this.#openedNs = monotonicClock.nowNs();
     this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
     const sdp = await session.offer();
     return { kind: 'offer', session: session.options.number, sdp, model, ice: [...ice] };
+  }
+
+  /** A holder that comes back speaks from the same ports: to the robot's link it was only silent. */
+  async #socketsOf(holder: string): Promise<LinkSockets> {
+    if (this.#sockets?.holder !== holder) {
+      this.#sockets?.open.close();
+      this.#sockets = { holder, open: await LinkSockets.open(this.#start.ports) };
+    }
+    return this.#sockets.open;
   }
 
   #answer({ session, sdp }: Extract<Signal, { kind: 'answer' }>, user: string): SignalReply {
@@ -218,17 +233,22 @@ export class RobotAgent {
     return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
   }
 
-  /** Whoever drove does so no more, and the robot is told: it need not wait for the silence. */
-  #end(reason: string): void {
+  /** Whoever drove does so no more. `stops`: the robot is told, and need not wait for the silence. */
+  #end(reason: string, stops = true): void {
     const session = this.#session;
     if (session === null) return;
     this.#session = null;
     const { user, revision } = session.options;
-    // Who says goodbye has let go by the link before; an open lease over is a stop.
-    if (reason !== 'the operator left') Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
+    if (stops) Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
     session.close(reason);
     audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
     this.#tellPresence();
+  }
+
+  /** Before a new session: a page's has a role of its own, which ends; an operator's only opens its way again. */
+  #replace(holder: string): void {
+    const old = this.#session;
+    this.#end('another session of its holder', old instanceof PageSession || old?.options.holder !== holder);
   }
 
   #stop(user: string, why: string): void {

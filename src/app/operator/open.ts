@@ -29,7 +29,7 @@ export async function openOperator(
   const { commandPort, statePort, syncPort, transport } = rig.link;
   const peer = (port: number) => peerOf(robotHost, port);
   const counters = new Counters(memory.counters);
-  const [psk] = transport === 'udp' ? start.keys : [];
+  const [psk] = transport === 'zmq' ? [] : start.keys;
   const tunnel =
     psk === undefined
       ? null

@@ -192,6 +192,7 @@ function telemetryBuilder(
         uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
         driftPpm: finite(field('driftPpm')),
         stampSource,
+        transport: rig.link.transport,
         playout: playout || rig.robot.playout,
         ways: playout === '' ? [] : [...PLAYOUT_WAYS],
         quality: PLAYOUT_QUALITIES[field('quality')] ?? null,

@@ -27,7 +27,7 @@ export async function runRobot(
   const policy = rigPolicy(rig);
   const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, counters);
   try {
-    const keys = rig.link.transport === 'udp' ? start.keys : [];
+    const keys = rig.link.transport === 'zmq' ? [] : start.keys;
     const tunnel =
       keys.length === 0
         ? null

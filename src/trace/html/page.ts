@@ -8,7 +8,7 @@ import type { TraceFileInfo } from '../read-file.ts';
 import { OUTER_HOPS, type TraceReport } from '../report.ts';
 import type { ReportDetail } from '../report-detail.ts';
 import { notesOf } from '../report-notes.ts';
-import { HOP_WORDS } from '../report-text.ts';
+import { HOP_WORDS, wayText } from '../report-text.ts';
 import { causesOf, clockText, verdictOf } from '../verdict.ts';
 import { VIDEO_SEGMENTS } from '../video.ts';
 import { histograms, tookTime, waterfalls } from './hop-charts.ts';
@@ -62,7 +62,9 @@ function head(report: TraceReport, files: readonly TraceFileInfo[]): string {
     files.length > 3
       ? `${files[0]!.path} and ${files.length - 1} more`
       : files.map(({ path }) => path).join(', '),
-    header ? `${header.startedAt}, ${header.stampSource} stamps, playout ${header.playout}` : '',
+    header
+      ? `${header.startedAt}, ${header.stampSource} stamps${wayText(header)}, playout ${header.playout}`
+      : '',
     `${clockText(report.durationNs)} long, ${report.commands} commands${seconds > 0 ? ` (${((report.commands - 1) / seconds).toFixed(1)} a second)` : ''}`,
   ];
   return `<h1>Latency report</h1><p class="sub">${facts.filter(Boolean).map(escapeHtml).join('<br>')}</p>`;

@@ -1,4 +1,4 @@
-import type { DataChannel, IceServer as NativeIce, PeerConnection } from 'node-datachannel';
+import type { DataChannel, IceServer as NativeIce, PeerConnection, Track } from 'node-datachannel';
 import type { loadRtc } from './webrtc.ts';
 
 type Rtc = Awaited<ReturnType<typeof loadRtc>>;
@@ -9,6 +9,10 @@ export interface RtcSettings {
   /** The only address to be found at; empty: all of this machine's. */
   bindAddress: string;
   relayOnly: boolean;
+  /** Who makes the offer has these; who answers takes those that it names, and closes the channels of others. */
+  cameras?: readonly string[];
+  /** Who makes the offer has sound to send, as RTP packets of this form. */
+  sound?: { payloadType: number; ssrc: number } | null;
 }
 
 export interface RtcHandlers {
@@ -16,6 +20,12 @@ export interface RtcHandlers {
   datagram(bytes: Uint8Array): void;
   /** On the channel that does both. */
   control(text: string): void;
+  /** On a camera's own channel, either way. Valid only during the call. */
+  camera?(name: string, bytes: Uint8Array): void;
+  /** Both ends have, or no more have, the channel of that camera. */
+  cameraOpen?(name: string, open: boolean): void;
+  /** An RTP packet. Valid only during the call. */
+  sound?(rtp: Uint8Array): void;
   opened(): void;
   /** For good. */
   closed(why: string): void;
@@ -25,17 +35,23 @@ const GATHER_MS = 3000;
 const MAX_CONTROL = 4096;
 /** What has waited for longer than this much is better lost: about a fifth of a second of commands. */
 const MAX_WAITING_BYTES = 8192;
+/** A slice of a picture is sent again for so long. */
+const CAMERA_LIFE_MS = 150;
+const CAMERA = 'camera:';
 let links = 0;
 
 /**
- * A peer connection between two Farhand processes: datagrams that may be lost, and a few words that may not. Both
- * descriptions carry their candidates, so that one question and one answer are enough.
+ * A peer connection between two Farhand processes: datagrams that may be lost, a few words that may not, and from who
+ * made the offer pictures, each camera on a channel of its own, and sound. Both descriptions carry their candidates, so
+ * that one question and one answer are enough.
  */
 export class RtcLink {
   // node-datachannel closes what is garbage-collected: these are held as long as the link.
   readonly #connection: PeerConnection;
   readonly #channels = new Map<string, DataChannel>();
   readonly #handlers: RtcHandlers;
+  readonly #cameras: readonly string[];
+  #track: Track | null = null;
   readonly #gathered: Promise<void>;
   #open = false;
   #closed = false;
@@ -45,6 +61,7 @@ export class RtcLink {
   /** Makes the offer, or answers to `offer`. */
   constructor(rtc: Rtc, settings: RtcSettings, handlers: RtcHandlers, offer?: string) {
     this.#handlers = handlers;
+    this.#cameras = settings.cameras ?? [];
     const where = settings.bindAddress === '' ? {} : { bindAddress: settings.bindAddress };
     this.#connection = new rtc.PeerConnection(`link-${++links}`, {
       iceServers: settings.ice.map(nativeIce),
@@ -63,11 +80,10 @@ export class RtcLink {
     this.#connection.onStateChange((state) => {
       if (state === 'failed' || state === 'closed') this.#end(`the peer connection ${state}`);
     });
-    if (offer === undefined) {
-      this.#take(this.#connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
-      this.#take(this.#connection.createDataChannel('control'));
-    } else {
+    if (offer === undefined) this.#offer(rtc, settings);
+    else {
       this.#connection.onDataChannel((channel) => this.#take(channel));
+      this.#connection.onTrack((track) => this.#takeTrack(track));
       this.#connection.setRemoteDescription(offer, 'offer');
     }
   }
@@ -116,6 +132,25 @@ export class RtcLink {
     return false;
   }
 
+  /** On the channel of that camera. False: it is not open, or earlier messages are still waiting. */
+  sendCamera(name: string, bytes: Uint8Array): boolean {
+    const channel = this.#closed ? undefined : this.#channels.get(CAMERA + name);
+    try {
+      return channel?.isOpen() === true && channel.bufferedAmount() === 0 && channel.sendMessageBinary(bytes);
+    } catch {
+      return false;
+    }
+  }
+
+  sendSound(rtp: Uint8Array): boolean {
+    const track = this.#track;
+    try {
+      return this.isOpen && track?.isOpen() === true && track.sendMessageBinary(buffer(rtp));
+    } catch {
+      return false;
+    }
+  }
+
   say(text: string): boolean {
     try {
       return this.isOpen && this.#channels.get('control')!.sendMessage(text);
@@ -128,16 +163,34 @@ export class RtcLink {
     if (this.#closed) return;
     this.#closed = true;
     for (const channel of this.#channels.values()) channel.close();
+    this.#track?.close();
     this.#connection.close();
+  }
+
+  /** The first channel makes the description: what else is in it has to be there before. */
+  #offer(rtc: Rtc, { sound }: RtcSettings): void {
+    if (sound) {
+      const audio = new rtc.Audio('sound', 'SendOnly');
+      audio.addOpusCodec(sound.payloadType);
+      audio.addSSRC(sound.ssrc, 'farhand', 'farhand', 'sound');
+      this.#track = this.#connection.addTrack(audio);
+    }
+    this.#take(this.#connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
+    this.#take(this.#connection.createDataChannel('control'));
+    const pictures = { unordered: true, maxPacketLifeTime: CAMERA_LIFE_MS };
+    for (const name of this.#cameras) this.#take(this.#connection.createDataChannel(CAMERA + name, pictures));
   }
 
   #take(channel: DataChannel): void {
     const label = channel.getLabel();
-    if (this.#closed || this.#channels.has(label) || (label !== 'link' && label !== 'control')) {
+    const camera = label.startsWith(CAMERA) ? label.slice(CAMERA.length) : null;
+    const isWanted = camera === null ? ['link', 'control'].includes(label) : this.#cameras.includes(camera);
+    if (this.#closed || this.#channels.has(label) || !isWanted) {
       channel.close();
       return;
     }
     this.#channels.set(label, channel);
+    if (camera !== null) return this.#takeCamera(camera, channel);
     channel.onOpen(() => this.#check());
     channel.onClosed(() => this.#end('the peer connection closed'));
     channel.onError(() => this.#end('the peer connection failed'));
@@ -148,6 +201,30 @@ export class RtcLink {
       } else if (typeof data === 'string' && data.length <= MAX_CONTROL) this.#handlers.control(data);
     });
     this.#check();
+  }
+
+  /** Its end is the end of nothing else. */
+  #takeCamera(name: string, channel: DataChannel): void {
+    let isOpen = false;
+    const tell = (open: boolean) => {
+      if (this.#closed || open === isOpen) return;
+      isOpen = open;
+      this.#handlers.cameraOpen?.(name, open);
+    };
+    channel.onOpen(() => tell(true));
+    channel.onClosed(() => tell(false));
+    channel.onError(() => tell(false));
+    channel.onMessage((data) => {
+      if (!this.#closed && typeof data !== 'string') this.#handlers.camera?.(name, new Uint8Array(data));
+    });
+    if (channel.isOpen()) tell(true);
+  }
+
+  #takeTrack(track: Track): void {
+    this.#track = track;
+    track.onMessage((rtp) => {
+      if (!this.#closed) this.#handlers.sound?.(rtp);
+    });
   }
 
   #check(): void {
@@ -163,6 +240,8 @@ export class RtcLink {
     this.#handlers.closed(why);
   }
 }
+
+const buffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 export function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
   const [kind, hostname = '', port] = url.split(':');

@@ -1,0 +1,72 @@
+/** Slices that may be under way at first, at least and at most; one is about 1.1 kB. */
+const FIRST = 32;
+const LEAST = 16;
+const MOST = 128;
+/** A receiver tells of every so many slices. */
+export const TOLD_EVERY = 8;
+/** Pictures may add this much to the least delay of the way: what waits longer is in somebody's queue. */
+const QUEUED_NS = 25e6;
+/** Nothing heard for so long: what was under way is lost. */
+const LOST_NS = 400e6;
+/** How fast the least delay is forgotten, per word from the receiver. */
+const FORGET = 1e-3;
+const TIMES = 256;
+
+/**
+ * How many slices of pictures may be under way: fewer as soon as they begin to queue, so that nothing that shares the
+ * way with them has to wait. No socket and no clock.
+ */
+export class CameraWindow {
+  readonly #sentNs = new Float64Array(TIMES);
+  #size = FIRST;
+  #next = 1;
+  #told = 0;
+  #heardNs = 0;
+  #leastNs = Number.POSITIVE_INFINITY;
+  #shrunkNs = Number.NEGATIVE_INFINITY;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get underway(): number {
+    return this.#next - 1 - this.#told;
+  }
+
+  mayRun(nowNs: number): boolean {
+    if (this.underway === 0) this.#heardNs = nowNs;
+    else if (nowNs - this.#heardNs > LOST_NS) {
+      this.#told = this.#next - 1;
+      this.#heardNs = nowNs;
+      this.#size = LEAST;
+    }
+    return this.underway < this.#size;
+  }
+
+  /** Of the slice that leaves next, from 1. */
+  get nextNumber(): number {
+    return this.#next;
+  }
+
+  leaves(nowNs: number): void {
+    this.#sentNs[this.#next % TIMES] = nowNs;
+    this.#next++;
+  }
+
+  /** The receiver has seen this one. False: it cannot have. */
+  told(number: number, nowNs: number): boolean {
+    if (!Number.isInteger(number) || number < 1 || number >= this.#next) return false;
+    if (number <= this.#told) return true;
+    this.#told = number;
+    this.#heardNs = nowNs;
+    const delayNs = nowNs - this.#sentNs[number % TIMES]!;
+    if (delayNs < this.#leastNs) this.#leastNs = delayNs;
+    else this.#leastNs += (delayNs - this.#leastNs) * FORGET;
+    if (delayNs <= this.#leastNs + QUEUED_NS) this.#size = Math.min(MOST, this.#size + 1);
+    else if (nowNs - this.#shrunkNs > delayNs) {
+      this.#size = Math.max(LEAST, Math.floor(this.#size * 0.7));
+      this.#shrunkNs = nowNs;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,100 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { PeerConnection } from 'node-datachannel';
+import {
+  type OpenedLink,
+  OperatorAgent,
+  type OperatorAgentStart,
+} from '../../src/app/fleet/operator-agent.ts';
+import { loadRtc } from '../../src/wire/transports/webrtc.ts';
+
+/** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */
+export type CutNews = { kind: 'opened'; opened: OpenedLink } | { kind: 'ended'; reason: string };
+
+/** All that peer connections of this process send and get: it can be cut. */
+class Cable {
+  readonly #sockets: Socket[] = [];
+  opened = 0;
+
+  /** WebRTC whose connections know the other end only by an address of this cable, and tell no address of their own. */
+  async between(): Promise<Awaited<ReturnType<typeof loadRtc>>> {
+    const rtc = await loadRtc();
+    const open = (...args: ConstructorParameters<typeof rtc.PeerConnection>) =>
+      this.#wrapped(new rtc.PeerConnection(...args));
+    return new Proxy(rtc, {
+      get: (module, name) => (name === 'PeerConnection' ? constructs(open) : Reflect.get(module, name)),
+    });
+  }
+
+  /** What was opened so far hears nothing any more, and is not heard. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.removeAllListeners('message');
+  }
+
+  close(): void {
+    for (const socket of this.#sockets) socket.close();
+  }
+
+  #wrapped(connection: PeerConnection): PeerConnection {
+    this.opened++;
+    const local = () => {
+      const found = connection.localDescription();
+      return found && { ...found, sdp: found.sdp.replace(/a=candidate:.*\r\n/g, '') };
+    };
+    const remote = (sdp: string, type: 'offer' | 'answer') => {
+      const port = 30_000 + Math.floor(Math.random() * 20_000);
+      const candidate = /(a=candidate:\S+ 1 UDP \d+ 127\.0\.0\.1) (\d+)/i;
+      const [, , target] = candidate.exec(sdp)!;
+      this.#relay(port, Number(target));
+      connection.setRemoteDescription(sdp.replace(candidate, `$1 ${port}`), type);
+    };
+    return new Proxy(connection, {
+      get(native, name) {
+        if (name === 'localDescription') return local;
+        if (name === 'setRemoteDescription') return remote;
+        const value = Reflect.get(native, name) as unknown;
+        return typeof value === 'function' ? value.bind(native) : value;
+      },
+    });
+  }
+
+  #relay(port: number, target: number): void {
+    const [near, far] = [createSocket('udp4'), createSocket('udp4')];
+    this.#sockets.push(near, far);
+    let from = 0;
+    near.bind(port, '127.0.0.1');
+    far.bind(0, '127.0.0.1');
+    near.on('message', (bytes, { port: source }) => {
+      from = source;
+      far.send(bytes, target, '127.0.0.1', () => {});
+    });
+    far.on('message', (bytes) => near.send(bytes, from, '127.0.0.1', () => {}));
+  }
+}
+
+/** `new` of it calls the function. */
+const constructs = <A extends unknown[], T extends object>(make: (...args: A) => T) =>
+  function construct(...args: A): T {
+    return make(...args);
+  };
+
+const tell = (news: CutNews) => parentPort!.postMessage(news);
+const cable = new Cable();
+const opening = OperatorAgent.open(
+  workerData as OperatorAgentStart,
+  (reason) => tell({ kind: 'ended', reason }),
+  await cable.between(),
+);
+parentPort!.on('message', async (order: 'cut' | 'close' | { flags: SharedArrayBuffer }) => {
+  const { agent } = await opening;
+  if (order === 'cut') cable.cut();
+  else if (order !== 'close') agent.watch(order);
+  else {
+    await agent.close();
+    cable.close();
+    (await loadRtc()).cleanup();
+    process.exit();
+  }
+});
+const { opened } = await opening;
+tell({ kind: 'opened', opened });

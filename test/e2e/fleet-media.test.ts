@@ -1,0 +1,329 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import http, { type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { frameReceiverConfig } from '../../src/app/camera/channel-config.ts';
+import { TEST_TONE_HZ } from '../../src/app/fleet/audio-source.ts';
+import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import type { OperatorAgentStart } from '../../src/app/fleet/operator-agent.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { startRole } from '../../src/app/role.ts';
+import { withStamp } from '../../src/camera/jpeg-structure.ts';
+import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
+import { percentiles } from '../../src/core/percentiles.ts';
+import type { ReceivedFrame } from '../../src/core/recording.ts';
+import type { FleetRole } from '../../src/fleet/subjects.ts';
+import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import type { CutNews } from './cut-operator.ts';
+import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+
+const missing = ['nats-server', 'ffmpeg'].filter((name) => spawnSync(name, ['-version']).error !== undefined);
+const skip =
+  missing.length > 0 && process.env['CI'] !== 'true' ? `${missing.join(', ')} not installed` : false;
+const HERE = 'fleet.rtcAddress=127.0.0.1';
+const PICTURE_BYTES = 40_000;
+const SAMPLE_HZ = 48_000;
+
+/** A camera of the network whose pictures the test makes: 30 a second while it streams. */
+class NetworkCamera {
+  readonly sent = new Map<string, Uint8Array>();
+  readonly #server = http.createServer((request, response) => {
+    response.writeHead(200, { 'content-type': 'multipart/x-mixed-replace; boundary=x' });
+    this.#viewers.push([request.url!.slice(1), response]);
+  });
+  readonly #viewers: [string, ServerResponse][] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #count = 0;
+
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  stream(isOn: boolean): void {
+    clearInterval(this.#timer);
+    if (isOn) this.#timer = setInterval(() => this.#picture(), 33);
+  }
+
+  close(): void {
+    this.stream(false);
+    for (const [, response] of this.#viewers) response.destroy();
+    this.#server.close();
+  }
+
+  #picture(): void {
+    this.#count++;
+    for (const [name, response] of this.#viewers) {
+      const jpeg = jpegOf(`${name} ${this.#count}`);
+      this.sent.set(textOf(jpeg), jpeg);
+      response.write(`--x\r\nContent-Type: image/jpeg\r\nContent-Length: ${jpeg.length}\r\n\r\n`);
+      response.write(jpeg);
+      response.write('\r\n');
+    }
+  }
+}
+
+/** Built like a picture as far as anybody on the way looks: a comment says which one, then a scan. */
+function jpegOf(text: string): Uint8Array {
+  const jpeg = new Uint8Array(PICTURE_BYTES).fill(0x55);
+  jpeg.set([0xff, 0xd8, 0xff, 0xe1, 0, text.length + 2, ...Buffer.from(text)]);
+  jpeg.set([0xff, 0xda, 0, 2], 6 + text.length);
+  jpeg.set([0xff, 0xd9], jpeg.length - 2);
+  return jpeg;
+}
+
+const textOf = (jpeg: Uint8Array): string => Buffer.from(jpeg.subarray(6, 4 + jpeg[5]!)).toString();
+
+describe('a session of a fleet', { skip }, () => {
+  let authority: Authority;
+  let server: RunningServer;
+  let robot: Running;
+  let ann: Running;
+  let admin: FleetConnection;
+  let cameras: string[];
+  let operatorCameraPort = 0;
+  const camera = new NetworkCamera();
+  const folder = temporaryFolder();
+  const traces = path.join(folder, 'traces');
+  const running: Running[] = [];
+
+  const credentials = async (name: string, role: FleetRole) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots: ['arm'], seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  const states = (): string[] =>
+    [...robot.stdout().matchAll(/"kind":"transition".*?"to":"([a-z-]+)"/g)].map(([, to]) => to!);
+  const until = async (what: string, isTrue: () => boolean, withinMs: number) => {
+    for (const endMs = performance.now() + withinMs; performance.now() < endMs; await sleep(20))
+      if (isTrue()) return;
+    const said = running.map((child) => child.stdout() + child.stderr()).join('\n');
+    assert.fail(`not within ${withinMs} ms: ${what}\n${states()}\n${said}`);
+  };
+
+  before(async () => {
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    const [port = 0] = await freeUdpPorts(1);
+    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
+    const [arm] = await Promise.all([
+      credentials('arm', 'robot'),
+      credentials('ann', 'operator'),
+      credentials('root', 'admin'),
+    ]);
+    admin = await connectFleet(server.url, path.join(folder, 'root.creds'));
+    await LeaseStore.create(admin.nats);
+    await createAudit(admin.nats);
+    const at = await camera.listen();
+    cameras = ['front', 'wrist'].flatMap((name) => [
+      `cameras.list.${name}.source=mjpeg`,
+      `cameras.list.${name}.options.from=http://127.0.0.1:${at}/${name}`,
+    ]);
+    const first = 21_000 + (process.pid % 20_000);
+    const robotCameraPort = await freeTcpPort('127.0.0.1', first);
+    operatorCameraPort = await freeTcpPort('127.0.0.1', robotCameraPort + 1);
+    const settings = [`cameras.port=${robotCameraPort}`, 'fleet.audio=test', HERE];
+    robot = startFarhand([
+      'robot',
+      '--json',
+      '--fleet',
+      server.url,
+      '--creds',
+      arm!,
+      ...cameras,
+      ...settings,
+    ]);
+    running.push(robot);
+    await robot.waitFor(/on the fleet/);
+  });
+  after(async () => {
+    camera.close();
+    await Promise.all(running.map((child) => child.end()));
+    await admin?.close();
+    await server?.close();
+  });
+
+  it('brings the robot’s pictures to the operator’s own camera channel, stamps and all', async () => {
+    const [desk, telemetry, audio] = await freeUdpPorts(3);
+    const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
+    const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
+    const settings = [...cameras, `cameras.port=${operatorCameraPort}`, `trace.dir=${traces}`, HERE];
+    ann = startFarhand([
+      ...['fleet', 'operate', 'arm', '--json', '--audio', String(audio)],
+      ...[...access, ...ports, ...settings],
+    ]);
+    running.push(ann);
+    await ann.waitFor(/drives arm over WebRTC \(host\)/);
+    const frames: ReceivedFrame[] = [];
+    const rig = loadRig('demo', [...settings, 'link.transport=webrtc']).config;
+    const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => frames.push(frame), {
+      project: sameClock,
+    });
+    camera.stream(true);
+    await until('40 pictures', () => frames.length >= 40, 8000);
+    camera.stream(false);
+    receiver.close();
+    for (const name of ['front', 'wrist']) {
+      const own = frames.filter((frame) => frame.camera === name);
+      assert.ok(own.length >= 15, `${own.length} of ${name}`);
+      for (const { bytes, captureNs, encodedNs, captureOperatorNs, arrivedNs } of own) {
+        const text = [...camera.sent].find(([, jpeg]) =>
+          Buffer.from(withStamp(jpeg, captureNs, encodedNs)).equals(bytes),
+        )?.[0];
+        assert.ok(text?.startsWith(name), `${text} is a picture of ${name}, byte by byte`);
+        const ageMs = (arrivedNs - captureOperatorNs) / 1e6;
+        assert.ok(ageMs > 0 && ageMs < 1000, `${ageMs} ms`);
+      }
+      const stamps = own.map(({ captureNs }) => captureNs);
+      assert.deepEqual(
+        stamps,
+        [...stamps].sort((a, b) => a - b),
+        'in order',
+      );
+    }
+  });
+
+  it('lets the operator hear the robot', async () => {
+    const [, sdp = ''] = /-i (\S+\.sdp)/.exec(ann.stdout())!;
+    const input = ['-protocol_whitelist', 'file,udp,rtp', '-i', sdp];
+    const output = ['-t', '1', '-ac', '1', '-ar', String(SAMPLE_HZ), '-f', 's16le', 'pipe:1'];
+    const player = spawn('ffmpeg', ['-hide_banner', '-loglevel', 'error', '-nostdin', ...input, ...output]);
+    const chunks: Buffer[] = [];
+    player.stdout.on('data', (data: Buffer) => chunks.push(data));
+    let complaint = '';
+    player.stderr.on('data', (data: Buffer) => {
+      complaint += data.toString();
+    });
+    const timer = setTimeout(() => player.kill('SIGKILL'), 10_000);
+    await new Promise((resolve) => player.once('close', resolve));
+    clearTimeout(timer);
+    const heard = Buffer.concat(chunks);
+    const samples = Float64Array.from({ length: heard.length / 2 }, (_, i) => heard.readInt16LE(2 * i));
+    assert.ok(samples.length > SAMPLE_HZ / 2, `${samples.length} samples; ${complaint}`);
+    const [tone, other] = [powerAt(samples, TEST_TONE_HZ), powerAt(samples, 3 * TEST_TONE_HZ + 100)];
+    assert.ok(tone > 100 && tone > 30 * other, `${tone} at the tone, ${other} elsewhere`);
+  });
+
+  it('takes commands there in the same time, pictures or none', async (t) => {
+    await until('engaged', () => states().at(-1) === 'engaged', 8000);
+    const windows: { isOn: boolean; fromNs: number; toNs: number }[] = [];
+    for (const isOn of [true, false, true, false]) {
+      camera.stream(isOn);
+      await sleep(200);
+      const fromNs = Number(process.hrtime.bigint());
+      await sleep(1000);
+      windows.push({ isOn, fromNs, toNs: Number(process.hrtime.bigint()) });
+    }
+    camera.stream(false);
+    assert.equal(await ann.end(), 0);
+    const stamps = stampsIn(traces);
+    const wireMs = (wanted: boolean) =>
+      percentiles(
+        stamps.flatMap((stamp) => {
+          const [sentNs = 0, receivedNs = Number.NaN] = [
+            stamp['command_wire_sent'],
+            stamp['remote.kernel_received'],
+          ];
+          const isIn = windows.some((w) => w.isOn === wanted && sentNs >= w.fromNs && sentNs < w.toNs);
+          return isIn && Number.isFinite(receivedNs) ? [(receivedNs - sentNs) / 1e6] : [];
+        }),
+      );
+    const [busy, quiet] = [wireMs(true), wireMs(false)];
+    const shown = (values: typeof busy) =>
+      `p50 ${values?.p50.toFixed(2)} p95 ${values?.p95.toFixed(2)} p99 ${values?.p99.toFixed(2)} ms`;
+    t.diagnostic(`commands, sent to received: with two cameras ${shown(busy)}, without ${shown(quiet)}`);
+    assert.ok(busy !== null && quiet !== null);
+    assert.ok(busy.p50 < quiet.p50 + 5, `${shown(busy)} against ${shown(quiet)}`);
+  });
+
+  it('is written down as what it is', () => {
+    const [file = ''] = readdirSync(traces).filter((name) => name.startsWith('robot_trace_'));
+    const [header = ''] = readFileSync(path.join(traces, file), 'utf8').split('\n');
+    const { rig } = JSON.parse(header) as { rig: Rig };
+    assert.equal(rig.link.transport, 'webrtc');
+  });
+
+  it('is opened again when its way is cut, for the same operator', async () => {
+    const { config } = loadRig('demo', ['trace.dir=', HERE]);
+    const start: OperatorAgentStart = {
+      ...{ url: server.url, credentials: path.join(folder, 'ann.creds'), robot: 'arm' },
+      ...{ config: config.fleet, cameras: null, audio: null },
+    };
+    const agent = new Worker(new URL('./cut-operator.js', import.meta.url), { workerData: start });
+    const told: CutNews[] = [];
+    agent.on('message', (news: CutNews) => told.push(news));
+    const opened = () => told.find((news) => news.kind === 'opened')?.opened;
+    await until('open', () => opened() !== undefined, 8000);
+    const { ports, key } = opened()!;
+    const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
+    const [deskPort = 0, telemetryPort = 0] = await freeUdpPorts(2);
+    const link = { ...config.link, commandPort, statePort, syncPort };
+    const desk = { ...config.console, deskPort, telemetryPort };
+    const role = startRole('operator', { ...config, link, console: desk }, () => {}, undefined, [key]);
+    try {
+      agent.postMessage({ flags: role.memory.flags });
+      const drive = async () => {
+        for (let tries = 0; tries < 60 && states().at(-1) !== 'engaged'; tries++) {
+          await ask(deskPort, states().at(-1) === 'idle' ? 'arm' : 'reset');
+          await sleep(150);
+        }
+        assert.equal(states().at(-1), 'engaged');
+      };
+      await drive();
+      const before = states().length;
+      agent.postMessage('cut');
+      await until('stopped', () => states().slice(before).includes('stopped'), 3000);
+      assert.ok(states().slice(before).includes('hold'));
+      await sleep(2000);
+      await drive();
+      assert.ok(!told.some((news) => news.kind === 'ended'), JSON.stringify(told));
+      const lines = (await readAudit(admin.nats, 'arm', 50)).map(({ by, what }) => `${by} ${what}`);
+      for (const line of ['ann session-lost', 'ann session-reopened']) assert.ok(lines.includes(line), line);
+    } finally {
+      role.windDown();
+      await role.done;
+      agent.postMessage('close');
+      await once(agent, 'exit');
+    }
+  });
+});
+
+it('over WebRTC needs a fleet', async () => {
+  for (const verb of ['robot', 'operator']) {
+    const { code, stderr } = await farhand([verb, 'link.transport=webrtc']);
+    assert.equal(code, 2);
+    assert.match(stderr, /bad-config/);
+    assert.match(stderr, /farhand fleet operate/);
+  }
+});
+
+/** Of a sine wave of that frequency, as its amplitude. */
+function powerAt(samples: Float64Array, hz: number): number {
+  let [re, im] = [0, 0];
+  samples.forEach((value, i) => {
+    const phase = (2 * Math.PI * hz * i) / SAMPLE_HZ;
+    re += value * Math.cos(phase);
+    im += value * Math.sin(phase);
+  });
+  return (2 * Math.hypot(re, im)) / samples.length;
+}
+
+async function ask(deskPort: number, kind: string): Promise<void> {
+  const out = new Uint8Array(128);
+  const length = writeFrame('request', { kind }, out);
+  const socket = createSocket('udp4');
+  await new Promise<void>((resolve) => socket.send(out, 0, length, deskPort, '127.0.0.1', () => resolve()));
+  socket.close();
+}
