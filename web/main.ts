@@ -3,10 +3,14 @@ import type { Telemetry } from '../src/core/telemetry.ts';
 import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
+import { Questions } from './fleet/questions.ts';
+import { SessionPanel } from './fleet/session-panel.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
+import type { LinkStatus, PageLink } from './link/page-link.ts';
 import { isPaired } from './link/paired.ts';
-import { ConsoleLink, type LinkStatus, socketUrl } from './link/socket.ts';
+import { RobotLink } from './link/robot-link.ts';
+import { ConsoleLink, socketUrl } from './link/socket.ts';
 import { ClearanceLine } from './operate/clearance.ts';
 import { InputsPanel } from './operate/inputs-panel.ts';
 import { LinkControls } from './operate/link-controls.ts';
@@ -19,8 +23,9 @@ import { LatencyWindow } from './panels/latency-window.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
 import { sentence } from './panels/words.ts';
 import { Announcer } from './shell/announcer.ts';
+import { consoleKind } from './shell/console-kind.ts';
 import { LazyPages } from './shell/lazy-pages.ts';
-import { type PageName, Router } from './shell/router.ts';
+import { OWN_PAGES, type PageName, Router } from './shell/router.ts';
 import { startThemeButton } from './shell/theme.ts';
 import { chooseQuality } from './view/quality.ts';
 import { RobotView } from './view/robot-view.ts';
@@ -44,7 +49,19 @@ const WATCH_MS = 100;
 window.__farhand = { frames: 0, lastTelemetry: null, handPx: () => view?.handPx() ?? null };
 
 startThemeButton();
-const link = new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
+const { fleet, robot: fleetRobot } = consoleKind;
+const session = fleet && fleetRobot ? new SessionPanel(fleetRobot) : null;
+const robotLink =
+  fleet && fleetRobot && session
+    ? new RobotLink(fleet, fleetRobot, {
+        onMessage: receive,
+        onStatus: linkChanged,
+        onPath: (path) => session.showPath(path),
+        onSound: (stream) => session.play(stream),
+      })
+    : null;
+const link: PageLink =
+  robotLink ?? new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
 const drive = new Drive({
   fresh: (request) => link.sendFresh(request),
   sure: (request) => link.send(request),
@@ -58,7 +75,7 @@ const chips = new HeaderChips();
 const banner = new Banner();
 const announcer = new Announcer();
 const clearance = new ClearanceLine();
-const cameras = new CameraViewStrip();
+const cameras = new CameraViewStrip(robotLink);
 const estop = new Estop(
   (request) => link.send(request),
   () => drive.letGo(),
@@ -66,8 +83,8 @@ const estop = new Estop(
 const statePanel = new StatePanel((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
-const pages = new LazyPages({ commands, send: (request) => link.send(request) });
-const router = new Router(enter);
+const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
+const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency'] : OWN_PAGES);
 
 let receivedMs = Number.NEGATIVE_INFINITY;
 let paired = true;
@@ -90,9 +107,12 @@ setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
 new ResizeObserver(leaveRoom).observe(drivePanel);
 new ControlChip(link);
+if (fleet) new Questions(fleet);
+session?.onRetry(() => link.connect());
 router.start();
 link.connect();
-void askForInputs();
+if (fleet === null) void askForInputs();
+else fleet.connect();
 
 function openView(): RobotView | null {
   const quality = chooseQuality(location.search, devicePixelRatio);
@@ -142,7 +162,7 @@ function receive(message: ServerMessage): void {
 
 function greet({ model, cameras: names = [], ...hello }: ConsoleHello): void {
   const scene = hello.scene ?? null;
-  setText(element('model-title', HTMLElement), model.title);
+  setText(element('model-title', HTMLElement), fleetRobot ? `${fleetRobot} · ${model.title}` : model.title);
   view?.setModel(model, scene);
   clearance.setScene(scene);
   fingers.setModel(model);
@@ -181,10 +201,14 @@ function showState(): void {
   const fresh = isFresh();
   const state = believedState(telemetry, fresh);
   document.body.classList.toggle('stale', telemetry !== null && !fresh);
-  estop.update(state === 'stopped', performance.now(), telemetry?.operator.estopMs ?? null);
+  // Without a session there is the robot's word over the broker.
+  const toldStopped = link.status !== 'open' && (robotLink?.stoppedMs ?? Number.NEGATIVE_INFINITY) > 0;
+  estop.update(state === 'stopped' || toldStopped, performance.now(), telemetry?.operator.estopMs ?? null);
   statePanel.update(telemetry, fresh, estop.pending);
   drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
-  banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered, paired });
+  const { problem = '', isOver = false } = robotLink ?? {};
+  const robot = fleetRobot === null ? null : { name: fleetRobot, problem, isOver };
+  banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered, paired, robot });
   if (telemetry) announcer.say(`Robot ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
   showSlow(performance.now());
 }

@@ -40,7 +40,7 @@ by the code it prints. See docs/headset.md.`,
   },
 };
 
-function tellLan({ lan, pairing }: ConsoleHandle): void {
+export function tellLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): void {
   const { code } = pairing.issue('operator');
   console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
   console.log(`  their first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);

@@ -18,7 +18,7 @@ export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
 const LOG_LINES = 50;
 const ESTOP_MS = 2000;
 
-const accessOf = (given: Given, user: string) => ({
+export const accessOf = (given: Given, user: string) => ({
   url: String(given.values['server'] ?? LOCAL_BROKER),
   credentials: String(given.values['creds'] ?? path.join(stateFolder(), 'fleet', `${user}.creds`)),
 });

@@ -19,6 +19,7 @@ import { TeleopError } from '../core/errors.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
+import { fleetConsole } from './fleet-console.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
 import { SERVER_OPTIONS, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
@@ -29,7 +30,7 @@ const PORT = 4222;
 export const fleetVerb: Verb = {
   name: 'fleet',
   usage:
-    'init|dev|setup|server|user|revoke|ls|show|operate|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
+    'init|dev|setup|server|user|revoke|ls|show|operate|console|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
   about: 'Many robots and operators on one NATS broker: keys and credentials, who is there, driving one.',
   details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
   farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
@@ -38,6 +39,7 @@ export const fleetVerb: Verb = {
   farhand fleet setup --server URL --creds FILE       makes what the fleet keeps on the broker (administrator)
   farhand fleet ls | show ROBOT                       who is there, and how they are
   farhand fleet operate ROBOT [--rig NAME] [key=value …]   takes the lease and drives it; ends on Ctrl-C
+  farhand fleet console [--port N] [--lan]            the fleet in a browser; robots are driven from there too
   farhand fleet release ROBOT                         takes the lease away from whoever has it
   farhand fleet estop ROBOT                           stops it; whoever may see it may
   farhand fleet logs [ROBOT]                          who did what (of all: administrator)
@@ -68,7 +70,12 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
       about: 'where to write them (default: NAME.creds beside the keys)',
     },
     host: { type: 'string', value: 'ADDRESS', about: 'address the server listens on (default 127.0.0.1)' },
-    port: { type: 'string', value: 'N', about: `port the server listens on (default ${PORT})` },
+    port: {
+      type: 'string',
+      value: 'N',
+      about: `port the server listens on (default ${PORT}; console: 4747)`,
+    },
+    lan: { type: 'boolean', about: 'console: open to the network, with HTTPS and pairing' },
     ...SERVER_OPTIONS,
     ...RECORDING_OPTIONS,
   },
@@ -89,6 +96,7 @@ const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   user,
   revoke: revokeUser,
   ...FLEET_ACTIONS,
+  console: fleetConsole,
   server: writeServer,
   ...RECORDING_ACTIONS,
 };

@@ -58,6 +58,7 @@ export const auditSchema = z.object({
   what: z.enum([
     'lease-taken',
     'lease-released',
+    'handed-over',
     'session-opened',
     'session-ended',
     'session-lost',
@@ -72,6 +73,18 @@ export const auditSchema = z.object({
   atMs: z.number(),
 });
 export type Audit = z.infer<typeof auditSchema>;
+
+const ask = z.string().max(32);
+
+/** `farhand.ask.<robot>.<user>`, between operators: whether one hands the robot over to another. */
+export const askSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('ask'), ask, holder: name }),
+  /** Somebody sees the question. */
+  z.object({ kind: z.literal('heard'), ask, to: name }),
+  /** `yes`: the lease has been given back. */
+  z.object({ kind: z.literal('answer'), ask, to: name, yes: z.boolean() }),
+]);
+export type Ask = z.infer<typeof askSchema>;
 
 export const iceServerSchema = z.object({
   url: z.string().max(256),

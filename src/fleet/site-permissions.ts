@@ -25,6 +25,7 @@ export function sitePermissions(site: string, robots: readonly string[]): Permis
     pub: [
       ...told.flatMap((subject) => robots.map(subject)),
       ...robots.map((robot) => subjects.audit(robot, '*')),
+      ...robots.map((robot) => subjects.ask(robot, '*')),
       ...robots.map((robot) => recordingNames.entry(robot, '*')),
       // Answers to whoever asked.
       '_INBOX.>',
@@ -32,6 +33,7 @@ export function sitePermissions(site: string, robots: readonly string[]): Permis
     sub: [
       ...robots.map((robot) => subjects.signal(robot, '*')),
       ...robots.map((robot) => subjects.estop(robot, '*')),
+      ...robots.map((robot) => subjects.ask(robot, '*')),
       `$JS.${site}.API.>`,
     ],
   };

@@ -28,6 +28,8 @@ export const subjects = {
   /** Requests to a robot, answered by it; the broker vouches for `user`. The robot listens to `*`. */
   signal: (robot: string, user: string): string => `farhand.signal.${robot}.${user}`,
   estop: (robot: string, user: string): string => `farhand.estop.${robot}.${user}`,
+  /** Operators among themselves: who would like to have a robot; `user` is who speaks. */
+  ask: (robot: string, user: string): string => `farhand.ask.${robot}.${user}`,
   /** Who did what; `user` is the name in the credentials. */
   audit: (robot: string, user: string): string => `farhand.audit.${robot}.${user}`,
   lease: (robot: string): string => `$KV.${LEASE_BUCKET}.${robot}`,
@@ -96,7 +98,9 @@ function corePermissionsOf(role: FleetRole, user: string, robots: readonly strin
     ...each((robot) => subjects.signal(robot, user)),
     ...each((robot) => subjects.audit(robot, user)),
     ...robots.filter((robot) => robot !== '*').flatMap(auditReads),
+    ...each((robot) => subjects.ask(robot, user)),
   ];
+  const asked = each((robot) => subjects.ask(robot, '*'));
   const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
-  return { pub: [...stops, ...own, ...held], sub: watched };
+  return { pub: [...stops, ...own, ...held], sub: [...watched, ...asked] };
 }

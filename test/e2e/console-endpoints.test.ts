@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import http from 'node:http';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig } from '../../src/app/rig.ts';
+import { type Callers, callersOf, strangers } from './console-callers.ts';
 import { temporaryFolder } from './farhand.ts';
-
-type Headers = Record<string, string>;
 
 /** All that the console answers to, and what a viewer gets of it; 0: a socket that opens. */
 const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
@@ -35,33 +33,9 @@ describe('every endpoint of the console', () => {
   let viewer: string;
   const state = process.env['FARHAND_STATE'];
 
-  const ask = (method: string, where: string, headers: Headers, body = '{}') =>
-    new Promise<{ status: number; cookie: string; text: string }>((resolve, reject) => {
-      http
-        .request(new URL(where, url), { method, headers }, async (response) => {
-          let text = '';
-          for await (const chunk of response) text += String(chunk);
-          const cookie = String(response.headers['set-cookie'] ?? '').split(';')[0]!;
-          resolve({ status: response.statusCode ?? 0, cookie, text });
-        })
-        .on('error', reject)
-        .end(method === 'POST' ? body : '');
-    });
-  const openSocket = async (where: string, headers: Headers): Promise<number | WebSocket> => {
-    const socket = new WebSocket(new URL(where, url.replace('http', 'ws')), { headers });
-    socket.on('error', () => {});
-    return new Promise((resolve) => {
-      socket.on('open', () => resolve(socket));
-      socket.on('unexpected-response', (_, { statusCode }) => resolve(statusCode ?? -1));
-    });
-  };
-  const statusOf = async (method: string, where: string, headers: Headers): Promise<number> => {
-    if (method !== 'SOCKET') return (await ask(method, where, headers)).status;
-    const socket = await openSocket(where, headers);
-    if (typeof socket === 'number') return socket;
-    socket.terminate();
-    return 0;
-  };
+  let ask: Callers['ask'];
+  let openSocket: Callers['openSocket'];
+  let statusOf: Callers['statusOf'];
   const paired = async (role: 'operator' | 'viewer') => {
     const { code } = console_.pairing.issue(role);
     return (await ask('POST', 'api/access/pair', { origin }, JSON.stringify({ code, name: role }))).cookie;
@@ -95,6 +69,7 @@ describe('every endpoint of the console', () => {
     ]);
     console_ = await startConsole(config);
     url = console_.url;
+    ({ ask, openSocket, statusOf } = callersOf(url));
     origin = url.replace(/\/$/, '');
     operator = (await ask('GET', '', {})).cookie;
     viewer = await paired('viewer');
@@ -107,15 +82,7 @@ describe('every endpoint of the console', () => {
   });
 
   it('is closed without a token, with a made-up one, to pages elsewhere and under foreign names', async () => {
-    const strangers: Record<string, Headers> = {
-      'no token': { origin },
-      'a made-up token': { origin, authorization: `Bearer ${'A'.repeat(43)}` },
-      'a page elsewhere': { origin: 'http://evil.example', cookie: operator },
-      'another port of this machine': { origin: 'http://localhost:1', cookie: operator },
-      'a sandboxed page': { origin: 'null', cookie: operator },
-      'a foreign name': { host: 'evil.example', origin: 'http://evil.example', cookie: operator },
-    };
-    for (const [who, headers] of Object.entries(strangers))
+    for (const [who, headers] of Object.entries(strangers(origin, operator)))
       for (const [method, where] of ENDPOINTS) {
         const status = await statusOf(method, where, headers);
         assert.ok(status === 401 || status === 403, `${method} ${where} for ${who}: ${status}`);

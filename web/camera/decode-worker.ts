@@ -1,10 +1,15 @@
 import type { VideoAnswer, VideoAsk } from '../../src/core/video-news.ts';
 
-/** Runs in a worker: one camera's socket, newest picture only, decoded and drawn off the page's thread. */
+/** Runs in a worker: one camera's pictures, the newest only, decoded and drawn off the page's thread. */
 
 interface Start {
+  /** Of the camera's socket; empty: the page hands the pictures over. */
   url: string;
   canvas: OffscreenCanvas;
+}
+
+interface Handed {
+  jpeg: ArrayBuffer;
 }
 
 export interface CameraNews {
@@ -30,7 +35,15 @@ const RETRY_MS = 1000;
 /** A page that is not on the screen is not drawn. */
 const UNSEEN_MS = 500;
 
-self.onmessage = ({ data }: MessageEvent<Start>) => new View(data).connect();
+let view: View | null = null;
+
+self.onmessage = ({ data }: MessageEvent<Start | Handed>) => {
+  if ('jpeg' in data) view?.take(new Blob([data.jpeg]), null);
+  else {
+    view = new View(data);
+    if (data.url !== '') view.connect();
+  }
+};
 
 class View {
   readonly #url: string;
@@ -55,14 +68,18 @@ class View {
         this.#asked = { id: (JSON.parse(data) as VideoAsk).id, askedMs: performance.now(), socket };
         return;
       }
-      this.#waiting = { blob: data, asked: this.#asked };
+      this.take(data, this.#asked);
       this.#asked = null;
-      if (!this.#busy) void this.#work();
     };
     socket.onclose = () => {
       this.#tell('closed');
       setTimeout(() => this.connect(), RETRY_MS);
     };
+  }
+
+  take(blob: Blob, asked: Asked | null): void {
+    this.#waiting = { blob, asked };
+    if (!this.#busy) void this.#work();
   }
 
   /** Whatever came while a picture was being decoded, only the last of it is decoded next. */

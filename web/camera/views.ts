@@ -1,4 +1,5 @@
 import { create, element, setAttribute, setText } from '../dom.ts';
+import type { PictureSource } from '../link/page-link.ts';
 import type { CameraNews } from './decode-worker.ts';
 
 /** As long as a camera may be silent before its picture is called old. */
@@ -8,7 +9,13 @@ const WATCH_MS = 500;
 /** The rig's cameras beside the robot; hidden where there are none. A click makes one large. */
 export class CameraViewStrip {
   readonly #strip = element('cameras', HTMLElement);
+  readonly #source: PictureSource | null;
   #names = '';
+
+  /** `source`: where the pictures come from; null: each from a socket of its own. */
+  constructor(source: PictureSource | null) {
+    this.#source = source;
+  }
 
   setCameras(names: readonly string[]): void {
     if (names.join(' ') === this.#names) return;
@@ -33,12 +40,18 @@ export class CameraViewStrip {
       for (const other of this.#strip.querySelectorAll('.camera'))
         other.setAttribute('aria-pressed', String(other === tile && large));
     });
-    watch(name, canvas, tile, rate);
+    watch(name, canvas, tile, rate, this.#source);
     return tile;
   }
 }
 
-function watch(name: string, canvas: HTMLCanvasElement, tile: HTMLElement, rate: HTMLElement): void {
+function watch(
+  name: string,
+  canvas: HTMLCanvasElement,
+  tile: HTMLElement,
+  rate: HTMLElement,
+  source: PictureSource | null,
+): void {
   const worker = new Worker(new URL('./decode-worker.ts', import.meta.url), { type: 'module' });
   const url = new URL('camera', location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
@@ -52,7 +65,8 @@ function watch(name: string, canvas: HTMLCanvasElement, tile: HTMLElement, rate:
     shownMs = performance.now();
     canvas.dataset['frames'] = String(frames);
   };
-  worker.postMessage({ url: url.href, canvas: offscreen }, [offscreen]);
+  worker.postMessage({ url: source === null ? url.href : '', canvas: offscreen }, [offscreen]);
+  source?.onPicture(name, (jpeg) => worker.postMessage({ jpeg }, [jpeg]));
   setInterval(() => {
     const nowMs = performance.now();
     const stale = nowMs - shownMs > STALE_MS;

@@ -1,6 +1,6 @@
 import type { AccessMessage, AccessNews } from '../../src/core/console-access.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import type { ConsoleLink } from './socket.ts';
+import type { PageLink } from './page-link.ts';
 
 const REFUSED_MS = 3000;
 const REFUSED_WORDS: Record<string, string> = {
@@ -16,7 +16,7 @@ export class ControlChip {
   #news: AccessNews | null = null;
   #timer = 0;
 
-  constructor(link: ConsoleLink) {
+  constructor(link: PageLink) {
     link.onAccess = (message) => this.#hear(message);
     this.#take.addEventListener('click', () => link.say({ kind: 'control', action: 'take' }));
   }

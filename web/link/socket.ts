@@ -1,24 +1,17 @@
 import type { LinkRequest } from '../../src/core/console.ts';
-import { type AccessMessage, type AccessRequest, answerProbe } from '../../src/core/console-access.ts';
+import type { AccessMessage, AccessRequest } from '../../src/core/console-access.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
-import { parseServerMessage, type ServerMessage } from './messages.ts';
-
-export type LinkStatus = 'connecting' | 'open' | 'closed';
-
-export interface LinkHandlers {
-  onMessage(message: ServerMessage): void;
-  onStatus(status: LinkStatus): void;
-}
+import { hearText } from './hear.ts';
+import type { LinkHandlers, LinkStatus, PageLink } from './page-link.ts';
 
 /** A silent socket may be half open: TCP alone would need minutes to say so. */
 const SILENCE_MS = 4000;
 const FIRST_RETRY_MS = 250;
 const LAST_RETRY_MS = 4000;
 const BACKED_UP_BYTES = 4096;
-const ACCESS = /^\{"kind":"(access|refused|probe|path|rtc)"/;
 
 /** One WebSocket that comes back by itself. Nothing is queued: what cannot be sent now is reported as not sent. */
-export class ConsoleLink {
+export class ConsoleLink implements PageLink {
   status: LinkStatus = 'connecting';
   /** About who may do what; probes are answered here already. */
   onAccess: (message: AccessMessage) => void = () => {};
@@ -73,20 +66,15 @@ export class ConsoleLink {
 
   #receive(data: unknown): void {
     this.#watchSilence();
-    if (typeof data === 'string' && ACCESS.test(data)) {
-      this.#hearAccess(JSON.parse(data) as AccessMessage);
-      return;
-    }
-    const message = typeof data === 'string' ? parseServerMessage(data) : null;
-    if (message === null) return;
-    this.#retryMs = FIRST_RETRY_MS;
-    this.#handlers.onMessage(message);
-  }
-
-  #hearAccess(message: AccessMessage): void {
-    const receivedNs = performance.now() * 1e6;
-    if (message.kind === 'probe') this.say(answerProbe(message, receivedNs, performance.now() * 1e6));
-    else this.onAccess(message);
+    if (typeof data !== 'string') return;
+    hearText(data, {
+      onMessage: (message) => {
+        this.#retryMs = FIRST_RETRY_MS;
+        this.#handlers.onMessage(message);
+      },
+      onAccess: (message) => this.onAccess(message),
+      answer: (message) => this.say(message),
+    });
   }
 
   #watchSilence(): void {
@@ -118,9 +106,9 @@ export class ConsoleLink {
   }
 }
 
-/** `/ws` next to the page, with the page's own security. */
-export function socketUrl(location: Location): string {
-  const url = new URL('ws', location.href);
+/** `/ws`, or another path next to the page, with the page's own security. */
+export function socketUrl(location: Location, path = 'ws'): string {
+  const url = new URL(path, location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
   url.search = '';
   url.hash = '';

@@ -1,6 +1,6 @@
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import type { LinkStatus } from '../link/socket.ts';
+import type { LinkStatus } from '../link/page-link.ts';
 
 export interface Situation {
   link: LinkStatus;
@@ -9,6 +9,8 @@ export interface Situation {
   estopUndelivered: boolean;
   /** False: the console does not know this device. */
   paired: boolean;
+  /** Of a fleet, driven from this page without an operator process; null: there is one. */
+  robot: { name: string; problem: string; isOver: boolean } | null;
 }
 
 interface Notice {
@@ -17,6 +19,8 @@ interface Notice {
   text: string;
   /** What helps is on the page for pairing. */
   pair?: boolean;
+  /** It is for the user to begin anew. */
+  retry?: boolean;
 }
 
 /** What is wrong with the connections, most serious first; it covers part of the view and moves nothing. */
@@ -25,6 +29,7 @@ export class Banner {
   readonly #title = element('banner-title', HTMLElement);
   readonly #text = element('banner-text', HTMLElement);
   readonly #pair = element('banner-pair', HTMLElement);
+  readonly #retry = element('banner-retry', HTMLElement);
 
   update(situation: Situation): void {
     const notice = noticeFor(situation);
@@ -34,10 +39,11 @@ export class Banner {
     setText(this.#title, notice.title);
     setText(this.#text, notice.text);
     this.#pair.hidden = notice.pair !== true;
+    this.#retry.hidden = notice.retry !== true;
   }
 }
 
-function noticeFor({ link, fresh, telemetry, estopUndelivered, paired }: Situation): Notice | null {
+function noticeFor({ link, fresh, telemetry, estopUndelivered, paired, robot }: Situation): Notice | null {
   if (estopUndelivered) {
     const text = 'Use the stop on the robot itself. The page sends yours as soon as it is connected.';
     return { tone: 'bad', title: 'E-stop not delivered', text };
@@ -46,6 +52,7 @@ function noticeFor({ link, fresh, telemetry, estopUndelivered, paired }: Situati
     const text = 'It sees nothing of the robot until it is given the code that the console shows.';
     return { tone: 'warn', title: 'This device is not paired', text, pair: true };
   }
+  if (robot !== null && link !== 'open') return sessionNotice(robot);
   if (link !== 'open' && (telemetry !== null || link === 'closed')) {
     const text = 'Robot is held/stopped by its own watchdog; reconnecting…';
     return { tone: 'bad', title: 'Console disconnected', text };
@@ -63,4 +70,12 @@ function noticeFor({ link, fresh, telemetry, estopUndelivered, paired }: Situati
     };
   }
   return null;
+}
+
+function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']>): Notice | null {
+  if (problem === '') return null;
+  const text = isOver
+    ? `${problem}. Nothing of this page reaches the robot.`
+    : `${problem}. The robot is held/stopped by its own watchdog; connecting again…`;
+  return { tone: isOver ? 'warn' : 'bad', title: `Not connected to ${name}`, text, retry: isOver };
 }

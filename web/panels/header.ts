@@ -1,7 +1,7 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import type { LinkStatus } from '../link/socket.ts';
+import type { LinkStatus } from '../link/page-link.ts';
 
 type Tone = 'good' | 'warn' | 'bad' | 'off';
 

@@ -2,12 +2,15 @@ import type { ExportJob, LinkRequest } from '../../src/core/console.ts';
 import type { RobotModel } from '../../src/core/robot-model.ts';
 import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
 import { element } from '../dom.ts';
+import type { FleetLink } from '../link/fleet-link.ts';
 import type { LatencyWindow } from '../panels/latency-window.ts';
 import type { PageName } from './router.ts';
 
 /** What the pages besides Operate are given. */
 export interface PageContext {
   commands: LatencyWindow;
+  /** Of a fleet's console; null: another one. */
+  fleet: FleetLink | null;
   send(request: DeskRequest | LinkRequest): boolean;
 }
 
@@ -25,6 +28,7 @@ type LazyName = Exclude<PageName, 'operate'>;
 type Opener = (root: HTMLElement, context: PageContext) => LazyPage;
 
 const LOADERS: Record<LazyName, () => Promise<Opener>> = {
+  fleet: async () => (await import('../fleet/page.tsx')).openFleetPage,
   latency: async () => (await import('../latency/page.ts')).openLatencyPage,
   record: async () => (await import('../record/page.tsx')).openRecordPage,
   devices: async () => (await import('../devices/page.tsx')).openDevicesPage,
@@ -81,7 +85,7 @@ export class LazyPages {
     if (page === null || this.#current !== name) return;
     this.#shown = page;
     page.setShown(true);
-    if (window.__farhand.lastTelemetry) page.show(window.__farhand.lastTelemetry, performance.now());
+    if (window.__farhand?.lastTelemetry) page.show(window.__farhand.lastTelemetry, performance.now());
   }
 
   /** The console was built anew since this document was loaded, or is gone; the next visit tries again. */

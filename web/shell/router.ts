@@ -1,9 +1,13 @@
 import { element } from '../dom.ts';
 
-export const PAGES = ['operate', 'latency', 'record', 'devices'] as const;
+export const PAGES = ['fleet', 'operate', 'latency', 'record', 'devices'] as const;
 export type PageName = (typeof PAGES)[number];
 
+/** Of a console beside one operator. */
+export const OWN_PAGES = ['operate', 'latency', 'record', 'devices'] as const;
+
 const TITLES: Record<PageName, string> = {
+  fleet: 'Fleet',
   operate: 'Operate',
   latency: 'Latency',
   record: 'Record',
@@ -17,9 +21,14 @@ const TITLES: Record<PageName, string> = {
 export class Router {
   #page: PageName = 'operate';
   readonly #onEnter: (page: PageName, isFirst: boolean) => void;
+  readonly #offered: readonly PageName[];
 
-  constructor(onEnter: (page: PageName, isFirst: boolean) => void) {
+  /** `offered`: pages that this console has. */
+  constructor(onEnter: (page: PageName, isFirst: boolean) => void, offered: readonly PageName[]) {
     this.#onEnter = onEnter;
+    this.#offered = offered;
+    for (const tab of document.querySelectorAll<HTMLAnchorElement>('.tabs a'))
+      tab.hidden = !offered.some((page) => page === tab.dataset['page']);
     window.addEventListener('hashchange', () => this.#follow(false));
   }
 
@@ -33,7 +42,8 @@ export class Router {
 
   #follow(isFirst: boolean): void {
     const name = location.hash.replace(/^#\/?/, '').split('/')[0];
-    this.#page = PAGES.find((page) => page === name) ?? 'operate';
+    const first = this.#offered.includes('operate') ? 'operate' : 'fleet';
+    this.#page = this.#offered.find((page) => page === name) ?? first;
     for (const page of PAGES) element(`page-${page}`, HTMLElement).hidden = page !== this.#page;
     for (const tab of document.querySelectorAll<HTMLAnchorElement>('.tabs a')) {
       if (tab.dataset['page'] === this.#page) tab.setAttribute('aria-current', 'page');

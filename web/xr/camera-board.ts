@@ -1,3 +1,4 @@
+import type { PictureSource } from '../link/page-link.ts';
 import { Board } from './board.ts';
 
 const RETRY_MS = 3000;
@@ -10,13 +11,15 @@ export class CameraBoard {
   #next: Blob | null = null;
   #closed = false;
 
-  constructor(name: string, page: string) {
+  /** `source`: where the pictures come from; null: from a socket of its own. */
+  constructor(name: string, page: string, source: PictureSource | null) {
     const url = new URL('camera', page);
     url.protocol = url.protocol.replace('http', 'ws');
     url.searchParams.set('name', name);
     this.#url = url.href;
     this.board.root.visible = false;
-    this.#open();
+    if (source === null) this.#open();
+    else source.onPicture(name, (jpeg) => void this.#take(new Blob([jpeg])));
   }
 
   close(): void {

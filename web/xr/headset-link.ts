@@ -1,7 +1,8 @@
 import { type AccessMessage, answerProbe } from '../../src/core/console-access.ts';
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import type { ServerMessage } from '../link/messages.ts';
-import { ConsoleLink, type LinkStatus, socketUrl } from '../link/socket.ts';
+import type { LinkStatus, PictureSource } from '../link/page-link.ts';
+import { ConsoleLink, socketUrl } from '../link/socket.ts';
 import { Peer } from './peer.ts';
 
 export interface HeadsetHandlers {
@@ -10,10 +11,24 @@ export interface HeadsetHandlers {
   onStatus(status: LinkStatus): void;
 }
 
+/** How a page in a headset reaches whoever drives the robot. */
+export interface HeadsetWay {
+  readonly status: LinkStatus;
+  connect(): void;
+  send(request: DeskRequest): boolean;
+  control(action: 'claim' | 'take' | 'release'): void;
+  sendPoses(bytes: Uint8Array<ArrayBuffer>): void;
+  estop(): boolean;
+  dropPeer(): void;
+  /** Where pictures come from; null: from sockets of their own. */
+  readonly pictures: PictureSource | null;
+}
+
 const KEEP_MS = 500;
 
 /** Poses over the peer connection, or over the WebSocket while there is none; an e-stop over everything at once. */
-export class HeadsetLink {
+export class HeadsetLink implements HeadsetWay {
+  readonly pictures = null;
   readonly #socket: ConsoleLink;
   readonly #peer: Peer;
 

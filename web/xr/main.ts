@@ -3,10 +3,12 @@ import type { Telemetry } from '../../src/core/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
+import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
 import { CameraBoard } from './camera-board.ts';
-import { HeadsetLink } from './headset-link.ts';
+import { HeadsetLink, type HeadsetWay } from './headset-link.ts';
 import { Hud } from './hud.ts';
+import { RobotHeadsetLink } from './robot-headset-link.ts';
 import { Room } from './room.ts';
 import { HeadsetSession, type SessionMode } from './session.ts';
 import { HeadsetStop } from './stop.ts';
@@ -43,7 +45,10 @@ let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
 let wasHampered = false;
 
-const link = new HeadsetLink(location, { onMessage: receive, onAccess: hearAccess, onStatus: show });
+const handlers = { onMessage: receive, onAccess: hearAccess, onStatus: show };
+const { fleet, robot: fleetRobot } = consoleKind;
+const robotWay = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, handlers) : null;
+const link: HeadsetWay = robotWay ?? new HeadsetLink(location, handlers);
 const stop = new HeadsetStop(() => link.estop());
 const hud = new Hud();
 const cameras = new Map<string, CameraBoard>();
@@ -99,6 +104,10 @@ async function begin(): Promise<void> {
     );
     return;
   }
+  if (fleet !== null && robotWay === null) {
+    setText(element('why', HTMLElement), 'This is the console of a fleet: open a robot of its list.');
+    return;
+  }
   link.connect();
   const offered = async (mode: SessionMode) => (await navigator.xr?.isSessionSupported(mode)) ?? false;
   const [vr, ar] = [await offered('immersive-vr'), await offered('immersive-ar')];
@@ -146,7 +155,7 @@ function receive(message: ServerMessage): void {
 function openCameras(names: readonly string[]): void {
   for (const [i, name] of names.entries()) {
     if (cameras.has(name)) continue;
-    const camera = new CameraBoard(name, location.href);
+    const camera = new CameraBoard(name, location.href, link.pictures);
     camera.board.root.position.set((i % 2 === 0 ? -1 : 1) * 0.92, 1.35 + 0.46 * Math.floor(i / 2), -1.15);
     camera.board.root.rotation.y = (i % 2 === 0 ? 1 : -1) * 0.4;
     room.scene.add(camera.board.root);
@@ -201,6 +210,10 @@ function show(): void {
     element('state', HTMLElement),
     isFresh() ? (telemetry?.robot?.state ?? 'disconnected') : 'no contact',
   );
+  if (robotWay !== null && link.status !== 'open' && robotWay.problem !== '')
+    setText(element('why', HTMLElement), `Not connected to ${fleetRobot}: ${robotWay.problem}.`);
+  else if (robotWay !== null && link.status === 'open' && isAbout(fleetRobot))
+    setText(element('why', HTMLElement), '');
   setText(element('control', HTMLElement), access?.inControl ? 'you' : (access?.holder ?? 'nobody'));
   setText(element('path', HTMLElement), over === '' ? '—' : `${over}, ${rttMs?.toFixed(1) ?? '–'} ms`);
   setText(element('clutch', HTMLElement), telemetry?.input.clutch ? 'closed' : 'open');
@@ -208,4 +221,9 @@ function show(): void {
   setText(element('stop', HTMLElement), stop.pending ? 'stopping…' : stopped ? 'STOPPED' : 'E-STOP');
   element('take', HTMLButtonElement).disabled =
     access === null || access.inControl || access.role === 'viewer';
+}
+
+/** What the page says just now is that there is no session. */
+function isAbout(robot: string | null): boolean {
+  return element('why', HTMLElement).textContent?.startsWith(`Not connected to ${robot}`) ?? false;
 }

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { FleetAccessNews } from '../../core/fleet-console.ts';
 import { type Access, type Caller, isKnownHost, isOwnOrigin, isSecure } from './access.ts';
 import { deviceName, ROLES, type Role } from './devices.ts';
 import type { Door } from './door.ts';
@@ -18,10 +19,13 @@ export class AccessApi {
   readonly pairing = new Pairing();
   readonly #access: Access;
   readonly #lan: () => Door['lan'];
+  readonly #kind: { fleet?: FleetAccessNews };
 
-  constructor(access: Access, lan: () => Door['lan']) {
+  /** `kind`: what else a page has to know of the console before it knows anything. */
+  constructor(access: Access, lan: () => Door['lan'], kind: { fleet?: FleetAccessNews } = {}) {
     this.#access = access;
     this.#lan = lan;
+    this.#kind = kind;
   }
 
   /** False: not a request for this. */
@@ -47,11 +51,13 @@ export class AccessApi {
   }
 
   #news(caller: Caller | null, request: IncomingMessage): object {
-    if (caller === null) return { role: null, secure: isSecure(request) };
+    const kind = this.#kind;
+    if (caller === null)
+      return { role: null, secure: isSecure(request), ...(kind.fleet && { fleet: { user: '' } }) };
     const { role, name } = caller;
-    if (role !== 'operator') return { role, name };
+    if (role !== 'operator') return { role, name, ...kind };
     const devices = this.#access.devices.list().map(({ tokenHash: _, ...device }) => device);
-    return { role, name, devices, code: this.pairing.current, lan: this.#lan() };
+    return { role, name, devices, code: this.pairing.current, lan: this.#lan(), ...kind };
   }
 
   #issue(role: unknown, response: ServerResponse): void {

@@ -3,6 +3,7 @@ import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../../input/codecs/webxr.ts';
 import { writeTag } from '../../wire/codecs/frame.ts';
 import type { Caller } from './access.ts';
+import { Guests } from './guests.ts';
 import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
 
@@ -53,8 +54,7 @@ export class ConsoleClients {
   readonly lease = new Lease<Client>();
   readonly #options: ClientsOptions;
   readonly #clients = new Set<Client>();
-  /** Everything that is open, also what only listens. */
-  readonly #guests = new Map<PageSocket, Caller>();
+  readonly #guests: Guests;
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
   /** Whose device was in control last. */
@@ -64,13 +64,13 @@ export class ConsoleClients {
 
   constructor(options: ClientsOptions) {
     this.#options = options;
+    this.#guests = new Guests(options.access);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
   /** Closes the socket when its device is forgotten. */
   guard(socket: PageSocket, caller: Caller): void {
-    this.#guests.set(socket, caller);
-    socket.on('close', () => this.#guests.delete(socket));
+    this.#guests.add(socket, caller);
   }
 
   /**
@@ -191,9 +191,7 @@ export class ConsoleClients {
     this.#ticks++;
     if (this.lease.expire(this.#nowMs())) this.#tellAll();
     for (const client of this.#clients) client.path.tick(this.#ticks);
-    if (this.#ticks % 4 !== 0) return;
-    for (const [socket, caller] of this.#guests)
-      if (!this.#options.access.stillKnown(caller)) socket.close(4001, 'forgotten');
+    if (this.#ticks % 4 === 0) this.#guests.look();
   }
 
   #tellAll(): void {

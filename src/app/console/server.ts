@@ -1,11 +1,7 @@
-import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
-import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../../core/clock.ts';
 import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/console.ts';
-import { TeleopError } from '../../core/errors.ts';
-import { packageRoot } from '../paths.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
@@ -17,8 +13,8 @@ import { type Door, isLoopback, openDoor } from './door.ts';
 import { helloOf } from './hello.ts';
 import { openOperatorLink } from './operator-link.ts';
 import type { Pairing } from './pairing.ts';
-import { requestUrl } from './request-url.ts';
-import { serveStatic } from './static-files.ts';
+import { routeSockets } from './route-sockets.ts';
+import { serveStatic, webRoot } from './static-files.ts';
 
 /** Of a page: requests, hands, and what a peer connection needs to be made. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
@@ -40,11 +36,7 @@ export interface ConsoleHandle {
 
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
 export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): Promise<ConsoleHandle> {
-  const root = path.join(packageRoot, 'dist', 'web');
-  if (!existsSync(path.join(root, 'index.html')))
-    throw new TeleopError('build-missing', 'the console page has not been built', {
-      hint: 'Run `npm run build`.',
-    });
+  const root = webRoot();
   const model = loadModel(rig.model);
   const access = new Access({ trustLocal: rig.console.trustLocal });
   const accessApi = new AccessApi(access, () => door.lan);
@@ -138,21 +130,4 @@ function linkRequest(text: string): string | null {
   } catch {
     return null;
   }
-}
-
-/** Each path has its own sockets; strangers are turned away before any of them sees the request. */
-function routeSockets(
-  http: ReturnType<typeof createServer>,
-  access: Access,
-  paths: Record<string, WebSocketServer>,
-): void {
-  http.on('upgrade', (request, socket, head) => {
-    socket.on('error', () => {});
-    const pathname = requestUrl(request)?.pathname ?? '';
-    const server = Object.hasOwn(paths, pathname) ? paths[pathname] : undefined;
-    if (access.authorize(request) === null)
-      socket.end('HTTP/1.1 401 Unauthorized\r\nconnection: close\r\n\r\n');
-    else if (server === undefined) socket.end('HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n');
-    else server.handleUpgrade(request, socket, head, (client) => server.emit('connection', client, request));
-  });
 }

@@ -2,6 +2,8 @@ import { createReadStream, existsSync, statSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { pipeline } from 'node:stream';
+import { TeleopError } from '../../core/errors.ts';
+import { packageRoot } from '../paths.ts';
 import { decoded, requestUrl } from './request-url.ts';
 
 const TYPES: Record<string, string> = {
@@ -19,6 +21,15 @@ const HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
+
+/** Folder of the built pages. */
+export function webRoot(): string {
+  const root = path.join(packageRoot, 'dist', 'web');
+  if (existsSync(path.join(root, 'index.html'))) return root;
+  throw new TeleopError('build-missing', 'the console page has not been built', {
+    hint: 'Run `npm run build`.',
+  });
+}
 
 /** Serves the files below `root`, nothing above it. `pageHeaders` go out with pages only. */
 export function serveStatic(

@@ -10,6 +10,8 @@ export interface FleetConnection {
   user: string;
   /** Names of the robots that the credentials are about; `*`: all. */
   robots: string[];
+  /** Whether the credentials let it hold leases. */
+  mayOperate: boolean;
   /** Whether the broker is reached just now. */
   isConnected(): boolean;
   close(): Promise<void>;
@@ -58,6 +60,7 @@ export async function connectFleet(
       nats,
       user: uc.name,
       robots: robotsOf(uc.nats.sub?.allow),
+      mayOperate: mayOperate(uc.nats.pub?.allow),
       isConnected: () => connected && !nats.isClosed(),
       close: () => nats.close(),
     };
@@ -87,6 +90,11 @@ function robotsOf(allowed: readonly string[] = []): string[] {
   const answers = allowed.flatMap((subject) => /^farhand\.signal\.([^.]+)\.\*$/.exec(subject)?.[1] ?? []);
   return [...heard.map((subject) => subject.slice(PRESENCE.length)), ...answers];
 }
+
+const SIGNAL = subjects.signal('', '').slice(0, -1);
+
+const mayOperate = (allowed: readonly string[] = []): boolean =>
+  allowed.some((subject) => subject === '>' || subject.startsWith(SIGNAL));
 
 /** Why a connection that is made again whenever it breaks was given up. */
 export const closedText = (cause: unknown): string =>

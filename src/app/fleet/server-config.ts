@@ -35,6 +35,8 @@ export function serverConfig(settings: ServerSettings): string {
     'resolver: MEMORY',
     preloadText(accounts),
     'max_payload: 1MB',
+    // Credentials come as one line; every robot that they name makes it longer.
+    'max_control_line: 256KB',
     // A robot that is unplugged is noticed within some ten seconds.
     'ping_interval: "5s"',
     'ping_max: 2',

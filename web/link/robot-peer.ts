@@ -1,0 +1,138 @@
+import type { RobotOffer } from '../../src/core/fleet-console.ts';
+
+export interface RobotPeerHandlers {
+  /** `channel` it came on: `page`, `news` or `poses`. */
+  text(text: string, channel: string): void;
+  picture(camera: string, jpeg: ArrayBuffer): void;
+  sound(stream: MediaStream): void;
+  opened(): void;
+  closed(why: string): void;
+}
+
+/** How the two ends reach each other. */
+export interface RobotPath {
+  /** `host`, `srflx`, `prflx` or `relay`: the least direct of both ends. */
+  kind: string;
+  rttMs: number | null;
+}
+
+const CAMERA = 'camera:';
+const BACKED_UP_BYTES = 16 * 1024;
+/** Candidates that are not known by then are done without. */
+const GATHER_MS = 2500;
+const DIRECTNESS = ['host', 'prflx', 'srflx', 'relay'];
+
+/** One peer connection to a robot of the fleet, which made the offer. It is not made again: another one is. */
+export class RobotPeer {
+  readonly #connection: RTCPeerConnection;
+  readonly #channels = new Map<string, RTCDataChannel>();
+  readonly #handlers: RobotPeerHandlers;
+  #over = false;
+
+  constructor({ ice }: RobotOffer, handlers: RobotPeerHandlers) {
+    this.#handlers = handlers;
+    const iceServers = ice.map(({ url, username, password }) => ({
+      urls: url,
+      ...(username === undefined ? {} : { username, credential: password ?? '' }),
+    }));
+    this.#connection = new RTCPeerConnection({ iceServers });
+    this.#connection.ondatachannel = ({ channel }) => this.#adopt(channel);
+    this.#connection.ontrack = ({ track, streams }) => handlers.sound(streams[0] ?? new MediaStream([track]));
+    this.#connection.onconnectionstatechange = () => {
+      const { connectionState } = this.#connection;
+      if (['failed', 'closed', 'disconnected'].includes(connectionState)) this.#end('the path was lost');
+    };
+  }
+
+  get isOpen(): boolean {
+    return this.#channels.get('page')?.readyState === 'open';
+  }
+
+  /** The description to be carried to the robot, with all candidates in it. */
+  async answer(offer: string): Promise<string> {
+    const connection = this.#connection;
+    await connection.setRemoteDescription({ type: 'offer', sdp: offer });
+    await connection.setLocalDescription(await connection.createAnswer());
+    if (connection.iceGatheringState !== 'complete')
+      await new Promise<void>((resolve) => {
+        const timer = window.setTimeout(resolve, GATHER_MS);
+        connection.onicegatheringstatechange = () => {
+          if (connection.iceGatheringState !== 'complete') return;
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    return withoutHiddenNames(connection.localDescription?.sdp ?? '');
+  }
+
+  /** Reliable and in order. */
+  say(text: string): boolean {
+    return this.#send('page', text, Number.POSITIVE_INFINITY);
+  }
+
+  /** May be lost; dropped where the channel is backed up. */
+  sendFresh(data: string | Uint8Array<ArrayBuffer>): boolean {
+    return this.#send('poses', data, BACKED_UP_BYTES);
+  }
+
+  async path(): Promise<RobotPath | null> {
+    const stats = await this.#connection.getStats();
+    let pair: RTCIceCandidatePairStats | undefined;
+    for (const entry of stats.values())
+      if (entry.type === 'candidate-pair' && entry.nominated && entry.state === 'succeeded') pair = entry;
+    if (pair === undefined) return null;
+    const types = [pair.localCandidateId, pair.remoteCandidateId].map((id) =>
+      String((stats.get(id) as { candidateType?: string } | undefined)?.candidateType ?? ''),
+    );
+    const kind = DIRECTNESS.findLast((name) => types.includes(name)) ?? '';
+    const rttS = pair.currentRoundTripTime;
+    return { kind, rttMs: rttS === undefined ? null : rttS * 1000 };
+  }
+
+  close(): void {
+    this.#over = true;
+    this.#connection.close();
+  }
+
+  #send(label: string, data: string | Uint8Array<ArrayBuffer>, mostBytes: number): boolean {
+    const channel = this.#channels.get(label);
+    if (channel?.readyState !== 'open' || channel.bufferedAmount > mostBytes) return false;
+    if (typeof data === 'string') channel.send(data);
+    else channel.send(data);
+    return true;
+  }
+
+  #adopt(channel: RTCDataChannel): void {
+    const { label } = channel;
+    this.#channels.set(label, channel);
+    channel.binaryType = 'arraybuffer';
+    channel.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      if (this.#over) return;
+      if (typeof data === 'string') this.#handlers.text(data, label);
+      else if (label.startsWith(CAMERA)) this.#handlers.picture(label.slice(CAMERA.length), data);
+    };
+    channel.onclose = () => {
+      if (label === 'page') this.#end('the robot ended the session');
+    };
+    if (label !== 'page') return;
+    const opened = () => {
+      channel.onopen = null;
+      if (!this.#over) this.#handlers.opened();
+    };
+    channel.onopen = opened;
+    if (channel.readyState === 'open') opened();
+  }
+
+  #end(why: string): void {
+    if (this.#over) return;
+    this.close();
+    this.#handlers.closed(why);
+  }
+}
+
+/** Names that only this machine's own network can resolve; its checks reach the robot without. */
+const withoutHiddenNames = (sdp: string): string =>
+  sdp
+    .split('\r\n')
+    .filter((line) => !(line.startsWith('a=candidate:') && line.includes('.local ')))
+    .join('\r\n');
