@@ -207,7 +207,7 @@ export class RobotAgent {
     };
     const session: Session =
       signal.client === 'page'
-        ? await PageSession.open({ ...options, rig })
+        ? await PageSession.open({ ...options, rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } } })
         : new RobotSession(options, await this.#socketsOf(holder), cameras);
     // Of two that came at once there is one, the later one.
     this.#replace(holder);

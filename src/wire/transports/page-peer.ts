@@ -1,4 +1,5 @@
 import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
+import { relayedOnly } from './relay-only.ts';
 import { nativeIce, type RtcSettings } from './rtc-link.ts';
 import type { loadRtc } from './webrtc.ts';
 
@@ -45,6 +46,7 @@ export class PagePeer {
   readonly #track: Track | null;
   readonly #handlers: PagePeerHandlers;
   readonly #gathered: Promise<void>;
+  readonly #allowed: (sdp: string) => string;
   #open = false;
   #closed = false;
   /** Pictures, news and sound that were not sent: not open, or too much waiting. */
@@ -52,6 +54,7 @@ export class PagePeer {
 
   constructor(rtc: Rtc, settings: PagePeerSettings, handlers: PagePeerHandlers) {
     this.#handlers = handlers;
+    this.#allowed = settings.relayOnly ? relayedOnly : (sdp) => sdp;
     const where = settings.bindAddress === '' ? {} : { bindAddress: settings.bindAddress };
     this.#connection = new rtc.PeerConnection(`page-${++peers}`, {
       iceServers: settings.ice.map(nativeIce),
@@ -98,14 +101,14 @@ export class PagePeer {
 
   async description(): Promise<string> {
     await this.#gathered;
-    return this.#connection.localDescription()?.sdp ?? '';
+    return this.#allowed(this.#connection.localDescription()?.sdp ?? '');
   }
 
   /** False: not an answer. */
   accept(answer: string): boolean {
     if (answer.length > MAX_SDP) return false;
     try {
-      this.#connection.setRemoteDescription(withoutLocalNames(answer), 'answer');
+      this.#connection.setRemoteDescription(this.#allowed(withoutLocalNames(answer)), 'answer');
       return true;
     } catch {
       return false;
