@@ -194,6 +194,8 @@ describe('a console on the network', () => {
     await headset.hear((message) => message['holder'] === 'Desktop' && message['inControl'] === false);
     headset.say({ kind: 'arm' });
     assert.equal(await headset.refused('arm'), 'not-in-control');
+    headset.say({ kind: 'nonsense' });
+    assert.equal(await headset.refused('nonsense'), 'malformed');
     headset.say({ kind: 'hand', clutch: false });
     assert.equal(await headset.refused('hand'), 'not-in-control');
     headset.say({ kind: 'control', action: 'claim' });

@@ -13,6 +13,8 @@ export class ControlChip {
   readonly #chip = element('chip-control', HTMLElement);
   readonly #text = element('chip-control-text', HTMLElement);
   readonly #take = element('take-control', HTMLButtonElement);
+  /** All that asks something of the robot, but for the stop. */
+  readonly #acting = ['drive', 'actions', 'inputs', 'link-controls'].map((id) => element(id, HTMLElement));
   #news: AccessNews | null = null;
   #timer = 0;
 
@@ -40,5 +42,6 @@ export class ControlChip {
     setText(this.#text, inControl ? 'you' : watching);
     setAttribute(this.#chip, 'data-tone', inControl ? 'good' : holder === null ? 'off' : 'warn');
     this.#take.hidden = role === 'viewer' || inControl || holder === null;
+    for (const part of this.#acting) part.inert = role === 'viewer';
   }
 }

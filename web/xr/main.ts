@@ -164,7 +164,12 @@ function openCameras(names: readonly string[]): void {
 }
 
 function hearAccess(message: AccessMessage): void {
-  if (message.kind === 'access') news.access = message;
+  if (message.kind === 'access') {
+    const hadControl = news.access?.inControl ?? false;
+    news.access = message;
+    // Whoever gets it with the headset on wants to drive with it.
+    if (message.inControl && !hadControl && session.active) link.send({ kind: 'input', name: INPUT });
+  }
   if (message.kind === 'path') {
     news.over = message.over;
     rttMs = message.rttMs;

@@ -6,6 +6,7 @@ import type { Caller } from './access.ts';
 import { Guests } from './guests.ts';
 import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
+import { isRequestKind } from './operator-link.ts';
 
 /** A page that cannot keep up gets no more probes. */
 const MAX_BACKLOG_BYTES = 64 * 1024;
@@ -134,6 +135,8 @@ export class ConsoleClients {
     if (length > MAX_REQUEST_BYTES) return 'malformed';
     if (request.kind === 'estop') return null;
     if (client.caller.role === 'viewer') return 'viewer';
+    // What nobody knows takes no control; `link` is for the console of a demo.
+    if (!isRequestKind(request.kind) && (request.kind as string) !== 'link') return 'malformed';
     // An open clutch is no act: a page tells where its hand is all the time.
     const acts = request.kind !== 'hand' || request.clutch;
     if (!acts) return this.lease.holder === null || this.lease.holder === client ? null : 'not-in-control';

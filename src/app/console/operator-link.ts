@@ -6,7 +6,7 @@ import { writeFrame } from '../../wire/codecs/frame.ts';
 import type { Rig } from '../rig.ts';
 
 const MAX_REQUEST_BYTES = 1024;
-const REQUEST_KINDS = new Set([
+const REQUEST_KINDS = new Set<string>([
   'estop',
   'reset',
   'arm',
@@ -19,6 +19,8 @@ const REQUEST_KINDS = new Set([
   'teleop',
   'record',
 ]);
+
+export const isRequestKind = (kind: string): boolean => kind === 'hand' || REQUEST_KINDS.has(kind);
 
 /** From a page's side to the operator process of the same machine, and back. */
 export interface OperatorLink {
@@ -72,7 +74,7 @@ function parseRequest(text: string): DeskRequest | null {
   try {
     const value = JSON.parse(text) as DeskRequest;
     if (typeof value !== 'object' || value === null) return null;
-    return value.kind === 'hand' || REQUEST_KINDS.has(value.kind) ? value : null;
+    return isRequestKind(value.kind) ? value : null;
   } catch {
     return null;
   }

@@ -1,5 +1,6 @@
 import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
 import { relayedOnly } from './relay-only.ts';
+import { hold } from './rtc-hold.ts';
 import { nativeIce, type RtcSettings } from './rtc-link.ts';
 import type { loadRtc } from './webrtc.ts';
 
@@ -67,6 +68,7 @@ export class PagePeer {
     });
     this.#connection.onDataChannel((channel) => {
       handlers.stray('new');
+      hold(channel);
       channel.close();
     });
     // Before the channels: the first of them makes the offer.
@@ -169,7 +171,9 @@ export class PagePeer {
     const audio = new rtc.Audio('audio', 'SendOnly');
     audio.addOpusCodec(payloadType);
     audio.addSSRC(ssrc, 'farhand', 'robot', 'robot-sound');
-    return this.#connection.addTrack(audio);
+    const track = this.#connection.addTrack(audio);
+    hold(track);
+    return track;
   }
 
   #take(label: string, options: { unordered?: boolean; maxRetransmits?: number }): void {
@@ -177,10 +181,10 @@ export class PagePeer {
     this.#channels.set(label, channel);
     const carries = label === 'page' || label === 'poses';
     channel.onOpen(() => this.#check());
-    if (carries) {
-      channel.onClosed(() => this.#end('the peer connection closed'));
-      channel.onError(() => this.#end('the peer connection failed'));
-    }
+    hold(channel, () => {
+      if (carries) this.#end('the peer connection closed');
+    });
+    if (carries) channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
       if (this.#closed) return;
       const length = typeof data === 'string' ? data.length : data.byteLength;

@@ -1,5 +1,6 @@
 import type { DataChannel, PeerConnection } from 'node-datachannel';
 import { TeleopError } from '../../core/errors.ts';
+import { hold } from './rtc-hold.ts';
 
 type Rtc = typeof import('node-datachannel');
 
@@ -105,7 +106,7 @@ export class DataPeer {
   #channel(name: string, options: { unordered?: boolean; maxRetransmits?: number }, reliable: boolean) {
     const channel = this.#connection.createDataChannel(name, options);
     channel.onOpen(() => this.#setOpen(this.#poses.isOpen() && this.#control.isOpen()));
-    channel.onClosed(() => this.#setOpen(false));
+    hold(channel, () => this.#setOpen(false));
     channel.onError(() => this.#setOpen(false));
     channel.onMessage((data) => {
       if (this.#closed) return;
