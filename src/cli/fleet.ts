@@ -150,6 +150,7 @@ async function dev(given: Given): Promise<number> {
   console.log('Then, in two more terminals:');
   console.log(`  farhand robot --fleet ${server.url} --creds ${robot}`);
   console.log(`  farhand fleet operate demo --server ${server.url} --creds ${operator}`);
+  console.log(`or, in a browser:\n  farhand fleet console --server ${server.url} --creds ${operator}`);
   console.log('Ctrl-C ends it.');
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
   await server.close();
