@@ -113,16 +113,8 @@ export class RobotLoop implements DatagramHandler {
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
     const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
-    this.supervisor = new Supervisor(
-      model,
-      driver,
-      rig.robot,
-      counters,
-      nowNs,
-      onTransition,
-      parts.flight,
-      beside,
-    );
+    const { flight } = parts;
+    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
     this.#pairWatch =
       beside === null || parts.pair === undefined
         ? null
