@@ -14,6 +14,7 @@ import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
+import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 
@@ -123,6 +124,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await robot?.end();
     await Promise.all([admin, ann, bob].map((each) => each?.close()));
     await server?.close();
+    (await loadRtc()).cleanup();
   });
 
   it('may leave before anything has begun', async () => {

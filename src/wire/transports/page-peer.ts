@@ -1,4 +1,5 @@
 import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
+import { hold } from './rtc-hold.ts';
 import { nativeIce, type RtcSettings } from './rtc-link.ts';
 import type { loadRtc } from './webrtc.ts';
 
@@ -166,7 +167,9 @@ export class PagePeer {
     const audio = new rtc.Audio('audio', 'SendOnly');
     audio.addOpusCodec(payloadType);
     audio.addSSRC(ssrc, 'farhand', 'robot', 'robot-sound');
-    return this.#connection.addTrack(audio);
+    const track = this.#connection.addTrack(audio);
+    hold(track);
+    return track;
   }
 
   #take(label: string, options: { unordered?: boolean; maxRetransmits?: number }): void {
@@ -174,8 +177,10 @@ export class PagePeer {
     this.#channels.set(label, channel);
     const carries = label === 'page' || label === 'poses';
     channel.onOpen(() => this.#check());
+    hold(channel, () => {
+      if (carries) this.#end('the peer connection closed');
+    });
     if (carries) {
-      channel.onClosed(() => this.#end('the peer connection closed'));
       channel.onError(() => this.#end('the peer connection failed'));
     }
     channel.onMessage((data) => {
