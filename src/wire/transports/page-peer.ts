@@ -65,6 +65,7 @@ export class PagePeer {
     });
     this.#connection.onDataChannel((channel) => {
       handlers.stray('new');
+      hold(channel);
       channel.close();
     });
     // Before the channels: the first of them makes the offer.
@@ -180,9 +181,7 @@ export class PagePeer {
     hold(channel, () => {
       if (carries) this.#end('the peer connection closed');
     });
-    if (carries) {
-      channel.onError(() => this.#end('the peer connection failed'));
-    }
+    if (carries) channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
       if (this.#closed) return;
       const length = typeof data === 'string' ? data.length : data.byteLength;
