@@ -7,6 +7,7 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { holderOf, type SignalReply } from '../../src/fleet/messages.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
+import { hold } from '../../src/wire/transports/rtc-hold.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 export type Json = Record<string, unknown>;
@@ -39,6 +40,7 @@ export class FleetPage {
     peer.onDataChannel((channel) => this.#take(channel));
     peer.onTrack((track) => {
       this.#track = track;
+      hold(track);
       track.onMessage((rtp) => void this.sound.push(new Uint8Array(rtp)));
     });
     peer.onStateChange((state) => {
@@ -145,7 +147,7 @@ export class FleetPage {
       if (typeof data === 'string') this.#hear(label, JSON.parse(data) as Json);
       else this.#see(label, new Uint8Array(data));
     });
-    channel.onClosed(() => {
+    hold(channel, () => {
       if (label === 'page') this.closed = true;
     });
   }

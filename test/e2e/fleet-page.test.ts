@@ -14,6 +14,7 @@ import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
+import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 
@@ -65,6 +66,9 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     throw new Error(`not ${to} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}`);
   };
   const openPage = async (who: FleetConnection) => {
+    // A lease that was renewed while it was given back ends by itself.
+    const store = await LeaseStore.open(admin.nats);
+    for (let waits = 0; waits < 200 && (await store.get('arm')) !== null; waits++) await sleep(20);
     const opened = await FleetPage.open(who, 'arm');
     pages.push(opened);
     await opened.hear('hello', () => true, 15_000);
@@ -120,9 +124,11 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
       each.close();
       await each.lease.release().catch(() => {});
     }
-    await robot?.end();
+    const code = await robot?.end();
     await Promise.all([admin, ann, bob].map((each) => each?.close()));
     await server?.close();
+    (await loadRtc()).cleanup();
+    assert.equal(code, 0, robot?.stderr());
   });
 
   it('may leave before anything has begun', async () => {
