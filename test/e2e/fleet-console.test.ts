@@ -320,7 +320,8 @@ describe('a fleet in the browser', { skip }, () => {
     await sleep(500);
     assert.equal(await store.get('arm'), null);
     await ann.getByTestId('banner-retry').click();
-    await seen(ann, 'state', /stopped/);
+    for (let i = 0; i < 60 && (await store.get('arm')) === null; i++) await sleep(50);
+    assert.match((await store.get('arm'))?.holder ?? '', /^ann\./);
     // A headset's page is the same with another view of it.
     await ann.goto(`${annUrl}vr?robot=arm`);
     await seen(ann, 'state', /stopped/);

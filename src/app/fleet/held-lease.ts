@@ -17,7 +17,6 @@ export class HeldLease {
   readonly #onLost: () => void;
   readonly #timer: NodeJS.Timeout;
   #busy = false;
-  #renewing: Promise<void> = Promise.resolve();
   #over = false;
   /** When the oldest renewal left whose answer never came. */
   #openNs = Number.NaN;
@@ -60,10 +59,8 @@ export class HeldLease {
 
   /** False: it was not held any more, or nobody knows. */
   async release(): Promise<boolean> {
-    clearInterval(this.#timer);
-    // Its answer has the token to give back.
-    await this.#renewing;
     this.#over = true;
+    clearInterval(this.#timer);
     if (this.#keeper.isLost) return false;
     return timely(this.#store.release(this.#robot, this.#keeper.revision)).then(
       () => true,
@@ -77,7 +74,7 @@ export class HeldLease {
       clearInterval(this.#timer);
       if (!this.#over) this.#onLost();
       this.#over = true;
-    } else if (!this.#busy && this.#keeper.renewDue(nowNs)) this.#renewing = this.#renew(nowNs);
+    } else if (!this.#busy && this.#keeper.renewDue(nowNs)) void this.#renew(nowNs);
   }
 
   async #renew(askedNs: number): Promise<void> {

@@ -118,10 +118,24 @@ export class PageLeases {
     }
   }
 
+  /** A renewal that was on its way made the token grow: the entry is still there, and nobody's. */
+  async #removeOwn(robot: string, holder: string): Promise<boolean> {
+    for (let left = ATTEMPTS; left > 0; left--) {
+      const entry = await this.#store.get(robot).catch(() => null);
+      if (entry?.holder !== holder) return false;
+      const gone = await this.#store.release(robot, entry.revision).then(
+        () => true,
+        () => false,
+      );
+      if (gone) return true;
+    }
+    return false;
+  }
+
   async #give(robot: string, lease: PageLease, { to, why }: { to?: string; why?: string }): Promise<void> {
     this.#leases.delete(robot);
     const { revision } = lease.held;
-    if (!(await lease.held.release())) return;
+    if (!(await lease.held.release()) && !(await this.#removeOwn(robot, lease.holder))) return;
     if (to !== undefined) audit(this.#connection, robot, { what: 'handed-over', who: to, revision });
     else
       audit(this.#connection, robot, {
