@@ -78,6 +78,7 @@ export class RobotAgent {
   #session: Session | null = null;
   #sockets: { holder: string; open: LinkSockets } | null = null;
   #sessions = 0;
+  #left: { holder: string; revision: number } | null = null;
   #openedNs = 0;
   #estopTold = { user: '', why: '', atMs: 0 };
   #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
@@ -151,10 +152,19 @@ export class RobotAgent {
     const nowNs = monotonicClock.nowNs();
     if (this.#connection.isConnected() && this.#guard.poll(nowNs)) void this.#ask();
     const session = this.#session;
+    this.#heedLeft(nowNs);
     if (session === null) return;
     const refusal = this.#guard.refusal(session.options.holder, session.options.revision, nowNs);
     if (refusal !== null) this.#end(refusal);
     else if (!session.isOpen && nowNs - this.#openedNs > OPENING_NS) this.#end('nobody came');
+  }
+
+  /** Whoever left without being told to stop may come back, as long as the lease is theirs. */
+  #heedLeft(nowNs: number): void {
+    const left = this.#left;
+    if (left === null || this.#guard.refusal(left.holder, left.revision, nowNs) === null) return;
+    this.#left = null;
+    Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
   }
 
   async #ask(): Promise<void> {
@@ -212,6 +222,7 @@ export class RobotAgent {
     // Of two that came at once there is one, the later one.
     this.#replace(holder);
     this.#session = session;
+    this.#left = null;
     this.#openedNs = monotonicClock.nowNs();
     this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
     const sdp = await session.offer();
@@ -239,7 +250,8 @@ export class RobotAgent {
     const session = this.#session;
     if (session === null) return;
     this.#session = null;
-    const { user, revision } = session.options;
+    const { user, holder, revision } = session.options;
+    this.#left = stops ? null : { holder, revision };
     if (stops) Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
     session.close(reason);
     audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
