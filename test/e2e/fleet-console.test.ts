@@ -224,7 +224,7 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'recording-e1', /towel/);
     await ann.getByTestId('fleet-search').fill('');
     await ann.getByTestId('pull-e2').click();
-    await seen(ann, 'pull-command', /^farhand fleet pull arm e2 --url nats:\S+ --creds \S+ann.creds/);
+    await seen(ann, 'pull-command', /^farhand fleet pull arm e2 --server nats:\S+ --creds \S+ann.creds/);
     await ann.screenshot({ path: path.join(artifacts, 'fleet-recordings.png') });
     await ann.getByTestId('fleet-robots').click();
   });
