@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { createAudit, createRobotAudit } from '../app/fleet/audit.ts';
 import {
@@ -166,7 +168,9 @@ async function init(given: Given): Promise<number> {
   console.log(`administrator  ${admin}`);
   console.log('Then:');
   console.log(`  nats-server -c ${file}    # keeps its data in ${storeDir}`);
-  console.log(`  farhand fleet setup --creds ${admin}    # once, while it runs`);
+  console.log(
+    `  farhand fleet setup --server nats://${place.host}:${place.port} --creds ${admin}    # once, while it runs`,
+  );
   console.log(`  farhand fleet user NAME --role robot|operator|viewer --dir ${authority.folder}`);
   if (tls.tls === undefined)
     console.log('Without TLS it is for this machine or a private network: --tls-cert FILE --tls-key FILE.');
@@ -179,6 +183,7 @@ async function dev(given: Given): Promise<number> {
   const authority = existsSync(path.join(folder, 'authority.json'))
     ? openAuthority(folder)
     : await createAuthority(folder);
+  await expectFree(hostOf(given), portOf(given));
   const ended = new Promise<void>((resolve) => onEndRequest(resolve));
   const server = await startServer(authority, { name: 'dev', host: hostOf(given), port: portOf(given) });
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 7 * DAY_S });
@@ -199,6 +204,20 @@ async function dev(given: Given): Promise<number> {
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
   await server.close();
   return 0;
+}
+
+/** A server that runs there already would be taken for the one that is started. */
+async function expectFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    await once(probe.listen(port, host), 'listening');
+  } catch (cause) {
+    throw new TeleopError('port-in-use', `port ${port} of ${host} is taken`, {
+      hint: 'A fleet may be running there already. Choose another port: --port N.',
+      cause,
+    });
+  }
+  await new Promise((resolve) => probe.close(resolve));
 }
 
 function tellDev(url: string, folder: string, operator: string, robot: string): void {

@@ -82,6 +82,12 @@ describe('the words of `farhand fleet`', { skip }, () => {
     assert.deepEqual([log.code, log.said.trim()], [0, 'the log is empty']);
   });
 
+  it('does not take another server for its own', async () => {
+    const { code, said } = await run('dev', '--dir', keys, '--port', url.split(':').at(-1)!);
+    assert.equal(code, 2);
+    assert.match(said, /port \d+ of 127\.0\.0\.1 is taken \[port-in-use\]/);
+  });
+
   it('makes no server with half of what TLS needs, and no keys on the way', async () => {
     const dir = path.join(folder, 'other');
     const half = await run('init', '--dir', dir, '--tls-cert', '/tmp/c.pem');
