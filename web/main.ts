@@ -202,8 +202,12 @@ function showState(): void {
   const state = believedState(telemetry, fresh);
   document.body.classList.toggle('stale', telemetry !== null && !fresh);
   // Without a session there is the robot's word over the broker.
-  const toldStopped = link.status !== 'open' && (robotLink?.stoppedMs ?? Number.NEGATIVE_INFINITY) > 0;
-  estop.update(state === 'stopped' || toldStopped, performance.now(), telemetry?.operator.estopMs ?? null);
+  const toldStopped = robotLink?.isToldStopped(performance.now()) ?? false;
+  estop.update(
+    state === 'stopped' || toldStopped,
+    performance.now(),
+    (fresh && telemetry?.operator.estopMs) || null,
+  );
   statePanel.update(telemetry, fresh, estop.pending);
   drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
   const { problem = '', isOver = false } = robotLink ?? {};

@@ -19,7 +19,7 @@ const LOG_LINES = 50;
 const ESTOP_MS = 2000;
 
 export const accessOf = (given: Given, user: string) => ({
-  url: String(given.values['server'] ?? LOCAL_BROKER),
+  url: String(given.values['server'] ?? given.values['url'] ?? LOCAL_BROKER),
   credentials: String(given.values['creds'] ?? path.join(stateFolder(), 'fleet', `${user}.creds`)),
 });
 
@@ -156,6 +156,7 @@ async function logs(connection: FleetConnection, robot: string, given: Given): P
   const all = () => readAudit(connection.nats, robot === '' ? '*' : robot, most);
   // A robot without a log of its own has one for administrators only.
   const lines = await (robot === '' ? all() : readRobotAudit(connection.nats, robot, most).catch(all));
+  if (lines.length === 0 && given.values['json'] !== true) console.log('the log is empty');
   for (const line of lines) {
     const { atMs, by, what, who, why, revision } = line;
     const text = [what, who && `of ${who}`, why && `(${why})`, revision && `token ${revision}`];

@@ -12,16 +12,12 @@ import { recordDirOf } from '../app/record-dir.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { Recording } from '../fleet/recordings.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
-import { type Given, JSON_OPTION, numberOption, type OptionSpec, RIG_OPTION } from './arguments.ts';
+import { type Given, numberOption, type OptionSpec } from './arguments.ts';
+import { accessOf } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
-
-const URL_HINT = 'nats://127.0.0.1:4222';
 
 /** Options of the actions below; `farhand fleet` has them among its own. */
 export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
-  url: { type: 'string', value: 'URL', about: `the broker, several with commas (default ${URL_HINT})` },
-  creds: { type: 'string', value: 'FILE', about: 'credentials to use' },
-  rig: RIG_OPTION,
   recordings: {
     type: 'string',
     value: 'DIR',
@@ -33,8 +29,6 @@ export const RECORDING_OPTIONS: Record<string, OptionSpec> = {
   delete: { type: 'boolean', about: 'push: delete here what was stored and verified' },
   every: { type: 'string', value: 'S', about: 'push: look for new episodes every S seconds until ended' },
   gb: { type: 'string', value: 'N', about: 'bucket: its size (default 20)' },
-  replicas: { type: 'string', value: 'N', about: 'bucket: how many servers keep it (default 1)' },
-  json: JSON_OPTION,
 };
 
 export const RECORDING_ACTIONS: Record<string, (given: Given) => Promise<number>> = {
@@ -59,13 +53,9 @@ function robotOf(given: Given): string {
   );
 }
 
-async function connected(given: Given) {
-  const creds = textOf(given, 'creds');
-  if (creds === undefined)
-    throw new TeleopError('bad-option', 'whose credentials?', {
-      hint: 'Give their file: --creds FILE. `farhand fleet user NAME` makes some.',
-    });
-  return connectFleet(textOf(given, 'url') ?? URL_HINT, creds);
+function connected(given: Given, user: string) {
+  const { url, credentials } = accessOf(given, user);
+  return connectFleet(url, credentials);
 }
 
 async function placeOf(
@@ -82,12 +72,12 @@ async function bucket(given: Given): Promise<number> {
   const robot = robotOf(given);
   const gigabytes = numberOption(given, 'gb', 0.01, 100_000) ?? 20;
   const replicas = numberOption(given, 'replicas', 1, 5) ?? 1;
-  const connection = await connected(given);
+  const connection = await connected(given, 'admin');
   try {
     await createRecordingBucket(connection.nats, robot, { maxBytes: Math.round(gigabytes * 1e9), replicas });
     await createRobotAudit(connection.nats, robot, replicas);
     console.log(
-      `${robot}: room for ${gigabytes} GB of recordings on ${replicas} servers, and a log of its own`,
+      `${robot}: room for ${gigabytes} GB of recordings on ${replicas} ${replicas === 1 ? 'server' : 'servers'}, and a log of its own`,
     );
     return 0;
   } finally {
@@ -99,7 +89,7 @@ async function push(given: Given): Promise<number> {
   const robot = robotOf(given);
   const dir = textOf(given, 'recordings') ?? recordDirOf(given);
   const address = textOf(given, 'to') ?? 'nats';
-  const connection = await connected(given);
+  const connection = await connected(given, robot);
   try {
     const target = address === 'none' ? null : await placeOf(given, connection, robot, address);
     const index = await RecordingIndex.open(connection.nats, robot);
@@ -138,7 +128,7 @@ async function pushAlways(index: RecordingIndex, options: PushOptions, everyMs: 
 async function pull(given: Given): Promise<number> {
   const robot = robotOf(given);
   const dir = textOf(given, 'recordings') ?? recordDirOf(given);
-  const connection = await connected(given);
+  const connection = await connected(given, 'me');
   try {
     const target = await placeOf(given, connection, robot, textOf(given, 'from') ?? 'nats');
     const index = await RecordingIndex.open(connection.nats, robot);
@@ -165,7 +155,7 @@ function chosen(all: Recording[], episodes: readonly string[], target: Recording
 
 async function recordings(given: Given): Promise<number> {
   const robot = robotOf(given);
-  const connection = await connected(given);
+  const connection = await connected(given, 'me');
   try {
     const all = await (await RecordingIndex.open(connection.nats, robot)).list();
     if (given.values['json'] === true) console.log(JSON.stringify(all));

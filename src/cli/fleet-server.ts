@@ -13,20 +13,32 @@ import { TeleopError } from '../core/errors.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 
+const STORE = '/var/lib/farhand-fleet';
+
 /** Options of `farhand fleet server`, which has the common ones beside them. */
 export const SERVER_OPTIONS: Record<string, OptionSpec> = {
   routes: { type: 'string', value: 'HOST:PORT,…', about: 'server: the cluster ports of all its servers' },
   'cluster-port': { type: 'string', value: 'N', about: 'server: where the others reach it (default 6222)' },
   'leaf-port': { type: 'string', value: 'N', about: 'server: where sites connect to' },
   'leaf-of': { type: 'string', value: 'HOST:PORT', about: 'server: of a site; the fleet’s leaf port' },
-  'tls-cert': { type: 'string', value: 'FILE', about: 'server: its certificate' },
-  'tls-key': { type: 'string', value: 'FILE', about: 'server: the certificate’s key' },
+  'tls-cert': { type: 'string', value: 'FILE', about: 'init, server: its certificate' },
+  'tls-key': { type: 'string', value: 'FILE', about: 'init, server: the certificate’s key' },
   'route-tls': { type: 'boolean', about: 'server: makes it a certificate towards the others of the cluster' },
   'route-cert': { type: 'string', value: 'FILE', about: 'server: one of your own instead' },
   'route-key': { type: 'string', value: 'FILE', about: 'server: that certificate’s key' },
   'route-ca': { type: 'string', value: 'FILE', about: 'server: who vouches for the others’ certificates' },
-  store: { type: 'string', value: 'DIR', about: 'server: what it keeps (default /var/lib/farhand-fleet)' },
+  store: { type: 'string', value: 'DIR', about: `init, server: where its data is (default ${STORE})` },
 };
+
+export const storeOf = ({ values }: Given): string => String(values['store'] ?? STORE);
+
+/** Half of it would be a server that looks safe and is open. */
+export function tlsOf({ values }: Given): Pick<ServerSettings, 'tls'> {
+  const [cert, key] = [values['tls-cert'], values['tls-key']];
+  if (cert === undefined && key === undefined) return {};
+  if (typeof cert === 'string' && typeof key === 'string') return { tls: { cert, key } };
+  throw new TeleopError('bad-option', '--tls-cert and --tls-key go together', { hint: 'Give both files.' });
+}
 
 /** Writes the settings of one more server beside the fleet's keys. */
 export async function writeServer(given: Given): Promise<number> {
@@ -39,13 +51,13 @@ export async function writeServer(given: Given): Promise<number> {
   const authority = openAuthority(path.resolve(text('dir') ?? path.join(stateFolder(), 'fleet')));
   const known = await serverAccounts(authority);
   const host = text('host') ?? '127.0.0.1';
-  const [routes, leafOf, cert, key] = [text('routes'), text('leaf-of'), text('tls-cert'), text('tls-key')];
+  const [routes, leafOf, tls] = [text('routes'), text('leaf-of'), tlsOf(given)];
   const leafPort = numberOption(given, 'leaf-port', 1, 65_535);
   const settings: ServerSettings = {
     ...{ name, host, port: numberOption(given, 'port', 1, 65_535) ?? 4222, ...known },
-    storeDir: text('store') ?? '/var/lib/farhand-fleet',
+    storeDir: storeOf(given),
     ...(leafPort === null ? {} : { leafPort }),
-    ...(cert && key ? { tls: { cert, key } } : {}),
+    ...tls,
   };
   const folder = path.join(authority.folder, 'servers', name);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -57,7 +69,7 @@ export async function writeServer(given: Given): Promise<number> {
     };
   if (leafOf !== undefined)
     settings.leafOf = {
-      url: `${cert ? 'tls' : 'nats-leaf'}://${leafOf}`,
+      url: `${tls.tls ? 'tls' : 'nats-leaf'}://${leafOf}`,
       credentials: siteCredentials(authority.folder, name),
       account: fleetAccountOf(known),
     };

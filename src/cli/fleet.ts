@@ -1,6 +1,8 @@
+import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import path from 'node:path';
-import { createAudit } from '../app/fleet/audit.ts';
+import { createAudit, createRobotAudit } from '../app/fleet/audit.ts';
 import {
   type Authority,
   createAuthority,
@@ -11,6 +13,7 @@ import {
 } from '../app/fleet/authority.ts';
 import { connectFleet } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
+import { createRecordingBucket } from '../app/fleet/recordings/recording-index.ts';
 import { serverConfig } from '../app/fleet/server-config.ts';
 import { startServer } from '../app/fleet/server-process.ts';
 import { rewriteServers } from '../app/fleet/server-rewrite.ts';
@@ -21,18 +24,20 @@ import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Ve
 import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
 import { fleetConsole } from './fleet-console.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
-import { SERVER_OPTIONS, writeServer } from './fleet-server.ts';
+import { SERVER_OPTIONS, storeOf, tlsOf, writeServer } from './fleet-server.ts';
 import { onEndRequest } from './process.ts';
 
 const DAY_S = 86_400;
 const PORT = 4222;
+const DEV_ROOM_BYTES = 1e9;
 
 export const fleetVerb: Verb = {
   name: 'fleet',
   usage:
     'init|dev|setup|server|user|revoke|ls|show|operate|console|release|estop|logs|bucket|push|pull|recordings [NAME] [options]',
   about: 'Many robots and operators on one NATS broker: keys and credentials, who is there, driving one.',
-  details: `  farhand fleet dev                                   a server on this machine, with keys and credentials to try
+  details: `What it can do:
+  farhand fleet dev                                   a server on this machine, with keys and credentials to try
   farhand fleet init --dir /etc/farhand/fleet         keys and a server's settings for a real one
   farhand fleet user ann --role operator --robots arm-1,arm-2 --days 30 --dir /etc/farhand/fleet
   farhand fleet revoke ann --dir /etc/farhand/fleet   then reload every server, as it says
@@ -49,7 +54,12 @@ export const fleetVerb: Verb = {
 
 The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
   options: {
-    server: { type: 'string', value: 'URL', about: `address of the broker (default ${LOCAL_BROKER})` },
+    server: {
+      type: 'string',
+      value: 'URL',
+      about: `the broker, several with commas (default ${LOCAL_BROKER})`,
+    },
+    url: { type: 'string', value: 'URL', about: 'the same' },
     creds: { type: 'string', value: 'FILE', about: 'credentials (default: those of `farhand fleet dev`)' },
     rig: RIG_OPTION,
     json: JSON_OPTION,
@@ -59,7 +69,7 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
       about: 'operate: the robot’s sound as RTP to this UDP port of this machine',
     },
     count: { type: 'string', value: 'N', about: 'how many entries of the log (default 50)' },
-    replicas: { type: 'string', value: 'N', about: 'servers that keep leases and log (default 1)' },
+    replicas: { type: 'string', value: 'N', about: 'setup, bucket: servers that keep it (default 1)' },
     dir: { type: 'string', value: 'DIR', about: 'folder of the fleet’s keys (default: in the state folder)' },
     role: { type: 'string', value: 'ROLE', about: `${FLEET_ROLES.join(', ')} (default operator)` },
     robots: { type: 'string', value: 'NAMES', about: 'robots it is about, with commas; * for all (default)' },
@@ -83,12 +93,48 @@ The keys let anybody in: keep their folder on one machine. docs/fleet.md`,
     const [action = ''] = given.words;
     const run = ACTIONS[action];
     if (run === undefined)
-      throw new TeleopError('bad-option', `fleet cannot "${action}"`, {
-        hint: `It can: ${Object.keys(ACTIONS).join(', ')}.`,
-      });
-    return run(given);
+      throw new TeleopError(
+        'bad-option',
+        action ? `fleet cannot "${action}"` : 'fleet needs to know what to do',
+        {
+          hint: `It can: ${Object.keys(ACTIONS).join(', ')}.`,
+        },
+      );
+    try {
+      return await run(given);
+    } catch (error) {
+      throw refusal(error, action) ?? error;
+    }
   },
 };
+
+const ADMINISTRATORS = ['setup', 'bucket', 'logs'];
+
+/** What the broker says in its own words, in ours; null: it is something else. */
+function refusal(cause: unknown, action: string): TeleopError | null {
+  if (!(cause instanceof Error) || cause instanceof TeleopError) return null;
+  if (/permissions violation/i.test(cause.message))
+    return new TeleopError('fleet-refused', `these credentials do not allow \`fleet ${action}\` here`, {
+      hint: ADMINISTRATORS.includes(action)
+        ? ADMINISTRATOR_HINT
+        : 'Ask for some with another role, or for this robot.',
+      cause,
+    });
+  if (/stream not found/i.test(cause.message))
+    return new TeleopError('fleet-refused', 'the broker does not keep leases and a log yet', {
+      hint: 'An administrator makes them: `farhand fleet setup --creds admin.creds`.',
+      cause,
+    });
+  if (/already in use/i.test(cause.message))
+    return new TeleopError('fleet-refused', 'it is there already, with another size or number of servers', {
+      hint: 'Leave it as it is, or change it with `nats stream edit`.',
+      cause,
+    });
+  return null;
+}
+
+const ADMINISTRATOR_HINT =
+  'It needs an administrator’s: --creds admin.creds. `fleet bucket ROBOT` opens a robot’s log to its operators.';
 
 const ACTIONS: Record<string, (given: Given) => Promise<number>> = {
   init,
@@ -109,18 +155,25 @@ const portOf = (given: Given): number => numberOption(given, 'port', 1, 65_535) 
 
 async function init(given: Given): Promise<number> {
   expectWords(fleetVerb, given, 1, 1);
+  const tls = tlsOf(given);
   const authority = await createAuthority(folderOf(given));
   const file = path.join(authority.folder, 'server.conf');
-  const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given) };
-  const storeDir = '/var/lib/farhand-fleet';
+  const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given), ...tls };
+  const storeDir = storeOf(given);
   writeFileSync(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), {
     mode: 0o600,
   });
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
-  console.log(`keys         ${authority.folder}  (keep them to yourself)`);
-  console.log(`server       nats-server -c ${file}`);
-  console.log(`administrator ${admin}`);
-  console.log(`Put TLS into ${file} before it is reached from elsewhere (docs/fleet.md).`);
+  console.log(`keys           ${authority.folder}  (keep them to yourself)`);
+  console.log(`administrator  ${admin}`);
+  console.log('Then:');
+  console.log(`  nats-server -c ${file}    # keeps its data in ${storeDir}`);
+  console.log(
+    `  farhand fleet setup --server nats://${place.host}:${place.port} --creds ${admin}    # once, while it runs`,
+  );
+  console.log(`  farhand fleet user NAME --role robot|operator|viewer --dir ${authority.folder}`);
+  if (tls.tls === undefined)
+    console.log('Without TLS it is for this machine or a private network: --tls-cert FILE --tls-key FILE.');
   return 0;
 }
 
@@ -130,6 +183,7 @@ async function dev(given: Given): Promise<number> {
   const authority = existsSync(path.join(folder, 'authority.json'))
     ? openAuthority(folder)
     : await createAuthority(folder);
+  await expectFree(hostOf(given), portOf(given));
   const ended = new Promise<void>((resolve) => onEndRequest(resolve));
   const server = await startServer(authority, { name: 'dev', host: hostOf(given), port: portOf(given) });
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 7 * DAY_S });
@@ -143,18 +197,43 @@ async function dev(given: Given): Promise<number> {
   const connection = await connectFleet(server.url, admin);
   await LeaseStore.create(connection.nats);
   await createAudit(connection.nats);
+  await createRecordingBucket(connection.nats, 'demo', { maxBytes: DEV_ROOM_BYTES, replicas: 1 });
+  await createRobotAudit(connection.nats, 'demo', 1);
   await connection.close();
-  console.log(`fleet: ${server.url}`);
-  console.log(`  operator  ${operator}`);
-  console.log(`  robot     ${robot}  (its name is demo)`);
-  console.log('Then, in two more terminals:');
-  console.log(`  farhand robot --fleet ${server.url} --creds ${robot}`);
-  console.log(`  farhand fleet operate demo --server ${server.url} --creds ${operator}`);
-  console.log(`or, in a browser:\n  farhand fleet console --server ${server.url} --creds ${operator}`);
-  console.log('Ctrl-C ends it.');
+  tellDev(server.url, folder, operator, robot);
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
   await server.close();
   return 0;
+}
+
+/** A server that runs there already would be taken for the one that is started. */
+async function expectFree(host: string, port: number): Promise<void> {
+  const probe = createServer();
+  try {
+    await once(probe.listen(port, host), 'listening');
+  } catch (cause) {
+    throw new TeleopError('port-in-use', `port ${port} of ${host} is taken`, {
+      hint: 'A fleet may be running there already. Choose another port: --port N.',
+      cause,
+    });
+  }
+  await new Promise((resolve) => probe.close(resolve));
+}
+
+function tellDev(url: string, folder: string, operator: string, robot: string): void {
+  const as = `--server ${url} --creds ${operator}`;
+  console.log(`fleet: ${url}
+  operator  ${operator}
+  robot     ${robot}  (its name is demo)
+Then, in two more terminals:
+  farhand robot --fleet ${url} --creds ${robot}
+  farhand fleet console ${as}    # the page: http://localhost:4747
+Or drive it without a browser:
+  farhand fleet operate demo ${as}
+One robot more:
+  farhand fleet user arm-2 --role robot --dir ${folder}
+  farhand robot --fleet ${url} --creds ${path.join(folder, 'arm-2.creds')}
+Ctrl-C ends it.`);
 }
 
 async function user(given: Given): Promise<number> {

@@ -14,7 +14,8 @@ const MAX_PRIORITY = 80;
 
 export const serviceVerb: Verb = {
   name: 'service',
-  usage: 'install robot|operator|console [--rig NAME|FILE] [--user NAME] [--dry-run] [key=value …]',
+  usage:
+    'install robot|operator|console [--rig NAME|FILE] [--user NAME] [--fleet URL --creds FILE] [--dry-run] [key=value …]',
   about: 'Makes a role start with the machine, as a systemd service with real-time limits.',
   details: `Writes ${FOLDER}/farhand-ROLE.service and enables it; starting it is left to you. The rig is read first, so
 that a service is not installed with settings that cannot run. A robot that is started again comes up disarmed.`,
@@ -26,6 +27,8 @@ that a service is not installed with settings that cannot run. A robot that is s
       value: 'DIR',
       about: 'working folder, for traces and recordings (default: its home)',
     },
+    fleet: { type: 'string', value: 'URL', about: 'robot, console: of the fleet of this broker' },
+    creds: { type: 'string', value: 'FILE', about: 'credentials from `farhand fleet user`' },
     'dry-run': { type: 'boolean', about: 'print the unit and what would be done; change nothing' },
   },
   async run(given: Given) {
@@ -66,12 +69,31 @@ function unitOf(given: Given): ServiceUnit {
     role,
     user,
     rig: existsSync(rig) ? path.resolve(rig) : rig,
+    ...fleetOf(given, role),
     overrides: given.overrides,
     node: process.execPath,
     bin: path.join(packageRoot, 'bin', 'farhand'),
     workingDirectory: path.resolve(String(given.values['dir'] ?? `/home/${user}`)),
     realtimePriority: MAX_PRIORITY,
   };
+}
+
+/** An operator of the fleet is a person who takes a lease; nothing that starts with the machine should. */
+function fleetOf({ values: { fleet, creds } }: Given, role: ServiceUnit['role']): Pick<ServiceUnit, 'fleet'> {
+  if (fleet === undefined && creds === undefined) return {};
+  if (role === 'operator')
+    throw new TeleopError('bad-option', 'an operator of a fleet is no service', {
+      hint: 'Somebody takes the lease: `farhand fleet operate ROBOT`, or the page of `farhand fleet console`.',
+    });
+  if (typeof fleet !== 'string' || typeof creds !== 'string')
+    throw new TeleopError('bad-option', '--fleet and --creds go together', {
+      hint: 'Give the address of the broker and a file of credentials: `farhand fleet user` makes it.',
+    });
+  if (!existsSync(creds))
+    throw new TeleopError('file-missing', `there is no ${creds}`, {
+      hint: 'Copy the credentials to this machine first, readable by the account it runs as.',
+    });
+  return { fleet: { url: fleet, credentials: path.resolve(creds) } };
 }
 
 const isRole = (name: string | undefined): name is ServiceUnit['role'] => ROLES.some((role) => role === name);

@@ -224,7 +224,7 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'recording-e1', /towel/);
     await ann.getByTestId('fleet-search').fill('');
     await ann.getByTestId('pull-e2').click();
-    await seen(ann, 'pull-command', /^farhand fleet pull arm e2 --url nats:\S+ --creds \S+ann.creds/);
+    await seen(ann, 'pull-command', /^farhand fleet pull arm e2 --server nats:\S+ --creds \S+ann.creds/);
     await ann.screenshot({ path: path.join(artifacts, 'fleet-recordings.png') });
     await ann.getByTestId('fleet-robots').click();
   });
@@ -316,12 +316,27 @@ describe('a fleet in the browser', { skip }, () => {
     // Who takes it away has it: the page does not fight for it, and takes it again when it is told to.
     const entry = await store.get('arm');
     await store.release('arm', entry!.revision);
-    await seen(ann, 'banner', /its lease ran out or was taken away/);
+    await seen(ann, 'banner', /Its lease ran out or was taken away/);
     await sleep(500);
     assert.equal(await store.get('arm'), null);
+    // Without a session it stops the robot all the same, and does not call it stopped when somebody has reset it.
+    await ann.keyboard.press('Escape');
+    await seen(ann, 'estop', /STOPPED/, 3000);
+    await bob.setViewportSize({ width: 840, height: 480 });
+    await bob.goto(`${bobUrl}?robot=arm`);
+    await seen(bob, 'state', /stopped/);
+    assert.match(await text(ann, 'estop'), /STOPPED/);
+    await bob.getByTestId('reset').click();
+    await seen(bob, 'state', /idle/);
+    await seen(ann, 'estop', /E-STOP/, 5000);
+    await bob.goto(bobUrl);
+    for (let i = 0; i < 60 && (await store.get('arm')) !== null; i++) await sleep(50);
     await ann.getByTestId('banner-retry').click();
     for (let i = 0; i < 60 && (await store.get('arm')) === null; i++) await sleep(50);
     assert.match((await store.get('arm'))?.holder ?? '', /^ann\./);
+    await seen(ann, 'state', /idle/);
+    await ann.keyboard.press('Escape');
+    await seen(ann, 'state', /stopped/, 3000);
     // A headset's page is the same with another view of it.
     await ann.goto(`${annUrl}vr?robot=arm`);
     await seen(ann, 'state', /stopped/);

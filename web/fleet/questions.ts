@@ -8,13 +8,15 @@ export class Questions {
   readonly #root = element('questions', HTMLElement);
   readonly #fleet: FleetLink;
   readonly #open = new Map<string, HTMLElement>();
+  /** The last word about a robot; a newer one takes its place. */
+  readonly #notes = new Map<string, HTMLElement>();
 
   constructor(fleet: FleetLink) {
     this.#fleet = fleet;
     fleet.onMessage((message) => {
       if (message.kind === 'question') this.#show(message.ask, message.robot, message.from);
       else if (message.kind === 'question-over') this.#close(message.ask);
-      else if (message.kind === 'answered') this.say(message.text, message.outcome === 'yes');
+      else if (message.kind === 'answered') this.say(message.text, message.outcome === 'yes', message.robot);
     });
     fleet.onStatus((status) => {
       if (status === 'open') for (const ask of [...this.#open.keys()]) this.#close(ask);
@@ -22,9 +24,11 @@ export class Questions {
   }
 
   /** A sentence that goes by itself. */
-  say(text: string, good = false): void {
+  say(text: string, good = false, robot = ''): void {
+    this.#notes.get(robot)?.remove();
     const note = create('p', good ? 'question said good' : 'question said', text);
     note.dataset['testid'] = 'said';
+    this.#notes.set(robot, note);
     this.#root.append(note);
     setTimeout(() => note.remove(), TOLD_MS);
   }

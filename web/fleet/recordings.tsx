@@ -45,12 +45,21 @@ export function RecordingsTable({ store }: { store: FleetStore }) {
         </tbody>
       </table>
       {found.length === 0 && (
-        <p class="empty">{recordings.recordings.length ? 'None is like that.' : 'No recording is known.'}</p>
+        <p class="empty">
+          {recordings.recordings.length ? (
+            'None is like that.'
+          ) : (
+            <>
+              No recording is known. A robot’s are announced once an administrator has made room for them:{' '}
+              <code>farhand fleet bucket ROBOT</code>
+            </>
+          )}
+        </p>
       )}
       <p class="muted small">
         {found.length} of {recordings.recordings.length}
         {found.length > MOST_ROWS && `, the newest ${MOST_ROWS} shown`}
-        {left > 0 && `; ${left} more robots were not asked`}
+        {left > 0 && `; ${left} more robots were not asked: search for the whole name of one`}
         {failed.length > 0 && `; no answer for ${failed.map(({ robot }) => robot).join(', ')}`}
       </p>
     </section>
@@ -128,7 +137,7 @@ function pullCommand(store: FleetStore, { robot, episode, places }: FleetRecordi
   if (!places.includes('nats') && s3 === undefined) return null;
   const { server = '', credentials = '' } = store.fleet.news ?? {};
   const from = places.includes('nats') ? '' : ` --from ${folderOf(s3!, robot, episode)}`;
-  const as = `--url ${server || 'URL'} --creds ${credentials || 'FILE'}`;
+  const as = `--server ${server || 'URL'} --creds ${credentials || 'FILE'}`;
   return `farhand fleet pull ${robot} ${episode} ${as} --recordings .${from}`;
 }
 

@@ -19,6 +19,7 @@ export class SessionPanel {
   constructor(robot: string) {
     document.body.dataset['console'] = 'robot';
     this.#chip.hidden = false;
+    setText(element('chip-console-name', HTMLElement), 'Session');
     setText(element('model-title', HTMLElement), robot);
     this.#audio.dataset['testid'] = 'audio';
     this.#audio.muted = true;

@@ -46,6 +46,7 @@ export class FleetStore {
   set(part: Partial<FleetState>): void {
     this.state = { ...this.state, ...part };
     this.#changed();
+    if (part.query !== undefined) void this.#askNamed(part.query.trim());
   }
 
   /** By name, so that nothing moves while it is looked at. */
@@ -98,6 +99,17 @@ export class FleetStore {
     } catch (error) {
       this.set({ recordingsProblem: (error as Error).message });
     }
+  }
+
+  /** In a fleet of more robots than are asked at once, one that the search names is asked by itself. */
+  async #askNamed(name: string): Promise<void> {
+    const { view, recordings } = this.state;
+    if (view !== 'recordings' || !recordings || recordings.left === 0 || !this.fleet.robots.has(name)) return;
+    const found = await getJson<FleetRecordings>(`api/fleet/recordings?robot=${name}`).catch(() => null);
+    const now = this.state.recordings;
+    if (found === null || now === null) return;
+    const others = now.recordings.filter(({ robot }) => robot !== name);
+    this.set({ recordings: { ...now, recordings: [...found.recordings, ...others] } });
   }
 
   #stopIs(robot: string, stop: Stop): void {

@@ -15,6 +15,8 @@ const READY_MS = 25_000;
 const FIRST_RETRY_MS = 400;
 const LAST_RETRY_MS = 4000;
 const PATH_MS = 1000;
+/** The list follows a robot's answer by a second. */
+const TOLD_MS = 2000;
 /** Trying again would not help, or would snatch the robot from somebody: the user decides. */
 const FINAL = ['lease-held', 'viewer'];
 
@@ -34,8 +36,6 @@ export class RobotLink implements PageLink, PictureSource {
   problem = '';
   /** Only `connect` helps. */
   isOver = false;
-  /** When the robot last said over the broker that it had stopped, since the last e-stop; what there is without a session. */
-  stoppedMs = Number.NEGATIVE_INFINITY;
   readonly robot: string;
   readonly #fleet: FleetLink;
   readonly #handlers: RobotLinkHandlers;
@@ -46,6 +46,8 @@ export class RobotLink implements PageLink, PictureSource {
   #retryTimer = 0;
   #silenceTimer = 0;
   #stopping = false;
+  /** When the robot last said over the broker that it had stopped, since the last e-stop. */
+  #stoppedMs = Number.NEGATIVE_INFINITY;
 
   constructor(fleet: FleetLink, robot: string, handlers: RobotLinkHandlers) {
     this.robot = robot;
@@ -71,6 +73,14 @@ export class RobotLink implements PageLink, PictureSource {
     if (request.kind !== 'estop') return sent;
     this.#peer?.sendFresh(text);
     return this.#stopOverBroker() || sent;
+  }
+
+  /** What there is without a session: the robot's answer to an e-stop, then what it tells the fleet. Others may reset it. */
+  isToldStopped(nowMs: number): boolean {
+    if (this.status === 'open' || this.#stoppedMs < 0) return false;
+    if (nowMs - this.#stoppedMs < TOLD_MS) return true;
+    const row = this.#fleet.status === 'open' ? this.#fleet.robots.get(this.robot) : undefined;
+    return row !== undefined && row.goneForMs === null && row.state === 'stopped';
   }
 
   say(message: AccessRequest): void {
@@ -100,10 +110,10 @@ export class RobotLink implements PageLink, PictureSource {
     if (this.#fleet.status !== 'open') return false;
     if (this.#stopping) return true;
     this.#stopping = true;
-    this.stoppedMs = Number.NEGATIVE_INFINITY;
+    this.#stoppedMs = Number.NEGATIVE_INFINITY;
     void this.#fleet.request({ kind: 'estop', robot: this.robot }).then(({ ok }) => {
       this.#stopping = false;
-      if (ok) this.stoppedMs = performance.now();
+      if (ok) this.#stoppedMs = performance.now();
     });
     return true;
   }

@@ -1,6 +1,7 @@
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';
+import { sentence } from './words.ts';
 
 export interface Situation {
   link: LinkStatus;
@@ -74,8 +75,10 @@ function noticeFor({ link, fresh, telemetry, estopUndelivered, paired, robot }: 
 
 function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']>): Notice | null {
   if (problem === '') return null;
+  // A robot's name is written as it is, also where a sentence begins.
+  const why = problem.startsWith(name) ? problem : sentence(problem);
   const text = isOver
-    ? `${problem}. Nothing of this page reaches the robot.`
-    : `${problem}. The robot is held/stopped by its own watchdog; connecting again…`;
+    ? `${why}. Nothing of this page reaches the robot.`
+    : `${why}. The robot is held/stopped by its own watchdog; connecting again…`;
   return { tone: isOver ? 'warn' : 'bad', title: `Not connected to ${name}`, text, retry: isOver };
 }

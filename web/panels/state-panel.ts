@@ -7,6 +7,8 @@ import { causeText, limitText } from './words.ts';
 const CLUTCHLESS = new Set(['scripted', 'joints', 'rctp']);
 /** A shorter hold ends by itself. */
 const BARRED_MS = 1000;
+const WAITING = 'Waiting for the first message.';
+const STARTING = 'Connecting: what drives it is started at the robot. That takes a few seconds.';
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
 /** The supervisor as the page believes it to be: no fresh word from the robot means `disconnected`. */
@@ -73,7 +75,7 @@ export class StatePanel {
   }
 
   #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
-    if (telemetry === null) return 'Waiting for the first message.';
+    if (telemetry === null) return document.body.dataset['console'] === 'robot' ? STARTING : WAITING;
     if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
     if (this.#homing) return 'Driving home; Stop ends it.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));

@@ -27,6 +27,15 @@ describe('a systemd unit', () => {
     assert.match(text, /"name=an arm at 100 %% \$\$HOME \\"quoted\\""/);
   });
 
+  it('takes part in a fleet, or shows one', () => {
+    const fleet = { url: 'nats://broker:4222', credentials: '/etc/farhand/arm-1.creds' };
+    const robot =
+      /^ExecStart=.*farhand robot --fleet nats:\/\/broker:4222 --creds \/etc\/farhand\/arm-1\.creds --rig demo/m;
+    assert.match(unitText({ ...unit, fleet }), robot);
+    const page = /^ExecStart=.*farhand fleet console --server nats:\/\/broker:4222 --creds \S+ --rig demo/m;
+    assert.match(unitText({ ...unit, role: 'console', fleet }), page);
+  });
+
   it('is one systemd itself accepts', { skip: analyze.status === 0 ? false : 'no systemd-analyze' }, () => {
     const file = path.join(mkdtempSync(path.join(tmpdir(), 'farhand-unit-')), unitName('robot'));
     writeFileSync(file, unitText(unit));

@@ -4,6 +4,8 @@ export interface ServiceUnit {
   /** Account it runs as; systemd does not start it as root. */
   user: string;
   rig: string;
+  /** Of a broker: a robot takes part in its fleet, a console is the fleet's. */
+  fleet?: { url: string; credentials: string };
   overrides: readonly string[];
   /** Absolute paths. */
   node: string;
@@ -20,7 +22,7 @@ export const unitName = (role: ServiceUnit['role']): string => `farhand-${role}.
  * not engage by itself, so a restart moves nothing. What ends five times in a minute stays down, for somebody to look.
  */
 export function unitText(unit: ServiceUnit): string {
-  const command = [unit.node, unit.bin, unit.role, '--rig', unit.rig, ...unit.overrides]
+  const command = [unit.node, unit.bin, ...words(unit), '--rig', unit.rig, ...unit.overrides]
     .map(quoted)
     .join(' ');
   const lines = [
@@ -55,6 +57,13 @@ export function unitText(unit: ServiceUnit): string {
     '',
   ];
   return lines.join('\n');
+}
+
+function words({ role, fleet }: ServiceUnit): string[] {
+  if (fleet === undefined) return [role];
+  const { url, credentials } = fleet;
+  if (role === 'console') return ['fleet', 'console', '--server', url, '--creds', credentials];
+  return [role, '--fleet', url, '--creds', credentials];
 }
 
 /** As systemd reads a command line: `%` and `$` mean something to it. */
