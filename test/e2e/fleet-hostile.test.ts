@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { HeldLease } from '../../src/app/fleet/held-lease.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { holderOf } from '../../src/fleet/messages.ts';
+import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { FleetPage, signal } from './fleet-page-peer.ts';
+
+const missing = spawnSync('nats-server', ['--version']).status !== 0;
+const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const noSound = spawnSync('ffmpeg', ['-version']).status !== 0;
+const MOST_COCKPITS = 4;
+
+describe('a robot of a fleet among people who mean it no good', { skip }, () => {
+  let authority: Authority;
+  let server: RunningServer;
+  let robot: Running;
+  let ann: FleetConnection;
+  let eve: FleetConnection;
+  let admin: FleetConnection;
+  const folder = temporaryFolder();
+
+  const enter = async (name: string, role: FleetRole, robots: string[]) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots, seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  /** Processes that the robot's started, by a word in their command lines. */
+  const children = (word: string): number[] =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          const isOurs = readFileSync(`/proc/${pid}/status`, 'utf8').includes(
+            `PPid:\t${robot.process.pid}\n`,
+          );
+          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+        } catch {
+          return false;
+        }
+      });
+  const isAlive = (pid: number): boolean => {
+    try {
+      return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    } catch {
+      return false;
+    }
+  };
+  const until = async (what: string, withinMs: number, done: () => boolean) => {
+    for (const endMs = performance.now() + withinMs; performance.now() < endMs; await sleep(20))
+      if (done()) return;
+    throw new Error(`not ${what} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}`);
+  };
+  const openFiles = () => readdirSync(`/proc/${robot.process.pid}/fd`).length;
+  const claim = async () => {
+    const secret = randomBytes(24).toString('base64url');
+    const holder = holderOf('ann', secret);
+    const lease = await HeldLease.take(await LeaseStore.open(ann.nats), 'arm', holder, () => {});
+    return { lease, open: { kind: 'open', holder, secret, revision: lease.revision } };
+  };
+
+  before(async () => {
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    const [port = 0] = await freeUdpPorts(1);
+    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
+    const [arm, root, annFile, eveFile] = await Promise.all([
+      enter('arm', 'robot', ['arm']),
+      enter('root', 'admin', ['*']),
+      enter('ann', 'operator', ['arm']),
+      enter('eve', 'operator', ['leg']),
+    ]);
+    admin = await connectFleet(server.url, root);
+    await LeaseStore.create(admin.nats);
+    [ann, eve] = await Promise.all([connectFleet(server.url, annFile), connectFleet(server.url, eveFile)]);
+    const settings = ['fleet.rtcAddress=127.0.0.1', ...(noSound ? [] : ['fleet.audio=test'])];
+    robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
+    await robot.waitFor(/on the fleet/);
+  });
+  after(async () => {
+    await robot?.end();
+    await Promise.all([admin, ann, eve].map((each) => each?.close()));
+    await server?.close();
+  });
+
+  it('opens one session after the other, and keeps nothing of those before', async () => {
+    const { lease, open } = await claim();
+    await signal(ann.nats, 'arm', 'ann', open);
+    const before = openFiles();
+    const asked = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
+    const replies = await Promise.all(asked);
+    assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['offer']));
+    await until('closed but for one', 2000, () => openFiles() <= before);
+    const numbers = replies.map((reply) => (reply.kind === 'offer' ? reply.session : 0));
+    assert.equal(new Set(numbers).size, 12);
+    for (const session of [Math.min(...numbers), Math.max(...numbers)]) {
+      const reply = await signal(ann.nats, 'arm', 'ann', { kind: 'answer', session, sdp: 'junk' });
+      const reason = session === Math.max(...numbers) ? 'malformed' : 'no such session';
+      assert.deepEqual(reply, { kind: 'refused', reason });
+    }
+    await lease.release();
+  });
+
+  it('starts no more processes than it can bear, however often a page is opened', async () => {
+    const { lease, open } = await claim();
+    const page = { ...open, client: 'page' };
+    const replies = await Promise.all(Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', page)));
+    assert.ok(children('cockpit').length <= MOST_COCKPITS, `${children('cockpit').length} processes`);
+    const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
+    assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
+    await lease.release();
+    await until('without processes', 8000, () => children('cockpit').length === 0);
+  });
+
+  it('is not stopped by who may not see it, through an answer that the broker gives', async () => {
+    const seen = robot.stdout().length;
+    const leaf = subjects.leaseGet('leg');
+    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
+    await (await LeaseStore.open(eve.nats)).create('leg', 'eve.x');
+    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
+    eve.nats.publish(subjects.lease('leg'), 'eve.y', { reply: subjects.estop('arm', 'eve') });
+    await eve.nats.flush();
+    await sleep(300);
+    assert.doesNotMatch(robot.stdout().slice(seen), /"stopped"/);
+    ann.nats.publish(subjects.estop('arm', 'ann'));
+    await until('stopped', 1000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
+  });
+
+  it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
+    const page = await FleetPage.open(ann, 'arm');
+    await page.hear('hello', () => true, 15_000);
+    if (!noSound) await until('heard', 3000, () => children('ffmpeg').length === 1);
+    const left = [...children('cockpit'), ...children('ffmpeg')];
+    assert.equal(left.length, noSound ? 1 : 2);
+    robot.process.kill('SIGKILL');
+    await until('alone', 5000, () => !left.some(isAlive));
+    page.close();
+    await page.lease.release();
+  });
+});
