@@ -123,6 +123,24 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await until('without processes', 8000, () => children('cockpit').length === 0);
   });
 
+  it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
+    const store = await LeaseStore.open(ann.nats);
+    const holder = 'ann.x';
+    let revision = (await store.create('arm', holder))!;
+    const asked = await LeaseStore.open(ann.nats);
+    const get = asked.get.bind(asked);
+    let renewals = 0;
+    asked.get = async (robot) => {
+      const entry = await get(robot);
+      if (++renewals <= 2) revision = (await store.renew(robot, holder, revision))!;
+      return entry;
+    };
+    assert.deepEqual(await asked.takeAway('arm'), { holder, revision });
+    assert.equal(renewals, 3);
+    assert.equal(await store.get('arm'), null);
+    assert.equal(await asked.takeAway('arm'), null);
+  });
+
   it('is not stopped by who may not see it, through an answer that the broker gives', async () => {
     const seen = robot.stdout().length;
     const leaf = subjects.leaseGet('leg');
