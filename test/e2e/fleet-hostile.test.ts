@@ -26,8 +26,10 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
   let server: RunningServer;
   let robot: Running;
   let ann: FleetConnection;
+  let bob: FleetConnection;
   let eve: FleetConnection;
   let admin: FleetConnection;
+  let page: FleetPage;
   const folder = temporaryFolder();
 
   const enter = async (name: string, role: FleetRole, robots: string[]) => {
@@ -75,22 +77,28 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     authority = await createAuthority(path.join(folder, 'fleet'));
     const [port = 0] = await freeUdpPorts(1);
     server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
-    const [arm, root, annFile, eveFile] = await Promise.all([
+    const [arm, root, annFile, bobFile, eveFile] = await Promise.all([
       enter('arm', 'robot', ['arm']),
       enter('root', 'admin', ['*']),
       enter('ann', 'operator', ['arm']),
+      enter('bob', 'operator', ['arm']),
       enter('eve', 'operator', ['leg']),
     ]);
     admin = await connectFleet(server.url, root);
     await LeaseStore.create(admin.nats);
-    [ann, eve] = await Promise.all([connectFleet(server.url, annFile), connectFleet(server.url, eveFile)]);
+    const files = [annFile, bobFile, eveFile];
+    [ann, bob, eve] = (await Promise.all(files.map((file) => connectFleet(server.url, file)))) as [
+      FleetConnection,
+      FleetConnection,
+      FleetConnection,
+    ];
     const settings = ['fleet.rtcAddress=127.0.0.1', ...(noSound ? [] : ['fleet.audio=test'])];
     robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
     await robot.waitFor(/on the fleet/);
   });
   after(async () => {
     await robot?.end();
-    await Promise.all([admin, ann, eve].map((each) => each?.close()));
+    await Promise.all([admin, ann, bob, eve].map((each) => each?.close()));
     await server?.close();
   });
 
@@ -114,8 +122,10 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   it('starts no more processes than it can bear, however often a page is opened', async () => {
     const { lease, open } = await claim();
-    const page = { ...open, client: 'page' };
-    const replies = await Promise.all(Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', page)));
+    const opensPage = { ...open, client: 'page' };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
+    );
     assert.ok(children('cockpit').length <= MOST_COCKPITS, `${children('cockpit').length} processes`);
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
@@ -155,9 +165,37 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await until('stopped', 1000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
   });
 
-  it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
-    const page = await FleetPage.open(ann, 'arm');
+  it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
+    const first = await FleetPage.open(ann, 'arm');
+    await first.hear('hello', () => true, 15_000);
+    first.say({ kind: 'input', name: 'page' });
+    await first.until('telemetry of the robot', () => first.robot !== undefined, 5000);
+    await first.drive();
+    const seen = robot.stdout().length;
+    const since = () =>
+      [
+        ...robot
+          .stdout()
+          .slice(seen)
+          .matchAll(/"to":"(\w+)"/g),
+      ].map(([, to]) => to!);
+    await first.lease.release();
+    page = await FleetPage.open(bob, 'arm');
+    await until('stopped', 500, () => since().includes('stopped'));
+    page.hand = { clutch: true, positionM: [0, 0, 0] };
     await page.hear('hello', () => true, 15_000);
+    page.say({ kind: 'input', name: 'page' });
+    // Who is out goes on talking.
+    for (const kind of ['reset', 'arm']) first.say({ kind });
+    await sleep(500);
+    assert.deepEqual(
+      since().filter((to) => ['idle', 'armed', 'engaged'].includes(to)),
+      [],
+    );
+    first.close();
+  });
+
+  it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
     if (!noSound) await until('heard', 3000, () => children('ffmpeg').length === 1);
     const left = [...children('cockpit'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
