@@ -115,10 +115,9 @@ async function operate(given: Given): Promise<number> {
 
 async function release(connection: FleetConnection, robot: string): Promise<number> {
   const store = await LeaseStore.open(connection.nats);
-  const entry = await store.get(robot);
+  const entry = await store.takeAway(robot);
   if (entry === null) console.log(`${robot} is free`);
   else {
-    await store.release(robot, entry.revision);
     audit(connection, robot, {
       what: 'lease-released',
       who: userOf(entry.holder),

@@ -46,6 +46,10 @@ export const inboxOf = (user: string): string => `_INBOX.${user}`;
 export const isAskedBy = (user: string, reply: string | undefined): boolean =>
   reply?.startsWith(`${inboxOf(user)}.`) === true;
 
+/** Whether bytes that came without a place for an answer look like such an answer: it has headers, or is JSON. */
+export const isServersAnswer = (data: Uint8Array, hasHeaders: boolean): boolean =>
+  hasHeaders || data[0] === '{'.charCodeAt(0);
+
 export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
 export type FleetRole = (typeof FLEET_ROLES)[number];
 

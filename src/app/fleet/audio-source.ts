@@ -29,8 +29,9 @@ function argumentsOf(setting: string, port: number): string[] {
   const quality = ['-ac', '1', '-ar', String(AUDIO.clockRate), '-b:a', String(BITS_PER_S)];
   const opus = ['-c:a', 'libopus', '-application', 'lowdelay', '-frame_duration', '20'];
   const stream = ['-payload_type', String(AUDIO.payloadType), '-ssrc', String(AUDIO.ssrc)];
-  // Its reports go to the same port, where they are told apart, and not to a neighbour's.
-  const target = `rtp://${HOST}:${port}?rtcpport=${port}&localaddr=${HOST}&pkt_size=${PACKET_BYTES}`;
+  // Its reports go to the same port, where they are told apart, and not to a neighbour's. Connected, it hears that nobody
+  // listens any more, and ends: it must not outlive this process, however that ends, with the device in its hands.
+  const target = `rtp://${HOST}:${port}?rtcpport=${port}&localaddr=${HOST}&pkt_size=${PACKET_BYTES}&connect=1`;
   return [
     ...['-hide_banner', '-loglevel', 'error', '-nostdin', '-fflags', 'nobuffer', ...inputOf(setting)],
     ...['-vn', ...quality, ...opus, ...stream, '-flush_packets', '1', '-f', 'rtp', target],

@@ -40,11 +40,13 @@ export class CameraOut {
     else this.#receiver ??= this.#open();
   }
 
-  /** What the operator's end says on the camera's channel: the number of a slice that it has. */
-  hear(camera: string, message: Uint8Array): void {
-    if (message.length !== NUMBER_BYTES) return;
+  /** What the operator's end says on the camera's channel: the number of a slice that it has. False: nothing of that kind. */
+  hear(camera: string, message: Uint8Array): boolean {
+    if (message.length !== NUMBER_BYTES) return false;
     const number = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
-    if (this.#lines.get(camera)?.told(number, monotonicClock.nowNs())) this.#pump();
+    const isTold = this.#lines.get(camera)?.told(number, monotonicClock.nowNs()) === true;
+    if (isTold) this.#pump();
+    return isTold;
   }
 
   close(): void {

@@ -1,11 +1,13 @@
 import type { KV } from '@nats-io/kv';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { TeleopError } from '../../core/errors.ts';
 import type { LeaseEntry } from '../../fleet/lease-guard.ts';
 import { LEASE_BUCKET, LEASE_TTL_MS } from '../../fleet/subjects.ts';
 import { loadJetStream, loadKv } from './nats-module.ts';
 
 /** A question that a dying server took with it is asked again well before a lease runs out. */
 const ANSWER_MS = 1000;
+const ATTEMPTS = 5;
 
 /** The leases of a fleet: one entry per robot, forgotten when it is not renewed. */
 export class LeaseStore {
@@ -45,6 +47,22 @@ export class LeaseStore {
 
   async release(robot: string, revision: number): Promise<void> {
     await this.#kv.delete(robot, { previousSeq: revision });
+  }
+
+  /** Whoever has it loses it; null: nobody had. Its holder renews it all the time, so its token may grow meanwhile. */
+  async takeAway(robot: string): Promise<LeaseEntry | null> {
+    for (let left = ATTEMPTS; ; left--) {
+      const entry = await this.get(robot);
+      if (entry === null) return null;
+      try {
+        await this.release(robot, entry.revision);
+        return entry;
+      } catch (cause) {
+        if (left > 1) continue;
+        const hint = 'Its lease was renewed or changed hands at that very moment: try again.';
+        throw new TeleopError('lease-held', `${robot} could not be taken away just now`, { hint, cause });
+      }
+    }
   }
 
   async get(robot: string): Promise<LeaseEntry | null> {

@@ -45,13 +45,14 @@ export class LinkSockets {
     this.#onOut = take;
   }
 
-  /** From the tunnel. False: not a datagram of a link. */
+  /** From the tunnel. False: not a datagram of a link, or closed. */
   in(tunnelled: Uint8Array): boolean {
     const port = tunnelled[0] ?? LINK_PORTS;
+    const socket = this.#sockets[port];
     const target = this.#targets[port];
-    if (target === undefined || tunnelled.length < 2 || tunnelled.length > 1 + MAX_DATAGRAM_BYTES)
-      return false;
-    if (target !== 0) this.#sockets[port]!.send(tunnelled.subarray(1), target, HOST, () => {});
+    if (socket === undefined || target === undefined) return false;
+    if (tunnelled.length < 2 || tunnelled.length > 1 + MAX_DATAGRAM_BYTES) return false;
+    if (target !== 0) socket.send(tunnelled.subarray(1), target, HOST, () => {});
     return true;
   }
 

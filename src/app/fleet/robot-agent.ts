@@ -17,7 +17,7 @@ import {
   signalSchema,
   userOf,
 } from '../../fleet/messages.ts';
-import { isAskedBy, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
+import { isAskedBy, isServersAnswer, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
 import { turnCredentials } from '../../fleet/turn.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import type { Rig } from '../rig.ts';
@@ -25,6 +25,7 @@ import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
 import { estopFlag, leaseOverFlag, type RoleMemory } from '../shared.ts';
 import { audit } from './audit.ts';
 import { PageSession } from './cockpit/page-session.ts';
+import { CockpitProcess } from './cockpit/process.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { LeaseStore } from './lease-store.ts';
@@ -52,11 +53,15 @@ export interface RobotAgentStart {
 
 type Session = RobotSession | PageSession;
 
+const GONE = 'the robot is ending';
+
 const PRESENCE_MS = 1000;
 const TELEMETRY_MS = 200;
 const TICK_MS = 20;
 /** A session that nobody answers is given up. */
 const OPENING_NS = 15e9;
+/** Processes of pages' sessions, those that are ending included: who opens again and again does not fill the machine. */
+const MOST_COCKPITS = 4;
 /** How long an e-stop's answer waits for the robot's own word. */
 const CONFIRM_MS = 300;
 /** The same e-stop is written down once in this time. */
@@ -79,6 +84,9 @@ export class RobotAgent {
   #sockets: { holder: string; open: LinkSockets } | null = null;
   #sessions = 0;
   #left: { holder: string; revision: number } | null = null;
+  /** Sessions are opened one after the other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #closed = false;
   #openedNs = 0;
   #estopTold = { user: '', why: '', atMs: 0 };
   #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
@@ -140,8 +148,9 @@ export class RobotAgent {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    this.#end('the robot is ending');
+    this.#end(GONE);
     this.#tellPresence('ended');
     this.#sockets?.open.close();
     await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
@@ -191,23 +200,35 @@ export class RobotAgent {
     const { holder, secret, revision } = signal;
     if (holder !== holderOf(user, secret)) return { kind: 'refused', reason: 'not-holder' };
     await this.#ask();
-    const allowed = () => this.#guard.refusal(holder, revision, monotonicClock.nowNs());
-    const refusal = allowed();
-    if (refusal !== null) return { kind: 'refused', reason: refusal };
+    const refused = () =>
+      this.#closed ? GONE : this.#guard.refusal(holder, revision, monotonicClock.nowNs());
+    // Who may not waits for nobody, and nobody for them.
+    const reason = refused();
+    if (reason !== null) return { kind: 'refused', reason };
+    const opening = this.#turn.then(() => this.#begin(signal, user, refused));
+    this.#turn = opening.catch(() => {});
+    const session = await opening;
+    if (typeof session === 'string') return { kind: 'refused', reason: session };
+    const { number, ice } = session.options;
+    const sdp = await session.offer();
+    return { kind: 'offer', session: number, sdp, model: this.#start.model, ice: [...ice] };
+  }
+
+  /** The session, or why there is none. */
+  async #begin(
+    { holder, revision, client }: Extract<Signal, { kind: 'open' }>,
+    user: string,
+    refused: () => string | null,
+  ): Promise<Session | string> {
+    const early = refused();
+    if (early !== null) return early;
     this.#replace(holder);
-    const { ports, key, config, model, cameras, rig } = this.#start;
-    const ice = this.#ice(user);
+    if (client === 'page' && CockpitProcess.living >= MOST_COCKPITS) return 'too many at once';
+    const { ports, key, config, cameras, rig } = this.#start;
     const options = {
-      rtc: this.#rtc,
-      number: ++this.#sessions,
-      user,
-      holder,
-      revision,
-      ports,
-      key,
-      ice,
-      config,
-      mayCommand: () => allowed() === null,
+      ...{ rtc: this.#rtc, number: ++this.#sessions, user, holder, revision, ports, key, config },
+      ice: this.#ice(user),
+      mayCommand: () => refused() === null,
       onEstop: () => this.#stop(user, 'over the link'),
       onOpened: (path: string) =>
         audit(this.#connection, this.name, { what: 'session-opened', who: user, why: path, revision }),
@@ -216,17 +237,20 @@ export class RobotAgent {
       },
     };
     const session: Session =
-      signal.client === 'page'
+      client === 'page'
         ? await PageSession.open({ ...options, rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } } })
         : new RobotSession(options, await this.#socketsOf(holder), cameras);
-    // Of two that came at once there is one, the later one.
-    this.#replace(holder);
+    // The lease may have changed hands meanwhile.
+    const late = refused();
+    if (late !== null) {
+      session.close(late);
+      return late;
+    }
     this.#session = session;
     this.#left = null;
     this.#openedNs = monotonicClock.nowNs();
     this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
-    const sdp = await session.offer();
-    return { kind: 'offer', session: session.options.number, sdp, model, ice: [...ice] };
+    return session;
   }
 
   /** A holder that comes back speaks from the same ports: to the robot's link it was only silent. */
@@ -277,8 +301,10 @@ export class RobotAgent {
   async #estop(message: Msg): Promise<void> {
     const startMs = performance.now();
     const user = message.subject.split('.').at(-1)!;
+    const isAsked = isAskedBy(user, message.reply);
+    if (!isAsked && isServersAnswer(message.data, message.headers !== undefined)) return;
     this.#stop(user, 'over the broker');
-    if (!isAskedBy(user, message.reply)) return;
+    if (!isAsked) return;
     while (this.#snapshot()?.state !== 'stopped' && performance.now() - startMs < CONFIRM_MS) await later(2);
     message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
   }

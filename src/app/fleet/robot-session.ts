@@ -60,7 +60,10 @@ export class RobotSession {
     this.#link = new RtcLink(rtc, settings, {
       datagram: (bytes) => this.#fromOperator(bytes),
       control: (text) => this.#control(parsed(controlSchema, text)),
-      camera: (name, bytes) => this.#cameras?.hear(name, bytes),
+      camera: (name, bytes) => {
+        if (!this.#cameras?.hear(name, bytes)) this.counts.refused++;
+      },
+      stray: () => void this.counts.refused++,
       cameraOpen: (name, open) => this.#cameras?.want(name, open),
       opened: () => {
         this.#say({ kind: 'key', key: Buffer.from(options.key).toString('base64') });
@@ -113,8 +116,9 @@ export class RobotSession {
 
   #control(message: Control | null): void {
     if (message?.kind === 'estop') this.options.onEstop();
-    else if (message?.kind === 'bye' && !this.#ended) this.options.onEnded('the operator left');
     else if (message?.kind === 'want') this.#listen(message.sound);
+    else if (message?.kind !== 'bye') this.counts.refused++;
+    else if (!this.#ended) this.options.onEnded('the operator left');
   }
 
   /** What is seen and heard belongs to the holder as well. */

@@ -29,6 +29,8 @@ export interface RtcHandlers {
   cameraOpen?(name: string, open: boolean): void;
   /** An RTP packet. Valid only during the call. */
   sound?(rtp: Uint8Array): void;
+  /** Something came where nothing of that kind is said. */
+  stray?(): void;
   opened(): void;
   /** For good. */
   closed(why: string): void;
@@ -85,9 +87,11 @@ export class RtcLink {
     this.#connection.onStateChange((state) => {
       if (state === 'failed' || state === 'closed') this.#end(`the peer connection ${state}`);
     });
+    this.#connection.onDataChannel((channel) =>
+      offer === undefined ? this.#refuse(channel) : this.#take(channel),
+    );
     if (offer === undefined) this.#offer(rtc, settings);
     else {
-      this.#connection.onDataChannel((channel) => this.#take(channel));
       this.#connection.onTrack((track) => this.#takeTrack(track));
       this.#connection.setRemoteDescription(this.#allowed(offer), 'offer');
     }
@@ -191,11 +195,7 @@ export class RtcLink {
     const label = channel.getLabel();
     const camera = label.startsWith(CAMERA) ? label.slice(CAMERA.length) : null;
     const isWanted = camera === null ? ['link', 'control'].includes(label) : this.#cameras.includes(camera);
-    if (this.#closed || this.#channels.has(label) || !isWanted) {
-      hold(channel);
-      channel.close();
-      return;
-    }
+    if (this.#closed || this.#channels.has(label) || !isWanted) return this.#refuse(channel);
     this.#channels.set(label, channel);
     if (camera !== null) return this.#takeCamera(camera, channel);
     channel.onOpen(() => this.#check());
@@ -203,11 +203,18 @@ export class RtcLink {
     channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
       if (this.#closed) return;
-      if (label === 'link') {
-        if (typeof data !== 'string') this.#handlers.datagram(new Uint8Array(data));
-      } else if (typeof data === 'string' && data.length <= MAX_CONTROL) this.#handlers.control(data);
+      const isText = typeof data === 'string';
+      if (label === 'link' && !isText) this.#handlers.datagram(new Uint8Array(data));
+      else if (label === 'control' && isText && data.length <= MAX_CONTROL) this.#handlers.control(data);
+      else this.#handlers.stray?.();
     });
     this.#check();
+  }
+
+  #refuse(channel: DataChannel): void {
+    this.#handlers.stray?.();
+    hold(channel);
+    channel.close();
   }
 
   /** Its end is the end of nothing else. */
@@ -222,7 +229,9 @@ export class RtcLink {
     hold(channel, () => tell(false));
     channel.onError(() => tell(false));
     channel.onMessage((data) => {
-      if (!this.#closed && typeof data !== 'string') this.#handlers.camera?.(name, new Uint8Array(data));
+      if (this.#closed) return;
+      if (typeof data === 'string') this.#handlers.stray?.();
+      else this.#handlers.camera?.(name, new Uint8Array(data));
     });
     if (channel.isOpen()) tell(true);
   }

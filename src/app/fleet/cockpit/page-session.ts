@@ -192,8 +192,9 @@ export class PageSession {
 
   /** Every message of the page comes here first. */
   #hear(data: string | Uint8Array): void {
-    if (this.#ended) return;
+    // Also in the moment in which it is told that it is out.
     if (asksEstop(data)) this.options.onEstop();
+    if (this.#ended) return;
     if (!this.options.mayCommand()) return void this.counts.refused++;
     if (!this.#greeted) return void this.counts.refused++;
     const nowNs = monotonicClock.nowNs();

@@ -20,6 +20,8 @@ export interface CockpitHandlers {
 
 /** The operator role of a page's session: a process of its own, never the robot's. */
 export class CockpitProcess {
+  /** Processes of this robot that have not ended, those that were told to included. */
+  static living = 0;
   isReady = false;
   readonly #child: ChildProcess;
   readonly #late: NodeJS.Timeout;
@@ -34,6 +36,10 @@ export class CockpitProcess {
     });
     this.#child = child;
     this.#handlers = handlers;
+    if (child.pid !== undefined) {
+      CockpitProcess.living++;
+      child.once('exit', () => CockpitProcess.living--);
+    }
     giveWay(child);
     this.#late = setTimeout(() => this.#over('did not get ready'), READY_MS);
     child.on('message', (message: CockpitMessage) => {

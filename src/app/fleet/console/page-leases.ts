@@ -6,8 +6,6 @@ import type { FleetConnection } from '../connection.ts';
 import { HeldLease } from '../held-lease.ts';
 import type { LeaseStore } from '../lease-store.ts';
 
-const ATTEMPTS = 5;
-
 /** A robot's lease that is held for one page. */
 export interface PageLease {
   page: number;
@@ -99,23 +97,12 @@ export class PageLeases {
     return lease;
   }
 
-  /** Whoever has it renews it all the time: its token may have grown meanwhile. */
   async #removeOthers(robot: string): Promise<void> {
-    for (let left = ATTEMPTS; ; left--) {
-      const entry = await this.#store.get(robot);
-      if (entry === null) return;
-      const { revision } = entry;
-      try {
-        await this.#store.release(robot, revision);
-        const who = userOf(entry.holder);
-        audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
-        return;
-      } catch (cause) {
-        if (left > 1) continue;
-        const hint = 'Its lease was renewed or changed hands at that very moment: try again.';
-        throw new TeleopError('lease-held', `${robot} could not be taken away just now`, { hint, cause });
-      }
-    }
+    const entry = await this.#store.takeAway(robot);
+    if (entry === null) return;
+    const who = userOf(entry.holder);
+    const { revision } = entry;
+    audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
   }
 
   /** A renewal that was on its way made the token grow: the entry is still there, and nobody's. */

@@ -63,7 +63,8 @@ export class FleetPages {
       page.unanswered = 0;
     });
     socket.on('message', (data, isBinary) => {
-      if (!isBinary) void this.#hear(page, String(data));
+      // One that is told to go may go on speaking for a while.
+      if (!isBinary && socket.readyState === WebSocket.OPEN) void this.#hear(page, String(data));
     });
     socket.on('close', () => {
       this.#pages.delete(page.number);

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { after, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DataChannel } from 'node-datachannel';
+import { RtcLink } from './rtc-link.ts';
+import { loadRtc } from './webrtc.ts';
+
+const rtc = await loadRtc().catch(() => null);
+const skip = rtc === null && process.env['CI'] !== 'true' ? 'node-datachannel is not installed' : false;
+
+after(() => rtc?.cleanup());
+
+async function until(what: string, done: () => boolean): Promise<void> {
+  for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(5)) if (done()) return;
+  throw new Error(`not ${what}`);
+}
+
+it('who made the offer counts what nobody says there, and hears nothing of it', { skip }, async () => {
+  const heard: string[] = [];
+  let strays = 0;
+  const settings = { ice: [], bindAddress: '127.0.0.1', relayOnly: false, cameras: ['front'] };
+  const link = new RtcLink(rtc!, settings, {
+    datagram: (bytes) => void heard.push(`datagram ${bytes.length}`),
+    control: (text) => void heard.push(`control ${text}`),
+    camera: (name, bytes) => void heard.push(`${name} ${bytes.length}`),
+    stray: () => void strays++,
+    opened() {},
+    closed() {},
+  });
+  const peer = new rtc!.PeerConnection('stranger', { iceServers: [], bindAddress: '127.0.0.1' });
+  const channels = new Map<string, DataChannel>();
+  peer.onDataChannel((channel) => void channels.set(channel.getLabel(), channel));
+  const gathered = new Promise<void>((resolve) => {
+    peer.onGatheringStateChange((state) => {
+      if (state === 'complete') resolve();
+    });
+  });
+  peer.setRemoteDescription(await link.description(), 'offer');
+  await gathered;
+  assert.ok(link.accept(peer.localDescription()!.sdp));
+  await until(
+    'open',
+    () => link.isOpen && ['link', 'control', 'camera:front'].every((each) => channels.has(each)),
+  );
+  channels.get('link')!.sendMessage('text');
+  channels.get('control')!.sendMessageBinary(Uint8Array.of(1));
+  channels.get('control')!.sendMessage('x'.repeat(5000));
+  channels.get('camera:front')!.sendMessage('text');
+  const unasked = ['link', 'more'].map((label) => peer.createDataChannel(label));
+  await until('refused', () => strays === 6);
+  await until('closed', () => unasked.every((channel) => !channel.isOpen()));
+  channels.get('control')!.sendMessage('word');
+  await until('heard', () => heard.length > 0);
+  assert.deepEqual(heard, ['control word']);
+  assert.ok(link.isOpen);
+  for (const channel of [...channels.values(), ...unasked]) channel.close();
+  peer.close();
+  link.close();
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { HeldLease } from '../../src/app/fleet/held-lease.ts';
+import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { holderOf } from '../../src/fleet/messages.ts';
+import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { FleetPage, signal } from './fleet-page-peer.ts';
+
+const missing = spawnSync('nats-server', ['--version']).status !== 0;
+const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const noSound = spawnSync('ffmpeg', ['-version']).status !== 0;
+const MOST_COCKPITS = 4;
+
+describe('a robot of a fleet among people who mean it no good', { skip }, () => {
+  let authority: Authority;
+  let server: RunningServer;
+  let robot: Running;
+  let ann: FleetConnection;
+  let bob: FleetConnection;
+  let eve: FleetConnection;
+  let admin: FleetConnection;
+  let page: FleetPage;
+  const folder = temporaryFolder();
+
+  const enter = async (name: string, role: FleetRole, robots: string[]) => {
+    const file = path.join(folder, `${name}.creds`);
+    const who = { name, role, robots, seconds: 3600 };
+    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
+    return file;
+  };
+  /** Processes that the robot's started, by a word in their command lines. */
+  const children = (word: string): number[] =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number)
+      .filter((pid) => {
+        try {
+          const isOurs = readFileSync(`/proc/${pid}/status`, 'utf8').includes(
+            `PPid:\t${robot.process.pid}\n`,
+          );
+          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(word);
+        } catch {
+          return false;
+        }
+      });
+  const isAlive = (pid: number): boolean => {
+    try {
+      return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    } catch {
+      return false;
+    }
+  };
+  const until = async (what: string, withinMs: number, done: () => boolean) => {
+    for (const endMs = performance.now() + withinMs; performance.now() < endMs; await sleep(20))
+      if (done()) return;
+    throw new Error(`not ${what} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}`);
+  };
+  const openFiles = () => readdirSync(`/proc/${robot.process.pid}/fd`).length;
+  const claim = async () => {
+    const secret = randomBytes(24).toString('base64url');
+    const holder = holderOf('ann', secret);
+    const lease = await HeldLease.take(await LeaseStore.open(ann.nats), 'arm', holder, () => {});
+    return { lease, open: { kind: 'open', holder, secret, revision: lease.revision } };
+  };
+
+  before(async () => {
+    authority = await createAuthority(path.join(folder, 'fleet'));
+    const [port = 0] = await freeUdpPorts(1);
+    server = await startServer(authority, { name: 'one', host: '127.0.0.1', port });
+    const [arm, root, annFile, bobFile, eveFile] = await Promise.all([
+      enter('arm', 'robot', ['arm']),
+      enter('root', 'admin', ['*']),
+      enter('ann', 'operator', ['arm']),
+      enter('bob', 'operator', ['arm']),
+      enter('eve', 'operator', ['leg']),
+    ]);
+    admin = await connectFleet(server.url, root);
+    await LeaseStore.create(admin.nats);
+    const files = [annFile, bobFile, eveFile];
+    [ann, bob, eve] = (await Promise.all(files.map((file) => connectFleet(server.url, file)))) as [
+      FleetConnection,
+      FleetConnection,
+      FleetConnection,
+    ];
+    const settings = ['fleet.rtcAddress=127.0.0.1', ...(noSound ? [] : ['fleet.audio=test'])];
+    robot = startFarhand(['robot', '--json', '--fleet', server.url, '--creds', arm, ...settings]);
+    await robot.waitFor(/on the fleet/);
+  });
+  after(async () => {
+    await robot?.end();
+    await Promise.all([admin, ann, bob, eve].map((each) => each?.close()));
+    await server?.close();
+  });
+
+  it('opens one session after the other, and keeps nothing of those before', async () => {
+    const { lease, open } = await claim();
+    await signal(ann.nats, 'arm', 'ann', open);
+    const before = openFiles();
+    const asked = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
+    const replies = await Promise.all(asked);
+    assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['offer']));
+    await until('closed but for one', 2000, () => openFiles() <= before);
+    const numbers = replies.map((reply) => (reply.kind === 'offer' ? reply.session : 0));
+    assert.equal(new Set(numbers).size, 12);
+    for (const session of [Math.min(...numbers), Math.max(...numbers)]) {
+      const reply = await signal(ann.nats, 'arm', 'ann', { kind: 'answer', session, sdp: 'junk' });
+      const reason = session === Math.max(...numbers) ? 'malformed' : 'no such session';
+      assert.deepEqual(reply, { kind: 'refused', reason });
+    }
+    await lease.release();
+  });
+
+  it('starts no more processes than it can bear, however often a page is opened', async () => {
+    const { lease, open } = await claim();
+    const opensPage = { ...open, client: 'page' };
+    const replies = await Promise.all(
+      Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
+    );
+    assert.ok(children('cockpit').length <= MOST_COCKPITS, `${children('cockpit').length} processes`);
+    const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
+    assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
+    await lease.release();
+    await until('without processes', 8000, () => children('cockpit').length === 0);
+  });
+
+  it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
+    const store = await LeaseStore.open(ann.nats);
+    const holder = 'ann.x';
+    let revision = (await store.create('arm', holder))!;
+    const asked = await LeaseStore.open(ann.nats);
+    const get = asked.get.bind(asked);
+    let renewals = 0;
+    asked.get = async (robot) => {
+      const entry = await get(robot);
+      if (++renewals <= 2) revision = (await store.renew(robot, holder, revision))!;
+      return entry;
+    };
+    assert.deepEqual(await asked.takeAway('arm'), { holder, revision });
+    assert.equal(renewals, 3);
+    assert.equal(await store.get('arm'), null);
+    assert.equal(await asked.takeAway('arm'), null);
+  });
+
+  it('is not stopped by who may not see it, through an answer that the broker gives', async () => {
+    const seen = robot.stdout().length;
+    const leaf = subjects.leaseGet('leg');
+    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
+    await (await LeaseStore.open(eve.nats)).create('leg', 'eve.x');
+    eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
+    eve.nats.publish(subjects.lease('leg'), 'eve.y', { reply: subjects.estop('arm', 'eve') });
+    await eve.nats.flush();
+    await sleep(300);
+    assert.doesNotMatch(robot.stdout().slice(seen), /"stopped"/);
+    ann.nats.publish(subjects.estop('arm', 'ann'));
+    await until('stopped', 1000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
+  });
+
+  it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
+    const first = await FleetPage.open(ann, 'arm');
+    await first.hear('hello', () => true, 15_000);
+    first.say({ kind: 'input', name: 'page' });
+    await first.until('telemetry of the robot', () => first.robot !== undefined, 5000);
+    await first.drive();
+    const seen = robot.stdout().length;
+    const since = () =>
+      [
+        ...robot
+          .stdout()
+          .slice(seen)
+          .matchAll(/"to":"(\w+)"/g),
+      ].map(([, to]) => to!);
+    await first.lease.release();
+    page = await FleetPage.open(bob, 'arm');
+    await until('stopped', 500, () => since().includes('stopped'));
+    page.hand = { clutch: true, positionM: [0, 0, 0] };
+    await page.hear('hello', () => true, 15_000);
+    page.say({ kind: 'input', name: 'page' });
+    // Who is out goes on talking.
+    for (const kind of ['reset', 'arm']) first.say({ kind });
+    await sleep(500);
+    assert.deepEqual(
+      since().filter((to) => ['idle', 'armed', 'engaged'].includes(to)),
+      [],
+    );
+    first.close();
+  });
+
+  it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
+    if (!noSound) await until('heard', 3000, () => children('ffmpeg').length === 1);
+    const left = [...children('cockpit'), ...children('ffmpeg')];
+    assert.equal(left.length, noSound ? 1 : 2);
+    robot.process.kill('SIGKILL');
+    await until('alone', 5000, () => !left.some(isAlive));
+    page.close();
+    await page.lease.release();
+  });
+});
