@@ -49,11 +49,14 @@ export class LeaseStore {
     await this.#kv.delete(robot, { previousSeq: revision });
   }
 
-  /** Whoever has it loses it; null: nobody had. Its holder renews it all the time, so its token may grow meanwhile. */
-  async takeAway(robot: string): Promise<LeaseEntry | null> {
+  /**
+   * Whoever has it, or `holder` where it is given, loses it; null: they had it not. Its holder renews it all the time, so
+   * its token may grow meanwhile.
+   */
+  async takeAway(robot: string, holder?: string): Promise<LeaseEntry | null> {
     for (let left = ATTEMPTS; ; left--) {
       const entry = await this.get(robot);
-      if (entry === null) return null;
+      if (entry === null || (holder !== undefined && entry.holder !== holder)) return null;
       try {
         await this.release(robot, entry.revision);
         return entry;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { Msg } from '@nats-io/transport-node';
 import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { monotonicClock } from '../../core/clock.ts';
@@ -9,7 +8,6 @@ import {
   type FleetEvent,
   type FleetTelemetry,
   holderOf,
-  type IceServer,
   type Presence,
   parsed,
   type Signal,
@@ -18,7 +16,6 @@ import {
   userOf,
 } from '../../fleet/messages.ts';
 import { isAskedBy, isServersAnswer, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from '../../fleet/subjects.ts';
-import { turnCredentials } from '../../fleet/turn.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
 import type { Rig } from '../rig.ts';
 import { type RobotSnapshot, readRobotBoard } from '../robot/board.ts';
@@ -28,6 +25,7 @@ import { PageSession } from './cockpit/page-session.ts';
 import { CockpitProcess } from './cockpit/process.ts';
 import type { FleetConfig } from './config.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
+import { iceServersFor } from './ice-servers.ts';
 import { LeaseStore } from './lease-store.ts';
 import { LinkSockets } from './link-sockets.ts';
 import { RobotSession } from './robot-session.ts';
@@ -127,7 +125,7 @@ export class RobotAgent {
 
   /** `onEnded` is called when the broker will not have it any more. */
   static async open(start: RobotAgentStart, onEnded: (reason: string) => void): Promise<RobotAgent> {
-    if (start.config.turnSecretFile !== '') secretOf(start.config.turnSecretFile);
+    iceServersFor('', start.config);
     const rtc = await loadRtc();
     const connection = await connectFleet(start.url, start.credentials, true);
     const agent = new RobotAgent(start, connection, await LeaseStore.open(connection.nats), rtc);
@@ -227,7 +225,7 @@ export class RobotAgent {
     const { ports, key, config, cameras, rig } = this.#start;
     const options = {
       ...{ rtc: this.#rtc, number: ++this.#sessions, user, holder, revision, ports, key, config },
-      ice: this.#ice(user),
+      ice: iceServersFor(user, config),
       mayCommand: () => refused() === null,
       onEstop: () => this.#stop(user, 'over the link'),
       onOpened: (path: string) =>
@@ -309,16 +307,6 @@ export class RobotAgent {
     message.respond(JSON.stringify({ state: this.#snapshot()?.state ?? 'unknown' }));
   }
 
-  /** Servers for both ends, with credentials that end. */
-  #ice(user: string): IceServer[] {
-    const { iceServers, turnSecretFile, turnHours } = this.#start.config;
-    const secret = turnSecretFile === '' ? '' : secretOf(turnSecretFile);
-    const expiresS = Date.now() / 1000 + turnHours * 3600;
-    return iceServers.map((url) =>
-      url.startsWith('turn:') ? { url, ...turnCredentials(secret, user, expiresS) } : { url },
-    );
-  }
-
   #snapshot(): RobotSnapshot | null {
     return readRobotBoard(this.#board, this.#start.joints);
   }
@@ -390,15 +378,4 @@ function nameOf({ name }: RobotAgentStart, { robots, user }: FleetConnection): s
   throw new TeleopError('bad-option', `the credentials of ${user} are not those of one robot`, {
     hint: 'Name the robot: --name NAME.',
   });
-}
-
-function secretOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').trim();
-  } catch (cause) {
-    throw new TeleopError('file-unreadable', `the TURN secret ${file} cannot be read`, {
-      hint: 'Put the value of static-auth-secret of the TURN server into it, or leave fleet.turnSecretFile empty.',
-      cause,
-    });
-  }
 }

@@ -107,16 +107,7 @@ export class PageLeases {
 
   /** A renewal that was on its way made the token grow: the entry is still there, and nobody's. */
   async #removeOwn(robot: string, holder: string): Promise<boolean> {
-    for (let left = ATTEMPTS; left > 0; left--) {
-      const entry = await this.#store.get(robot).catch(() => null);
-      if (entry?.holder !== holder) return false;
-      const gone = await this.#store.release(robot, entry.revision).then(
-        () => true,
-        () => false,
-      );
-      if (gone) return true;
-    }
-    return false;
+    return (await this.#store.takeAway(robot, holder).catch(() => null)) !== null;
   }
 
   async #give(robot: string, lease: PageLease, { to, why }: { to?: string; why?: string }): Promise<void> {
