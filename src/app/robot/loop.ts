@@ -262,7 +262,7 @@ export class RobotLoop implements DatagramHandler {
     }
     receipt.releasedNs = this.#parts.clock.nowNs();
     const heldNs = Math.max(0, entry.dueNs - entry.receiveNs);
-    const reason = this.supervisor.submit(command, nowNs, heldNs);
+    const reason = this.supervisor.submit(command, nowNs, heldNs, entry.dueNs);
     receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
     const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
     this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs);

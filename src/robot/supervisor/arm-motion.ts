@@ -111,8 +111,8 @@ export class ArmMotion {
   }
 
   /** A command: a new goal, and a step towards it. */
-  command(goalRad: Float64Array, stampNs: number, nowNs: number): void {
-    this.#clamped = this.#limiter.reference.aim(goalRad, stampNs, nowNs);
+  command(goalRad: Float64Array, stampNs: number, nowNs: number, dueNs = nowNs): void {
+    this.#clamped = this.#limiter.reference.aim(goalRad, stampNs, nowNs, dueNs);
     if (this.#clamped) this.#counters.add('clamped-range');
     this.step(nowNs);
   }

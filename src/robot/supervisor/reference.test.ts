@@ -107,6 +107,24 @@ describe('the reference of a stream', () => {
     }
   });
 
+  it('carries a command that came after its time on from when it was due', () => {
+    const reference = new StreamReference(limits, true);
+    const [rad, radS] = [new Float64Array(1), new Float64Array(1)];
+    for (let ms = 0; ms <= 300; ms += 10) {
+      // Every third is 25 ms late, and those behind it with it.
+      const nowMs = ms + (ms > 100 && ms % 30 === 0 ? 25 : 0);
+      reference.aim(Float64Array.of(ms / 1000), ms * MS, nowMs * MS, ms * MS);
+      reference.at(nowMs * MS, rad, radS);
+      if (ms > 100) assert.ok(Math.abs(rad[0]! - nowMs / 1000) < 1e-3, `${rad[0]} at ${nowMs}`);
+    }
+    reference.aim(Float64Array.of(0.31), 310 * MS, 320 * MS, Number.NaN);
+    reference.at(320 * MS, rad, radS);
+    assert.ok(Number.isFinite(rad[0]!) && Number.isFinite(radS[0]!), 'a due time that nobody knows');
+    reference.aim(Float64Array.of(0.32), 320 * MS, 900 * MS, 320 * MS);
+    reference.at(900 * MS, rad, radS);
+    assert.ok(rad[0]! <= 0.32 + 0.061, 'never farther than 60 ms of motion');
+  });
+
   it('guesses nothing from fewer than four commands, nor after a pause', () => {
     const at = run(
       (ms) => ms / 1000,

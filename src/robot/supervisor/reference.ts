@@ -71,15 +71,20 @@ export class StreamReference {
 
   /**
    * A command of the stream; true when a joint had to be clamped into its range. `stampNs` is when the operator meant
-   * it, on any one clock: only differences count.
+   * it, on any one clock: only differences count. `dueNs` is when it should have come, not after `nowNs`: one that is late
+   * is carried on from there.
    */
-  aim(goalRad: Float64Array, stampNs: number, nowNs: number): boolean {
+  aim(goalRad: Float64Array, stampNs: number, nowNs: number, dueNs = nowNs): boolean {
     const spacingNs = stampNs - this.#stampNs;
     const isStream = spacingNs >= MIN_SPACING_NS && spacingNs <= MAX_SPACING_NS;
     const isBridged = this.#isBridging(nowNs);
     // Those that come in a bunch after a gap do not move it by jumps either.
     const isBlended = isBridged || nowNs < this.#blendEndNs;
     if (isBlended) this.at(nowNs, this.#heldRad, this.#heldRadS);
+    const commands = isStream ? this.#commands + 1 : 1;
+    const isLate = this.#carriesOn && commands >= MIN_COMMANDS && dueNs < nowNs;
+    const lateNs = isLate ? Math.min(END_NS, nowNs - dueNs) : 0;
+    const lateS = aheadNs(lateNs) / NS_PER_S;
     let clamped = false;
     for (let i = 0; i < goalRad.length; i++) {
       const wanted = goalRad[i]!;
@@ -87,15 +92,15 @@ export class StreamReference {
       const newest = ((allowed - this.goalRad[i]!) / spacingNs) * NS_PER_S;
       this.#velocities[i] = isStream ? this.#estimate(i, newest) : 0;
       this.goalRad[i] = allowed;
-      if (isBlended) this.#errorRad[i] = this.#heldRad[i]! - allowed;
+      if (isBlended) this.#errorRad[i] = this.#heldRad[i]! - allowed - this.#velocities[i]! * lateS;
       clamped ||= allowed !== wanted;
     }
     if (isBlended) this.#blendFromNs = nowNs;
     if (isBridged) this.#blendEndNs = nowNs + BLEND_NS;
     this.#stampNs = stampNs;
-    this.#commands = isStream ? this.#commands + 1 : 1;
+    this.#commands = commands;
     this.#overdueNs = isStream ? Math.min(MAX_OVERDUE_NS, OVERDUE_SPACINGS * spacingNs) : 0;
-    this.#aimedNs = nowNs;
+    this.#aimedNs = nowNs - lateNs;
     return clamped;
   }
 

@@ -210,10 +210,11 @@ export class Supervisor {
 
   /**
    * At a command's instant: lets it through to the driver or says why not. Counted here.
-   * `heldNs` is how long playout kept it on purpose, which does not make it old.
+   * `heldNs` is how long playout kept it on purpose, which does not make it old; `dueNs` when it should have been here,
+   * which may be before now.
    */
-  submit(command: JointCommand, nowNs: number, heldNs = 0): Reason | null {
-    const reason = this.#submit(command, nowNs, heldNs);
+  submit(command: JointCommand, nowNs: number, heldNs = 0, dueNs = nowNs): Reason | null {
+    const reason = this.#submit(command, nowNs, heldNs, dueNs);
     if (reason !== null) {
       this.#counters.add(reason);
       if (this.#state === 'engaged') this.#motion.doubt();
@@ -221,7 +222,7 @@ export class Supervisor {
     return reason;
   }
 
-  #submit(command: JointCommand, nowNs: number, heldNs: number): Reason | null {
+  #submit(command: JointCommand, nowNs: number, heldNs: number, dueNs: number): Reason | null {
     const refused =
       notFinite(command) ??
       this.#outOfOrder(command) ??
@@ -241,7 +242,7 @@ export class Supervisor {
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    this.#motion.command(command.positionsRad, command.stateOperatorNs, nowNs);
+    this.#motion.command(command.positionsRad, command.stateOperatorNs, nowNs, dueNs);
     this.#commandNs = command.stateRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
