@@ -83,7 +83,10 @@ export async function liveRun(
   };
 }
 
-/** What a trace file tells, in the scorer's terms. Both processes share this machine's clock: no offset is needed. */
+/**
+ * What a trace file tells, in the scorer's terms. Both processes share this machine's clock: what the robot took for their
+ * offset is the error of its stamps, and the replay is to see the same.
+ */
 function arrivalsOf(records: readonly TraceRecord[]): {
   arrivals: DelayTrace;
   applied: Applied;
@@ -93,18 +96,20 @@ function arrivalsOf(records: readonly TraceRecord[]): {
   const startNs = bySeq[0]!.getStateNs;
   const column = (value: (record: TraceRecord) => number) => Float64Array.from(bySeq, value);
   const us = (ns: number) => Math.round(ns) / 1000;
+  const stampNs = ({ getStateNs, offsetNs }: TraceRecord) =>
+    getStateNs + (Number.isNaN(offsetNs) ? 0 : offsetNs);
   return {
     startNs,
     arrivals: {
       name: 'live',
       count: bySeq.length,
-      sendUs: column(({ getStateNs }) => us(getStateNs - startNs)),
-      delayUs: column(({ receiveNs, getStateNs }) => us(receiveNs - getStateNs)),
-      clockMs: new Float64Array(bySeq.length).fill(Number.NaN),
+      sendUs: column((record) => us(stampNs(record) - startNs)),
+      delayUs: column((record) => us(record.receiveNs - stampNs(record))),
+      clockMs: column((record) => us(stampNs(record) - record.getStateNs) / 1000),
     },
     applied: {
       applyUs: column(({ appliedNs }) => us(appliedNs - startNs)),
-      delayUs: column(({ dueNs, getStateNs }) => us(dueNs - getStateNs)),
+      delayUs: column((record) => us(record.dueNs - stampNs(record))),
       late: 0,
       dropped: 0,
     },

@@ -87,7 +87,8 @@ describe('every policy', () => {
           sane.stampNs = receivedNs + 5e9 + i * PERIOD_NS;
           sane.receivedNs = sane.stampNs + 3e6;
           const waitNs = policy.schedule(sane.stampNs, sane.receivedNs) - sane.receivedNs;
-          if (i > 200) assert.ok(waitNs <= 400e6, `${waitNs}`);
+          // The most that it ever holds, to the microsecond: instants are rounded.
+          if (i > 200) assert.ok(waitNs <= 400e6 + 1e3, `${waitNs}`);
         }
         for (const value of [policy.delayNs, policy.floorNs, policy.needNs])
           assert.ok(Number.isFinite(value));
