@@ -1,6 +1,6 @@
 import type { FleetAccessNews } from '../../src/core/fleet-console.ts';
 import { FleetLink } from '../link/fleet-link.ts';
-import { socketUrl } from '../link/socket.ts';
+import { socketUrl } from '../link/returning-socket.ts';
 
 export interface ConsoleKind {
   /** Of a fleet's console; null: a console beside one operator. */

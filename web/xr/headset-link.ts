@@ -2,7 +2,8 @@ import { type AccessMessage, answerProbe } from '../../src/core/console-access.t
 import type { DeskRequest } from '../../src/core/telemetry.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import type { LinkStatus, PictureSource } from '../link/page-link.ts';
-import { ConsoleLink, socketUrl } from '../link/socket.ts';
+import { socketUrl } from '../link/returning-socket.ts';
+import { ConsoleLink } from '../link/socket.ts';
 import { Peer } from './peer.ts';
 
 export interface HeadsetHandlers {

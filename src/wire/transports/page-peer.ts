@@ -1,16 +1,12 @@
-import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
-import { relayedOnly } from './relay-only.ts';
+import type { DataChannel, Track } from 'node-datachannel';
 import { hold } from './rtc-hold.ts';
-import { nativeIce, type RtcSettings } from './rtc-link.ts';
-import type { loadRtc } from './webrtc.ts';
-
-type Rtc = Awaited<ReturnType<typeof loadRtc>>;
+import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
 export interface PagePeerSettings extends RtcSettings {
   /** One channel for each. */
   cameras: readonly string[];
   /** Of an Opus track; null: no sound. */
-  audio: { payloadType: number; ssrc: number } | null;
+  audio: SoundForm | null;
 }
 
 export interface PagePeerHandlers {
@@ -25,16 +21,12 @@ export interface PagePeerHandlers {
   closed(why: string): void;
 }
 
-const GATHER_MS = 3000;
-const MAX_SDP = 16 * 1024;
 /** Of one message of a page. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 /** What is told all the time waits behind this much at most; then the next one is newer. */
 const MAX_NEWS_BYTES = 16 * 1024;
 const MAX_POSES_BYTES = 4096;
 const LOSSY = { unordered: true, maxRetransmits: 0 } as const;
-const CAMERA = 'camera:';
-let peers = 0;
 
 /**
  * A robot's peer connection to the page that drives it. This side makes the offer, with all candidates in it. Nothing is
@@ -42,12 +34,10 @@ let peers = 0;
  */
 export class PagePeer {
   // node-datachannel closes what is garbage-collected: these are held as long as the peer.
-  readonly #connection: PeerConnection;
+  readonly #peer: RtcPeer;
   readonly #channels = new Map<string, DataChannel>();
   readonly #track: Track | null;
   readonly #handlers: PagePeerHandlers;
-  readonly #gathered: Promise<void>;
-  readonly #allowed: (sdp: string) => string;
   #open = false;
   #closed = false;
   /** Pictures, news and sound that were not sent: not open, or too much waiting. */
@@ -55,24 +45,14 @@ export class PagePeer {
 
   constructor(rtc: Rtc, settings: PagePeerSettings, handlers: PagePeerHandlers) {
     this.#handlers = handlers;
-    this.#allowed = settings.relayOnly ? relayedOnly : (sdp) => sdp;
-    const where = settings.bindAddress === '' ? {} : { bindAddress: settings.bindAddress };
-    this.#connection = new rtc.PeerConnection(`page-${++peers}`, {
-      iceServers: settings.ice.map(nativeIce),
-      iceTransportPolicy: settings.relayOnly ? 'relay' : 'all',
-      ...where,
-    });
-    this.#gathered = this.#gathering();
-    this.#connection.onStateChange((state) => {
-      if (state === 'failed' || state === 'closed') this.#end(`the peer connection ${state}`);
-    });
-    this.#connection.onDataChannel((channel) => {
+    this.#peer = new RtcPeer(rtc, 'page', settings, (why) => this.#end(why));
+    this.#peer.connection.onDataChannel((channel) => {
       handlers.stray('new');
       hold(channel);
       channel.close();
     });
     // Before the channels: the first of them makes the offer.
-    this.#track = settings.audio && this.#soundTrack(rtc, settings.audio);
+    this.#track = settings.audio && this.#peer.addSound(rtc, settings.audio);
     this.#take('page', {});
     this.#take('news', LOSSY);
     this.#take('poses', LOSSY);
@@ -83,17 +63,12 @@ export class PagePeer {
     return this.#open && !this.#closed;
   }
 
-  /** Null before it was measured. */
   get rttMs(): number | null {
-    const ms = this.#closed ? 0 : this.#connection.rtt();
-    return ms > 0 ? ms : null;
+    return this.#peer.rttMs;
   }
 
-  /** `host`, `srflx`, `prflx` or `relay`; empty before the two ends reach each other. */
   get path(): string {
-    const pair = this.#closed ? null : this.#connection.getSelectedCandidatePair();
-    if (!pair) return '';
-    return pair.remote.type === 'relay' ? 'relay' : pair.local.type;
+    return this.#peer.path;
   }
 
   /** Of what is said on `page`. */
@@ -101,20 +76,12 @@ export class PagePeer {
     return this.isOpen ? this.#waiting('page') : 0;
   }
 
-  async description(): Promise<string> {
-    await this.#gathered;
-    return this.#allowed(this.#connection.localDescription()?.sdp ?? '');
+  description(): Promise<string> {
+    return this.#peer.description();
   }
 
-  /** False: not an answer. */
   accept(answer: string): boolean {
-    if (answer.length > MAX_SDP) return false;
-    try {
-      this.#connection.setRemoteDescription(this.#allowed(withoutLocalNames(answer)), 'answer');
-      return true;
-    } catch {
-      return false;
-    }
+    return this.#peer.accept(answer, 'answer');
   }
 
   /** On `page`; the caller looks at `waitingBytes`. */
@@ -137,12 +104,7 @@ export class PagePeer {
 
   /** An RTP packet of the track. */
   sound(rtp: Uint8Array): boolean {
-    const track = this.#track;
-    try {
-      if (this.isOpen && track?.isOpen() && track.sendMessageBinary(Buffer.from(rtp))) return true;
-    } catch {
-      // It closed meanwhile.
-    }
+    if (this.isOpen && sendRtp(this.#track, rtp)) return true;
     this.unsent++;
     return false;
   }
@@ -152,32 +114,11 @@ export class PagePeer {
     this.#closed = true;
     for (const channel of this.#channels.values()) channel.close();
     this.#track?.close();
-    this.#connection.close();
-  }
-
-  #gathering(): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
-      timer.unref();
-      this.#connection.onGatheringStateChange((state) => {
-        if (state !== 'complete') return;
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-  }
-
-  #soundTrack(rtc: Rtc, { payloadType, ssrc }: { payloadType: number; ssrc: number }): Track {
-    const audio = new rtc.Audio('audio', 'SendOnly');
-    audio.addOpusCodec(payloadType);
-    audio.addSSRC(ssrc, 'farhand', 'robot', 'robot-sound');
-    const track = this.#connection.addTrack(audio);
-    hold(track);
-    return track;
+    this.#peer.close();
   }
 
   #take(label: string, options: { unordered?: boolean; maxRetransmits?: number }): void {
-    const channel = this.#connection.createDataChannel(label, options);
+    const channel = this.#peer.connection.createDataChannel(label, options);
     this.#channels.set(label, channel);
     const carries = label === 'page' || label === 'poses';
     channel.onOpen(() => this.#check());
@@ -236,10 +177,3 @@ export class PagePeer {
 
 const hasRoom = (channel: DataChannel, length: number, behindBytes: number): boolean =>
   channel.isOpen() && channel.bufferedAmount() <= behindBytes && length <= channel.maxMessageSize();
-
-/** A browser hides its addresses behind names that only its own network resolves; its checks reach us without. */
-const withoutLocalNames = (sdp: string): string =>
-  sdp
-    .split('\r\n')
-    .filter((line) => !/^a=candidate:.*\.local\b/.test(line))
-    .join('\r\n');

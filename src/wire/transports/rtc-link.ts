@@ -1,21 +1,12 @@
-import type { DataChannel, IceServer as NativeIce, PeerConnection, Track } from 'node-datachannel';
-import { relayedOnly } from './relay-only.ts';
+import type { DataChannel, Track } from 'node-datachannel';
 import { hold } from './rtc-hold.ts';
-import type { loadRtc } from './webrtc.ts';
+import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
-type Rtc = Awaited<ReturnType<typeof loadRtc>>;
-
-export interface RtcSettings {
-  /** `stun:HOST:PORT` or `turn:HOST:PORT`, the latter with credentials. */
-  ice: readonly { url: string; username?: string | undefined; password?: string | undefined }[];
-  /** The only address to be found at; empty: all of this machine's. */
-  bindAddress: string;
-  /** No way but by TURN servers, neither told nor taken. */
-  relayOnly: boolean;
+export interface RtcLinkSettings extends RtcSettings {
   /** Who makes the offer has these; who answers takes those that it names, and closes the channels of others. */
   cameras?: readonly string[];
   /** Who makes the offer has sound to send, as RTP packets of this form. */
-  sound?: { payloadType: number; ssrc: number } | null;
+  sound?: SoundForm | null;
 }
 
 export interface RtcHandlers {
@@ -36,14 +27,11 @@ export interface RtcHandlers {
   closed(why: string): void;
 }
 
-const GATHER_MS = 3000;
 const MAX_CONTROL = 4096;
 /** What has waited for longer than this much is better lost: about a fifth of a second of commands. */
 const MAX_WAITING_BYTES = 8192;
 /** A slice of a picture is sent again for so long. */
 const CAMERA_LIFE_MS = 150;
-const CAMERA = 'camera:';
-let links = 0;
 
 /**
  * A peer connection between two Farhand processes: datagrams that may be lost, a few words that may not, and from who
@@ -52,48 +40,29 @@ let links = 0;
  */
 export class RtcLink {
   // node-datachannel closes what is garbage-collected: these are held as long as the link.
-  readonly #connection: PeerConnection;
+  readonly #peer: RtcPeer;
   readonly #channels = new Map<string, DataChannel>();
   readonly #handlers: RtcHandlers;
   readonly #cameras: readonly string[];
   #track: Track | null = null;
-  readonly #gathered: Promise<void>;
-  readonly #allowed: (sdp: string) => string;
   #open = false;
   #closed = false;
   /** Datagrams that were not sent: not open, or too many waiting. */
   unsent = 0;
 
   /** Makes the offer, or answers to `offer`. */
-  constructor(rtc: Rtc, settings: RtcSettings, handlers: RtcHandlers, offer?: string) {
+  constructor(rtc: Rtc, settings: RtcLinkSettings, handlers: RtcHandlers, offer?: string) {
     this.#handlers = handlers;
-    this.#allowed = settings.relayOnly ? relayedOnly : (sdp) => sdp;
     this.#cameras = settings.cameras ?? [];
-    const where = settings.bindAddress === '' ? {} : { bindAddress: settings.bindAddress };
-    this.#connection = new rtc.PeerConnection(`link-${++links}`, {
-      iceServers: settings.ice.map(nativeIce),
-      iceTransportPolicy: settings.relayOnly ? 'relay' : 'all',
-      ...where,
-    });
-    this.#gathered = new Promise((resolve) => {
-      const timer = setTimeout(resolve, GATHER_MS);
-      timer.unref();
-      this.#connection.onGatheringStateChange((state) => {
-        if (state !== 'complete') return;
-        clearTimeout(timer);
-        resolve();
-      });
-    });
-    this.#connection.onStateChange((state) => {
-      if (state === 'failed' || state === 'closed') this.#end(`the peer connection ${state}`);
-    });
-    this.#connection.onDataChannel((channel) =>
+    this.#peer = new RtcPeer(rtc, 'link', settings, (why) => this.#end(why));
+    const { connection } = this.#peer;
+    connection.onDataChannel((channel) =>
       offer === undefined ? this.#refuse(channel) : this.#take(channel),
     );
     if (offer === undefined) this.#offer(rtc, settings);
     else {
-      this.#connection.onTrack((track) => this.#takeTrack(track));
-      this.#connection.setRemoteDescription(this.#allowed(offer), 'offer');
+      connection.onTrack((track) => this.#takeTrack(track));
+      if (!this.#peer.accept(offer, 'offer')) throw new Error('what came is no offer');
     }
   }
 
@@ -101,32 +70,20 @@ export class RtcLink {
     return this.#open && !this.#closed;
   }
 
-  /** Null before it was measured. */
   get rttMs(): number | null {
-    const ms = this.#closed ? 0 : this.#connection.rtt();
-    return ms > 0 ? ms : null;
+    return this.#peer.rttMs;
   }
 
-  /** How the two ends reach each other: `host`, `srflx`, `prflx` or `relay`; empty before they do. */
   get path(): string {
-    const pair = this.#closed ? null : this.#connection.getSelectedCandidatePair();
-    if (!pair) return '';
-    return pair.remote.type === 'relay' ? 'relay' : pair.local.type;
+    return this.#peer.path;
   }
 
-  async description(): Promise<string> {
-    await this.#gathered;
-    return this.#allowed(this.#connection.localDescription()?.sdp ?? '');
+  description(): Promise<string> {
+    return this.#peer.description();
   }
 
-  /** False: not an answer. */
   accept(answer: string): boolean {
-    try {
-      this.#connection.setRemoteDescription(this.#allowed(answer), 'answer');
-      return true;
-    } catch {
-      return false;
-    }
+    return this.#peer.accept(answer, 'answer');
   }
 
   send(bytes: Uint8Array): boolean {
@@ -152,12 +109,7 @@ export class RtcLink {
   }
 
   sendSound(rtp: Uint8Array): boolean {
-    const track = this.#track;
-    try {
-      return this.isOpen && track?.isOpen() === true && track.sendMessageBinary(buffer(rtp));
-    } catch {
-      return false;
-    }
+    return this.isOpen && sendRtp(this.#track, rtp);
   }
 
   say(text: string): boolean {
@@ -173,22 +125,17 @@ export class RtcLink {
     this.#closed = true;
     for (const channel of this.#channels.values()) channel.close();
     this.#track?.close();
-    this.#connection.close();
+    this.#peer.close();
   }
 
   /** The first channel makes the description: what else is in it has to be there before. */
-  #offer(rtc: Rtc, { sound }: RtcSettings): void {
-    if (sound) {
-      const audio = new rtc.Audio('sound', 'SendOnly');
-      audio.addOpusCodec(sound.payloadType);
-      audio.addSSRC(sound.ssrc, 'farhand', 'farhand', 'sound');
-      this.#track = this.#connection.addTrack(audio);
-      hold(this.#track);
-    }
-    this.#take(this.#connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
-    this.#take(this.#connection.createDataChannel('control'));
+  #offer(rtc: Rtc, { sound }: RtcLinkSettings): void {
+    if (sound) this.#track = this.#peer.addSound(rtc, sound);
+    const { connection } = this.#peer;
+    this.#take(connection.createDataChannel('link', { unordered: true, maxRetransmits: 0 }));
+    this.#take(connection.createDataChannel('control'));
     const pictures = { unordered: true, maxPacketLifeTime: CAMERA_LIFE_MS };
-    for (const name of this.#cameras) this.#take(this.#connection.createDataChannel(CAMERA + name, pictures));
+    for (const name of this.#cameras) this.#take(connection.createDataChannel(CAMERA + name, pictures));
   }
 
   #take(channel: DataChannel): void {
@@ -256,12 +203,4 @@ export class RtcLink {
     this.close();
     this.#handlers.closed(why);
   }
-}
-
-const buffer = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-
-export function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
-  const [kind, hostname = '', port] = url.split(':');
-  if (kind !== 'turn') return url;
-  return { hostname, port: Number(port), relayType: 'TurnUdp', username: username!, password: password! };
 }

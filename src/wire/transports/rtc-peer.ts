@@ -1,0 +1,126 @@
+import type { IceServer as NativeIce, PeerConnection, Track } from 'node-datachannel';
+import { relayedOnly } from './relay-only.ts';
+import { hold } from './rtc-hold.ts';
+import type { loadRtc } from './webrtc.ts';
+
+export type Rtc = Awaited<ReturnType<typeof loadRtc>>;
+
+export interface RtcSettings {
+  /** `stun:HOST:PORT` or `turn:HOST:PORT`, the latter with credentials. */
+  ice: readonly { url: string; username?: string | undefined; password?: string | undefined }[];
+  /** The only address to be found at; empty: all of this machine's. */
+  bindAddress: string;
+  /** No way but by TURN servers, neither told nor taken. */
+  relayOnly: boolean;
+}
+
+/** Of RTP packets of Opus. */
+export interface SoundForm {
+  payloadType: number;
+  ssrc: number;
+}
+
+export const CAMERA = 'camera:';
+const GATHER_MS = 3000;
+const MAX_SDP = 16 * 1024;
+let peers = 0;
+
+/** A peer connection whose descriptions carry all candidates, so that one question and one answer are enough. */
+export class RtcPeer {
+  // node-datachannel closes what is garbage-collected: this is held as long as the peer.
+  readonly connection: PeerConnection;
+  readonly #gathered: Promise<void>;
+  readonly #allowed: (sdp: string) => string;
+  #closed = false;
+
+  constructor(rtc: Rtc, name: string, settings: RtcSettings, failed: (why: string) => void) {
+    const { ice, bindAddress, relayOnly } = settings;
+    this.#allowed = relayOnly ? relayedOnly : (sdp) => sdp;
+    this.connection = new rtc.PeerConnection(`${name}-${++peers}`, {
+      iceServers: ice.map(nativeIce),
+      iceTransportPolicy: relayOnly ? 'relay' : 'all',
+      ...(bindAddress === '' ? {} : { bindAddress }),
+    });
+    this.#gathered = new Promise((resolve) => {
+      const timer = setTimeout(resolve, GATHER_MS);
+      timer.unref();
+      this.connection.onGatheringStateChange((state) => {
+        if (state !== 'complete') return;
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+    this.connection.onStateChange((state) => {
+      if (state === 'failed' || state === 'closed') failed(`the peer connection ${state}`);
+    });
+  }
+
+  /** Null before it was measured. */
+  get rttMs(): number | null {
+    const ms = this.#closed ? 0 : this.connection.rtt();
+    return ms > 0 ? ms : null;
+  }
+
+  /** How the two ends reach each other: `host`, `srflx`, `prflx` or `relay`; empty before they do. */
+  get path(): string {
+    const pair = this.#closed ? null : this.connection.getSelectedCandidatePair();
+    if (!pair) return '';
+    return pair.remote.type === 'relay' ? 'relay' : pair.local.type;
+  }
+
+  /** Of this side, when its candidates are known. */
+  async description(): Promise<string> {
+    await this.#gathered;
+    return this.#allowed(this.connection.localDescription()?.sdp ?? '');
+  }
+
+  /** Of the other side. False: it is none. */
+  accept(sdp: string, type: 'offer' | 'answer'): boolean {
+    if (sdp.length > MAX_SDP) return false;
+    try {
+      this.connection.setRemoteDescription(this.#allowed(withoutLocalNames(sdp)), type);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Before the first channel, which makes the offer. */
+  addSound(rtc: Rtc, { payloadType, ssrc }: SoundForm): Track {
+    const audio = new rtc.Audio('audio', 'SendOnly');
+    audio.addOpusCodec(payloadType);
+    audio.addSSRC(ssrc, 'farhand', 'robot', 'robot-sound');
+    const track = this.connection.addTrack(audio);
+    hold(track);
+    return track;
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.connection.close();
+  }
+}
+
+/** False: it is not open, or closed meanwhile. */
+export function sendRtp(track: Track | null, rtp: Uint8Array): boolean {
+  try {
+    const bytes = Buffer.from(rtp.buffer, rtp.byteOffset, rtp.length);
+    return track?.isOpen() === true && track.sendMessageBinary(bytes);
+  } catch {
+    return false;
+  }
+}
+
+/** A browser hides its addresses behind names that only its own network resolves; its checks reach us without. */
+const withoutLocalNames = (sdp: string): string =>
+  sdp
+    .split('\r\n')
+    .filter((line) => !/^a=candidate:.*\.local\b/.test(line))
+    .join('\r\n');
+
+function nativeIce({ url, username, password }: RtcSettings['ice'][number]): string | NativeIce {
+  const [kind, hostname = '', port] = url.split(':');
+  if (kind !== 'turn') return url;
+  return { hostname, port: Number(port), relayType: 'TurnUdp', username: username!, password: password! };
+}
