@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { Announcer } from '../../src/app/fleet/recordings/announcer.ts';
@@ -21,6 +21,7 @@ import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episo
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
@@ -48,12 +49,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
   let admin: FleetConnection;
   let index: RecordingIndex;
 
-  const credentials = async (name: string, role: FleetRole) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots: ['arm'], seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
+  const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const broker = () => startServer(authority, { name: 'one', host: '127.0.0.1', port });
   const known = async (isSo: (all: Recording[]) => boolean, withinMs = 8000): Promise<Recording[]> => {
     let all: Recording[] = [];

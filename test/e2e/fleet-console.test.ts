@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
 import type { WebSocket } from 'ws';
 import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { createRecordingBucket, RecordingIndex } from '../../src/app/fleet/recordings/recording-index.ts';
@@ -21,6 +21,7 @@ import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { callersOf, strangers } from './console-callers.ts';
 import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : noChromium;
@@ -46,12 +47,8 @@ describe('a fleet in the browser', { skip }, () => {
   const running: Running[] = [];
   const complaints: string[] = [];
 
-  const credentials = async (name: string, role: FleetRole, robots: readonly string[]) => {
-    const file = path.join(folder, `${name}.creds`);
-    const text = await issue(authority, { name, role, robots, seconds: 3600 }, Date.now() / 1000);
-    writeFileSync(file, text, { mode: 0o600 });
-    return file;
-  };
+  const credentials = (name: string, role: FleetRole, robots: readonly string[]) =>
+    writeCredentials(authority, folder, name, role, robots);
   const start = (args: string[], state: string) => {
     process.env['FARHAND_STATE'] = path.join(folder, state);
     const child = startFarhand(args);

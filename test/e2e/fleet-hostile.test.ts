@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { HeldLease } from '../../src/app/fleet/held-lease.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
@@ -15,6 +15,7 @@ import { holderOf } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
+import { writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
@@ -32,12 +33,8 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
   let page: FleetPage;
   const folder = temporaryFolder();
 
-  const enter = async (name: string, role: FleetRole, robots: string[]) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots, seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
+  const enter = (name: string, role: FleetRole, robots: readonly string[]) =>
+    writeCredentials(authority, folder, name, role, robots);
   /** Processes that the robot's started, by a word in their command lines. */
   const children = (word: string): number[] =>
     readdirSync('/proc')

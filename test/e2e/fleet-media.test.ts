@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import http, { type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { Worker } from 'node:worker_threads';
 import { frameReceiverConfig } from '../../src/app/camera/channel-config.ts';
 import { TEST_TONE_HZ } from '../../src/app/fleet/audio-source.ts';
 import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import type { OperatorAgentStart } from '../../src/app/fleet/operator-agent.ts';
@@ -27,6 +27,7 @@ import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import type { CutNews } from './cut-operator.ts';
 import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { writeCredentials } from './fleet-rig.ts';
 
 const missing = ['nats-server', 'ffmpeg'].filter((name) => spawnSync(name, ['-version']).error !== undefined);
 const skip =
@@ -99,12 +100,7 @@ describe('a session of a fleet', { skip }, () => {
   const traces = path.join(folder, 'traces');
   const running: Running[] = [];
 
-  const credentials = async (name: string, role: FleetRole) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots: ['arm'], seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
+  const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const states = (): string[] =>
     [...robot.stdout().matchAll(/"kind":"transition".*?"to":"([a-z-]+)"/g)].map(([, to]) => to!);
   const until = async (what: string, isTrue: () => boolean, withinMs: number) => {

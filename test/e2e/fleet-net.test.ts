@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { roster } from '../../src/app/fleet/roster.ts';
@@ -13,6 +13,7 @@ import { type RunningServer, startServer } from '../../src/app/fleet/server-proc
 import type { FleetTelemetry } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Transition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 import { type End, Networks, noNetworks } from './networks.ts';
 import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
 
@@ -23,12 +24,6 @@ const noBroker =
 const skip = noBroker || noTurn || noNetworks();
 const [BROKER_PORT, TURN_PORT, DESK_PORT] = [4222, 3478, 47_000];
 const SECRET = 'shared with the server';
-
-interface Transition {
-  to: string;
-  cause: string;
-  robotNs: number;
-}
 
 const nowNs = (): number => Number(process.hrtime.bigint());
 
@@ -46,12 +41,8 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
   let ann: Running;
   let bob: Promise<Running>;
 
-  const credentials = async (name: string, role: FleetRole, robots: string[]) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots, seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
+  const credentials = (name: string, role: FleetRole, robots: readonly string[]) =>
+    writeCredentials(authority, folder, name, role, robots);
   const start = (end: End, args: string[]): Running => {
     const child = startFarhand(args, false, networks.within(end));
     running.push(child);
@@ -76,12 +67,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     return start(end, ['fleet', 'operate', name, '--json', ...access, ...settings]);
   };
   const turnServer = () => startTurn(networks.address, TURN_PORT, SECRET, networks.middle.within);
-  const transitions = (): Transition[] =>
-    robot
-      .stdout()
-      .split('\n')
-      .filter((line) => line.includes('"transition"'))
-      .map((line) => JSON.parse(line) as Transition);
+  const transitions = () => transitionsOf(robot);
   const next = async (seen: number, to: string, withinMs: number): Promise<Transition> => {
     let found: Transition | undefined;
     await until(`the robot ${to}`, withinMs, () => {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AUDIO } from '../../src/app/fleet/audio-source.ts';
 import { createAudit, readAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
@@ -17,18 +17,13 @@ import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
+import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
 const noSound = spawnSync('ffmpeg', ['-version']).status !== 0 && process.env['CI'] !== 'true';
 /** From the page's word to the robot's own record of the stop; docs/fleet.md states it. */
 const ESTOP_MS = 100;
-
-interface Transition {
-  to: string;
-  cause: string;
-  robotNs: number;
-}
 
 describe('a page that drives a robot of the fleet', { skip }, () => {
   let authority: Authority;
@@ -44,27 +39,9 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
   const traces = path.join(folder, 'traces');
   const pages: FleetPage[] = [];
 
-  const enter = async (name: string, role: FleetRole) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots: ['arm'], seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
-  const transitions = (): Transition[] =>
-    robot
-      .stdout()
-      .split('\n')
-      .filter((line) => line.includes('"transition"'))
-      .map((line) => JSON.parse(line) as Transition);
-  const next = async (seen: number, to: string, withinMs: number): Promise<Transition> => {
-    for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(5)) {
-      const found = transitions()
-        .slice(seen)
-        .find((each) => each.to === to);
-      if (found) return found;
-    }
-    throw new Error(`not ${to} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}`);
-  };
+  const enter = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
+  const transitions = () => transitionsOf(robot);
+  const next = (seen: number, to: string, withinMs: number) => nextTransition(robot, seen, to, withinMs);
   const openPage = async (who: FleetConnection) => {
     // A lease that was renewed while it was given back ends by itself.
     const store = await LeaseStore.open(admin.nats);

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
-import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAudit, createRobotAudit, readAudit, readRobotAudit } from '../../src/app/fleet/audit.ts';
-import { type Authority, createAuthority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, createAuthority } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { roster } from '../../src/app/fleet/roster.ts';
@@ -18,18 +17,11 @@ import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
 const HERE = 'fleet.rtcAddress=127.0.0.1';
-
-interface Transition {
-  kind: string;
-  from: string;
-  to: string;
-  cause: string;
-  robotNs: number;
-}
 
 describe('a robot of a fleet', { skip }, () => {
   let authority: Authority;
@@ -42,12 +34,7 @@ describe('a robot of a fleet', { skip }, () => {
   const folder = temporaryFolder();
   const running: Running[] = [];
 
-  const credentials = async (name: string, role: FleetRole) => {
-    const file = path.join(folder, `${name}.creds`);
-    const who = { name, role, robots: ['arm'], seconds: 3600 };
-    writeFileSync(file, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-    return file;
-  };
+  const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const access = (name: string) => ['--server', server.url, '--creds', path.join(folder, `${name}.creds`)];
   const broker = () => startServer(authority, { name: 'one', host: '127.0.0.1', port });
   const operate = async (name: string) => {
@@ -58,23 +45,12 @@ describe('a robot of a fleet', { skip }, () => {
     running.push(child);
     return { child, desk: desk! };
   };
-  const transitions = (): Transition[] =>
-    robot
-      .stdout()
-      .split('\n')
-      .filter((line) => line.includes('"transition"'))
-      .map((line) => JSON.parse(line) as Transition);
+  const transitions = () => transitionsOf(robot);
   /** The first transition there after the first `seen`. */
-  const next = async (seen: number, to: string, withinMs: number): Promise<Transition> => {
-    for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(10)) {
-      const found = transitions()
-        .slice(seen)
-        .find((transition) => transition.to === to);
-      if (found) return found;
-    }
-    const operators = running.map((child) => child.stdout() + child.stderr()).join('\n');
-    throw new Error(`not ${to} within ${withinMs} ms:\n${robot.stdout()}\n${robot.stderr()}\n${operators}`);
-  };
+  const next = (seen: number, to: string, withinMs: number) =>
+    nextTransition(robot, seen, to, withinMs, () =>
+      running.map((child) => child.stdout() + child.stderr()).join('\n'),
+    );
 
   /** From a latched stop, through the operator's desk. */
   const restart = async (desk: number) => {
