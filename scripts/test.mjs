@@ -16,11 +16,8 @@ if (files.length === 0) {
 }
 // Suites in real time (sockets, buses, processes) come after the rest, three at a time: they mostly wait. Those that
 // judge milliseconds or drive a browser run alone.
-const inTest = (name) => name.startsWith(path.join('dist', 'test'));
-const REAL_TIME =
-  /[\\/](e2e|interop|piper|damiao|robot|ros2|drivers|uml|camera)[\\/]|contract[\\/](driver|camera)/;
 const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|bento-page)/;
-const realTime = files.filter((name) => inTest(name) && REAL_TIME.test(name));
+const realTime = files.filter((name) => name.endsWith('.realtime.test.js'));
 const strict = realTime.filter((name) => STRICT.test(name));
 const together = files.filter((name) => !realTime.includes(name));
 const relaxed = realTime.filter((name) => !strict.includes(name));
