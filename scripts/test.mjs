@@ -1,70 +1,124 @@
-// Runs every compiled *.test.js, or those whose path contains one of the arguments.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Runs compiled tests, each file in a process of its own. Without arguments: the first tier (*.test.js) and the smoke
+// test. --realtime: the second tier (*.realtime.test.js). --all: both, and property tests once more with a random seed.
+// WORD...: the files of both tiers whose path contains one of the words, or a file by its path. --jobs=N: so many files
+// at a time.
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { MARKER } from './testing/processes.mjs';
+import { failures, printFile, printSummary } from './testing/report.mjs';
+import { runFile } from './testing/run-file.mjs';
 
-const wanted = process.argv.slice(2).filter((arg) => !arg.startsWith('--'));
+const FIXED_SEED = 20_240_229;
+const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
+/** Tests that wait share a core well. */
+const REALTIME_FILES_PER_CORE = 1.5;
+const FILE_LIMIT_MS = 300_000;
+/** How long each file took the last time: the longest start first. */
+const TIMES = path.join('dist', '.test-times.json');
+
+process.chdir(path.resolve(import.meta.dirname, '..'));
+const args = process.argv.slice(2);
+const words = args.filter((arg) => !arg.startsWith('--'));
+const flag = (name) => args.includes(`--${name}`);
+const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 0);
+
+const times = readTimes();
 const files = readdirSync('dist', { recursive: true })
   .filter((name) => /^(src|test|bench|sim)[\\/].*\.test\.js$/.test(name))
   .map((name) => path.join('dist', name))
-  .filter((name) => wanted.length === 0 || wanted.some((part) => name.includes(part)))
-  .sort();
-if (files.length === 0) {
-  console.error(`No test file matches ${wanted.join(', ')}.`);
+  .sort((a, b) => (times[b] ?? 0) - (times[a] ?? 0) || (a < b ? -1 : 1));
+const isRealtime = (file) => file.endsWith('.realtime.test.js');
+const isProperty = (file) => readFileSync(file, 'utf8').includes("'fast-check'");
+
+/** Groups of files that run after each other: [files, how many at a time, seed]. */
+function plan() {
+  const cores = availableParallelism();
+  const together = jobs || cores;
+  const waiting = jobs || Math.ceil(cores * REALTIME_FILES_PER_CORE);
+  const seed = seedFrom(process.env.FARHAND_SEED);
+  const named = words.filter((word) => /\.m?js$/.test(word) && existsSync(word));
+  const chosen = named.concat(
+    files.filter((file) => words.length === 0 || words.some((word) => file.includes(word))),
+  );
+  const first = chosen.filter((file) => !isRealtime(file));
+  const second = chosen.filter(isRealtime);
+  const both = [
+    [first, together, seed],
+    [second, waiting, seed],
+  ];
+  if (words.length > 0) return both;
+  if (flag('all')) return [both[0], [first.filter(isProperty), together, seedFrom('random')], both[1]];
+  if (flag('realtime')) return [both[1]];
+  return [[[...first, ...second.filter((file) => file === SMOKE)], together, seed]];
+}
+
+function seedFrom(text) {
+  const seed = text === 'random' ? randomInt(2 ** 31) : Number(text ?? FIXED_SEED);
+  if (Number.isInteger(seed)) return seed;
+  console.error(`FARHAND_SEED is "${text}"; give a whole number, or "random".`);
   process.exit(2);
 }
-// Suites in real time (sockets, buses, processes) come after the rest, three at a time: they mostly wait. Those that
-// judge milliseconds or drive a browser run alone.
-const STRICT = /e2e[\\/](live-playout|link|demo|console|faults|bento-page)/;
-const realTime = files.filter((name) => name.endsWith('.realtime.test.js'));
-const strict = realTime.filter((name) => STRICT.test(name));
-const together = files.filter((name) => !realTime.includes(name));
-const relaxed = realTime.filter((name) => !strict.includes(name));
-// What playout learns in a test is not for the user's own robots.
-const state = mkdtempSync(path.join(tmpdir(), 'farhand-test-'));
-const failures = path.join(state, 'failed');
 
-/** Runs a group; the files in which something failed. */
-function run(group, concurrency) {
-  if (group.length === 0) return [];
-  const reporters = [
-    ['spec', 'stdout'],
-    [path.join(import.meta.dirname, 'failed-files.mjs'), failures],
-  ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`]);
-  const flags = [
-    '--enable-source-maps',
-    '--test',
-    '--test-timeout=400000',
-    `--test-concurrency=${concurrency}`,
-    ...reporters,
-  ];
-  const { status } = spawnSync(process.execPath, [...flags, ...group], {
-    stdio: 'inherit',
-    env: { ...process.env, FARHAND_STATE: state },
+function readTimes() {
+  try {
+    return JSON.parse(readFileSync(TIMES, 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** Everything this run starts carries the marker and lives in the folder; the watchdog ends it if we cannot. */
+function openRun() {
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-test-'));
+  const marker = `${process.env[MARKER] ?? ''}${path.basename(folder)}/`;
+  const watchdog = fileURLToPath(new URL('./testing/watchdog.mjs', import.meta.url));
+  const child = spawn(process.execPath, [watchdog, marker, folder], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
   });
-  if (status === 0) return [];
-  const named = readFileSync(failures, 'utf8').split('\n').filter(Boolean).map(compiled);
-  const failed = group.filter((name) => named.includes(path.resolve(name)));
-  return failed.length > 0 ? failed : group;
+  child.unref();
+  return { folder, marker, close: () => child.stdin.end() };
 }
 
-/** With source maps a failure may be told at its source. */
-const compiled = (file) =>
-  file.endsWith('.ts')
-    ? path.resolve('dist', path.relative('.', file)).replace(/\.ts$/, '.js')
-    : path.resolve(file);
-
-let failed = run(together, 2);
-// A shared machine may stall any test that lives in real time: what failed gets one more chance, alone and not in silence.
-const stalled = [...run(relaxed, 3), ...run(strict, 1)];
-if (stalled.length > 0) {
-  console.log(`\nFAILED, run once more alone: ${stalled.join(', ')}\n`);
-  const again = run(stalled, 1);
-  const unstable = stalled.filter((name) => !again.includes(name));
-  if (unstable.length > 0) console.log(`\nUNSTABLE, passed only at the second try: ${unstable.join(', ')}\n`);
-  failed = [...failed, ...again];
+async function runGroups(groups, run) {
+  const total = groups.reduce((sum, [group]) => sum + group.length, 0);
+  const results = [];
+  let started = 0;
+  for (const [group, concurrency, seed] of groups) {
+    if (group.length === 0) continue;
+    console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
+    const queue = group.slice();
+    const worker = async () => {
+      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+        const name = String(started++);
+        const folder = path.join(run.folder, name);
+        const marker = `${run.marker}${name}/`;
+        const result = await runFile({ file, seed, folder, marker, limitMs: FILE_LIMIT_MS });
+        results.push(result);
+        printFile(result, results.length, total);
+      }
+    };
+    await Promise.all(Array.from({ length: concurrency }, worker));
+  }
+  return results;
 }
-rmSync(state, { recursive: true, force: true });
-if (failed.length > 0) console.log(`\nFAILED: ${failed.join(', ')}`);
-process.exit(failed.length > 0 ? 1 : 0);
+
+const groups = plan();
+if (groups.every(([group]) => group.length === 0)) {
+  console.error(`No compiled test matches ${words.join(', ')}; build with "node scripts/ensure.mjs" first.`);
+  process.exit(2);
+}
+const startedMs = performance.now();
+const run = openRun();
+const results = await runGroups(groups, run);
+run.close();
+writeFileSync(
+  TIMES,
+  JSON.stringify({ ...times, ...Object.fromEntries(results.map(({ file, ms }) => [file, Math.round(ms)])) }),
+);
+printSummary(results, performance.now() - startedMs);
+process.exit(results.some((result) => failures(result) > 0) ? 1 : 0);

@@ -1,0 +1,59 @@
+// Finds and ends what a test has started. Everything a test starts inherits the variable FARHAND_TEST_RUN, also in a
+// process group or session of its own.
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export const MARKER = 'FARHAND_TEST_RUN';
+const POLL_MS = 50;
+
+/** Field 4 of what follows the name in /proc/<pid>/stat; the name may hold spaces and brackets. */
+const STATE = 0;
+const SESSION = 3;
+
+/** Live processes that carry the marker, or belong to the session; Linux only, else none. */
+export function markedProcesses(marker, session = null) {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
+    .flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        if (fields[STATE] === 'Z') return [];
+        const marked = readFileSync(`/proc/${pid}/environ`, 'latin1').includes(`${MARKER}=${marker}`);
+        if (!marked && Number(fields[SESSION]) !== session) return [];
+        const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return [{ pid: Number(pid), command: command.slice(0, 200) }];
+      } catch {
+        return []; // It has ended meanwhile, or belongs to somebody else.
+      }
+    });
+}
+
+/** Waits for them to end; those still alive after `graceMs`. */
+export async function remaining(marker, session, graceMs) {
+  const untilMs = performance.now() + graceMs;
+  for (;;) {
+    const found = markedProcesses(marker, session);
+    if (found.length === 0 || performance.now() > untilMs) return found;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Kills all that is marked, and what it starts meanwhile. */
+export async function killMarked(marker, session = null) {
+  for (let round = 0; round < 40; round++) {
+    const found = markedProcesses(marker, session);
+    if (found.length === 0) return;
+    for (const { pid } of found) signal(pid);
+    await sleep(POLL_MS);
+  }
+}
+
+export function signal(pid) {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It has ended meanwhile.
+  }
+}

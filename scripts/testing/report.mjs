@@ -1,0 +1,62 @@
+// What a run of tests prints: a line per file, failures in full, and at the end what was slow and what was not run.
+const SLOWEST = 8;
+
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`.padStart(8);
+const nameOf = (file) => file.replace(/^dist[\\/]/, '').replace(/\.test\.js$/, '');
+const count = (tests, kind) => tests.filter((test) => test.kind === kind).length;
+const indent = (text) => text.trimEnd().replaceAll(/^/gm, '    ');
+
+export const failures = ({ tests, problems }) => count(tests, 'fail') + (problems.length > 0 ? 1 : 0);
+
+export function printFile(result, done, total) {
+  const { tests, ms, file } = result;
+  const failed = failures(result);
+  const skipped = count(tests, 'skip');
+  const outcome =
+    `${count(tests, 'pass')} passed` +
+    (failed > 0 ? `, ${failed} FAILED` : '') +
+    (skipped > 0 ? `, ${skipped} skipped` : '');
+  console.log(`${String(done).padStart(4)}/${total} ${seconds(ms)}  ${nameOf(file)}: ${outcome}`);
+  if (failed > 0) printFailure(result);
+}
+
+function printFailure({ file, seed, tests, problems, output }) {
+  for (const { kind, name, ms, error } of tests)
+    if (kind === 'fail')
+      console.log(`\n  FAILED ${nameOf(file)} › ${name} (${seconds(ms).trim()})\n${indent(error)}`);
+  for (const problem of problems) console.log(`\n  FAILED ${nameOf(file)}: ${problem}`);
+  if (output.trim() !== '') console.log(`\n  Output of ${nameOf(file)}:\n${indent(output)}`);
+  console.log(`\n  Again: FARHAND_SEED=${seed} node scripts/test.mjs ${nameOf(file)}\n`);
+}
+
+/** The last line stands alone: programs read it. */
+export function printSummary(results, wallMs) {
+  const tests = results.flatMap((result) => result.tests);
+  const slowest = results.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
+  console.log('\nSlowest files:');
+  for (const { file, ms } of slowest) console.log(`${seconds(ms)}  ${nameOf(file)}`);
+  printSkipped(tests.filter(({ kind }) => kind === 'skip'));
+  const failing = results.filter((result) => failures(result) > 0);
+  if (failing.length > 0) console.log('\nFailed:');
+  for (const result of failing) {
+    for (const { kind, name } of result.tests)
+      if (kind === 'fail') console.log(`  ${nameOf(result.file)} › ${name}`);
+    for (const problem of result.problems) console.log(`  ${nameOf(result.file)}: ${problem.split('\n')[0]}`);
+  }
+  const failed = results.reduce((sum, result) => sum + failures(result), 0);
+  console.log(`\n${results.length} files in ${seconds(wallMs).trim()}`);
+  console.log(`${count(tests, 'pass')} passed, ${failed} failed, ${count(tests, 'skip')} skipped`);
+}
+
+function printSkipped(skipped) {
+  if (skipped.length === 0) return;
+  const byReason = Map.groupBy?.(skipped, ({ why }) => why) ?? grouped(skipped);
+  console.log('\nNot run:');
+  for (const [why, { length }] of byReason) console.log(`${String(length).padStart(6)}  ${why}`);
+}
+
+function grouped(skipped) {
+  const groups = new Map();
+  for (const test of skipped) groups.set(test.why, [...(groups.get(test.why) ?? []), test]);
+  return groups;
+}

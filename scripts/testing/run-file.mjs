@@ -1,0 +1,98 @@
+// One test file in a process group of its own, with its own folders; the file fails if anything it started outlives it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { killMarked, MARKER, remaining, signal } from './processes.mjs';
+
+const own = (name) => fileURLToPath(new URL(name, import.meta.url));
+/** A killed process takes a moment to end; on a busy machine a long one. */
+const GRACE_MS = 5000;
+const KEPT_CHARACTERS = 200_000;
+
+/** `folder`: of this file alone. `marker`: ends in "/", so that none begins another. */
+export async function runFile({ file, seed, folder, marker, limitMs }) {
+  const startedMs = performance.now();
+  const [temporary, state] = ['tmp', 'state'].map((name) => path.join(folder, name));
+  mkdirSync(temporary, { recursive: true });
+  mkdirSync(state);
+  const eventsFile = path.join(folder, 'events');
+  const reporter = pathToFileURL(own('./events.mjs')).href;
+  const child = spawn(
+    process.execPath,
+    [
+      '--enable-source-maps',
+      `--test-reporter=${reporter}`,
+      `--test-reporter-destination=${eventsFile}`,
+      own('./one-file.mjs'),
+      file,
+    ],
+    {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        ...process.env,
+        TMPDIR: temporary,
+        FARHAND_STATE: state,
+        FARHAND_SEED: String(seed),
+        [MARKER]: marker,
+      },
+    },
+  );
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => {
+      output = (output + text).slice(-KEPT_CHARACTERS);
+    });
+  const closed = once(child, 'close');
+  const { code, problems } = await ended(child, limitMs);
+  const left = await remaining(marker, child.pid, GRACE_MS);
+  await killMarked(marker, child.pid);
+  await Promise.race([closed, sleep(1000)]);
+  for (const { pid, command } of left) problems.push(`left process ${pid} running: ${command}`);
+  const tests = readEvents(eventsFile, problems, code);
+  if (code !== 0 && problems.length === 0 && !tests.some(({ kind }) => kind === 'fail'))
+    problems.push(`ended with ${code}`);
+  if (tests.length === 0 && problems.length === 0) problems.push('no test ran');
+  const leftFiles = readdirSync(temporary);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  return { file, seed, tests, problems, output, leftFiles, ms: performance.now() - startedMs };
+}
+
+async function ended(child, limitMs) {
+  const problems = [];
+  const timer = setTimeout(() => {
+    problems.push(`still running after ${limitMs / 1000} s`);
+    signal(-child.pid);
+  }, limitMs);
+  const [code, killedBy] = await once(child, 'exit');
+  clearTimeout(timer);
+  return { code: code ?? killedBy, problems };
+}
+
+/** Results of tests; notes, and what was running when the process was killed, go to the problems. */
+function readEvents(file, problems, code) {
+  const events = linesOf(file).map((line) => JSON.parse(line));
+  const running = new Map();
+  for (const { kind, name } of events) {
+    if (kind === 'running') running.set(name, (running.get(name) ?? 0) + 1);
+    if (kind === 'ended') running.set(name, running.get(name) - 1);
+  }
+  const unfinished = [...running].filter(([, count]) => count > 0).map(([name]) => name);
+  if (unfinished.length > 0) problems.push(`not finished: ${unfinished.join('; ')}`);
+  if (problems.length === 0 && !events.some(({ kind }) => kind === 'end'))
+    problems.push(`ended with ${code} before its tests were over`);
+  problems.push(...events.filter(({ kind }) => kind === 'note').map(({ text }) => text));
+  return events.filter(({ kind }) => kind === 'pass' || kind === 'fail' || kind === 'skip');
+}
+
+/** The last line may be cut short: the process may have been killed. */
+function linesOf(file) {
+  try {
+    return readFileSync(file, 'utf8').split('\n').slice(0, -1);
+  } catch {
+    return [];
+  }
+}
