@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { oneWayNs } from '../trace/segments.ts';
 import { runDemo } from './demo.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 export const TRANSPORTS = ['udp', 'zmq'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
@@ -38,19 +36,19 @@ const WARM_UP_NS = 1e9;
 /** Both transports in turn, slice by slice, so that the machine's moods fall on both alike. */
 export async function compareTransports(options: CompareOptions): Promise<TransportComparison> {
   const { slices, secondsPerSlice, onProgress } = options;
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-compare-'));
+  const folder = temporaryFolder('compare');
   const samples: Record<Transport, Float64Array[]> = { udp: [], zmq: [] };
   try {
     for (let slice = 0; slice < slices; slice++) {
       // Alternate who goes first: a trend within a pair must not favour one.
       const order = slice % 2 === 0 ? TRANSPORTS : TRANSPORTS.toReversed();
       for (const transport of order) {
-        samples[transport].push(await measure(options, transport, folder));
+        samples[transport].push(await measure(options, transport, folder.path));
         onProgress(samples.udp.length + samples.zmq.length, slices * TRANSPORTS.length);
       }
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    folder.remove();
   }
   const row = (make: (q: number) => Interval) =>
     Object.fromEntries(Object.entries(QUANTILES).map(([name, q]) => [name, make(q)])) as Row;

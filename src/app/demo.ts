@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntry } from '../core/config.ts';
 import type { DemoLink } from '../core/console.ts';
@@ -8,7 +5,6 @@ import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
-import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 import {
@@ -20,6 +16,7 @@ import {
 import { refuseWebrtc } from './link-keys.ts';
 import { loadRig } from './rig.ts';
 import type { RoleReport } from './role.ts';
+import { temporaryKey } from './temporary-key.ts';
 
 export interface DemoOptions {
   rig: string;
@@ -54,7 +51,7 @@ const MAX_RESTARTS = 3;
 /** Both roles and the console as processes, started, watched and ended together. */
 export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
   const options = asked.cameras ? { ...asked, overrides: [...DEMO_CAMERAS, ...asked.overrides] } : asked;
-  const key = temporaryKey(options);
+  const key = temporaryKey(loadRig(options.rig, options.overrides).config, 'demo');
   const desk = await deskPorts(options);
   const args = [
     '--rig',
@@ -139,19 +136,6 @@ async function emulatedLink(
     profile: name,
     overrides: headless ? [`robot.network=emulated ${name}`] : page,
     operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
-  };
-}
-
-/** The demo is paired with itself: a key for this run only, unless the user has a wish about keys. */
-function temporaryKey({ rig, overrides }: DemoOptions): { overrides: string[]; remove: () => void } {
-  const { link } = loadRig(rig, overrides).config;
-  if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-demo-'));
-  const file = path.join(folder, 'demo.key');
-  writeKeyFile(file, { name: 'demo', key: createKey(), createdAt: new Date().toISOString() });
-  return {
-    overrides: [`link.keyFile=${file}`],
-    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
 import { FlightFiles } from './flight-files.ts';
 import { loadRig } from './rig.ts';
@@ -22,7 +22,7 @@ function setUp(dir: string): { recorder: FlightRecorder; files: FlightFiles; fly
   return { recorder, files: new FlightFiles(rig, model, recorder.buffer), fly };
 }
 
-const folder = () => mkdtempSync(path.join(tmpdir(), 'farhand-flight-'));
+const folder = () => temporaryFolder('flight');
 const linesOf = (file: string) =>
   readFileSync(file, 'utf8')
     .trim()

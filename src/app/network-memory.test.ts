@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { keepPrior, loadPriors } from './network-memory.ts';
 
 const prior = (usualMs: number) => ({ version: 1, needsMs: [30, 12], usualMs }) as const;
 
 function inFolder(work: (folder: string) => void): void {
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-networks-'));
+  const folder = temporaryFolder('networks');
   try {
     work(folder);
   } finally {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
 import { CpaceRun } from '../wire/secure/cpace.ts';
 import { keyId, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
@@ -21,7 +21,7 @@ import {
 
 const host = '127.0.0.1';
 const WRONG = '0000-0000';
-const temporary = () => mkdtempSync(path.join(tmpdir(), 'farhand-pairing-'));
+const temporary = () => temporaryFolder('pairing');
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** A robot machine that waits, and what it has shown so far. */

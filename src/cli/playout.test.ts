@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it, mock } from 'node:test';
+import { describe, it, mock } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
 import { parseVerb } from './arguments.ts';
 import { playoutVerb } from './playout.ts';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-playout-'));
-after(() => rmSync(dir, { recursive: true }));
+const dir = temporaryFolder('playout');
 
 const at = (name: string) => path.join(dir, name);
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { ManualClock } from '../core/clock.ts';
 import type { EpisodeInfo, ReceivedFrame } from '../core/recording.ts';
 import { readEpisode, readJson } from './reader.ts';
@@ -10,8 +10,7 @@ import { EpisodeRecorder, type RecorderParts } from './recorder.ts';
 import { emptyRingRow, type RingRow } from './ring-row.ts';
 import { received, WALL_NS } from './test-episode.ts';
 
-const root = mkdtempSync(path.join(tmpdir(), 'farhand-recorder-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('recorder');
 
 /** A recorder on a clock that moves with its rows. */
 function bench(name: string, parts: Partial<RecorderParts> = {}) {

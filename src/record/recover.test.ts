@@ -2,27 +2,25 @@ import assert from 'node:assert/strict';
 import {
   copyFileSync,
   existsSync,
-  mkdtempSync,
   readFileSync,
   renameSync,
   rmSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { McapIndexedReader, McapStreamReader } from '@mcap/core';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { McapFile } from './mcap/index-reader.ts';
 import { frames, readEpisode } from './reader.ts';
 import { finishEpisode, recoverEpisode, recoveryPath } from './recover.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from './test-episode.ts';
 import { EpisodeWriter } from './writer.ts';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-recover-'));
+const dir = temporaryFolder('recover');
 const whole = path.join(dir, 'whole.mcap');
 const COUNT = 400;
-after(() => rmSync(dir, { recursive: true, force: true }));
 
 before(() => {
   const info = emptyInfo('whole', 6, ['front', 'wrist']);

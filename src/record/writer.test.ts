@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { McapIndexedReader, McapStreamReader } from '@mcap/core';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import type { EpisodeRow } from '../core/recording.ts';
 import { emptyTraceRecord } from '../core/trace-record.ts';
 import { labelEpisode, listEpisodes, newEpisodeId } from './episodes.ts';
@@ -11,8 +11,7 @@ import { frames, readEpisode, readFrame, readInfo, readJson, readStart } from '.
 import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from './test-episode.ts';
 import { EpisodeWriter } from './writer.ts';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-writer-'));
-after(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('writer');
 
 /** Rows every 10 ms; a new picture of each camera every third. */
 function writeEpisode(id: string, count: number, cameras: string[], joints = 6): EpisodeRow[] {

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { TraceFileWriter } from './file-writer.ts';
 import { readTraceFile, readTraceParts } from './read-file.ts';
 import type { TraceSession } from './stamps.ts';
 
-const root = mkdtempSync(join(tmpdir(), 'farhand-write-'));
-after(() => rmSync(root, { recursive: true }));
+const root = temporaryFolder('write');
 
 const SESSION: TraceSession = {
   startedAt: new Date('2026-05-11T08:14:22Z'),

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { emptyTraceRecord } from '../core/trace-record.ts';
 import { LineSplitter, MAX_LINE_BYTES } from './lines.ts';
 import { readTraceFile, readTraceParts } from './read-file.ts';
 import { footerLine, headerLine, traceLine } from './stamps.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'farhand-read-'));
-after(() => rmSync(dir, { recursive: true }));
+const dir = temporaryFolder('read');
 
 const header = headerLine({
   startedAt: new Date('2026-05-11T08:14:22Z'),

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CameraNews, CameraStation } from '../../src/app/camera/station.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
@@ -11,11 +10,11 @@ import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { CameraFrame } from '../../src/core/recording.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const coder = await loadJpegCoder();
 const model = loadModel('ur3');
-const folder = mkdtempSync(path.join(tmpdir(), 'farhand-station-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('station');
 
 function station(
   values: Record<string, unknown>,

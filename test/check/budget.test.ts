@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { judgeBudget, loadBudget } from '../../src/app/check/budget.ts';
 import { FIGURES } from '../../src/app/check/figures.ts';
 import { yamlNames } from '../../src/app/yaml-files.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { measured, records } from './records.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'farhand-budget-'));
+const folder = temporaryFolder('budget');
 let files = 0;
 function budgetFile(text: string): string {
   const file = path.join(folder, `${files++}.yaml`);

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { compareTransports } from '../../src/app/compare-transports.ts';
 import { traceLine } from '../../src/trace/stamps.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { records } from './records.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'farhand-compare-test-'));
+const folder = temporaryFolder('compare-test');
 
 /** Two transports with a wire of their own, on a machine whose mood changes from window to window. */
 async function compared(udpMs: number, zmqMs: number) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,12 @@ import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
 import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT = { widthPx: 160, heightPx: 120, fpsHz: 50, quality: 75 };
 const coder = await loadJpegCoder();
 const model = loadModel('ur3');
-const folder = mkdtempSync(path.join(tmpdir(), 'farhand-camera-'));
+const folder = temporaryFolder('camera');
 const pictures = [20, 90, 200].map((tone) => {
   const picture = emptyPicture(FORMAT.widthPx, FORMAT.heightPx);
   fillRect(picture, 0, 0, FORMAT.widthPx, FORMAT.heightPx, [tone, 128, 255 - tone]);

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import type { SimArmOptions } from '../../sim/damiao/arm.ts';
 import { DamiaoSimulation } from '../../sim/damiao/simulation.ts';
@@ -10,6 +9,7 @@ import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { DK1, OPENARM, VLAI_L1 } from '../../src/robot/damiao/arms.ts';
 import { Arm } from '../contract/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** The arms of Damiao motors: their driver's name, facts, model and adapter. */
 export const ARMS = {
@@ -23,7 +23,7 @@ export type ArmName = keyof typeof ARMS;
 export class DamiaoRig {
   /** Those that a test which ran out of time left behind: their timers would keep the process for ever. */
   static readonly #running = new Set<DamiaoRig>();
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-damiao-'));
+  readonly folder = temporaryFolder('damiao');
   readonly link = path.join(this.folder, 'tty');
   /** Commands that reached the arm since they were last taken out, in cansend notation. */
   readonly commands: string[] = [];

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { frameReceiverConfig } from '../../src/app/camera/channel-config.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
@@ -12,10 +11,10 @@ import { readStrip, stripValue } from '../../src/camera/bit-strip.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
 import type { ReceivedFrame } from '../../src/core/recording.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'farhand-cameras-'));
-after(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('cameras');
 
 const CAMERAS = [
   'cameras.list.front.source=sim',

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { startSimProcess } from '../contract/sim-process.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand } from './farhand.ts';
 
 const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
 
 describe('farhand can and farhand sim', { skip, timeout: 60_000 }, () => {
   it('dump and send on a simulated Piper', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-can-'));
+    const folder = temporaryFolder('can');
     const slcan = path.join(folder, 'slcan');
     const sim = await startSimProcess(['piper', '--slcan', slcan]);
     try {

@@ -5,7 +5,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { ECHO_BYTES, readEcho, writeEcho } from '../../src/app/check/echo-packet.ts';
 import { openNamespaces } from '../../src/app/check/place.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, startFarhand } from './farhand.ts';
 
 const dir = temporaryFolder();
 function budget(name: string, limits: string): string {

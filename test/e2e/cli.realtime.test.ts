@@ -5,7 +5,8 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { farhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand } from './farhand.ts';
 
 const dir = temporaryFolder();
 const keyFile = path.join(dir, 'test.key');

@@ -15,8 +15,9 @@ import { type ConsoleHandle, startConsole } from '../../src/app/console/server.t
 import { loadRig } from '../../src/app/rig.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { root, temporaryFolder } from './farhand.ts';
+import { root } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 

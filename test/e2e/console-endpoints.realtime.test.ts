@@ -6,8 +6,8 @@ import type { WebSocket } from 'ws';
 import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig } from '../../src/app/rig.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type Callers, callersOf, strangers } from './console-callers.ts';
-import { temporaryFolder } from './farhand.ts';
 
 /** All that the console answers to, and what a viewer gets of it; 0: a socket that opens. */
 const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [

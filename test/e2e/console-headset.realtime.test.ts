@@ -6,9 +6,10 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { AccessNews } from '../../src/core/console-access.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
-import { type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const RIGHT = [0.25, 1.2, -0.4] as const;

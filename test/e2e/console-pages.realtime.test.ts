@@ -5,8 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const PAGES = ['operate', 'latency', 'record', 'devices'] as const;

@@ -13,8 +13,9 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { farhand, root, temporaryFolder } from './farhand.ts';
+import { farhand, root } from './farhand.ts';
 import { OperatorPeer } from './operator-peer.ts';
 
 const artifacts = path.join(root, 'artifacts');

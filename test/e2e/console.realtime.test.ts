@@ -7,8 +7,9 @@ import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 

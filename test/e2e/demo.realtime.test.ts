@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import type { Percentiles } from '../../src/core/percentiles.ts';
 import { SEGMENTS } from '../../src/core/trace-record.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, startFarhand } from './farhand.ts';
 
 interface Summary {
   commands: number;

@@ -5,7 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 
 interface FlightLine {
   format?: string;

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
 import { startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { type EpisodeShape, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, startFarhand } from './farhand.ts';
 
 /** As a recorder writes it. */
 function record(dir: string, shape: EpisodeShape): string {
@@ -37,7 +38,6 @@ describe('farhand export and farhand dataset', { skip: noFfmpeg }, () => {
     dataset = path.join(dir, 'dataset');
     first = record(dir, { id: '20260921-141320-001', seconds: 1, cameras: ['front', 'wrist'] });
   });
-  after(() => rmSync(dir, { recursive: true, force: true }));
 
   it('makes a dataset that keeps every rule, once', async () => {
     const made = await farhand(['export', 'lerobot', dataset, '--from', first]);

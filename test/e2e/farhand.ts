@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 
 export const root = process.cwd();
@@ -80,8 +79,6 @@ export function startFarhand(
     },
   };
 }
-
-export const temporaryFolder = (): string => mkdtempSync(path.join(tmpdir(), 'farhand-'));
 
 /** Stamps of the commands in the traces of a folder, as they are at this moment. */
 export function stampsIn(dir: string): Record<string, number>[] {

@@ -12,7 +12,8 @@ import type { SupervisorState } from '../../src/core/messages.ts';
 import { SnapshotBoard } from '../../src/core/snapshot.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, startFarhand } from './farhand.ts';
 
 const SAMPLE_MS = 2;
 /** Slower than this is rest: an encoder step, not a motion. */

@@ -20,7 +20,8 @@ import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;

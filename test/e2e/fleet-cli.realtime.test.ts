@@ -5,7 +5,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { freeTcpPort } from '../../src/app/free-ports.ts';
-import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, root, startFarhand } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;

@@ -14,7 +14,8 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { LeaseGuard } from '../../src/fleet/lease-guard.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
 import { type FleetRole, isAskedBy, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
-import { farhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;

@@ -18,9 +18,10 @@ import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { FleetMessage, FleetNews, FleetReply } from '../../src/core/fleet-console.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium, noChromium } from './chromium.ts';
 import { callersOf, strangers } from './console-callers.ts';
-import { type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { type Running, root, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;

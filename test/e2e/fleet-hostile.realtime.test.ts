@@ -13,7 +13,8 @@ import { type RunningServer, startServer } from '../../src/app/fleet/server-proc
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { holderOf } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
-import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, startFarhand } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 import { writeCredentials } from './fleet-rig.ts';
 

@@ -10,7 +10,7 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
-import { temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;

@@ -25,8 +25,9 @@ import { percentiles } from '../../src/core/percentiles.ts';
 import type { ReceivedFrame } from '../../src/core/recording.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import type { CutNews } from './cut-operator.ts';
-import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
 const missing = ['nats-server', 'ffmpeg'].filter((name) => spawnSync(name, ['-version']).error !== undefined);

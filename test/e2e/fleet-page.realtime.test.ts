@@ -15,7 +15,8 @@ import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, stampsIn, startFarhand } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 

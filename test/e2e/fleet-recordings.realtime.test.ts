@@ -20,8 +20,9 @@ import { recordingNames } from '../../src/fleet/recordings.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { farhand, startFarhand } from './farhand.ts';
 import { S3_TEST_ENV, type S3StandIn, startS3StandIn } from './s3-stand-in.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;

@@ -8,7 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthority, issue } from '../../src/app/fleet/authority.ts';
 import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { farhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand } from './farhand.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;
 const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;

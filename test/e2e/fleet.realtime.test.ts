@@ -16,7 +16,8 @@ import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { farhand, type Running, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 
 const missing = spawnSync('nats-server', ['--version']).status !== 0;

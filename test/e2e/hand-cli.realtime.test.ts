@@ -9,7 +9,8 @@ import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../src/core/hand-points.ts';
 import { HAND_SHAPES, type HandShapeName, shapeHand } from '../../src/core/model-hand.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, startFarhand } from './farhand.ts';
 
 interface Answer {
   joints: Record<string, number>;

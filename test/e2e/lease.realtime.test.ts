@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 
 interface Report {
   kind: string;

@@ -13,7 +13,8 @@ import {
 } from '../../src/app/link-emulator.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
-import { farhand, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, startFarhand } from './farhand.ts';
 
 async function socketOn(address = '127.0.0.1'): Promise<Socket> {
   const socket = createSocket('udp4');

@@ -8,7 +8,8 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { HAND_NUMBERS } from '../../src/core/hand-points.ts';
 import { HAND_SHAPES, shapeHand } from '../../src/core/model-hand.ts';
 import { createRetargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
 
 const NOISE_MS = 150;

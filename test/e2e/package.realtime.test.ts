@@ -4,7 +4,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { root, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { root } from './farhand.ts';
 
 const run = promisify(execFile);
 

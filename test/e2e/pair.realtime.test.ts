@@ -5,7 +5,8 @@ import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { type Finished, farhand, type Running, root, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Finished, farhand, type Running, root, startFarhand } from './farhand.ts';
 
 const CODE = /code: ([0-9A-Z]{4}-[0-9A-Z]{4})/;
 const WRONG = '0000-0000';

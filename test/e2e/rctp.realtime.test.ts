@@ -9,7 +9,8 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
 
 /** Stale after 150 ms, then a tick; and what a busy machine adds. */

@@ -13,7 +13,8 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { EpisodeInfo } from '../../src/core/recording.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { frames, readEpisode, readJson } from '../../src/record/reader.ts';
-import { farhand, type Running, root, stampsIn, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
 const running: Running[] = [];
 const folders: string[] = [];

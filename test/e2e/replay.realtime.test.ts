@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { exportCsv } from '../../src/app/export/csv.ts';
@@ -18,6 +17,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import type { EpisodeRow } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const MODEL = loadModel('ur3');
 const SECONDS = 1.5;
@@ -46,7 +46,7 @@ describe('replay and policy on a simulated robot', () => {
   let policy: ChildProcess | null = null;
 
   before(async () => {
-    dir = mkdtempSync(path.join(tmpdir(), 'farhand-replay-'));
+    dir = temporaryFolder('replay');
     recordSwing(dir);
     // A shared machine stalls processes for longer than a robot would be left alone.
     const patient = ['robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=1000'];

@@ -12,7 +12,8 @@ import { SnapshotBoard } from '../../src/core/snapshot.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
 
 const DOMAIN = 60 + (process.pid % 40);

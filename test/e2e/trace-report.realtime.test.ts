@@ -4,9 +4,10 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { footerLine, headerLine, motionLine, traceLine } from '../../src/trace/stamps.ts';
 import { emptyVideoRecord, videoLine } from '../../src/trace/video.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { document002, runOf } from '../trace/run.ts';
 import { launchChromium, noChromium } from './chromium.ts';
-import { farhand, temporaryFolder } from './farhand.ts';
+import { farhand } from './farhand.ts';
 
 const dir = temporaryFolder();
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const missing = spawnSync('turnserver', ['--version']).error !== undefined;
 export const noTurn: string | false =

@@ -11,7 +11,8 @@ import type { SupervisorState } from '../../src/core/messages.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, startFarhand } from './farhand.ts';
 
 const HAND_MS = 20;
 export const APART_M = 0.5;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../src/app/paths.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
@@ -8,6 +7,7 @@ import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
 import { CODECS } from '../../src/record/lerobot/video.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/writer.ts';
 import { brightness, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { type Python, runPython } from './python-venv.ts';
 
 /** The newest that runs on Python 3.10 and 3.11. */
@@ -102,7 +102,7 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
 const python: Python = noFfmpeg === false ? await lerobotPython() : { ok: false, why: noFfmpeg };
 if (!python.ok) console.log(`SKIPPED: ${python.why}`);
 else {
-  const root = mkdtempSync(path.join(tmpdir(), 'farhand-interop-'));
+  const root = temporaryFolder('interop');
   try {
     for (const codec of CODECS) await loadsOurs(python.python, path.join(root, codec), codec);
     await checksTheirs(python.python, path.join(root, 'theirs'));

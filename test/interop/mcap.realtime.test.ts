@@ -1,18 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { recoverEpisode } from '../../src/record/recover.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf, WALL_NS } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { pythonWith, runPython } from './python-venv.ts';
 
 const found = await pythonWith('mcap_ros2', 'mcap', 'mcap-ros2-support');
 if (!found.ok) console.log(`skipped: ${found.why}`);
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-mcap-'));
-after(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('mcap');
 
 interface Seen {
   profile: string;

@@ -6,7 +6,8 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { type Running, startFarhand, temporaryFolder } from '../e2e/farhand.ts';
+import { type Running, startFarhand } from '../e2e/farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { pythonWith } from './python-venv.ts';
 
 const run = promisify(execFile);

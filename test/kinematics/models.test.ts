@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { loadModel, modelNames } from '../../src/app/robot-models.ts';
@@ -9,9 +8,10 @@ import { segmentDistance } from '../../src/core/distance.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { placed, touchingPairs } from '../../src/core/touching.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { ROBOTS } from './poses.ts';
 
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-models-'));
+const dir = temporaryFolder('models');
 const written = (name: string, text: string): string => {
   const file = path.join(dir, name);
   writeFileSync(file, text);

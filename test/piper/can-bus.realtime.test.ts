@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,6 +11,7 @@ import { LoopbackCan } from '../../src/robot/buses/loopback-can.ts';
 import { canBackend } from '../../src/robot/buses/open-can.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { openPackagedSerial } from '../../src/robot/buses/serial.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const skip = process.platform === 'linux' ? false : 'pseudo-terminals are Linux here';
 const frames = (...texts: string[]) => texts.map((text) => parseFrameText(text)!);
@@ -24,7 +24,7 @@ async function eventually(holds: () => boolean): Promise<void> {
 
 /** A bare serial line: the adapter's end is ours, byte by byte. */
 class Line {
-  readonly link = path.join(mkdtempSync(path.join(tmpdir(), 'farhand-can-')), 'tty');
+  readonly link = path.join(temporaryFolder('can'), 'tty');
   pty!: Pty;
   written = '';
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { PiperSimulation, type SimulationOptions } from '../../sim/piper/simulation.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
@@ -9,12 +8,13 @@ import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { Arm } from '../contract/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export const model = fixtureModel('piper');
 
 /** A simulated arm in this process, at a path that stays while its adapter comes and goes. */
 export class PiperRig {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-piper-'));
+  readonly folder = temporaryFolder('piper');
   readonly link = path.join(this.folder, 'slcan');
   /** Commands that reached the arm since they were last taken out, in cansend notation. */
   readonly commands: string[] = [];

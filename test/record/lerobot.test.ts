@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { cpSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
@@ -11,6 +10,7 @@ import { readVideoTrack } from '../../src/record/lerobot/mp4.ts';
 import type { Rule } from '../../src/record/lerobot/problems.ts';
 import { LeRobotWriter, type WriterOptions } from '../../src/record/lerobot/writer.ts';
 import { xorshift } from '../loops/simulated-rig.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { noFfmpeg, picture, sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
@@ -39,7 +39,7 @@ describe('LeRobot export', { skip: noFfmpeg }, () => {
   let whole = '';
 
   before(async () => {
-    root = mkdtempSync(path.join(tmpdir(), 'farhand-lerobot-'));
+    root = temporaryFolder('lerobot');
     whole = path.join(root, 'whole');
     await exported(
       whole,
@@ -47,7 +47,6 @@ describe('LeRobot export', { skip: noFfmpeg }, () => {
       sourceEpisode({ id: 'b', seconds: 0.5, cameras: CAMERAS, task: 'lift the lid' }),
     );
   });
-  after(() => rmSync(root, { recursive: true, force: true }));
 
   /** A copy to be spoilt. */
   const copy = (name: string): string => {
@@ -441,7 +440,7 @@ describe('LeRobot export', { skip: noFfmpeg }, () => {
 
 describe('LeRobot export of an episode without cameras', () => {
   it('needs no encoder', async () => {
-    const dir = mkdtempSync(path.join(tmpdir(), 'farhand-lerobot-'));
+    const dir = temporaryFolder('lerobot');
     const before = process.env['PATH'];
     process.env['PATH'] = dir;
     try {

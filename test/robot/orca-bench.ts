@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, symlinkSync, unlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, symlinkSync, unlinkSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimHand } from '../../sim/orca/hand.ts';
@@ -14,6 +13,7 @@ import { type OrcaConfig, orcaConfig } from '../../src/robot/orca/config.ts';
 import { HANDS } from '../../src/robot/orca/hands.ts';
 import { openOrca } from '../../src/robot/orca/open.ts';
 import type { OrcaDriver } from '../../src/robot/orca/orca-driver.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface BenchOptions extends SimulationOptions {
   hand?: string;
@@ -22,7 +22,7 @@ export interface BenchOptions extends SimulationOptions {
 
 /** A simulated hand on a real pseudo-terminal, in this process: its motors can be looked at and broken. */
 export class OrcaBench {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-orca-'));
+  readonly folder = temporaryFolder('orca');
   readonly port = path.join(this.folder, 'tty');
   readonly calibrationFile = path.join(this.folder, 'calibration.json');
   readonly sim: SimHand;

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { packageRoot } from '../../src/app/paths.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
 const farhand = path.join(packageRoot, 'bin', 'farhand');
 
 describe('farhand sim orca', { skip, timeout: 30_000 }, () => {
   it('plays a hand that is told on stdin what breaks', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-orca-'));
+    const folder = temporaryFolder('orca');
     const port = path.join(folder, 'tty');
     const file = path.join(folder, 'calibration.json');
     const args = [

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { LiveProfile, type ProfileSnapshot } from '../../src/app/profiler/live-profile.ts';
 import { followTrace, startProfiler } from '../../src/app/profiler/server.ts';
 import { topFrame } from '../../src/app/profiler/top-frame.ts';
 import { headerLine, motionLine, traceLine } from '../../src/trace/stamps.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 import { document002, runOf } from './run.ts';
 
-const dir = mkdtempSync(path.join(os.tmpdir(), 'farhand-profiler-'));
-after(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('profiler');
 
 const HEADER = headerLine({
   startedAt: new Date('2026-05-11T08:14:22Z'),

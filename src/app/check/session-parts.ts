@@ -1,13 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../core/errors.ts';
-import { createKey, writeKeyFile } from '../../wire/secure/key-file.ts';
 import { type Child, startChild } from '../child.ts';
 import { freeUdpPorts } from '../free-ports.ts';
 import { type LinkEmulator, type LinkStats, startLinkEmulator } from '../link-emulator.ts';
 import { loadRig, type Rig } from '../rig.ts';
+import { temporaryKey } from '../temporary-key.ts';
 import { type Baseline, type BaselineProcess, startBaseline } from './baseline.ts';
 import type { SessionOptions } from './session.ts';
 
@@ -53,7 +50,7 @@ export class SessionParts {
   async prepare(): Promise<Prepared> {
     const { rig: name, overrides, robotHost, place, baseline, profile } = this.#options;
     // Another machine's robot is spoken to with the pair's own key, and where it listens.
-    this.#key = robotHost === null ? temporaryKey(loadRig(name, overrides).config) : null;
+    this.#key = robotHost === null ? temporaryKey(loadRig(name, overrides).config, 'check') : null;
     const ports = robotHost === null ? await linkPorts() : [];
     const common = [...overrides, ...(this.#key?.overrides ?? []), ...ports];
     const { link } = loadRig(name, common).config;
@@ -155,16 +152,4 @@ export class SessionParts {
 async function linkPorts(): Promise<string[]> {
   const ports = await freeUdpPorts(LINK_PORTS.length);
   return LINK_PORTS.map((name, i) => `link.${name}=${ports[i]}`);
-}
-
-/** Both roles are ours: a key for this run only, unless the user has a wish about keys. */
-function temporaryKey({ link }: Rig): { overrides: string[]; remove: () => void } {
-  if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-check-'));
-  const file = path.join(folder, 'check.key');
-  writeKeyFile(file, { name: 'check', key: createKey(), createdAt: new Date().toISOString() });
-  return {
-    overrides: [`link.keyFile=${file}`],
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
 }

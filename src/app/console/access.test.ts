@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { Access } from './access.ts';
 import { DeviceStore } from './devices.ts';
 
 const PORT = 4747;
-const folder = (): string => mkdtempSync(path.join(tmpdir(), 'farhand-access-'));
+const folder = (): string => temporaryFolder('access');
 
 interface Shape {
   method?: string;

@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { openTls } from './ca.ts';
 import { authorityCertificate, createKeyPair, hostCertificate } from './x509.ts';
 
-const folder = (): string => mkdtempSync(path.join(tmpdir(), 'farhand-ca-'));
+const folder = (): string => temporaryFolder('ca');
 const NOW_MS = Date.now();
 const PLACES = { addresses: ['127.0.0.1', '192.168.7.9'], names: ['localhost', 'bench.local'] };
 

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type DemoOptions, runDemo } from '../demo.ts';
 import { freeUdpPorts } from '../free-ports.ts';
 import { loadRig, type Rig } from '../rig.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface LocalRobot {
   /** As its operator has it. */
@@ -18,8 +18,8 @@ export async function startLocalRobot(
   given: Rig,
   options: Pick<DemoOptions, 'headless' | 'say' | 'onUrl'>,
 ): Promise<LocalRobot> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-replay-'));
-  const file = path.join(folder, 'rig.yaml');
+  const folder = temporaryFolder('replay');
+  const file = path.join(folder.path, 'rig.yaml');
   const [desk = 0, telemetry = 0, joints = 0] = await freeUdpPorts(3);
   // JSON is YAML.
   writeFileSync(file, JSON.stringify(simulated(given, joints)));
@@ -42,7 +42,7 @@ export async function startLocalRobot(
       stop();
       // Without a trace it ends with that complaint; the processes are gone either way.
       await run.catch(() => {});
-      rmSync(folder, { recursive: true, force: true });
+      folder.remove();
     },
   };
 }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { type ServiceUnit, unitName, unitText } from './unit.ts';
 
 const unit: ServiceUnit = {
@@ -37,7 +38,7 @@ describe('a systemd unit', () => {
   });
 
   it('is one systemd itself accepts', { skip: analyze.status === 0 ? false : 'no systemd-analyze' }, () => {
-    const file = path.join(mkdtempSync(path.join(tmpdir(), 'farhand-unit-')), unitName('robot'));
+    const file = path.join(temporaryFolder('unit'), unitName('robot'));
     writeFileSync(file, unitText(unit));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
       encoding: 'utf8',

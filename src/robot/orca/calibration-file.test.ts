@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { loadCalibration, type PartialRanges, readRanges, saveRanges } from './calibration-file.ts';
 import { HANDS } from './hands.ts';
@@ -12,7 +12,7 @@ const whole = (): PartialRanges =>
   Object.fromEntries(hand.joints.map(({ name }, i) => [name, { lowRad: i, highRad: i + 2 }]));
 
 function inFolder(work: (file: string, folder: string) => void): void {
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-calibration-'));
+  const folder = temporaryFolder('calibration');
   try {
     work(path.join(folder, 'hand.json'), folder);
   } finally {

@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { TeleopError } from '../../core/errors.ts';
 import {
   asKeyName,
@@ -27,7 +19,7 @@ import {
   writeKeyFile,
 } from './key-file.ts';
 
-const temporary = () => mkdtempSync(path.join(tmpdir(), 'farhand-keys-'));
+const temporary = () => temporaryFolder('keys');
 const createdAt = '2026-01-02T03:04:05.678Z';
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 

@@ -1,6 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '../../temporary-folder.ts';
 import type { DriverFixture } from '../driver-fixture.ts';
 import { startSimProcess } from '../sim-process.ts';
 
@@ -10,7 +10,7 @@ const fixture: DriverFixture = {
   // Ending a stop cuts the power for a moment: the simulated arm sags meanwhile.
   recoverySagRad: 0.1,
   async start() {
-    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-piper-'));
+    const folder = temporaryFolder('piper');
     const slcan = path.join(folder, 'slcan');
     const sim = await startSimProcess(['piper', '--slcan', slcan, '--start', '0,60,-60,0,20,0']);
     return {

@@ -1,0 +1,13 @@
+import path from 'node:path';
+import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
+import type { Rig } from './rig.ts';
+import { temporaryFolder } from './temporary-folder.ts';
+
+/** Both roles are ours: a key for this run only, unless the user has set one or wants a plain link. */
+export function temporaryKey({ link }: Rig, name: string): { overrides: string[]; remove: () => void } {
+  if (link.security === 'plain' || link.keyFile !== '') return { overrides: [], remove: () => {} };
+  const folder = temporaryFolder(name);
+  const file = path.join(folder.path, `${name}.key`);
+  writeKeyFile(file, { name, key: createKey(), createdAt: new Date().toISOString() });
+  return { overrides: [`link.keyFile=${file}`], remove: folder.remove };
+}
