@@ -1,7 +1,4 @@
-import { createSocket, type Socket } from 'node:dgram';
-import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../core/clock.ts';
-import { TeleopError } from '../../core/errors.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
   BRACHIOPLEXUS_PERIOD_MS,
@@ -12,11 +9,12 @@ import {
   PACKET,
 } from './brachioplexus-codec.ts';
 
-export interface BrachioplexusAddress {
-  host: string;
-  port: number;
-  listenHost: string;
-  feedbackPort: number;
+/** Carries the link's datagrams: a UDP socket, or memory in simulated time. */
+export interface BrachioplexusWire {
+  /** Resolves when listening; `receive` gets every datagram, and whether the arm's host sent it. */
+  open(receive: (bytes: Uint8Array, isFromArm: boolean) => void): Promise<void>;
+  send(bytes: Uint8Array, length: number): void;
+  close(): void;
 }
 
 /** A buffer is not written again while the system may still be reading it. */
@@ -34,39 +32,21 @@ export class BrachioplexusLink {
   refused = 0;
   lastRefusal = '';
   readonly #clock: Clock;
-  readonly #address: BrachioplexusAddress;
-  readonly #socket: Socket = createSocket('udp4');
+  readonly #wire: BrachioplexusWire;
   readonly #in = emptyBrachioplexus();
   readonly #buffers = Array.from({ length: BUFFERS }, () => Buffer.alloc(BRACHIOPLEXUS_MAX_BYTES));
-  #peer = '';
   #sent = 0;
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(address: BrachioplexusAddress, clock: Clock) {
-    this.#address = address;
+  constructor(wire: BrachioplexusWire, clock: Clock) {
+    this.#wire = wire;
     this.#clock = clock;
   }
 
   /** Listens, and calls `beat` every 15 ms from then on. */
   async open(beat: () => void): Promise<void> {
-    const { host, listenHost, feedbackPort } = this.#address;
-    try {
-      this.#peer = (await lookup(host, { family: 4 })).address;
-    } catch (cause) {
-      const hint = 'Give a name this machine can resolve, or an address (robot.options.host).';
-      throw new TeleopError('name-unresolved', `the arm's host "${host}" has no IPv4 address`, {
-        hint,
-        cause,
-      });
-    }
-    await new Promise<void>((resolve, reject) => {
-      this.#socket.once('error', (error: NodeJS.ErrnoException) => reject(bindError(this.#address, error)));
-      this.#socket.bind(feedbackPort, listenHost, resolve);
-    });
-    this.#socket.removeAllListeners('error');
-    this.#socket.on('error', () => {});
-    this.#socket.on('message', (bytes, from) => this.#receive(bytes, from.address));
+    await this.#wire.open((bytes, isFromArm) => this.#receive(bytes, isFromArm));
     this.#timer = setInterval(beat, BRACHIOPLEXUS_PERIOD_MS);
   }
 
@@ -81,21 +61,19 @@ export class BrachioplexusLink {
   send(packet: BrachioplexusPacket): void {
     if (this.#closed) return;
     const buffer = this.#buffers[this.#sent++ % BUFFERS]!;
-    const length = encodeBrachioplexus(packet, buffer);
-    this.#socket.send(buffer, 0, length, this.#address.port, this.#peer, noTrouble);
+    this.#wire.send(buffer, encodeBrachioplexus(packet, buffer));
   }
 
-  /** After what was sent last has left. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     clearInterval(this.#timer);
-    setImmediate(() => this.#socket.close());
+    this.#wire.close();
   }
 
-  #receive(bytes: Uint8Array, from: string): void {
+  #receive(bytes: Uint8Array, isFromArm: boolean): void {
     const packet = this.#in;
-    const refusal = from === this.#peer ? decodeBrachioplexus(bytes, bytes.length, packet) : 'unknown-source';
+    const refusal = isFromArm ? decodeBrachioplexus(bytes, bytes.length, packet) : 'unknown-source';
     if (refusal !== null) return this.#refuse(refusal);
     if (packet.type === PACKET.feedback) {
       this.feedback.positions.set(packet.positions);
@@ -109,20 +87,4 @@ export class BrachioplexusLink {
     this.refused++;
     this.lastRefusal = reason;
   }
-}
-
-/** Nobody there shows in the feedback that does not come. */
-const noTrouble = (): void => {};
-
-function bindError(
-  { listenHost, feedbackPort }: BrachioplexusAddress,
-  error: NodeJS.ErrnoException,
-): TeleopError {
-  const taken = error.code === 'EADDRINUSE';
-  const what = taken ? 'the port is in use' : error.message;
-  const message = `UDP ${listenHost}:${feedbackPort} for the arm's feedback cannot be opened: ${what}`;
-  const hint = taken
-    ? 'Is brachIOplexus or another robot process running? The port is robot.options.feedbackPort.'
-    : 'Check robot.options.listenHost.';
-  return new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, { hint, cause: error });
 }

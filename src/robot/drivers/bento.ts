@@ -14,7 +14,8 @@ import {
 import { type BentoConfig, bentoConfig } from '../bento/config.ts';
 import { VelocityLaw } from '../bento/velocity-law.ts';
 import { emptyBrachioplexus, MOTOR, PACKET } from '../buses/brachioplexus-codec.ts';
-import { BrachioplexusLink } from '../buses/brachioplexus-link.ts';
+import { BrachioplexusLink, type BrachioplexusWire } from '../buses/brachioplexus-link.ts';
+import { brachioplexusUdp } from '../buses/brachioplexus-udp.ts';
 import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
 
 const JOINTS = JOINT_NAMES.length;
@@ -26,7 +27,7 @@ const SCENE_REPEAT_MS = 2000;
  * brachIOplexus' side of the Virtual Bento: position targets become speeds and directions, sent every 15 ms whatever
  * happens. A model of four joints drives the hand by the gripper, one of five as its last joint.
  */
-class BentoDriver implements Driver {
+export class BentoDriver implements Driver {
   readonly #config: BentoConfig;
   readonly #clock: Clock;
   readonly #link: BrachioplexusLink;
@@ -43,11 +44,11 @@ class BentoDriver implements Driver {
   #calledNs = 0;
   #disposed = false;
 
-  constructor(config: BentoConfig, model: RobotModel, clock: Clock) {
+  constructor(config: BentoConfig, model: RobotModel, clock: Clock, wire: BrachioplexusWire) {
     this.#config = config;
     this.#clock = clock;
     this.#joints = model.joints.length;
-    this.#link = new BrachioplexusLink(config, clock);
+    this.#link = new BrachioplexusLink(wire, clock);
     this.#radSPerUnit = radSPerUnit(config.frameRate);
     const { shoulder, elbow, wristRotate, wristFlex, hand } = config.maxSpeeds;
     this.#law = new VelocityLaw({
@@ -222,7 +223,7 @@ const plugin: DriverPlugin<BentoConfig> = {
       throw new TeleopError('bad-model', `model "${model.name}" has ${length} joints, not a Bento arm's`, {
         hint: 'Use model bento (five joints) or bento-arm (four and the hand as gripper).',
       });
-    const driver = new BentoDriver(options, model, clock);
+    const driver = new BentoDriver(options, model, clock, brachioplexusUdp(options));
     try {
       await driver.open();
     } catch (error) {
