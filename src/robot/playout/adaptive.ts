@@ -1,5 +1,5 @@
 import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
-import { ClockSteps } from './adaptive/clock-steps.ts';
+import { ClockSteps, IMPLAUSIBLE_NS } from './adaptive/clock-steps.ts';
 import { Floor } from './adaptive/floor.ts';
 import { LateLedger } from './adaptive/late-ledger.ts';
 import { NeedMemory } from './adaptive/memory.ts';
@@ -20,8 +20,6 @@ const MAX_APPARENT_NS = 1e13;
 /** So many stamps in a row so far behind the newest belong to another clock relation. */
 const STRANGE_NS = NS_PER_S;
 const MAX_STRANGERS = 8;
-/** No command waits longer, whatever it claims. */
-const MAX_WAIT_NS = NS_PER_S;
 const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
 /** A gap that may prove a hole is not reacted to for so long. */
 const SUSPICION_NS = 250 * NS_PER_MS;
@@ -44,6 +42,11 @@ export class AdaptivePolicy implements PlayoutPolicy {
   readonly #floor: Floor;
   readonly #ledger: LateLedger;
   #memory: NeedMemory;
+  /**
+   * The longest that any command waits, whatever the stamps before it: the robot's own cap, and the largest fall of
+   * the apparent delay that is taken for the network's. docs/playout.md derives it.
+   */
+  readonly #longestWaitNs: number;
   #toleranceNs = 0;
   #triggerNs = 0;
   #holdNs = 0;
@@ -74,6 +77,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#floor = new Floor(parameters.floorMs);
     this.#ledger = new LateLedger(parameters);
     this.#memory = new NeedMemory(parameters, prior);
+    this.#longestWaitNs = parameters.capMs * NS_PER_MS + IMPLAUSIBLE_NS;
     this.#derive();
   }
 
@@ -134,7 +138,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
     // Overtaken: a newer command has told about the link already.
     else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
-    const dueNs = Math.min(atNs + this.#playNs, receivedNs + MAX_WAIT_NS);
+    this.#playNs = Math.min(this.#playNs, receivedNs - atNs + this.#longestWaitNs);
+    const dueNs = atNs + this.#playNs;
     this.#delayNs = dueNs - stampNs;
     return dueNs;
   }

@@ -5,7 +5,7 @@ const LEAST_STEP_NS = 4 * NS_PER_MS;
 /** Backward steps of the stamps are mistaken more easily (catching up, reordering) and hurt less. */
 const LEAST_UP_STEP_NS = 8 * NS_PER_MS;
 /** A fall of the apparent delay by this much from one command to the next is never the network. */
-const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
+export const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
 /** Commands that must bear out a step which did not show clearly at once. */
 const CONFIRMATIONS = 5;
 const REFINEMENTS = 8;
@@ -145,12 +145,15 @@ export class ClockSteps {
     this.#sinceGap = stampDeltaNs > 1.5 * periodNs ? 0 : this.#sinceGap + 1;
     this.steppedAtNs = Number.NaN;
     if (this.#isAnnounced) return this.#refine(apparentNs);
+    // First: taking a small step back must not hide a large one.
+    if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS) {
+      this.#undoNs = 0;
+      return this.#take(apparentNs, floorNs);
+    }
     if (this.#undoNs !== 0) {
       const undoneNs = this.#undo(apparentNs);
       if (undoneNs !== 0) return undoneNs;
     }
-    if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS)
-      return this.#take(apparentNs, floorNs);
     const periods = Math.max(1, Math.round(receiveDeltaNs / periodNs));
     // The stamps, not the arrivals, must account for the jump.
     const unevenNs = Math.min(0.3 * periodNs, 0.2 * Math.abs(jumpNs));
