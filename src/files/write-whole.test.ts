@@ -124,6 +124,7 @@ describe('a file written whole', () => {
           message.test(error.message) &&
           /^[A-Z].*\. FARHAND_STATE chooses another\.$/.test(error.hint),
       );
+    assert.throws(() => writeWhole(path.join(file, 'x'), '', PRIVATE), /its folder is a file/);
     assert.deepEqual(readdirSync(dir), ['settings.json']);
   });
 });

@@ -179,7 +179,8 @@ const REMEDIES: Record<string, readonly [why: string, remedy: string]> = {
 
 /** What a file system threw, in words; anything else as it is. */
 export function unwritable(file: string, cause: unknown, hint = ''): unknown {
-  const code = (cause as NodeJS.ErrnoException)?.code;
+  const { code: given, syscall } = (cause ?? {}) as NodeJS.ErrnoException;
+  const code = given === 'EEXIST' && syscall === 'mkdir' ? 'ENOTDIR' : given;
   if (cause instanceof TeleopError || typeof code !== 'string') return cause;
   if (code === 'EEXIST')
     return new TeleopError('file-unwritable', `${file} exists already`, {
