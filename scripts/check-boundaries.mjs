@@ -5,9 +5,23 @@ import path from 'node:path';
 const STAGES = ['input', 'mapping', 'wire', 'robot', 'camera', 'record', 'trace', 'fleet'];
 const MAY_IMPORT = {
   core: [],
-  ...Object.fromEntries(STAGES.map((stage) => [stage, ['core']])),
-  app: ['core', ...STAGES],
-  cli: ['core', 'app', 'input', 'mapping', 'trace', 'wire', 'robot', 'camera', 'record', 'fleet', 'sim'],
+  files: ['core'],
+  ...Object.fromEntries(STAGES.map((stage) => [stage, ['core', 'files']])),
+  app: ['core', 'files', ...STAGES],
+  cli: [
+    'core',
+    'files',
+    'app',
+    'input',
+    'mapping',
+    'trace',
+    'wire',
+    'robot',
+    'camera',
+    'record',
+    'fleet',
+    'sim',
+  ],
 };
 const WEB_MAY_IMPORT = ['src/core/', 'src/mapping/', 'src/wire/codecs/', 'src/input/codecs/'];
 // Browser-safe: nothing of Node's.
@@ -55,6 +69,8 @@ for (const file of files) {
       !MAY_IMPORT[owner]?.includes(stage)
     )
       problems.push(`${file}: ${owner} may not import ${to}`);
+    if (stage === 'files' && !isTest && BROWSER_SAFE.some((p) => file.startsWith(p)))
+      problems.push(`${file}: ${to} is not browser-safe`);
     if (file.startsWith('web/') && to.startsWith('src/') && !WEB_MAY_IMPORT.some((p) => to.startsWith(p)))
       problems.push(`${file}: the page may not import ${to}`);
     if (!isTest && owner !== null && PLUGIN_FOLDERS.some((p) => to.startsWith(p)))

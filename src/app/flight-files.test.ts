@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
-import { FlightFiles } from './flight-files.ts';
+import { byAge, FlightFiles } from './flight-files.ts';
 import { loadRig } from './rig.ts';
 import { loadModel } from './robot-models.ts';
 
@@ -29,7 +29,60 @@ const linesOf = (file: string) =>
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+/** What a file tells by itself of when it was written: its last cycle. */
+const lastCycle = (dir: string, name: string) => linesOf(path.join(dir, name)).at(-1)!['robotNs'] as number;
+
 describe('flight files', () => {
+  it('of one millisecond: the newest are kept, and names sort by age', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
+    const dir = folder();
+    const { recorder, files, fly } = setUp(dir);
+    const COUNT = 130;
+    for (let n = 0; n < COUNT; n++) {
+      fly();
+      files.onTransition({ ...stop, flight: recorder.freeze() });
+    }
+    const names = readdirSync(dir).sort();
+    const cycles = names.map((name) => lastCycle(dir, name));
+    assert.deepEqual(
+      cycles,
+      Array.from({ length: 20 }, (_, i) => COUNT - 19 + i),
+    );
+  });
+
+  it('of older versions are the older ones, whatever their numbers', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
+    const dir = folder();
+    const old = ['', '-2', '-3', '-9', '-10', '-11', '-100'].map(
+      (number) => `flight-20260101-000000000${number}-stopped.jsonl`,
+    );
+    assert.deepEqual([...old].reverse().sort(byAge), old);
+    for (const name of old) writeFileSync(path.join(dir, name), '');
+    const { recorder, files, fly } = setUp(dir);
+    for (let n = 0; n < 18; n++) {
+      fly();
+      files.onTransition({ ...stop, flight: recorder.freeze() });
+    }
+    const names = readdirSync(dir);
+    assert.equal(names.length, 20);
+    assert.deepEqual(
+      old.map((name) => names.includes(name)),
+      [false, false, false, false, false, true, true],
+    );
+  });
+
+  it('keeps the newest also when the wall clock was set back', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.UTC(2026, 0, 1) });
+    const dir = folder();
+    for (let n = 10; n < 30; n++) writeFileSync(path.join(dir, `flight-203001${n}-000000000-hold.jsonl`), '');
+    const { recorder, files, fly } = setUp(dir);
+    fly();
+    files.onTransition({ ...stop, to: 'hold', flight: recorder.freeze() });
+    const names = readdirSync(dir);
+    assert.equal(names.length, 20);
+    assert.ok(names.some((name) => name.startsWith('flight-20260101-')));
+  });
+
   it('hold the cause and the cycles before it, and free the recorder for the next', () => {
     const dir = folder();
     const { recorder, files, fly } = setUp(dir);

@@ -1,12 +1,15 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../core/robot-model.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Rig } from './rig.ts';
 
 /** Older files give way to newer ones; holds, which a clutch makes many of, to holds only. */
 const MAX_FILES = 20;
-const NAME = /^flight-\d{8}-\d{9}(-\d+)?-(hold|stopped|failed)\.jsonl$/;
+/** Stamp, and the number within its millisecond; without one in files of older versions, which is the first. */
+const NAME = /^flight-(\d{8}-\d{9})(?:-(\d+))?-(hold|stopped|failed)\.jsonl$/;
 
 interface FlightCause {
   robotNs: number | null;
@@ -17,8 +20,8 @@ interface FlightCause {
 
 /**
  * Writes what the robot did before it stopped or held, one JSON line per control cycle after a line about the cause, to
- * `flight-<stamp>-<hold, stopped or failed>.jsonl` in the trace folder. Main thread; trouble with the disk is said once
- * and changes nothing else.
+ * `flight-<stamp>-<number>-<hold, stopped or failed>.jsonl` in the trace folder. Main thread; trouble with the disk is
+ * reported once and changes nothing else.
  */
 export class FlightFiles {
   readonly #recorder: FlightRecorder;
@@ -26,7 +29,7 @@ export class FlightFiles {
   readonly #about: object;
   /** Of the file before: what lies between is too little when two transitions follow each other closely. */
   #earlier: FlightRecord[] = [];
-  #complained = false;
+  #trouble = '';
   #failed = false;
 
   constructor(rig: Rig, model: RobotModel, buffer: SharedArrayBuffer) {
@@ -39,6 +42,11 @@ export class FlightFiles {
       joints: model.joints.map(({ name }) => name),
       controlHz: rig.robot.controlHz,
     };
+  }
+
+  /** Why a record was not written, the last time that happened; empty without a reason. */
+  get trouble(): string {
+    return this.#trouble;
   }
 
   /** Called for every transition; those that kept a record have its number. */
@@ -62,27 +70,42 @@ export class FlightFiles {
     const lines = [{ ...this.#about, ...cause }, ...records];
     const text = lines.map((line) => JSON.stringify(line)).join('\n');
     try {
-      mkdirSync(this.#dir, { recursive: true });
       const kind = cause.to === '' ? 'failed' : cause.to;
-      writeFileSync(this.#freePath(kind), `${text}\n`, { flag: 'wx' });
-      this.#dropOldest(kind === 'hold');
+      const file = this.#freePath(kind);
+      writeWhole(file, `${text}\n`, { folderMode: 0o755, replace: false, durable: false });
+      this.#dropOldest(kind === 'hold', path.basename(file));
     } catch (error) {
-      if (!this.#complained) console.error(`farhand: no flight record written: ${(error as Error).message}`);
-      this.#complained = true;
+      if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error;
+      const isNew = this.#trouble === '';
+      const hint = error instanceof TeleopError ? ` ${error.hint}` : '';
+      this.#trouble = `No flight record written: ${(error as Error).message}.${hint}`;
+      if (isNew) console.error(`farhand: ${this.#trouble}`);
     }
   }
 
   #freePath(kind: string): string {
     const stamp = new Date().toISOString().slice(0, 23).replaceAll(/[-:.]/g, '').replace('T', '-');
-    const taken = new Set(readdirSync(this.#dir));
-    let name = `flight-${stamp}-${kind}.jsonl`;
-    for (let n = 2; taken.has(name); n++) name = `flight-${stamp}-${n}-${kind}.jsonl`;
-    return path.join(this.#dir, name);
+    const places = this.#names().filter((name) => NAME.exec(name)?.[1] === stamp);
+    const number = 1 + Math.max(0, ...places.map(numberOf));
+    return path.join(this.#dir, `flight-${stamp}-${String(number).padStart(4, '0')}-${kind}.jsonl`);
   }
 
-  #dropOldest(holds: boolean): void {
-    const isOurs = (name: string) => NAME.test(name) && name.endsWith('-hold.jsonl') === holds;
-    const names = readdirSync(this.#dir).filter(isOurs);
-    for (const name of names.sort().slice(0, -MAX_FILES)) rmSync(path.join(this.#dir, name), { force: true });
+  #names(): string[] {
+    return existsSync(this.#dir) ? readdirSync(this.#dir).filter((name) => NAME.test(name)) : [];
   }
+
+  /** Never the one just written: the wall clock may have been set back. */
+  #dropOldest(holds: boolean, written: string): void {
+    const names = this.#names().filter((name) => name.endsWith('-hold.jsonl') === holds && name !== written);
+    const oldest = names.sort(byAge).slice(0, -(MAX_FILES - 1));
+    for (const name of oldest) rmSync(path.join(this.#dir, name), { force: true });
+  }
+}
+
+const numberOf = (name: string): number => Number(NAME.exec(name)?.[2] ?? 1);
+
+/** Oldest first, by stamp and then by number: `-2-` comes before `-10-`. */
+export function byAge(a: string, b: string): number {
+  const [stampA = '', stampB = ''] = [a, b].map((name) => NAME.exec(name)?.[1]);
+  return stampA < stampB ? -1 : stampA > stampB ? 1 : numberOf(a) - numberOf(b);
 }

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { writeWhole } from '../files/write-whole.ts';
 import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
 
 const FORMAT = 'farhand-networks/1';
@@ -36,16 +37,12 @@ export function loadPriors(folder = stateFolder()): Priors {
   return priors;
 }
 
-/** Writes the file anew and moves it into place, so that a crash leaves the old one or the new one. */
 export function keepPrior(name: string, prior: PriorJson, folder = stateFolder()): void {
   const { [name]: _, ...others } = readNetworks(folder);
   const recent = Object.entries(others).slice(-(MAX_NETWORKS - 1));
   const networks = Object.fromEntries([...recent, [name, prior]]);
-  mkdirSync(folder, { recursive: true });
-  const file = fileOf(folder);
-  const fresh = `${file}.${process.pid}`;
-  writeFileSync(fresh, `${JSON.stringify({ format: FORMAT, networks }, null, 1)}\n`);
-  renameSync(fresh, file);
+  const text = `${JSON.stringify({ format: FORMAT, networks }, null, 1)}\n`;
+  writeWhole(fileOf(folder), text, { folderMode: 0o755, hint: 'FARHAND_STATE=FOLDER chooses another one.' });
 }
 
 function readNetworks(folder: string): Record<string, unknown> {

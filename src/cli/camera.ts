@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { newsText, startCameraThread } from '../app/camera/cameras.ts';
@@ -9,6 +9,7 @@ import { loadModel } from '../app/robot-models.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { Percentiles } from '../core/percentiles.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { onEndRequest, parentChannel } from './process.ts';
@@ -104,7 +105,7 @@ function show(watch: CameraWatch, json: boolean): void {
 function keep(watch: CameraWatch, folder: string, round: number): void {
   for (const camera of watch.cache.cameras()) {
     const file = path.join(folder, `${camera}-${String(round).padStart(4, '0')}.jpg`);
-    writeFileSync(file, watch.cache.newest(camera)!.bytes);
+    writeWhole(file, watch.cache.newest(camera)!.bytes);
   }
 }
 

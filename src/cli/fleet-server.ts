@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { openAuthority, serverAccounts } from '../app/fleet/authority.ts';
 import { makeRouteCertificate } from '../app/fleet/route-certificates.ts';
@@ -10,6 +10,7 @@ import {
 } from '../app/fleet/server-config.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
+import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 
@@ -74,7 +75,7 @@ export async function writeServer(given: Given): Promise<number> {
       account: fleetAccountOf(known),
     };
   const file = path.join(folder, 'server.conf');
-  writeFileSync(file, serverConfig(settings), { mode: 0o600 });
+  writeWhole(file, serverConfig(settings), PRIVATE);
   console.log(`${file}: written. Start it in that folder: \`nats-server -c server.conf\`.`);
   return 0;
 }

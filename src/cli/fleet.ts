@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { createAudit, createRobotAudit } from '../app/fleet/audit.ts';
@@ -19,6 +19,7 @@ import { startServer } from '../app/fleet/server-process.ts';
 import { rewriteServers } from '../app/fleet/server-rewrite.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
+import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
@@ -160,9 +161,7 @@ async function init(given: Given): Promise<number> {
   const file = path.join(authority.folder, 'server.conf');
   const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given), ...tls };
   const storeDir = storeOf(given);
-  writeFileSync(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), {
-    mode: 0o600,
-  });
+  writeWhole(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), PRIVATE);
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
   console.log(`keys           ${authority.folder}  (keep them to yourself)`);
   console.log(`administrator  ${admin}`);
@@ -281,8 +280,6 @@ async function write(
   who: { name: string; role: FleetRole; robots: readonly string[]; seconds: number },
   out = path.join(authority.folder, `${who.name}.creds`),
 ): Promise<string> {
-  mkdirSync(path.dirname(out), { recursive: true });
-  writeFileSync(out, await issue(authority, who, Date.now() / 1000), { mode: 0o600 });
-  chmodSync(out, 0o600);
+  writeWhole(out, await issue(authority, who, Date.now() / 1000), { ...PRIVATE, folderMode: 0o755 });
   return out;
 }

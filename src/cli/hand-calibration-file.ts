@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { TeleopError } from '../core/errors.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import type { HandCalibration } from '../mapping/retarget/calibration.ts';
 import type { Given } from './arguments.ts';
 
@@ -8,11 +9,11 @@ import type { Given } from './arguments.ts';
 export function writeGains(given: Given, model: string, found: HandCalibration): string {
   const rig = given.values['rig'];
   if (typeof rig === 'string') {
-    writeAtomically(rig, withGains(rig, ['operator', 'hand'], found));
+    writeWhole(rig, withGains(rig, ['operator', 'hand'], found));
     return rig;
   }
   const file = String(given.values['out'] ?? `${model}.gains.yaml`);
-  writeAtomically(file, withGains(file, [], found));
+  writeWhole(file, withGains(file, [], found));
   return file;
 }
 
@@ -33,19 +34,4 @@ function withGains(file: string, under: readonly string[], found: HandCalibratio
   for (const key of ['gain', 'biasRad'] as const)
     for (const [name, value] of Object.entries(found[key])) document.setIn([...under, key, name], value);
   return document.toString();
-}
-
-/** Whoever reads the file meanwhile sees the old one or the new one. */
-function writeAtomically(file: string, text: string): void {
-  const unfinished = `${file}.${process.pid}.tmp`;
-  try {
-    writeFileSync(unfinished, text);
-    renameSync(unfinished, file);
-  } catch (cause) {
-    rmSync(unfinished, { force: true });
-    throw new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Choose a folder you may write to.',
-      cause,
-    });
-  }
 }

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
 import { createPolicy, POLICY_TEXTS } from '../robot/playout/policy.ts';
 import { appliedCsv } from '../robot/playout/replay/applied-csv.ts';
@@ -198,14 +199,4 @@ function traceFiles(directory: string): string[] {
   return names.sort().map((name) => path.join(directory, name));
 }
 
-function writeText(file: string, text: string): void {
-  try {
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `${file} cannot be written`, {
-      hint: 'Name a file in a directory you may write to.',
-      cause,
-    });
-  }
-}
+const writeText = (file: string, text: string): void => writeWhole(file, text, { folderMode: 0o755 });

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { packageRoot } from '../app/paths.ts';
 import { loadRig } from '../app/rig.ts';
 import { type ServiceUnit, unitName, unitText } from '../app/service/unit.ts';
 import { TeleopError } from '../core/errors.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 
 const ROLES = ['robot', 'operator', 'console'] as const;
@@ -99,15 +100,10 @@ function fleetOf({ values: { fleet, creds } }: Given, role: ServiceUnit['role'])
 const isRole = (name: string | undefined): name is ServiceUnit['role'] => ROLES.some((role) => role === name);
 
 function install(file: string, text: string): void {
-  try {
-    mkdirSync(path.dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `${file} cannot be written`, {
-      hint: 'Run it with sudo, or see what it would do: --dry-run.',
-      cause,
-    });
-  }
+  writeWhole(file, text, {
+    folderMode: 0o755,
+    hint: 'Run it with sudo, or see what it would do: --dry-run.',
+  });
 }
 
 function run(program: string, args: readonly string[]): void {

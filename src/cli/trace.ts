@@ -1,6 +1,6 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
+import { openDraft } from '../files/write-whole.ts';
 import { differences } from '../trace/diff.ts';
 import { diffText } from '../trace/diff-text.ts';
 import { reportPage } from '../trace/html/page.ts';
@@ -99,29 +99,19 @@ async function writeOut(
   out: string,
   write: (put: (text: string) => void) => void | Promise<void>,
 ): Promise<void> {
-  let fd = -1;
   let waiting = '';
-  const flush = () => {
-    const bytes = Buffer.from(waiting);
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-    waiting = '';
-  };
+  const draft = openDraft(out);
   try {
-    fd = openSync(out, 'w');
     await write((text) => {
       waiting += text;
-      if (waiting.length >= CHUNK_CHARS) flush();
+      if (waiting.length < CHUNK_CHARS) return;
+      draft.write(waiting);
+      waiting = '';
     });
-    flush();
-  } catch (cause) {
-    if (cause instanceof TeleopError || typeof (cause as NodeJS.ErrnoException).code !== 'string')
-      throw cause;
-    throw new TeleopError('file-unwritable', `${out} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Name a file in a directory that exists and that you may write to.',
-      cause,
-    });
+    draft.write(waiting);
+    draft.commit();
   } finally {
-    if (fd >= 0) closeSync(fd);
+    draft.discard();
   }
 }
 

@@ -1,7 +1,8 @@
-import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo } from '../core/recording.ts';
+import { writeWhole } from '../files/write-whole.ts';
 import { readInfo, type Sidecar, sidecarOf } from './reader.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
@@ -48,15 +49,7 @@ export async function labelEpisode(file: string, said: Sidecar): Promise<void> {
   const { label, task } = await readInfo(file);
   const beside = sidecarOf(file);
   const text = `${JSON.stringify({ label, task, ...said }, null, 2)}\n`;
-  try {
-    writeFileSync(`${beside}.part`, text);
-    renameSync(`${beside}.part`, beside);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `${beside} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Free space on the disk and make the folder one this user may write to.',
-      cause,
-    });
-  }
+  writeWhole(beside, text);
 }
 
 /** `YYYYMMDD-HHMMSS-<3 digits>`, UTC; the digits tell episodes of one second apart. */

@@ -3,7 +3,7 @@ import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
 import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
-import { syncFolderOf } from './mcap/file-writer.ts';
+import { syncFolderOf, unwritable } from '../files/write-whole.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
 import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';
 import type { Scanned } from './mcap/scan.ts';
@@ -12,6 +12,8 @@ import { episodeId } from './reader.ts';
 import { parseJson, RowAssembler } from './rows.ts';
 import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
+
+const ELSEWHERE = 'Or recover to another disk with --output FILE.';
 
 export interface RecoveredEpisode extends Scanned {
   path: string;
@@ -38,7 +40,7 @@ export function recoverEpisode(file: string, into: string, version: string): Rec
     return named(draft, into, episode, found);
   } catch (cause) {
     rmSync(draft, { force: true });
-    throw unwritable(into, cause);
+    throw unwritable(into, cause, ELSEWHERE);
   }
 }
 
@@ -56,7 +58,7 @@ export function finishEpisode(part: string, version: string): RecoveredEpisode {
     rmSync(part);
     return recovered;
   } catch (cause) {
-    throw unwritable(into, cause);
+    throw unwritable(into, cause, ELSEWHERE);
   }
 }
 
@@ -65,15 +67,6 @@ function named(from: string, into: string, episode: EpisodeTally, found: Scanned
   syncFolderOf(into);
   const { rows, durationS, lostRows } = episode;
   return { ...found, path: into, rows, durationS, lostRows };
-}
-
-/** What the file system threw, in words; anything else as it is. */
-function unwritable(file: string, cause: unknown): unknown {
-  if (cause instanceof TeleopError || typeof (cause as NodeJS.ErrnoException).code !== 'string') return cause;
-  return new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
-    hint: 'Free space on the disk, or recover to another one with --output FILE.',
-    cause,
-  });
 }
 
 const hooksOf = (episode: EpisodeTally, id: string): RecoverHooks => ({

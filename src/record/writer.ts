@@ -1,7 +1,8 @@
 import { renameSync } from 'node:fs';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../core/recording.ts';
 import { TRACE_FIELDS, type TraceRecord } from '../core/trace-record.ts';
-import { McapFileWriter, syncFolderOf } from './mcap/file-writer.ts';
+import { syncFolderOf } from '../files/write-whole.ts';
+import { McapFileWriter } from './mcap/file-writer.ts';
 import {
   CAMERA_TOPIC,
   EPISODE_METADATA,

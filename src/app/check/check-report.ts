@@ -1,6 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { TeleopError } from '../../core/errors.ts';
 import type { Percentiles } from '../../core/percentiles.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import type { Feel } from '../../trace/feel.ts';
 import { reportText } from '../../trace/report-text.ts';
 import { wireVerdict } from './advice.ts';
@@ -25,15 +24,9 @@ export function reportFiles(tracePath: string): ReportFiles {
 /** Writes the report beside its trace, for people and for programs. */
 export function writeReport(result: CheckResult): ReportFiles {
   const files = reportFiles(result.tracePath);
-  try {
-    writeFileSync(files.text, checkText(result));
-    writeFileSync(files.json, `${JSON.stringify(checkJson(result), null, 2)}\n`);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `the report cannot be written: ${(cause as Error).message}`, {
-      hint: 'Name another folder for the trace and its reports: trace.dir=FOLDER.',
-      cause,
-    });
-  }
+  const options = { hint: 'trace.dir=FOLDER puts the trace and its reports elsewhere.' };
+  writeWhole(files.text, checkText(result), options);
+  writeWhole(files.json, `${JSON.stringify(checkJson(result), null, 2)}\n`, options);
   return files;
 }
 

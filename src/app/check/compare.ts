@@ -1,6 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import { compareTransports, type TransportComparison } from '../compare-transports.ts';
 import { loadRig } from '../rig.ts';
 import type { CheckOptions } from './check.ts';
@@ -69,14 +69,9 @@ function writeComparison(dir: string, result: object): string {
   const stamp = new Date().toISOString().replace(/[-:]/g, '').slice(0, 15);
   const folder = dir === '' ? '.' : dir;
   const file = path.join(folder, `transports_${stamp}.check.json`);
-  try {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, `${JSON.stringify(result, null, 2)}\n`);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Name another folder: trace.dir=FOLDER.',
-      cause,
-    });
-  }
+  writeWhole(file, `${JSON.stringify(result, null, 2)}\n`, {
+    folderMode: 0o755,
+    hint: 'trace.dir=FOLDER writes elsewhere.',
+  });
   return file;
 }

@@ -127,10 +127,10 @@ function tokenOf(request: IncomingMessage): string | null {
 
 /** Kept between starts, so that an open page finds its way back to a console that was restarted. */
 function keptToken(file: string): string {
-  const kept = readIfThere(file)?.trim() ?? '';
-  if (TOKEN.test(kept)) return kept;
   const token = newToken();
   try {
+    const kept = readIfThere(file)?.trim() ?? '';
+    if (TOKEN.test(kept)) return kept;
     writePrivate(file, `${token}\n`);
   } catch {
     // Then open pages have to be loaded anew after a restart.

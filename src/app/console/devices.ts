@@ -54,15 +54,22 @@ export class DeviceStore {
     this.#nowMs = nowMs;
   }
 
-  /** Those that have not expired. */
+  /** Those that have not expired; as last read while the file cannot be. */
   list(): readonly Device[] {
-    const writtenMs = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? -1;
-    if (writtenMs !== this.#readMs) {
-      const parsed = fileSchema.safeParse(jsonOrNull(readIfThere(this.#file)));
-      this.#devices = parsed.success ? parsed.data.devices : [];
-      this.#readMs = writtenMs;
+    try {
+      this.#read();
+    } catch (error) {
+      if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error;
     }
     return this.#devices.filter((device) => Date.parse(device.expiresAt) > this.#nowMs());
+  }
+
+  #read(): void {
+    const writtenMs = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? -1;
+    if (writtenMs === this.#readMs) return;
+    const parsed = fileSchema.safeParse(jsonOrNull(readIfThere(this.#file)));
+    this.#devices = parsed.success ? parsed.data.devices : [];
+    this.#readMs = writtenMs;
   }
 
   /** The token is told once, here; only its hash is kept. The oldest gives way when there are too many. */
@@ -77,6 +84,8 @@ export class DeviceStore {
       createdAt: new Date(nowMs).toISOString(),
       expiresAt: new Date(nowMs + DEVICE_DAYS * DAY_MS).toISOString(),
     };
+    // Throws where the file cannot be read: what is not known must not be overwritten.
+    this.#read();
     this.#write([...this.list(), device].slice(-MAX_DEVICES));
     return { device, token };
   }
@@ -96,6 +105,7 @@ export class DeviceStore {
 
   /** By id or name; how many were forgotten. */
   forget(idOrName: string): number {
+    this.#read();
     const devices = this.list();
     const kept = devices.filter(({ id, name }) => id !== idOrName && name !== idOrName);
     if (kept.length < devices.length) this.#write(kept);

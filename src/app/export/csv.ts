@@ -1,6 +1,6 @@
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { TeleopError } from '../../core/errors.ts';
+import { unwritable, writeWhole } from '../../files/write-whole.ts';
 import { csvHeader, csvLine, csvRow } from '../../record/csv/csv.ts';
 import { type EpisodeSource, openSource } from './sources.ts';
 
@@ -18,7 +18,6 @@ export async function exportCsv(dir: string, source: EpisodeSource, pictures: bo
   try {
     mkdirSync(dir, { recursive: true });
     const lines = [csvHeader(info), ...rows.map((row) => csvRow(info, row))].map(csvLine);
-    writeFileSync(`${file}.tmp`, lines.join(''));
     let count = 0;
     for (const camera of pictures ? info.cameras : []) {
       const folder = path.join(dir, info.id, camera);
@@ -28,13 +27,9 @@ export async function exportCsv(dir: string, source: EpisodeSource, pictures: bo
         count++;
       }
     }
-    renameSync(`${file}.tmp`, file);
+    writeWhole(file, lines.join(''));
     return { id: info.id, file, rows: rows.length, pictures: count };
   } catch (cause) {
-    if (cause instanceof TeleopError) throw cause;
-    throw new TeleopError('file-unwritable', `${file} cannot be written: ${(cause as Error).message}`, {
-      hint: 'Free space on the disk, or choose a folder this user may write to.',
-      cause,
-    });
+    throw unwritable(file, cause);
   }
 }

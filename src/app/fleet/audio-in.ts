@@ -1,7 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
-import { TeleopError } from '../../core/errors.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import { AUDIO } from './audio-source.ts';
 
 const HOST = '127.0.0.1';
@@ -31,15 +29,7 @@ export class AudioIn {
     this.#port = port;
     this.#socket = createSocket('udp4');
     this.#socket.on('error', () => {});
-    try {
-      mkdirSync(path.dirname(sdpFile), { recursive: true });
-      writeFileSync(sdpFile, soundSdp(robot, port));
-    } catch (cause) {
-      throw new TeleopError('file-unwritable', `${sdpFile} cannot be written for a player of the sound`, {
-        hint: 'Leave --audio out, or make its folder writable.',
-        cause,
-      });
-    }
+    writeWhole(sdpFile, soundSdp(robot, port), { folderMode: 0o755, hint: 'Or leave --audio out.' });
   }
 
   take(rtp: Uint8Array): void {

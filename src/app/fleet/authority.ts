@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
+import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
 import { type FleetRole, permissionsOf, ROBOT_NAME } from '../../fleet/subjects.ts';
 import { loadJwt } from './nats-module.ts';
 
-const SECRET_MODE = 0o600;
 const FILE = 'authority.json';
 const UNLIMITED = {
   subs: -1,
@@ -41,7 +41,6 @@ export async function createAuthority(folder: string): Promise<Authority> {
       hint: 'Choose another folder. Keys that are replaced lock everybody out.',
     });
   const { createOperator, createAccount, encodeAccount, encodeOperator } = await loadJwt();
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [operator, account, system] = [createOperator(), createAccount(), createAccount()];
   const authority: Authority = {
     folder,
@@ -67,7 +66,7 @@ export function openAuthority(folder: string): Authority {
 }
 
 export function saveAuthority({ folder, ...kept }: Authority): void {
-  writeFileSync(path.join(folder, FILE), `${JSON.stringify(kept, null, 2)}\n`, { mode: SECRET_MODE });
+  writeWhole(path.join(folder, FILE), `${JSON.stringify(kept, null, 2)}\n`, PRIVATE);
 }
 
 export interface NewUser {

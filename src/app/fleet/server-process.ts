@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect as connectTcp } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../core/errors.ts';
+import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
 import { type Authority, serverAccounts } from './authority.ts';
 import { type ServerSettings, serverConfig } from './server-config.ts';
 
@@ -33,12 +33,11 @@ export async function startServer(
   within: readonly string[] = [],
 ): Promise<RunningServer> {
   const folder = path.join(authority.folder, 'servers', place.name);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = path.join(folder, 'server.conf');
   const write = async () => {
     const known = await serverAccounts(authority);
     const text = serverConfig({ ...place, ...known, storeDir: path.join(folder, 'store') });
-    writeFileSync(file, text, { mode: 0o600 });
+    writeWhole(file, text, PRIVATE);
   };
   await write();
   const [program, ...words] = [...within, 'nats-server', '-c', file];

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
 import { preloadText } from './server-config.ts';
 
 const PRELOAD = /^resolver_preload \{\n[^}]*\}/m;
@@ -15,12 +16,11 @@ export function rewriteServers(folder: string, accounts: Readonly<Record<string,
   return files.filter((file) => {
     const text = readFileSync(file, 'utf8');
     if (!PRELOAD.test(text)) return false;
-    writeFileSync(
-      `${file}.new`,
+    writeWhole(
+      file,
       text.replace(PRELOAD, () => preloadText(accounts)),
-      { mode: 0o600 },
+      PRIVATE,
     );
-    renameSync(`${file}.new`, file);
     return true;
   });
 }

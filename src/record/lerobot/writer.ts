@@ -2,6 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { syncFolderOf } from '../../files/write-whole.ts';
 import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
 import { dataColumns, type Values } from './columns.ts';
 import { clearLeftovers, lockDataset } from './dataset-folder.ts';
@@ -246,16 +247,12 @@ const evenSizes = (sizes: Record<string, PictureSize>): Record<string, PictureSi
 
 /** Renamed, and both the file and its new name are on the disk. */
 function moveSynced(from: string, to: string): void {
-  sync(from);
-  renameSync(from, to);
-  sync(path.dirname(to));
-}
-
-function sync(file: string): void {
-  const handle = openSync(file, 'r');
+  const handle = openSync(from, 'r');
   try {
     fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
+  renameSync(from, to);
+  syncFolderOf(to);
 }

@@ -1,5 +1,4 @@
 import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, writevSync } from 'node:fs';
-import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import { McapChunkBuilder, McapRecordBuilder } from '@mcap/core';
 import { type ChannelRecord, Opcode, PREFIX_BYTES, type SchemaRecord } from './records.ts';
@@ -281,16 +280,6 @@ export class McapFileWriter {
       this.#crc = crc32(part, this.#crc);
       this.#position += part.length;
     }
-  }
-}
-
-/** A name given in a folder outlives a loss of power only after this. */
-export function syncFolderOf(file: string): void {
-  const fd = openSync(path.dirname(file), 'r');
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
   }
 }
 

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { writeWhole } from '../../files/write-whole.ts';
 import type { Hand } from './hands.ts';
 
 const FORMAT = 'farhand-orca/1';
@@ -63,21 +64,10 @@ export function isWhole(range: PartialRanges[string] | undefined): range is Moto
   return widthRad >= MIN_RANGE_RAD && widthRad <= MAX_RANGE_RAD;
 }
 
-/** A crash leaves the old file or the new one. */
 export function saveRanges(file: string, hand: Hand, joints: PartialRanges): void {
-  const fresh = `${file}.${process.pid}`;
-  try {
-    const fd = openSync(fresh, 'w');
-    writeSync(fd, `${JSON.stringify({ format: FORMAT, hand: hand.name, joints }, null, 1)}\n`);
-    fsyncSync(fd);
-    closeSync(fd);
-    renameSync(fresh, file);
-  } catch (cause) {
-    throw new TeleopError('file-unwritable', `${file} cannot be written: ${String(cause)}`, {
-      hint: 'Choose a folder that exists and that you may write to.',
-      cause,
-    });
-  }
+  writeWhole(file, `${JSON.stringify({ format: FORMAT, hand: hand.name, joints }, null, 1)}\n`, {
+    hint: 'Choose a folder that exists and that you may write to.',
+  });
 }
 
 function jsonOf(text: string): unknown {

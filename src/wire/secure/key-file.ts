@@ -1,22 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  statSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
 
 /** A link key on disk: readable by its owner only, never printed, never part of an error message. */
 
@@ -107,19 +95,13 @@ export function readKeyFile(file: string, options: { allowExposed?: boolean } = 
 /** Writes all or nothing, mode 0600. Without `replace`, an existing file is an error. */
 export function writeKeyFile(file: string, entry: LinkKey, options: { replace?: boolean } = {}): void {
   if (entry.key.length !== KEY_BYTES || !isKeyName(entry.name)) throw new Error('not a key to be stored');
-  const folder = path.dirname(file);
   const key = Buffer.from(entry.key).toString('base64');
   const body = { format: FORMAT, name: entry.name, created_at: entry.createdAt, key };
-  const target = options.replace
-    ? path.join(folder, `.${path.basename(file)}.${randomBytes(6).toString('hex')}.tmp`)
-    : file;
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeNew(target, `${JSON.stringify(body)}\n`);
-    if (target !== file) moveOver(target, file);
-  } catch (cause) {
-    throw unwritable(file, cause as NodeJS.ErrnoException);
-  }
+  writeWhole(file, `${JSON.stringify(body)}\n`, {
+    ...PRIVATE,
+    replace: options.replace === true,
+    hint: 'FARHAND_KEYS=FOLDER chooses another key folder.',
+  });
 }
 
 /** Every *.key of the folder, by name; an unusable one with its problem. */
@@ -166,40 +148,6 @@ function readSmallFile(file: string): { text: string; mode: number } {
   } finally {
     if (fd !== null) closeSync(fd);
   }
-}
-
-function writeNew(file: string, text: string): void {
-  const fd = openSync(file, 'wx', 0o600);
-  try {
-    writeSync(fd, text);
-    fsyncSync(fd);
-  } catch (error) {
-    unlinkSync(file);
-    throw error;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-function moveOver(from: string, to: string): void {
-  try {
-    renameSync(from, to);
-  } catch (error) {
-    unlinkSync(from);
-    throw error;
-  }
-}
-
-function unwritable(file: string, cause: NodeJS.ErrnoException): TeleopError {
-  if (cause.code === 'EEXIST' && cause.syscall === 'open')
-    return new TeleopError('file-unwritable', `${file} exists already`, {
-      hint: 'Choose another name, or delete it if no machine uses that key any more.',
-      cause,
-    });
-  return new TeleopError('file-unwritable', `the key ${file} cannot be written: ${cause.code}`, {
-    hint: 'Check the folder and the free space; FARHAND_KEYS=FOLDER chooses another key folder.',
-    cause,
-  });
 }
 
 function unreadable(file: string, cause: NodeJS.ErrnoException): TeleopError {

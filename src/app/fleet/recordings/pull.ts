@@ -11,6 +11,7 @@ import {
 import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { TeleopError } from '../../../core/errors.ts';
+import { writeWhole } from '../../../files/write-whole.ts';
 import { type Recording, recordingNames } from '../../../fleet/recordings.ts';
 import { sidecarOf } from '../../../record/reader.ts';
 import { type ReadPoint, type RecordingTarget, START, sha256OfFile } from './target.ts';
@@ -52,7 +53,7 @@ export async function pullRecording(
     );
   }
   if (recording.label !== null)
-    writeFileSync(
+    writeWhole(
       sidecarOf(file),
       `${JSON.stringify({ label: recording.label, task: recording.task }, null, 2)}\n`,
     );

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { openTls } from '../../src/app/console/ca.ts';
+import { DeviceStore } from '../../src/app/console/devices.ts';
+import { type Authority, saveAuthority } from '../../src/app/fleet/authority.ts';
+import { makeRouteCertificate } from '../../src/app/fleet/route-certificates.ts';
+import { rewriteServers } from '../../src/app/fleet/server-rewrite.ts';
+import { keepPrior } from '../../src/app/network-memory.ts';
+import { writeGains } from '../../src/cli/hand-calibration-file.ts';
+import { TeleopError } from '../../src/core/errors.ts';
+import { writeWhole } from '../../src/files/write-whole.ts';
+import { labelEpisode } from '../../src/record/episodes.ts';
+import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
+import { EpisodeWriter } from '../../src/record/writer.ts';
+import { saveRanges } from '../../src/robot/orca/calibration-file.ts';
+import { HANDS } from '../../src/robot/orca/hands.ts';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { noSmallDisk, openSmallDisk, type SmallDisk } from '../small-disk.ts';
+
+const YEAR_MS = 365 * 24 * 3600e3;
+/** More than a page of the file system: what is cut off there lacks its end. */
+const LONG = 'x'.repeat(9000);
+
+interface Case {
+  name: string;
+  /** Writes the file, then a longer one over it. */
+  write: (dir: string, isFirst: boolean) => unknown;
+}
+
+const key = (name: string) => ({ name, key: createKey(), createdAt: '2026-01-01T00:00:00.000Z' });
+const users = (count: number): Authority['users'] =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, i) => [
+      `user-${i}`,
+      { publicKey: 'U'.repeat(56), role: 'operator', robots: ['*'], expires: i },
+    ]),
+  );
+const authority = (folder: string, count: number): Authority => ({
+  ...{ folder, operatorSeed: 'SO', accountSeed: 'SA', systemSeed: 'SS' },
+  ...{ operatorToken: 'token', systemToken: 'token', revoked: {}, users: users(count) },
+});
+const prior = { version: 1 as const, needsMs: [1, 2, 3], usualMs: 1 };
+const hand = HANDS[0]!;
+
+function episode(dir: string): string {
+  const file = path.join(dir, 'e.mcap');
+  const info = emptyInfo('e', 6, []);
+  const writer = new EpisodeWriter(file, startOf(info));
+  writer.row(rowOf(0, 6, new Map(), START_NS), START_NS, new Map());
+  writer.close({ ...info, rows: 1 });
+  return file;
+}
+
+const CASES: Case[] = [
+  {
+    name: 'a link key',
+    write: (dir) => writeKeyFile(path.join(dir, 'robot.key'), key('robot'), { replace: true }),
+  },
+  {
+    name: 'paired devices',
+    write: (dir, isFirst) => {
+      const store = new DeviceStore(dir);
+      store.add(isFirst ? 'tablet' : 'headset', 'operator');
+    },
+  },
+  {
+    name: 'the console’s authority and certificates',
+    write: (dir, isFirst) => openTls(dir, Date.UTC(2026, 0) + (isFirst ? 0 : 20 * YEAR_MS)),
+  },
+  { name: 'the fleet’s keys', write: (dir, isFirst) => saveAuthority(authority(dir, isFirst ? 1 : 100)) },
+  {
+    name: 'a server’s settings',
+    write: (dir, isFirst) => {
+      const file = path.join(dir, 'server.conf');
+      if (isFirst) writeFileSync(file, 'port: 4222\nresolver_preload {\n  A: "old"\n}\n');
+      else rewriteServers(dir, { A: LONG });
+    },
+  },
+  {
+    name: 'the certificates of a fleet’s routes',
+    write: (dir) => makeRouteCertificate(dir, dir, '127.0.0.1', Date.UTC(2026, 0)),
+  },
+  {
+    name: 'networks.json',
+    write: (dir, isFirst) => {
+      for (let i = 0; i < (isFirst ? 2 : 60); i++) keepPrior(`10.0.${i}.0/24`, prior, dir);
+    },
+  },
+  {
+    name: 'an ORCA calibration',
+    write: (dir, isFirst) => {
+      const joints = isFirst ? hand.joints.slice(0, 1) : hand.joints;
+      const ranges = joints.map(({ name }) => [name, { lowRad: -1, highRad: 1 }] as const);
+      saveRanges(path.join(dir, 'orca.calibration.json'), hand, Object.fromEntries(ranges));
+    },
+  },
+  {
+    name: 'gains in a rig',
+    write: (dir, isFirst) => {
+      const rig = path.join(dir, 'rig.yaml');
+      if (isFirst) writeFileSync(rig, `# ${LONG}\nname: mine\n`);
+      else
+        writeGains({ values: { rig }, words: [], overrides: [] }, 'orca', {
+          gain: { a: 1 },
+          biasRad: { a: 0 },
+        } as never);
+    },
+  },
+  {
+    name: 'the label of an episode',
+    write: (dir, isFirst) =>
+      isFirst
+        ? labelEpisode(episode(dir), { label: 'good' })
+        : labelEpisode(path.join(dir, 'e.mcap'), { label: LONG }),
+  },
+  {
+    name: 'a report',
+    write: (dir, isFirst) => writeWhole(path.join(dir, 'run.check.json'), isFirst ? '{}' : LONG),
+  },
+];
+
+/** All files of a folder with their content. */
+const contentOf = (dir: string): Record<string, string> =>
+  Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(path.join(dir, name), 'latin1')]));
+
+async function failureOf(operation: () => unknown): Promise<TeleopError> {
+  try {
+    await operation();
+  } catch (error) {
+    assert.ok(error instanceof TeleopError, String(error));
+    return error;
+  }
+  return assert.fail('it did not fail');
+}
+
+const skip = noSmallDisk();
+
+describe('on a full disk', { skip }, () => {
+  let disk: SmallDisk;
+  let dir = '';
+  before(async () => {
+    disk = await openSmallDisk(4 << 20);
+  });
+  after(() => disk?.close());
+
+  for (const { name, write } of CASES)
+    it(`${name} stays as it was, and the error says what to do`, async () => {
+      dir = mkdtempSync(path.join(disk.dir, 'case-'));
+      await write(dir, true);
+      const old = contentOf(dir);
+      disk.fill();
+      const { code, message, hint } = await failureOf(() => write(dir, false));
+      assert.equal(code, 'file-unwritable');
+      assert.match(message, /the disk is full \(ENOSPC\)/);
+      assert.ok(message.includes(dir), `${message} names the file`);
+      assert.match(hint, /Free space/);
+      assert.deepEqual(contentOf(dir), old);
+      disk.free();
+      await write(dir, false);
+      assert.notDeepEqual(contentOf(dir), old, 'and with space it is written');
+      rmSync(dir, { recursive: true });
+    });
+
+  it('a new key leaves nothing behind', async () => {
+    dir = path.join(disk.dir, 'keys');
+    mkdirSync(dir);
+    disk.fill();
+    const { message } = await failureOf(() => writeKeyFile(path.join(dir, 'new.key'), key('new')));
+    assert.match(message, /new\.key cannot be written: the disk is full/);
+    assert.deepEqual(readdirSync(dir), []);
+    disk.free();
+  });
+});
+
+describe('on a read-only disk', { skip }, () => {
+  it('files stay as they were, and the error says what to do', async () => {
+    const disk = await openSmallDisk(4 << 20);
+    try {
+      const dirs = CASES.map(() => mkdtempSync(path.join(disk.dir, 'case-')));
+      for (const [i, { write }] of CASES.entries()) await write(dirs[i]!, true);
+      disk.readOnly();
+      for (const [i, { write, name }] of CASES.entries()) {
+        const old = contentOf(dirs[i]!);
+        const { message, hint } = await failureOf(() => write(dirs[i]!, false));
+        assert.match(message, /the file system is read-only \(EROFS\)/, name);
+        assert.match(hint, /Choose a place/, name);
+        assert.deepEqual(contentOf(dirs[i]!), old, name);
+      }
+    } finally {
+      await disk.close();
+    }
+  });
+});

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+
+/** Who may write files by other means than `src/files/write-whole.ts`, and why a full disk costs them nothing. */
+const ALLOWED: Record<string, string> = {
+  'src/app/doctor/repair.ts': 'settings of the kernel, which are no files',
+  'src/app/export/csv.ts': 'pictures of an export; the table that names them comes last, whole',
+  'src/app/fleet/recordings/pull.ts': 'a download and its progress, checked by their SHA-256 and resumed',
+  'src/app/replay/local-robot.ts': 'a temporary file of one run',
+  'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',
+  'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are whole',
+};
+const WRITES =
+  /\b(writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream)\(|\bopen(Sync)?\([^)]*'[wa]\+?'/;
+
+const sources = (): string[] =>
+  readdirSync('src', { recursive: true, encoding: 'utf8' })
+    .map((name) => path.posix.join('src', name.replaceAll('\\', '/')))
+    .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
+
+describe('files', () => {
+  it('are replaced by one function, which leaves the old or the new content', () => {
+    const found = sources().filter((name) => WRITES.test(readFileSync(name, 'utf8')));
+    const others = found.filter((name) => name !== 'src/files/write-whole.ts');
+    assert.deepEqual(others.sort(), Object.keys(ALLOWED), 'use writeWhole, or say here why it is not needed');
+  });
+});
