@@ -2,7 +2,8 @@ import { existsSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo } from '../core/recording.ts';
-import { readInfo, type Sidecar, sidecarOf } from './reader.ts';
+import type { Sidecar } from './episode-schema.ts';
+import { readInfo, sidecarOf } from './reader.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
 /** Episodes that did not keep the limits go here, out of the way of an export. */
