@@ -9,8 +9,9 @@ import { loadRig } from '../src/app/rig.ts';
 import type { Telemetry } from '../src/core/telemetry.ts';
 import { createKey, writeKeyFile } from '../src/wire/secure/key-file.ts';
 import { launchChromium, noChromium } from './e2e/chromium.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './e2e/farhand.ts';
+import { farhand, type Running, startFarhand } from './e2e/farhand.ts';
 import { armOf } from './kinematics/poses.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** A loaded machine may stall a process this long; what is tested here is the path, not the watchdogs. */
 const PATIENCE = ['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'];

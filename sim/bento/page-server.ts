@@ -2,13 +2,15 @@ import { existsSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { type RawData, WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { isKnownHost, isOwnOrigin } from '../../src/app/console/access.ts';
 import { serveStatic } from '../../src/app/console/static-files.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import type { BentoPageRequest } from '../../src/core/bento-view.ts';
+import { EntryBoundary } from '../../src/core/entry-boundary.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { parseJson } from '../../src/core/parse-json.ts';
 import type { BentoSimulation } from './simulation.ts';
 
 const POSES_MS = 20;
@@ -18,7 +20,8 @@ const MAX_REQUEST_BYTES = 512;
 const MAX_BACKLOG_BYTES = 64 * 1024;
 const PAGE = '/bento.html';
 
-const request: z.ZodType<BentoPageRequest> = z.union([
+const boundary = new EntryBoundary('page of the arm');
+const request: z.ZodType<BentoPageRequest, unknown> = z.union([
   z.strictObject({ kind: z.literal('scene'), index: z.int().min(0).max(255) }),
   z.strictObject({
     kind: z.literal('control'),
@@ -92,24 +95,18 @@ function welcome(
   socket.on('error', () => {});
   socket.send(JSON.stringify(simulation.sceneMessage()));
   socket.on('message', (data) => {
-    const wish = parsed(data);
-    if (wish === null) return;
+    const wish = parseJson(String(data), request, MAX_REQUEST_BYTES);
+    if (typeof wish === 'string') return;
     drives ||= wish.kind === 'control';
-    ask(wish);
+    boundary.run(
+      () => ask(wish),
+      () => socket.close(1011, 'internal error'),
+    );
   });
   // A page that goes while a key is down has let go of it.
   socket.on('close', () => {
     if (drives) ask({ kind: 'control', states: [0, 0, 0, 0, 0], speeds: [0, 0, 0, 0, 0] });
   });
-}
-
-function parsed(data: RawData): BentoPageRequest | null {
-  try {
-    const { success, data: wish } = request.safeParse(JSON.parse(String(data)));
-    return success ? wish : null;
-  } catch {
-    return null;
-  }
 }
 
 function listen(http: ReturnType<typeof createServer>, port: number): Promise<void> {

@@ -3,6 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Telemetry } from '../core/telemetry.ts';
 import { encodeHello } from '../wire/codecs/desk.ts';
 import { writeFrame } from '../wire/codecs/frame.ts';
+import { parseTelemetry } from './operator/telemetry-schema.ts';
 import type { Rig } from './rig.ts';
 
 const HOST = '127.0.0.1';
@@ -112,12 +113,8 @@ export function sendTo(socket: Socket, port: number, write: (out: Uint8Array) =>
 }
 
 export function telemetryOf(data: Uint8Array): Telemetry | null {
-  try {
-    const message = JSON.parse(Buffer.from(data).toString()) as Telemetry | null;
-    return message?.kind === 'telemetry' ? message : null;
-  } catch {
-    return null;
-  }
+  const telemetry = parseTelemetry(data);
+  return typeof telemetry === 'string' ? null : telemetry;
 }
 
 const answerOf = ({ robot, operator }: Telemetry, tookMs: number): Answer => ({

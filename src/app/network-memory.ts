@@ -1,12 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { type PriorJson, parsePrior } from '../robot/playout/adaptive/prior.ts';
 
 const FORMAT = 'farhand-networks/1';
 /** Networks kept; the one not seen for longest gives way. */
 const MAX_NETWORKS = 64;
+
+const MAX_FILE_BYTES = 1 << 20;
+const fileSchema = z.object({ format: z.literal(FORMAT), networks: z.record(z.string(), z.unknown()) });
 
 /** What playout learnt about each network, by its name. */
 export type Priors = Record<string, PriorJson>;
@@ -47,11 +52,8 @@ export function keepPrior(name: string, prior: PriorJson, folder = stateFolder()
 
 function readNetworks(folder: string): Record<string, unknown> {
   try {
-    const content: unknown = JSON.parse(readFileSync(fileOf(folder), 'utf8'));
-    const { format, networks } = content as { format?: unknown; networks?: unknown };
-    return format === FORMAT && typeof networks === 'object' && networks !== null
-      ? (networks as Record<string, unknown>)
-      : {};
+    const content = parseJson(readFileSync(fileOf(folder)), fileSchema, MAX_FILE_BYTES);
+    return typeof content === 'string' ? {} : content.networks;
   } catch {
     return {};
   }

@@ -11,7 +11,7 @@ import type { VideoNews } from '../core/video-news.ts';
 import { startRobotCameras } from './camera/cameras.ts';
 import { cameraNames } from './camera/channel-config.ts';
 import type { CameraReport } from './camera/station.ts';
-import { VideoGate, videoNewsOf } from './camera/video-news.ts';
+import { VideoGate } from './camera/video-news.ts';
 import { deferred } from './deferred.ts';
 import { FlightFiles } from './flight-files.ts';
 import { linkKeys } from './link-keys.ts';
@@ -134,10 +134,10 @@ export function startRole(
   const telemetry = control.ready.then((ready) =>
     recorder === null
       ? null
-      : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder, (body) => {
-          const news = videoNewsOf(body, cameraNames(rig));
-          if (news !== null) video.fromConsole(news);
-          return news !== null;
+      : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder, (news) => {
+          const isKnown = cameraNames(rig).includes(news.camera);
+          if (isKnown) video.fromConsole(news);
+          return isKnown;
         }),
   );
   const relays = control.ready.then((ready) =>

@@ -8,7 +8,7 @@ import { roster } from '../app/fleet/roster.ts';
 import { stateFolder } from '../app/network-memory.ts';
 import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
-import { type Presence, userOf } from '../fleet/messages.ts';
+import { estopReplySchema, type Presence, parsed, userOf } from '../fleet/messages.ts';
 import { ROBOT_NAME, subjects } from '../fleet/subjects.ts';
 import { type Given, numberOption } from './arguments.ts';
 import { describeOperator } from './operator.ts';
@@ -144,7 +144,7 @@ async function estop(connection: FleetConnection, robot: string): Promise<number
   } catch (cause) {
     throw failed('it does not answer', cause);
   }
-  const { state } = JSON.parse(text) as { state: string };
+  const state = parsed(estopReplySchema, text)?.state ?? 'unrecognised';
   if (state !== 'stopped') throw failed(`it is ${state}`);
   console.log(`${robot} stopped, ${(performance.now() - startMs).toFixed(0)} ms`);
   return 0;

@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
 
 /** What robots and operators of a fleet tell each other over the broker, as JSON. */
 
+/** A session's description is the longest. */
+const MAX_MESSAGE_BYTES = 32 * 1024;
 const name = z.string().max(128);
 const finite = z.number().nullable();
 
@@ -126,6 +129,9 @@ export const signalReplySchema = z.discriminatedUnion('kind', [
 ]);
 export type SignalReply = z.infer<typeof signalReplySchema>;
 
+/** A robot's answer to `farhand.estop.<robot>.<user>`. */
+export const estopReplySchema = z.object({ state: name });
+
 /** On the channel of a session that loses nothing. `key` is of the sealed link behind it. */
 export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key'), key: z.base64().length(44) }),
@@ -138,12 +144,9 @@ export const controlSchema = z.discriminatedUnion('kind', [
 export type Control = z.infer<typeof controlSchema>;
 
 /** What is not JSON of that form is null. */
-export function parsed<T>(schema: z.ZodType<T, unknown>, text: string): T | null {
-  try {
-    return schema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+export function parsed<T extends object>(schema: z.ZodType<T, unknown>, text: string): T | null {
+  const value = parseJson(text, schema, MAX_MESSAGE_BYTES);
+  return typeof value === 'string' ? null : value;
 }
 
 /** A lease's holder: the user's name, and what only this acquisition can prove. */

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
 import type { FleetRole, Permissions } from './subjects.ts';
 
 /** Names and contents of a fleet's recordings. Every robot has a bucket of its own, which also keeps its index. */
 
+const MAX_ENTRY_BYTES = 64 * 1024;
 const RECORDINGS_BUCKET = 'recordings';
 
 /** An episode's name is one token of a subject. */
@@ -46,12 +48,8 @@ export type Recording = z.infer<typeof recordingSchema>;
 
 /** An entry of the index; null: it is not one. */
 export function parseRecording(text: string): Recording | null {
-  try {
-    const parsed = recordingSchema.safeParse(JSON.parse(text));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const recording = parseJson(text, recordingSchema, MAX_ENTRY_BYTES);
+  return typeof recording === 'string' ? null : recording;
 }
 
 /**

@@ -3,7 +3,8 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo } from '../core/recording.ts';
 import { writeWhole } from '../files/write-whole.ts';
-import { readInfo, type Sidecar, sidecarOf } from './reader.ts';
+import type { Sidecar } from './episode-schema.ts';
+import { readInfo, sidecarOf } from './reader.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
 /** Episodes that did not keep the limits go here, out of the way of an export. */

@@ -3,9 +3,10 @@ import path from 'node:path';
 import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
+import { parseObject, parseSidecar, parseStart, parseSummary, type Sidecar } from './episode-schema.ts';
 import { McapFile, type McapIndex } from './mcap/index-reader.ts';
 import type { ChunkEntry, MessageRecord } from './mcap/records.ts';
-import { parseJson, ROW_TOPICS, RowAssembler } from './rows.ts';
+import { ROW_TOPICS, RowAssembler } from './rows.ts';
 import {
   CAMERA_TOPIC,
   captureOf,
@@ -15,12 +16,6 @@ import {
   TOPICS,
 } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
-
-/** What may be said of an episode after it was saved; stands beside it as `<id>.json`. */
-export interface Sidecar {
-  label?: string | null;
-  task?: string;
-}
 
 /** A closed trace or an event, as its JSON message. */
 export interface JsonMessage {
@@ -45,7 +40,7 @@ export async function readEpisode(file: string): Promise<{ info: EpisodeInfo; ro
 
 /** The rig and all else that was written at the start. */
 export async function readStart(file: string): Promise<Record<string, unknown>> {
-  return withFile(file, (mcap) => metadataJson(mcap.index(), EPISODE_METADATA));
+  return withFile(file, (mcap) => parseStart(metadataOf(mcap.index(), EPISODE_METADATA)) ?? {});
 }
 
 /** The traces, the events, or the rows without their joints, with their times. */
@@ -54,7 +49,7 @@ export async function readJson(file: string, kind: 'trace' | 'event' | 'row'): P
     const index = mcap.index();
     const found: JsonMessage[] = [];
     for (const { logTime, data } of messagesOn(mcap, index, [TOPICS[kind]])) {
-      const value = parseJson(data);
+      const value = parseObject(data);
       if (value !== null) found.push({ timeNs: logTime, value });
     }
     return found;
@@ -106,17 +101,23 @@ function withFile<T>(file: string, use: (mcap: McapFile) => T): T {
 }
 
 function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
-  const summary = metadataJson(index, SUMMARY_METADATA);
-  const start = { ...summary, ...metadataJson(index, EPISODE_METADATA) };
-  if (typeof start['robot'] !== 'string')
+  const summary = parseSummary(metadataOf(index, SUMMARY_METADATA)) ?? {};
+  const {
+    rig: _,
+    owner: __,
+    ...known
+  } = {
+    ...summary,
+    ...parseStart(metadataOf(index, EPISODE_METADATA)),
+  } as EpisodeInfo & { rig?: unknown; owner?: unknown };
+  if (known.robot === undefined)
     throw new TeleopError('file-unreadable', `${mcap.path} is not a recording of Farhand`, {
       hint: 'Other MCAP files open in Foxglove, Lichtblick or Rerun.',
     });
-  const { rig: _, owner: __, ...known } = start as unknown as EpisodeInfo & { rig: unknown; owner: unknown };
-  const ended = index.complete && typeof summary['rows'] === 'number';
+  const ended = index.complete && summary.rows !== undefined;
   return {
     ...known,
-    ...(ended ? (summary as unknown as EpisodeInfo) : measured(mcap, index)),
+    ...(ended ? summary : measured(mcap, index)),
     ...readSidecar(mcap.path),
     id: episodeId(mcap.path),
     sizeBytes: mcap.sizeBytes,
@@ -140,24 +141,14 @@ function measured(mcap: McapFile, index: McapIndex): Pick<EpisodeInfo, 'rows' | 
 function readSidecar(file: string): Sidecar {
   const beside = sidecarOf(file);
   if (!existsSync(beside)) return {};
-  try {
-    const { label, task } = JSON.parse(readFileSync(beside, 'utf8')) as Sidecar;
-    return { ...(label === undefined ? {} : { label }), ...(task === undefined ? {} : { task }) };
-  } catch (cause) {
-    throw new TeleopError('file-unreadable', `${beside} is not valid: ${(cause as Error).message}`, {
-      hint: 'It holds the label and task of the recording beside it; mend or delete it.',
-      cause,
-    });
-  }
+  const sidecar = parseSidecar(readFileSync(beside));
+  if (sidecar !== null) return sidecar;
+  throw new TeleopError('file-unreadable', `${beside} is not valid`, {
+    hint: 'It holds the label and task of the recording beside it; fix or delete it.',
+  });
 }
 
-function metadataJson(index: McapIndex, name: string): Record<string, unknown> {
-  try {
-    return JSON.parse(index.metadata.get(name)?.get('json') ?? '{}') as Record<string, unknown>;
-  } catch {
-    return {};
-  }
-}
+const metadataOf = (index: McapIndex, name: string): string => index.metadata.get(name)?.get('json') ?? '{}';
 
 function channelsOf(index: McapIndex, topics: readonly string[]): Map<number, string> {
   const found = new Map<number, string>();

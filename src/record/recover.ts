@@ -4,12 +4,13 @@ import { TeleopError } from '../core/errors.ts';
 import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
 import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
 import { syncFolderOf, unwritable } from '../files/write-whole.ts';
+import { parseObject, parseStart, parseSummary } from './episode-schema.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
 import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';
 import type { Scanned } from './mcap/scan.ts';
 import { QualityMeter } from './quality.ts';
 import { episodeId } from './reader.ts';
-import { parseJson, RowAssembler } from './rows.ts';
+import { RowAssembler } from './rows.ts';
 import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
@@ -100,12 +101,12 @@ class EpisodeTally {
   }
 
   onMetadata(name: string, json: string): void {
-    const value = parseJson(new TextEncoder().encode(json));
-    if (value === null) return;
-    if (name === SUMMARY_METADATA) this.#summary = value as Partial<EpisodeInfo>;
+    const start = parseStart(json);
+    if (start?.joints === undefined || start.rateHz === undefined) return;
+    if (name === SUMMARY_METADATA) this.#summary = parseSummary(json) ?? {};
     if (name !== EPISODE_METADATA && (this.#start !== null || name !== SUMMARY_METADATA)) return;
-    this.#start = value as unknown as EpisodeInfo;
-    this.#meter = new QualityMeter(this.#start.rateHz);
+    this.#start = start as EpisodeInfo;
+    this.#meter = new QualityMeter(start.rateHz);
   }
 
   onMessage(message: MessageRecord, { topic }: ChannelRecord): void {
@@ -122,7 +123,7 @@ class EpisodeTally {
   }
 
   #onTrace(data: Uint8Array): void {
-    const fields = parseJson(data) as Partial<Record<keyof TraceRecord, number | null>> | null;
+    const fields = parseObject(data) as Partial<Record<keyof TraceRecord, number | null>> | null;
     if (fields === null) return;
     const { seq, getStateNs, appliedNs, offsetNs } = { ...emptyTraceRecord(), ...fields };
     this.#meter.trace({

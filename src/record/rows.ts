@@ -1,6 +1,7 @@
 import type { EpisodeRow } from '../core/recording.ts';
+import { parseRow } from './episode-schema.ts';
 import type { MessageRecord } from './mcap/records.ts';
-import { type RowMessage, readFloat64MultiArray, readJointState, TOPICS } from './schemas.ts';
+import { readFloat64MultiArray, readJointState, TOPICS } from './schemas.ts';
 
 /** The channels a row is put together from. */
 export const ROW_TOPICS: readonly string[] = [TOPICS.command, TOPICS.state, TOPICS.row];
@@ -24,7 +25,7 @@ export class RowAssembler {
   }
 
   #row(sequence: number, data: Uint8Array): EpisodeRow | null {
-    const row = parseJson(data) as RowMessage | null;
+    const row = parseRow(data);
     const [commandRad, stateRad] = [this.#commands.get(sequence), this.#states.get(sequence)];
     this.#commands.clear();
     this.#states.clear();
@@ -34,16 +35,5 @@ export class RowAssembler {
 
   #angles(values: Float64Array | null | undefined): number[] {
     return Array.from(values?.subarray(0, this.#joints) ?? []);
-  }
-}
-
-const utf8 = new TextDecoder('utf-8');
-
-/** Null where the bytes are no JSON. */
-export function parseJson(data: Uint8Array): Record<string, unknown> | null {
-  try {
-    return JSON.parse(utf8.decode(data)) as Record<string, unknown> | null;
-  } catch {
-    return null;
   }
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { VideoNews } from '../../core/video-news.ts';
-import { VideoGate, videoNewsOf } from './video-news.ts';
+import { sideRequestSchema } from '../desk-requests.ts';
+import { VideoGate } from './video-news.ts';
 
 const NEWS: VideoNews = {
   kind: 'video',
@@ -16,12 +17,11 @@ const NEWS: VideoNews = {
 
 describe('news of a picture', () => {
   it('is taken as it is, and refused with anything wrong about it', () => {
-    const of = (change: object) => videoNewsOf({ ...NEWS, ...change }, ['front']);
+    const of = (change: object) => sideRequestSchema.safeParse({ ...NEWS, ...change }).data ?? null;
     assert.deepEqual(of({}), NEWS);
-    assert.deepEqual(of({ more: 'ignored' }), NEWS);
     const wrong = [
+      { more: 'fields' },
       { kind: 'record' },
-      { camera: 'elsewhere' },
       { camera: 7 },
       { captureNs: null },
       { receivedNs: 'now' },

@@ -31,16 +31,6 @@ export function arrivalNews({ camera, captureNs, encodedNs, arrivedNs }: Receive
   };
 }
 
-/** News off a socket; null when it is none of a camera in `cameras`. */
-export function videoNewsOf(body: Record<string, unknown>, cameras: readonly string[]): VideoNews | null {
-  const { kind, camera, captureNs, encodedNs, receivedNs, decodedNs, displayedNs, pageUncertaintyNs } = body;
-  if (kind !== 'video' || typeof camera !== 'string' || !cameras.includes(camera)) return null;
-  if (!isStamp(captureNs) || !isStamp(receivedNs)) return null;
-  const rest = { encodedNs, decodedNs, displayedNs, pageUncertaintyNs };
-  for (const value of Object.values(rest)) if (value !== null && !isStamp(value)) return null;
-  return { kind, camera, captureNs, receivedNs, ...(rest as Pick<VideoNews, keyof typeof rest>) };
-}
-
 /** One line per picture in the trace, whoever saw it. */
 export class VideoGate {
   readonly #consoleNs = new Map<string, number>();
@@ -60,6 +50,3 @@ export class VideoGate {
     if (news.receivedNs - heardNs > CONSOLE_SPEAKS_NS) this.#take(news);
   }
 }
-
-const isStamp = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER;

@@ -1,13 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { z } from 'zod';
 import type { FleetAccessNews } from '../../core/fleet-console.ts';
 import { type Access, type Caller, isKnownHost, isOwnOrigin, isSecure } from './access.ts';
-import { deviceName, ROLES, type Role } from './devices.ts';
+import { ROLES } from './devices.ts';
 import type { Door } from './door.ts';
 import { Pairing, type PairingRefusal } from './pairing.ts';
-import { readBody, replyFailure, replyJson } from './replies.ts';
+import { type Answering, readBody, replyJson } from './replies.ts';
 import { requestUrl } from './request-url.ts';
 
 const MAX_BODY_BYTES = 1024;
+const pairBody = z.strictObject({ code: z.string().max(32), name: z.string().max(200).optional() });
+const codeBody = z.strictObject({ role: z.enum(ROLES) });
+/** Id or name of a device. */
+const forgetBody = z.strictObject({ id: z.string().max(200) });
 
 export type PairRefusal = PairingRefusal | 'malformed' | 'insecure' | 'not-allowed';
 
@@ -28,13 +33,10 @@ export class AccessApi {
     this.#kind = kind;
   }
 
-  /** False: not a request for this. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean {
+  handle(request: IncomingMessage, response: ServerResponse): Answering {
     const pathname = requestUrl(request)?.pathname ?? '';
-    if (pathname !== '/api/access' && !pathname.startsWith('/api/access/')) return false;
-    const what = `${request.method} ${pathname.slice('/api/access'.length)}`;
-    this.#answer(what, request, response).catch((error: unknown) => replyFailure(response, error));
-    return true;
+    if (pathname !== '/api/access' && !pathname.startsWith('/api/access/')) return null;
+    return this.#answer(`${request.method} ${pathname.slice('/api/access'.length)}`, request, response);
   }
 
   async #answer(what: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -42,11 +44,8 @@ export class AccessApi {
     const caller = this.#access.identify(request);
     if (what === 'GET ') return replyJson(response, 200, this.#news(caller, request));
     if (caller?.role !== 'operator') return refuse(response, 'not-allowed');
-    const body = await readBody(request, MAX_BODY_BYTES);
-    if (body === null) return refuse(response, 'malformed');
-    if (what === 'POST /code') return this.#issue(body['role'], response);
-    if (what === 'POST /forget')
-      return replyJson(response, 200, { forgotten: this.#access.devices.forget(String(body['id'])) });
+    if (what === 'POST /code') return this.#issue(request, response);
+    if (what === 'POST /forget') return this.#forget(request, response);
     replyJson(response, 404, { reason: 'malformed' });
   }
 
@@ -60,21 +59,29 @@ export class AccessApi {
     return { role, name, devices, code: this.pairing.current, lan: this.#lan(), ...kind };
   }
 
-  #issue(role: unknown, response: ServerResponse): void {
-    if (!ROLES.includes(role as Role)) return refuse(response, 'malformed');
-    replyJson(response, 200, { ...this.pairing.issue(role as Role), lan: this.#lan() });
+  async #issue(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, codeBody, MAX_BODY_BYTES);
+    if (typeof body === 'string') return refuse(response, 'malformed');
+    replyJson(response, 200, { ...this.pairing.issue(body.role), lan: this.#lan() });
+  }
+
+  async #forget(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await readBody(request, forgetBody, MAX_BODY_BYTES);
+    if (typeof body === 'string') return refuse(response, 'malformed');
+    replyJson(response, 200, { forgotten: this.#access.devices.forget(body.id) });
   }
 
   async #pair(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isKnownHost(request) || !isOwnOrigin(request)) return refuse(response, 'not-allowed');
     // A token that crosses a network in the clear would not be the device's alone.
     if (!isSecure(request) && !this.#access.isLocal(request)) return refuse(response, 'insecure');
-    const body = await readBody(request, MAX_BODY_BYTES);
-    const code = String(body?.['code'] ?? '').replace(/\s/g, '');
-    if (body === null || !/^\d{6}$/.test(code)) return refuse(response, 'malformed');
+    const body = await readBody(request, pairBody, MAX_BODY_BYTES);
+    if (typeof body === 'string') return refuse(response, 'malformed');
+    const code = body.code.replace(/\s/g, '');
+    if (!/^\d{6}$/.test(code)) return refuse(response, 'malformed');
     const result = this.pairing.redeem(code, request.socket.remoteAddress ?? '');
     if (typeof result === 'string') return refuse(response, result);
-    const { device, token } = this.#access.devices.add(deviceName(body['name']), result.role);
+    const { device, token } = this.#access.devices.add(body.name ?? '', result.role);
     response.setHeader('set-cookie', this.#access.cookie(request, token));
     replyJson(response, 200, { role: device.role, name: device.name, expiresAt: device.expiresAt });
   }

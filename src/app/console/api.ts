@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
+import { z } from 'zod';
 import type { ExportJob } from '../../core/console.ts';
 import type { Rig } from '../rig.ts';
 import type { Access } from './access.ts';
@@ -8,17 +9,18 @@ import { DoctorRun } from './doctor-run.ts';
 import { EpisodeLibrary } from './episode-library.ts';
 import { answerEpisodes } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
-import { readBody, replyError, replyFailure, replyJson } from './replies.ts';
+import { type Answering, readBody, replyError, replyJson } from './replies.ts';
 import { requestUrl } from './request-url.ts';
 
 /** What a viewer may ask for. The doctor is none of it: it loads this machine. */
 const READ_ONLY = /^GET \/api\/(devices|export|episodes(\/.*)?)$/;
 
+const exportBody = z.strictObject({ name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/) });
+
 type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
 
 export interface Api {
-  /** False: not a request for this. */
-  handle(request: IncomingMessage, response: ServerResponse): boolean;
+  handle(request: IncomingMessage, response: ServerResponse): Answering;
   close(): void;
 }
 
@@ -28,16 +30,25 @@ export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) =
   const dir = recordDir(rig);
   const library = dir === null ? null : new EpisodeLibrary(dir);
   const exports = new ExportRunner(onExport);
-  const routes: Record<string, Answer> = {
-    'GET /api/devices': async (_request, response) => replyJson(response, 200, await deviceReport(rig)),
-    'GET /api/doctor': async (_request, response) => replyJson(response, 200, await doctor.examine()),
-    'GET /api/export': async (_request, response) => replyJson(response, 200, exports.job),
-    'POST /api/export': (request, response) => startExport(library, exports, request, response),
-  };
+  const routes = new Map<string, Answer>([
+    ['GET /api/devices', async (_, response) => replyJson(response, 200, await deviceReport(rig))],
+    ['GET /api/doctor', async (_, response) => replyJson(response, 200, await doctor.examine())],
+    ['GET /api/export', async (_, response) => replyJson(response, 200, exports.job)],
+    ['POST /api/export', (request, response) => startExport(library, exports, request, response)],
+  ]);
   const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
     if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
       return (_request, response, url) => answerEpisodes(library, url, response);
-    return routes[`${request.method} ${pathname}`];
+    return routes.get(`${request.method} ${pathname}`);
+  };
+  const answer: Answer = async (request, response, url) => {
+    const role = access.authorize(request);
+    const mayRead = READ_ONLY.test(`${request.method} ${url.pathname}`);
+    if (role === null || (role !== 'operator' && !mayRead))
+      return replyError(response, 403, 'this browser may not do that');
+    const asked = answerTo(request, url.pathname);
+    if (asked === undefined) return replyError(response, 404, 'there is no such thing');
+    await asked(request, response, url);
   };
   return {
     close() {
@@ -46,16 +57,8 @@ export function createApi(rig: Rig, access: Access, onExport: (job: ExportJob) =
     },
     handle(request, response) {
       const url = requestUrl(request);
-      if (!url?.pathname.startsWith('/api/')) return false;
-      const role = access.authorize(request);
-      if (role === null || (role !== 'operator' && !READ_ONLY.test(`${request.method} ${url.pathname}`))) {
-        replyError(response, 403, 'this browser may not do that');
-        return true;
-      }
-      const answer = answerTo(request, url.pathname);
-      if (answer === undefined) replyError(response, 404, 'there is no such thing');
-      else answer(request, response, url).catch((error: unknown) => replyFailure(response, error));
-      return true;
+      if (!url?.pathname.startsWith('/api/')) return null;
+      return answer(request, response, url);
     },
   };
 }
@@ -71,13 +74,12 @@ async function startExport(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked = await readBody(request);
-  const name = String(asked?.['name'] ?? '');
+  const asked = await readBody(request, exportBody);
   if (library === null) return replyError(response, 409, 'this rig does not record');
   const { dir } = library;
-  if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name))
+  if (typeof asked === 'string')
     return replyError(response, 400, 'name the dataset with letters, digits, dots and dashes');
-  const out = path.join(path.dirname(dir), 'datasets', name);
+  const out = path.join(path.dirname(dir), 'datasets', asked.name);
   const total = (await library.list()).length;
   if (!exports.start('lerobot', [out, '--from', dir], out, total))
     return replyError(response, 409, 'an export is running already');

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type FrameReceiver, openFrameReceiver } from '../../camera/receiver.ts';
 import { monotonicClock } from '../../core/clock.ts';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { ReceivedFrame } from '../../core/recording.ts';
 import type { VideoNews } from '../../core/video-news.ts';
@@ -20,6 +21,7 @@ export class CameraViews {
   readonly #newest = new Map<string, Uint8Array>();
   readonly #views = new Map<string, Set<WebSocket>>();
   readonly #stamps: PictureStamps;
+  readonly #boundary = new EntryBoundary('message of a camera view');
   #receiver: FrameReceiver | null = null;
   #closed = false;
 
@@ -77,7 +79,11 @@ export class CameraViews {
     if (views === undefined) return socket.close(4404, 'there is no such camera');
     views.add(socket);
     socket.on('message', (data, isBinary) => {
-      if (!isBinary) this.#stamps.hear(socket, name, String(data));
+      if (isBinary) return;
+      this.#boundary.run(
+        () => this.#stamps.hear(socket, name, String(data)),
+        () => socket.close(1011, 'internal error'),
+      );
     });
     socket.on('close', () => views.delete(socket));
     const newest = this.#newest.get(name);

@@ -1,4 +1,6 @@
-import type { AccessMessage, AccessNews, AccessRefusal, AccessRequest } from '../../core/console-access.ts';
+import type { LinkRequest } from '../../core/console.ts';
+import type { AccessMessage, AccessNews, AccessRefusal } from '../../core/console-access.ts';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../../input/codecs/webxr.ts';
 import { writeTag } from '../../wire/codecs/frame.ts';
@@ -6,13 +8,15 @@ import type { Caller } from './access.ts';
 import { Guests } from './guests.ts';
 import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
-import { isRequestKind } from './operator-link.ts';
+import { claimedKind, type PageRequest, parsePageRequest } from './page-requests.ts';
 
 /** A page that cannot keep up gets no more probes. */
 const MAX_BACKLOG_BYTES = 64 * 1024;
 const TICK_MS = 250;
 const REPEAT_REFUSAL_MS = 1000;
-const MAX_REQUEST_BYTES = 1024;
+
+/** What goes on from a page: to the operator, or to whoever runs the emulated link of a demo. */
+export type Forward = (request: DeskRequest | LinkRequest) => void;
 
 /** What a page is connected by: a WebSocket, or what behaves like one. */
 export interface PageSocket {
@@ -58,6 +62,7 @@ export class ConsoleClients {
   readonly #guests: Guests;
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
+  readonly #boundary: EntryBoundary;
   /** Whose device was in control last. */
   #lastDevice = '';
   #ticks = 0;
@@ -66,6 +71,7 @@ export class ConsoleClients {
   constructor(options: ClientsOptions) {
     this.#options = options;
     this.#guests = new Guests(options.access);
+    this.#boundary = new EntryBoundary('message of a page', options.warn);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -75,10 +81,10 @@ export class ConsoleClients {
   }
 
   /**
-   * A page came. What its messages may ask of the operator is handed to `forward`, as text. `peer` is the peer
+   * A page came. What it may request goes on by `forward`. `peer` is the peer
    * connection that it has already, if it has one; what comes over that is told by `socket`.
    */
-  add(socket: PageSocket, caller: Caller, forward: (text: string) => void, peer?: PathPeer): void {
+  add(socket: PageSocket, caller: Caller, forward: Forward, peer?: PathPeer): void {
     const path = new HeadsetPath({
       say: (message) => this.#say(client, message),
       message: (data) => this.#hear(client, data, forward),
@@ -117,26 +123,30 @@ export class ConsoleClients {
     return this.#options.nowNs() / 1e6;
   }
 
-  #hear(client: Client, data: string | Uint8Array, forward: (text: string) => void): void {
+  #hear(client: Client, data: string | Uint8Array, forward: Forward): void {
+    this.#boundary.run(
+      () => this.#take(client, data, forward),
+      () => client.socket.close(1011, 'internal error'),
+    );
+  }
+
+  #take(client: Client, data: string | Uint8Array, forward: Forward): void {
     const receivedNs = this.#options.nowNs();
     this.lease.heard(client, receivedNs / 1e6);
     if (typeof data !== 'string') return this.#hearHands(client, data);
-    const message = parsed(data);
-    if (message === null) return this.#refuse(client, '', 'malformed');
-    if (message.kind === 'control') return this.#control(client, message.action);
-    if (client.path.hear(message, receivedNs)) return;
-    const refusal = this.#refusal(client, message as DeskRequest, data.length);
-    if (refusal === null) forward(message.kind === 'hand' ? stamped(message, client.path) : data);
-    else this.#refuse(client, String(message.kind), refusal);
+    const request = parsePageRequest(data);
+    if (typeof request === 'string') return this.#refuse(client, claimedKind(data), 'malformed');
+    if (request.kind === 'control') return this.#control(client, request.action);
+    if (client.path.hear(request, receivedNs)) return;
+    const refusal = this.#refusal(client, request);
+    if (refusal !== null) this.#refuse(client, request.kind, refusal);
+    else forward(request.kind === 'hand' ? stamped(request, client.path) : (request as DeskRequest));
   }
 
   /** Null: may go on. Acting while nobody is in control takes it. */
-  #refusal(client: Client, request: DeskRequest, length: number): AccessRefusal | null {
-    if (length > MAX_REQUEST_BYTES) return 'malformed';
+  #refusal(client: Client, request: PageRequest): AccessRefusal | null {
     if (request.kind === 'estop') return null;
     if (client.caller.role === 'viewer') return 'viewer';
-    // What nobody knows takes no control; `link` is for the console of a demo.
-    if (!isRequestKind(request.kind) && (request.kind as string) !== 'link') return 'malformed';
     // An open clutch is no act: a page tells where its hand is all the time.
     const acts = request.kind !== 'hand' || request.clutch;
     if (!acts) return this.lease.holder === null || this.lease.holder === client ? null : 'not-in-control';
@@ -220,18 +230,7 @@ export class ConsoleClients {
 }
 
 /** A page's hand with its instant on the operator's clock, where the page's clock is known. */
-function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, path: HeadsetPath): string {
-  const takenNs = typeof takenMs === 'number' ? path.toOperatorNs(takenMs * 1e6) : Number.NaN;
-  return JSON.stringify({ ...hand, takenNs: Number.isFinite(takenNs) ? Math.round(takenNs) : undefined });
-}
-
-/** Only the shape of the envelope; whoever acts on it checks the rest. */
-function parsed(text: string): AccessRequest | DeskRequest | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value !== 'object' || value === null || !('kind' in value)) return null;
-    return value as AccessRequest;
-  } catch {
-    return null;
-  }
+function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, path: HeadsetPath): DeskRequest {
+  const takenNs = takenMs === undefined ? Number.NaN : path.toOperatorNs(takenMs * 1e6);
+  return Number.isFinite(takenNs) ? { ...hand, takenNs: Math.round(takenNs) } : hand;
 }

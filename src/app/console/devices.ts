@@ -34,8 +34,8 @@ const hashOf = (token: string): Buffer =>
   createHash('sha256').update('farhand device').update(token).digest();
 
 /** What a person may call a device: one line, nothing that moves a cursor. */
-export function deviceName(text: unknown): string {
-  const name = String(text ?? '')
+function deviceName(text: string): string {
+  const name = text
     .replace(/[^\p{L}\p{N}._'()-]+/gu, ' ')
     .trim()
     .slice(0, MAX_NAME);

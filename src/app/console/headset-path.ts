@@ -1,7 +1,7 @@
-import type { AccessMessage, AccessRequest } from '../../core/console-access.ts';
-import type { DeskRequest } from '../../core/telemetry.ts';
+import type { AccessMessage } from '../../core/console-access.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { DataPeer, loadRtc } from '../../wire/transports/webrtc.ts';
+import type { PageRequest } from './page-requests.ts';
 
 /** A peer connection to a page. */
 export interface PathPeer {
@@ -50,7 +50,7 @@ export class HeadsetPath {
   }
 
   /** False: the message is not about the path. */
-  hear(message: AccessRequest | DeskRequest, receivedNs: number): boolean {
+  hear(message: PageRequest, receivedNs: number): boolean {
     if (message.kind === 'probed') this.#probed(message, receivedNs);
     else if (message.kind === 'rtc-start') void this.#start();
     else if (message.kind === 'rtc') this.#peer?.accept(message.signal);
@@ -92,7 +92,7 @@ export class HeadsetPath {
 
   #probed({ t0, t1, t2 }: { t0: number; t1: number; t2: number }, receivedNs: number): void {
     const place = this.#probes.indexOf(t0);
-    if (place < 0 || !Number.isFinite(t1) || !Number.isFinite(t2)) return;
+    if (place < 0) return;
     this.#probes.splice(place, 1);
     if (this.#clock.add(t0, t1, t2, receivedNs)) this.#bestNs = receivedNs - t0 - (t2 - t1);
   }

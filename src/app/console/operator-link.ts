@@ -3,31 +3,18 @@ import type { DeskRequest } from '../../core/telemetry.ts';
 import type { VideoNews } from '../../core/video-news.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
+import { parseTelemetry } from '../operator/telemetry-schema.ts';
 import type { Rig } from '../rig.ts';
 
-const MAX_REQUEST_BYTES = 1024;
-const REQUEST_KINDS = new Set<string>([
-  'estop',
-  'reset',
-  'arm',
-  'disarm',
-  'input',
-  'playout',
-  'playout-way',
-  'home',
-  'hold',
-  'teleop',
-  'record',
-]);
-
-export const isRequestKind = (kind: string): boolean => kind === 'hand' || REQUEST_KINDS.has(kind);
+const MAX_REQUEST_BYTES = 1472;
 
 /** From a page's side to the operator process of the same machine, and back. */
 export interface OperatorLink {
-  forward(text: string): void;
+  forward(request: DeskRequest): void;
   /** A whole datagram, which the link keeps. */
   hands(bytes: Uint8Array): void;
   video(news: VideoNews): void;
+  /** Telemetry, checked, as it came. */
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
 }
@@ -37,7 +24,7 @@ export function openOperatorLink({
   telemetryPort,
 }: Pick<Rig['console'], 'deskPort' | 'telemetryPort'>): OperatorLink {
   const socket = createSocket('udp4');
-  const bytes = new Uint8Array(MAX_REQUEST_BYTES + 64);
+  const bytes = new Uint8Array(MAX_REQUEST_BYTES);
   socket.on('error', () => {});
   const send = (port: number, length: number) => {
     if (length > 0) socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
@@ -46,9 +33,7 @@ export function openOperatorLink({
   socket.bind(0, '127.0.0.1', subscribe);
   const timer = setInterval(subscribe, 1000);
   return {
-    forward(text) {
-      const request = parseRequest(text);
-      if (request === null) return;
+    forward(request) {
       // The recorder is none of the control thread's business.
       const port = request.kind === 'record' ? telemetryPort : deskPort;
       send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
@@ -59,7 +44,8 @@ export function openOperatorLink({
     video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
     onTelemetry(listener) {
       socket.on('message', (data, from) => {
-        if (from.port === telemetryPort && from.address === '127.0.0.1') listener(data.toString());
+        if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;
+        if (typeof parseTelemetry(data) !== 'string') listener(data.toString());
       });
     },
     close() {
@@ -67,15 +53,4 @@ export function openOperatorLink({
       socket.close();
     },
   };
-}
-
-/** Only the shape; the operator process checks the content and counts what is wrong with it. */
-function parseRequest(text: string): DeskRequest | null {
-  try {
-    const value = JSON.parse(text) as DeskRequest;
-    if (typeof value !== 'object' || value === null) return null;
-    return isRequestKind(value.kind) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { parseJson } from '../../core/parse-json.ts';
 import type { ReceivedFrame } from '../../core/recording.ts';
 import type { VideoAnswer, VideoAsk, VideoNews } from '../../core/video-news.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
@@ -5,6 +7,16 @@ import { arrivalNews, VideoSampler } from '../camera/video-news.ts';
 
 /** A picture that has not been shown by then never was. */
 const ANSWER_NS = 1e9;
+const MAX_ANSWER_BYTES = 1024;
+const answerSchema: z.ZodType<VideoAnswer, unknown> = z
+  .strictObject({
+    ...{ kind: z.literal('stamped'), id: z.int(), askedMs: z.number(), decodedMs: z.number() },
+    ...{ displayedMs: z.number().nullable(), sentMs: z.number() },
+  })
+  .refine(({ askedMs, decodedMs, displayedMs, sentMs }) => {
+    const shownMs = displayedMs ?? decodedMs;
+    return askedMs <= decodedMs && decodedMs <= shownMs && shownMs <= sentMs;
+  });
 
 /** A page that shows a camera: its socket. */
 export interface Viewer {
@@ -47,9 +59,9 @@ export class PictureStamps {
   /** Whatever a page says on a camera's socket; what is no answer to an open question is ignored. */
   hear(socket: Viewer, camera: string, text: string): void {
     const receivedNs = this.#nowNs();
-    const answer = parsed(text);
+    const answer = parseJson(text, answerSchema, MAX_ANSWER_BYTES);
     const question = this.#open.get(camera);
-    if (answer === null || question?.id !== answer.id || question.socket !== socket) return;
+    if (typeof answer === 'string' || question?.id !== answer.id || question.socket !== socket) return;
     this.#open.delete(camera);
     const clock = this.#clocks.get(socket) ?? new ClockSync();
     this.#clocks.set(socket, clock);
@@ -71,17 +83,4 @@ function onScreen({ decodedMs, displayedMs }: VideoAnswer, clock: ClockSync): Pa
     displayedNs: displayedMs === null ? null : Math.round(clock.toOperatorNs(displayedMs * 1e6)),
     pageUncertaintyNs: Math.round(clock.uncertaintyNs),
   };
-}
-
-function parsed(text: string): VideoAnswer | null {
-  try {
-    const answer = JSON.parse(text) as VideoAnswer;
-    const { kind, id, askedMs, decodedMs, displayedMs, sentMs } = answer;
-    const times = [id, askedMs, decodedMs, sentMs, displayedMs ?? 0];
-    const inOrder =
-      askedMs <= decodedMs && decodedMs <= (displayedMs ?? decodedMs) && (displayedMs ?? decodedMs) <= sentMs;
-    return kind === 'stamped' && times.every(Number.isFinite) && inOrder ? answer : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { z } from 'zod';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { type JsonProblem, parseJson } from '../../core/parse-json.ts';
 
 const MAX_BODY_BYTES = 16 * 1024;
 
@@ -15,29 +18,55 @@ export function replyJson(response: ServerResponse, status: number, value: unkno
 export const replyError = (response: ServerResponse, status: number, message: string): void =>
   replyJson(response, status, { error: message });
 
-/** The JSON object of a request's body; null when it is none, or too long, or breaks off. */
-export async function readBody(
+/** The body of a request, by its schema, or why not. One that is too long is not read to its end. */
+export async function readBody<T extends object>(
   request: IncomingMessage,
+  schema: z.ZodType<T, unknown>,
   maxBytes = MAX_BODY_BYTES,
-): Promise<Record<string, unknown> | null> {
+): Promise<T | JsonProblem> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      if (bytes > maxBytes) return null;
+      if (bytes > maxBytes) return 'oversize';
       chunks.push(chunk);
     }
-    const value: unknown = JSON.parse(Buffer.concat(chunks).toString());
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
   } catch {
-    return null;
+    return 'bad-json';
   }
+  return parseJson(Buffer.concat(chunks), schema, maxBytes);
 }
 
-/** A failed operation is told; our own bug ends the process, as everywhere. */
-export function replyFailure(response: ServerResponse, error: unknown): void {
+/** What answers a request; null: it is none for this handler. */
+export type Answering = Promise<void> | null;
+
+/** The boundary of a server: whatever handling a request throws, now or later, becomes an answer with status 500. */
+export function answering(
+  name: string,
+  handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+): RequestListener {
+  const boundary = new EntryBoundary(name);
+  return (request, response) => {
+    boundary.run(
+      async () => {
+        try {
+          await handle(request, response);
+        } catch (error) {
+          replyFailure(response, error);
+        }
+      },
+      () => replyFailed(response, 'an internal error; the log of this process has more'),
+    );
+  };
+}
+
+function replyFailure(response: ServerResponse, error: unknown): void {
   if (!(error instanceof TeleopError)) throw error;
-  if (!response.headersSent) replyError(response, 500, `${error.message}. ${error.hint}`);
-  else response.end();
+  replyFailed(response, `${error.message}. ${error.hint}`);
+}
+
+function replyFailed(response: ServerResponse, text: string): void {
+  if (response.headersSent) response.destroy();
+  else replyError(response, 500, text);
 }

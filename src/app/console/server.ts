@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../../core/clock.ts';
-import type { ConsoleHello, DemoLink, LinkNews, LinkRequest } from '../../core/console.ts';
+import type { ConsoleHello, DemoLink, LinkNews } from '../../core/console.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
@@ -12,12 +12,12 @@ import { ConsoleClients } from './clients.ts';
 import { type Door, isLoopback, openDoor } from './door.ts';
 import { helloOf } from './hello.ts';
 import { openOperatorLink } from './operator-link.ts';
+import { MAX_MESSAGE_BYTES } from './page-requests.ts';
 import type { Pairing } from './pairing.ts';
+import { answering } from './replies.ts';
 import { routeSockets } from './route-sockets.ts';
 import { serveStatic, webRoot } from './static-files.ts';
 
-/** Of a page: requests, hands, and what a peer connection needs to be made. */
-const MAX_MESSAGE_BYTES = 16 * 1024;
 /** A page that cannot keep up gets fewer messages, never a backlog. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 export interface ConsoleOptions {
@@ -48,11 +48,13 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     (news) => operator.video(news),
   );
   const desk: Desk = { hello: helloOf(rig, model, cameras.names), link: null };
-  const http = createServer((request, response) => {
-    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
-    else if (accessApi.handle(request, response) || api.handle(request, response)) return;
-    else serveStatic(root, request, response, access.pageHeaders(request));
-  });
+  const http = createServer(
+    answering('console', (request, response) => {
+      if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
+      const answer = accessApi.handle(request, response) ?? api.handle(request, response);
+      return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
+    }),
+  );
   const door = await openDoor(http, rig, access, root).catch((error: unknown) => {
     // What did open would keep the process alive.
     operator.close();
@@ -67,7 +69,7 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
   routeSockets(http, access, { '/ws': sockets, '/camera': cameras.sockets });
   const clients = new ConsoleClients({
     access,
-    ask: (request) => operator.forward(JSON.stringify(request)),
+    ask: (request) => operator.forward(request),
     hands: (bytes) => operator.hands(bytes),
     nowNs: monotonicClock.nowNs,
     rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
@@ -79,10 +81,9 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     if (caller === null) return socket.close(4001, 'forgotten');
     socket.send(JSON.stringify(desk.hello));
     if (desk.link !== null) socket.send(JSON.stringify(desk.link));
-    clients.add(socket, caller, (text) => {
-      const profile = askLink && linkRequest(text);
-      if (profile) askLink(profile);
-      else operator.forward(text);
+    clients.add(socket, caller, (request) => {
+      if (request.kind === 'link') askLink?.(request.profile);
+      else operator.forward(request);
     });
   });
   cameras.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
@@ -120,14 +121,4 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
 interface Desk {
   hello: ConsoleHello;
   link: LinkNews | null;
-}
-
-/** The profile that a page asks for; null for any other message. */
-function linkRequest(text: string): string | null {
-  try {
-    const { kind, profile } = JSON.parse(text) as Partial<LinkRequest>;
-    return kind === 'link' && typeof profile === 'string' ? profile : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { PRIVATE, writeWhole } from '../../files/write-whole.ts';
-import { type FleetRole, permissionsOf, ROBOT_NAME } from '../../fleet/subjects.ts';
+import { FLEET_ROLES, type FleetRole, permissionsOf, ROBOT_NAME } from '../../fleet/subjects.ts';
 import { loadJwt } from './nats-module.ts';
 
 const FILE = 'authority.json';
@@ -31,6 +33,19 @@ export interface Authority {
   /** Who was let in, by name. */
   users: Record<string, { publicKey: string; role: FleetRole; robots: string[]; expires: number }>;
 }
+
+const MAX_FILE_BYTES = 64 << 20;
+const authoritySchema: z.ZodType<Omit<Authority, 'folder'>, unknown> = z.object({
+  ...{ operatorSeed: z.string(), accountSeed: z.string(), systemSeed: z.string() },
+  ...{ operatorToken: z.string(), systemToken: z.string(), revoked: z.record(z.string(), z.number()) },
+  users: z.record(
+    z.string(),
+    z.object({
+      ...{ publicKey: z.string(), role: z.enum(FLEET_ROLES), robots: z.array(z.string()) },
+      expires: z.number(),
+    }),
+  ),
+});
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 const textOf = (data: Uint8Array): string => new TextDecoder().decode(data);
@@ -62,7 +77,12 @@ export function openAuthority(folder: string): Authority {
     throw new TeleopError('file-missing', `${folder} has no keys of a fleet`, {
       hint: 'Make them with `farhand fleet init DIR`, or give the folder where they are: --dir DIR.',
     });
-  return { ...(JSON.parse(readFileSync(file, 'utf8')) as Omit<Authority, 'folder'>), folder };
+  const kept = parseJson(readFileSync(file), authoritySchema, MAX_FILE_BYTES);
+  if (typeof kept === 'string')
+    throw new TeleopError('file-unreadable', `${file} does not hold the keys of a fleet (${kept})`, {
+      hint: 'Restore it from a backup: without its keys nobody can be let in or revoked.',
+    });
+  return { ...kept, folder };
 }
 
 export function saveAuthority({ folder, ...kept }: Authority): void {

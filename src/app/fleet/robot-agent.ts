@@ -1,6 +1,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { FrameReceiverConfig } from '../../camera/receiver.ts';
 import { monotonicClock } from '../../core/clock.ts';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
 import { LeaseGuard } from '../../fleet/lease-guard.ts';
@@ -84,6 +85,7 @@ export class RobotAgent {
   #left: { holder: string; revision: number } | null = null;
   /** Sessions are opened one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
+  readonly #boundary = new EntryBoundary('fleet');
   #closed = false;
   #openedNs = 0;
   #estopTold = { user: '', why: '', atMs: 0 };
@@ -104,7 +106,7 @@ export class RobotAgent {
     const { nats } = connection;
     const take = (run: (message: Msg) => Promise<void>) => ({
       callback: (error: Error | null, message: Msg) => {
-        if (error === null) run(message).catch((cause: unknown) => this.#warn(cause));
+        if (error === null) this.#boundary.run(() => run(message));
       },
     });
     nats.subscribe(
@@ -362,10 +364,6 @@ export class RobotAgent {
   /** Nothing is kept for a broker that is away: it would be old. */
   #tell(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
     if (this.#connection.isConnected()) this.#connection.nats.publish(subject, JSON.stringify(message));
-  }
-
-  #warn(cause: unknown): void {
-    console.error(`farhand: fleet: ${cause instanceof Error ? cause.message : String(cause)}`);
   }
 }
 

@@ -4,11 +4,10 @@ import type { DurationHistogram } from '../../core/histogram.ts';
 import {
   type DeskAction,
   PLAYOUT_QUALITIES,
-  PLAYOUT_WAYS,
-  type PlayoutQuality,
   type PlayoutWay,
   type PlayoutWish,
 } from '../../core/messages.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { Periodic } from '../../core/periodic.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { SnapshotBoard } from '../../core/snapshot.ts';
@@ -19,9 +18,10 @@ import { createArmMapper } from '../../mapping/arm-mapper.ts';
 import { createHandMapper } from '../../mapping/hand-mapper.ts';
 import { withJointTargets } from '../../mapping/joint-follower.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
-import { frameBody, frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
+import { frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../../wire/reactor.ts';
+import { type DeskActionRequest, deskActionSchema } from '../desk-requests.ts';
 import type { Rig } from '../rig.ts';
 import {
   BOARD_FIELDS,
@@ -77,7 +77,6 @@ export interface OperatorParts {
 const HELLO_HZ = 5;
 const WIND_DOWN_NS = 300e6;
 const INPUT_STATUS = ['ok', 'stale', 'none'];
-const DESK_ACTIONS = new Set(['estop', 'reset', 'arm', 'disarm']);
 
 /** The operator role, sans I/O: ticks and datagrams in, datagrams and closed traces out. */
 export class OperatorLoop implements DatagramHandler {
@@ -205,6 +204,11 @@ export class OperatorLoop implements DatagramHandler {
     if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
   }
 
+  /** Follows no hand until one engages again. */
+  hold(): void {
+    this.#orchestrator.hold();
+  }
+
   #hello(): void {
     const length = encodeHello(this.#parts.session, this.#bytes, this.#wish);
     const { outbox, robot, counters } = this.#parts;
@@ -298,19 +302,20 @@ export class OperatorLoop implements DatagramHandler {
       return this.leader.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
     if (type === 'hands') return this.#onHands(bytes, length, receivedNs);
     if (type !== 'request') return 'wrong-port';
-    const body = frameBody(bytes, length);
-    if (body === null) return 'bad-json';
-    const kind = body['kind'];
+    const request = parseJson(bytes.subarray(TAG_BYTES, length), deskActionSchema, length);
+    return typeof request === 'string' ? request : this.#do(request, receivedNs);
+  }
+
+  #do(request: DeskActionRequest, receivedNs: number): Reason | null {
+    const { kind } = request;
     if (kind === 'home') return this.#orchestrator.home(receivedNs);
-    if (kind === 'hold' || kind === 'teleop') {
-      this.#orchestrator[kind]();
-      return null;
-    }
-    if (kind === 'input') return this.leader.select(String(body['name'])) ? null : 'malformed';
-    if (kind === 'playout') return this.#askPlayout(body['quality']);
-    if (kind === 'playout-way') return this.#askWay(body['way']);
-    if (typeof kind !== 'string' || !DESK_ACTIONS.has(kind)) return 'malformed';
-    this.ask(kind as DeskAction, receivedNs);
+    if (kind === 'input') return this.leader.select(request.name) ? null : 'malformed';
+    if (kind === 'playout-way') return this.#askWay(request.way);
+    if (kind === 'playout') {
+      this.#wish.quality = request.quality;
+      this.#hello();
+    } else if (kind === 'hold' || kind === 'teleop') this.#orchestrator[kind]();
+    else this.ask(kind, receivedNs);
     return null;
   }
 
@@ -326,17 +331,10 @@ export class OperatorLoop implements DatagramHandler {
     return reason;
   }
 
-  #askPlayout(quality: unknown): Reason | null {
-    if (!PLAYOUT_QUALITIES.includes(quality as PlayoutQuality)) return 'malformed';
-    this.#wish.quality = quality as PlayoutQuality;
-    this.#hello();
-    return null;
-  }
-
   /** Only of a robot that says it lets its playout be switched. */
-  #askWay(way: unknown): Reason | null {
-    if (!this.robot.state.playout || !PLAYOUT_WAYS.includes(way as PlayoutWay)) return 'malformed';
-    this.#wish.way = way as PlayoutWay;
+  #askWay(way: PlayoutWay): Reason | null {
+    if (!this.robot.state.playout) return 'malformed';
+    this.#wish.way = way;
     this.#hello();
     return null;
   }

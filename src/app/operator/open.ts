@@ -9,6 +9,7 @@ import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trac
 import type { InputPlugin } from '../../input/device.ts';
 import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../../wire/reactor.ts';
 import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
+import { GuardedHandler } from '../guarded-handler.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { Rig } from '../rig.ts';
 import { type ControlStart, estopFlag, windDownFlag } from '../shared.ts';
@@ -58,7 +59,7 @@ export async function openOperator(
     onFinished,
   });
   tunnel?.attach(loop);
-  return tunnel ?? loop;
+  return new GuardedHandler(tunnel ?? loop, counters, () => loop.hold());
 }
 
 /** The sockets of all inputs a rig offers, in the order in which the loop counts them. */

@@ -1,7 +1,9 @@
 import { createSocket } from 'node:dgram';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import type { Telemetry } from '../../core/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import type { Rig } from '../rig.ts';
+import { parseTelemetry } from './telemetry-schema.ts';
 
 const RENEW_MS = 1000;
 
@@ -18,13 +20,14 @@ export function openTelemetryFeed(rig: Rig, onTelemetry: (telemetry: Telemetry) 
   const hello = new Uint8Array(64);
   const length = encodeHello(1, hello);
   const subscribe = () => socket.send(hello.slice(0, length), telemetryPort, '127.0.0.1', () => {});
+  const boundary = new EntryBoundary('telemetry');
   let refused = 0;
   socket.on('error', () => {});
   socket.on('message', (bytes, from) => {
     if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;
-    const telemetry = parseTelemetry(bytes.toString());
-    if (telemetry === null) refused++;
-    else onTelemetry(telemetry);
+    const telemetry = parseTelemetry(bytes);
+    if (typeof telemetry === 'string') refused++;
+    else boundary.run(() => onTelemetry(telemetry));
   });
   socket.bind(0, '127.0.0.1', subscribe);
   const timer = setInterval(subscribe, RENEW_MS);
@@ -37,13 +40,4 @@ export function openTelemetryFeed(rig: Rig, onTelemetry: (telemetry: Telemetry) 
       socket.close();
     },
   };
-}
-
-function parseTelemetry(text: string): Telemetry | null {
-  try {
-    const value = JSON.parse(text) as Telemetry | null;
-    return value?.kind === 'telemetry' ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,7 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
 import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../core/messages.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { RecordRing } from '../../core/ring.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import { SnapshotBoard } from '../../core/snapshot.ts';
@@ -14,13 +16,14 @@ import {
   type TraceRecord,
   unpackTraceRecord,
 } from '../../core/trace-record.ts';
+import type { VideoNews } from '../../core/video-news.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
-import { frameBody, frameType, type Json } from '../../wire/codecs/frame.ts';
+import { frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { peerAddress, peerPort } from '../../wire/reactor.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
+import { sideRequestSchema } from '../desk-requests.ts';
 import type { RecorderThread } from '../record/recorder-thread.ts';
-import { recordRequestOf } from '../record/requests.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleMemory } from '../shared.ts';
 import {
@@ -44,6 +47,7 @@ const SUBSCRIPTION_MS = 3000;
 /** One message must fit a datagram; at 1 kHz this is still every command. */
 const MAX_CLOSED = 60;
 const MAX_SUBSCRIBERS = 8;
+const MAX_REQUEST_BYTES = 2048;
 const CONNECTED_MS = 500;
 const INPUT_STATUS = ['ok', 'stale', 'none'];
 
@@ -54,13 +58,13 @@ export class TelemetryPublisher {
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
-  readonly #onVideo: (body: Json) => boolean;
+  readonly #onVideo: (news: VideoNews) => boolean;
 
   private constructor(
     socket: Socket,
     counters: Counters,
     recorder: RecorderThread,
-    onVideo: (body: Json) => boolean,
+    onVideo: (news: VideoNews) => boolean,
     build: () => Telemetry | null,
   ) {
     this.#socket = socket;
@@ -68,20 +72,16 @@ export class TelemetryPublisher {
     this.#onVideo = onVideo;
     this.#build = build;
     socket.on('error', () => {});
-    socket.on('message', (bytes, from) => {
-      if (frameType(bytes, bytes.length) === 'request') {
-        const refused = this.#onRequest(bytes);
-        return refused === null ? undefined : counters.add(refused);
-      }
-      const reason = this.#refusal(bytes, `${from.address}:${from.port}`);
-      if (reason !== null) return counters.add(reason);
-      const untilMs = performance.now() + SUBSCRIPTION_MS;
-      this.#subscribers.set(`${from.address}:${from.port}`, {
-        address: from.address,
-        port: from.port,
-        untilMs,
-      });
-    });
+    const boundary = new EntryBoundary('telemetry port');
+    socket.on('message', (bytes, from) =>
+      boundary.run(
+        () => {
+          const reason = this.#onDatagram(bytes, from);
+          if (reason !== null) counters.add(reason);
+        },
+        () => counters.add('handler-failed'),
+      ),
+    );
     this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
   }
 
@@ -92,7 +92,7 @@ export class TelemetryPublisher {
     memory: RoleMemory,
     stampSource: string,
     recorder: RecorderThread,
-    onVideo: (body: Json) => boolean,
+    onVideo: (news: VideoNews) => boolean,
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
     const port = rig.console.telemetryPort;
@@ -116,13 +116,20 @@ export class TelemetryPublisher {
     });
   }
 
+  #onDatagram(bytes: Uint8Array, { address, port }: { address: string; port: number }): Reason | null {
+    if (frameType(bytes, bytes.length) === 'request') return this.#onRequest(bytes);
+    const key = `${address}:${port}`;
+    const reason = this.#refusal(bytes, key);
+    if (reason === null)
+      this.#subscribers.set(key, { address, port, untilMs: performance.now() + SUBSCRIPTION_MS });
+    return reason;
+  }
+
   /** Requests to the recorder come here: the control thread has nothing to do with it. */
   #onRequest(bytes: Uint8Array): Reason | null {
-    const body = frameBody(bytes, bytes.length);
-    if (body === null) return 'bad-json';
-    if (body['kind'] === 'video') return this.#onVideo(body) ? null : 'malformed';
-    const request = recordRequestOf(body);
-    if (request === null) return 'malformed';
+    const request = parseJson(bytes.subarray(TAG_BYTES), sideRequestSchema, MAX_REQUEST_BYTES);
+    if (typeof request === 'string') return request;
+    if (request.kind === 'video') return this.#onVideo(request) ? null : 'malformed';
     this.#recorder.request(request);
     return null;
   }

@@ -1,9 +1,26 @@
+import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { MAX_JOINTS } from '../../core/messages.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { loadZmq } from '../../wire/transports/zmq-module.ts';
 import type { Observation } from './observation.ts';
 
+/** What a policy may answer; null: no action now. Which joints it is for is for the runner to check. */
+export interface PolicyAnswer {
+  action?: number[] | null | undefined;
+}
+
+const MAX_ANSWER_BYTES = 64 * 1024;
+const answerSchema: z.ZodType<PolicyAnswer, unknown> = z.object({
+  action: z
+    .array(z.number())
+    .max(MAX_JOINTS + 1)
+    .nullable()
+    .optional(),
+});
+
 export interface PolicyChannel {
-  ask(observation: Observation, signal: AbortSignal): Promise<unknown>;
+  ask(observation: Observation, signal: AbortSignal): Promise<PolicyAnswer>;
   close(): void;
 }
 
@@ -26,7 +43,7 @@ function overHttp(url: string): PolicyChannel {
         signal,
       });
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-      return answer.json();
+      return actionOf(await limitedBody(answer));
     },
     close() {},
   };
@@ -41,16 +58,16 @@ async function overZmq(address: string): Promise<PolicyChannel> {
   const socket = new Dealer({ linger: 0, sendHighWaterMark: 2, sendTimeout: 0 });
   socket.connect(address);
   let question = 0;
-  let waiting: (answer: unknown) => void = () => {};
+  let waiting: (answer: PolicyAnswer) => void = () => {};
   const receive = async (): Promise<void> => {
     for await (const parts of socket)
-      if (String(parts[0]) === String(question)) waiting(parse(String(parts.at(-1))));
+      if (String(parts[0]) === String(question)) waiting(actionOf(parts.at(-1) ?? new Uint8Array(0)));
   };
   receive().catch(() => {});
   return {
     async ask(observation) {
       question++;
-      const answer = new Promise((resolve) => {
+      const answer = new Promise<PolicyAnswer>((resolve) => {
         waiting = resolve;
       });
       await socket.send([String(question), '', JSON.stringify(observation)]);
@@ -60,11 +77,20 @@ async function overZmq(address: string): Promise<PolicyChannel> {
   };
 }
 
-/** What is no JSON is an answer without an action. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
+/** What is no JSON of that form is an answer without an action. */
+function actionOf(data: Uint8Array): PolicyAnswer {
+  const answer = parseJson(data, answerSchema, MAX_ANSWER_BYTES);
+  return typeof answer === 'string' ? {} : answer;
+}
+
+/** Not more of an answer than may be in one. */
+async function limitedBody({ body }: Response): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length;
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    chunks.push(chunk);
   }
+  return Buffer.concat(chunks);
 }

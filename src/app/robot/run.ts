@@ -8,6 +8,7 @@ import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';
 import type { Reactor } from '../../wire/reactor.ts';
 import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
+import { GuardedHandler } from '../guarded-handler.ts';
 import { type ControlStart, estopFlag, leaseOverFlag, windDownFlag } from '../shared.ts';
 import { RobotLoop } from './loop.ts';
 import { openDriver } from './open-driver.ts';
@@ -55,7 +56,8 @@ export async function runRobot(
     });
     tunnel?.attach(loop);
     onReady();
-    await reactor.run(tunnel ?? loop);
+    const stop = (nowNs: number) => loop.supervisor.estop('a datagram could not be handled', nowNs);
+    await reactor.run(new GuardedHandler(tunnel ?? loop, counters, stop));
   } finally {
     // Whatever ended the loop, a bug of ours included: the robot comes to rest.
     await close();

@@ -1,6 +1,15 @@
 // UNVERIFIED ON HARDWARE: tried against our own server, which roslib's client speaks to as well.
 import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { parseJson } from '../../core/parse-json.ts';
+
+/** What a server sends; who subscribed checks `msg`. */
+const messageSchema = z.discriminatedUnion('op', [
+  z.object({ op: z.literal('publish'), topic: z.string(), msg: z.unknown() }),
+  z.object({ op: z.literal('status'), level: z.string().optional() }),
+]);
 
 export interface RosbridgeOptions {
   url: string;
@@ -26,6 +35,7 @@ export class Rosbridge {
   readonly #WebSocket: typeof WebSocket;
   #socket: WebSocket | null = null;
   #retry: NodeJS.Timeout | undefined;
+  readonly #boundary = new EntryBoundary('rosbridge');
   #closed = false;
   trouble = 'not connected';
 
@@ -122,22 +132,16 @@ export class Rosbridge {
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
-    const text = parse(data, isBinary);
-    const { op, topic, msg, level } = text ?? {};
-    if (op === 'publish' && typeof topic === 'string' && topic in this.#options.subscribes)
-      this.#options.onMessage(topic, msg);
-    else if (op === 'status') {
-      if (level === 'error' || level === 'warning') this.#options.onRefused('complaint of the server');
-    } else this.#options.onRefused('malformed');
-  }
-}
-
-function parse(data: RawData, isBinary: boolean): Record<string, unknown> | null {
-  if (isBinary) return null;
-  try {
-    const value: unknown = JSON.parse(String(data));
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
+    const { onMessage, onRefused, subscribes } = this.#options;
+    const message = isBinary ? 'malformed' : parseJson(String(data), messageSchema, MAX_TEXT_BYTES);
+    if (typeof message === 'string') return onRefused('malformed');
+    if (message.op === 'publish') {
+      if (!Object.hasOwn(subscribes, message.topic)) return onRefused('malformed');
+      return this.#boundary.run(
+        () => onMessage(message.topic, message.msg),
+        () => onRefused('malformed'),
+      );
+    }
+    if (message.level === 'error' || message.level === 'warning') onRefused('complaint of the server');
   }
 }

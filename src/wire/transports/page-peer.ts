@@ -1,4 +1,5 @@
 import type { DataChannel, Track } from 'node-datachannel';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { hold } from './rtc-hold.ts';
 import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
@@ -38,6 +39,7 @@ export class PagePeer {
   readonly #channels = new Map<string, DataChannel>();
   readonly #track: Track | null;
   readonly #handlers: PagePeerHandlers;
+  readonly #boundary = new EntryBoundary('peer connection of a page');
   #open = false;
   #closed = false;
   /** Pictures, news and sound that were not sent: not open, or too much waiting. */
@@ -127,14 +129,18 @@ export class PagePeer {
     });
     if (carries) channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
-      if (this.#closed) return;
-      const length = typeof data === 'string' ? data.length : data.byteLength;
-      const isText = typeof data === 'string';
-      if (!carries || length > MAX_MESSAGE_BYTES || (label === 'page' && !isText))
-        this.#handlers.stray(label);
-      else if (label === 'page') this.#handlers.text(data as string);
-      else this.#handlers.pose(isText ? data : new Uint8Array(data));
+      const stray = () => this.#handlers.stray(label);
+      this.#boundary.run(() => (carries ? this.#receive(label, data) : stray()), stray);
     });
+  }
+
+  #receive(label: string, data: string | ArrayBuffer | Buffer): void {
+    if (this.#closed) return;
+    const length = typeof data === 'string' ? data.length : data.byteLength;
+    const isText = typeof data === 'string';
+    if (length > MAX_MESSAGE_BYTES || (label === 'page' && !isText)) this.#handlers.stray(label);
+    else if (label === 'page') this.#handlers.text(data as string);
+    else this.#handlers.pose(isText ? data : new Uint8Array(data));
   }
 
   #waiting(label: string): number {

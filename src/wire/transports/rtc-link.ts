@@ -1,4 +1,5 @@
 import type { DataChannel, Track } from 'node-datachannel';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { hold } from './rtc-hold.ts';
 import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
@@ -43,6 +44,7 @@ export class RtcLink {
   readonly #peer: RtcPeer;
   readonly #channels = new Map<string, DataChannel>();
   readonly #handlers: RtcHandlers;
+  readonly #boundary = new EntryBoundary('peer connection');
   readonly #cameras: readonly string[];
   #track: Track | null = null;
   #open = false;
@@ -149,13 +151,18 @@ export class RtcLink {
     hold(channel, () => this.#end('the peer connection closed'));
     channel.onError(() => this.#end('the peer connection failed'));
     channel.onMessage((data) => {
-      if (this.#closed) return;
-      const isText = typeof data === 'string';
-      if (label === 'link' && !isText) this.#handlers.datagram(new Uint8Array(data));
-      else if (label === 'control' && isText && data.length <= MAX_CONTROL) this.#handlers.control(data);
-      else this.#handlers.stray?.();
+      const stray = () => this.#handlers.stray?.();
+      this.#boundary.run(() => this.#receive(label, data), stray);
     });
     this.#check();
+  }
+
+  #receive(label: string, data: string | ArrayBuffer | Buffer): void {
+    if (this.#closed) return;
+    const isText = typeof data === 'string';
+    if (label === 'link' && !isText) this.#handlers.datagram(new Uint8Array(data));
+    else if (label === 'control' && isText && data.length <= MAX_CONTROL) this.#handlers.control(data);
+    else this.#handlers.stray?.();
   }
 
   #refuse(channel: DataChannel): void {
@@ -178,7 +185,7 @@ export class RtcLink {
     channel.onMessage((data) => {
       if (this.#closed) return;
       if (typeof data === 'string') this.#handlers.stray?.();
-      else this.#handlers.camera?.(name, new Uint8Array(data));
+      else this.#boundary.run(() => this.#handlers.camera?.(name, new Uint8Array(data)));
     });
     if (channel.isOpen()) tell(true);
   }
@@ -187,7 +194,7 @@ export class RtcLink {
     hold(track);
     this.#track = track;
     track.onMessage((rtp) => {
-      if (!this.#closed) this.#handlers.sound?.(rtp);
+      if (!this.#closed) this.#boundary.run(() => this.#handlers.sound?.(rtp));
     });
   }
 

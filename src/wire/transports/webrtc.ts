@@ -1,4 +1,5 @@
 import type { DataChannel, PeerConnection } from 'node-datachannel';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { hold } from './rtc-hold.ts';
 
@@ -42,6 +43,7 @@ export class DataPeer {
   readonly #poses: DataChannel;
   readonly #control: DataChannel;
   readonly #handlers: PeerHandlers;
+  readonly #boundary = new EntryBoundary('peer connection');
   #open = false;
   #closed = false;
 
@@ -111,7 +113,7 @@ export class DataPeer {
     channel.onMessage((data) => {
       if (this.#closed) return;
       const bytes = data instanceof ArrayBuffer ? new Uint8Array(data) : data;
-      this.#handlers.message(bytes, reliable);
+      this.#boundary.run(() => this.#handlers.message(bytes, reliable));
     });
     return channel;
   }

@@ -139,7 +139,7 @@ export class PageSession {
   #rules(): ConsoleClients {
     return new ConsoleClients({
       access: { stillKnown: () => true },
-      ask: (request) => this.#operator.forward(JSON.stringify(request)),
+      ask: (request) => this.#operator.forward(request),
       hands: (bytes) => this.#operator.hands(bytes),
       nowNs: monotonicClock.nowNs,
       rtcAddress: '',
@@ -163,12 +163,17 @@ export class PageSession {
     this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
     const { user } = this.options;
     const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
-    this.#clients.add(this.#socket, caller, (text) => this.#operator.forward(text), {
-      open: true,
-      send: (text) => this.#peer.probe(text),
-      accept: () => false,
-      close() {},
-    });
+    this.#clients.add(
+      this.#socket,
+      caller,
+      (request) => request.kind !== 'link' && this.#operator.forward(request),
+      {
+        open: true,
+        send: (text) => this.#peer.probe(text),
+        accept: () => false,
+        close() {},
+      },
+    );
     this.#show();
   }
 
@@ -211,7 +216,7 @@ export class PageSession {
     if (silentNs > SILENT_NS) return this.#over('the page fell silent');
     if (silentNs < HOLD_NS || this.#held) return;
     this.#held = true;
-    this.#operator.forward('{"kind":"hold"}');
+    this.#operator.forward({ kind: 'hold' });
   }
 
   #over(reason: string): void {

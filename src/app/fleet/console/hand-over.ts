@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
+import { EntryBoundary } from '../../../core/entry-boundary.ts';
 import type { FleetMessage } from '../../../core/fleet-console.ts';
 import { type Ask, askSchema, parsed } from '../../../fleet/messages.ts';
 import { subjects } from '../../../fleet/subjects.ts';
@@ -47,6 +48,7 @@ export class HandOver {
   readonly #asked = new Map<string, Asked>();
   readonly #questions = new Map<string, Question>();
   readonly #timer: NodeJS.Timeout;
+  readonly #boundary = new EntryBoundary('message of the fleet');
 
   constructor(options: HandOverOptions) {
     this.#options = options;
@@ -54,7 +56,7 @@ export class HandOver {
     for (const robot of connection.robots)
       connection.nats.subscribe(subjects.ask(robot, '*'), {
         callback: (error, message) => {
-          if (error === null) void this.#hear(message);
+          if (error === null) this.#boundary.run(() => this.#hear(message));
         },
       });
     this.#timer = setInterval(() => this.#tick(), TICK_MS);

@@ -1,3 +1,5 @@
+import type { Msg } from '@nats-io/transport-node';
+import { EntryBoundary } from '../../../core/entry-boundary.ts';
 import { parsed, presenceSchema } from '../../../fleet/messages.ts';
 import { subjects } from '../../../fleet/subjects.ts';
 import type { FleetConnection } from '../connection.ts';
@@ -13,29 +15,35 @@ export function listenToFleet(
   onHolder: () => void,
 ): void {
   const { nats, robots } = connection;
+  const boundary = new EntryBoundary('message of the fleet');
   const learn = async (robot: string, holder: string) => {
     const entry = await store.get(robot).catch(() => null);
     if (entry?.holder === holder) board.tokenIs(robot, holder, entry.revision);
     onHolder();
   };
+  const onPresence = (message: Msg) => {
+    const presence = parsed(presenceSchema, message.string());
+    // A robot speaks for itself only.
+    if (presence !== null && subjects.presence(presence.robot) === message.subject)
+      board.heard(presence, nowMs());
+  };
+  const onLease = (message: Msg) => {
+    const robot = message.subject.split('.').at(-1)!;
+    const isOver = message.headers?.has('KV-Operation') === true;
+    const holder = isOver ? null : message.string();
+    if (!board.leaseHeard(robot, holder, nowMs())) return;
+    if (holder === null) onHolder();
+    else void learn(robot, holder);
+  };
   for (const name of robots) {
     nats.subscribe(subjects.presence(name), {
       callback: (error, message) => {
-        const presence = error === null ? parsed(presenceSchema, message.string()) : null;
-        // A robot speaks for itself only.
-        if (presence !== null && subjects.presence(presence.robot) === message.subject)
-          board.heard(presence, nowMs());
+        if (error === null) boundary.run(() => onPresence(message));
       },
     });
     nats.subscribe(subjects.lease(name), {
       callback: (error, message) => {
-        if (error !== null) return;
-        const robot = message.subject.split('.').at(-1)!;
-        const isOver = message.headers?.has('KV-Operation') === true;
-        const holder = isOver ? null : message.string();
-        if (!board.leaseHeard(robot, holder, nowMs())) return;
-        if (holder === null) onHolder();
-        else void learn(robot, holder);
+        if (error === null) boundary.run(() => onLease(message));
       },
     });
   }

@@ -1,7 +1,8 @@
 import { WebSocket } from 'ws';
+import { EntryBoundary } from '../../../core/entry-boundary.ts';
 import { TeleopError } from '../../../core/errors.ts';
 import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../../core/fleet-console.ts';
-import { parsed, type SignalReply, signalReplySchema } from '../../../fleet/messages.ts';
+import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../../../fleet/messages.ts';
 import { subjects } from '../../../fleet/subjects.ts';
 import type { Caller } from '../../console/access.ts';
 import type { FleetConnection } from '../connection.ts';
@@ -42,6 +43,7 @@ export class FleetPages {
   readonly #options: FleetPagesOptions;
   readonly #pages = new Map<number, Page>();
   readonly #handOver: HandOver;
+  readonly #boundary = new EntryBoundary('message of a page');
   readonly #timer: NodeJS.Timeout;
   #count = 0;
 
@@ -64,7 +66,11 @@ export class FleetPages {
     });
     socket.on('message', (data, isBinary) => {
       // One that is told to go may go on speaking for a while.
-      if (!isBinary && socket.readyState === WebSocket.OPEN) void this.#hear(page, String(data));
+      if (isBinary || socket.readyState !== WebSocket.OPEN) return;
+      this.#boundary.run(
+        () => this.#hear(page, String(data)),
+        () => socket.close(1011, 'internal error'),
+      );
     });
     socket.on('close', () => {
       this.#pages.delete(page.number);
@@ -166,7 +172,9 @@ export class FleetPages {
     let state: string;
     try {
       const reply = await nats.request(subjects.estop(robot, user), '', { timeout: ESTOP_MS });
-      state = String((reply.json() as { state?: unknown }).state);
+      const answer = parsed(estopReplySchema, reply.string());
+      if (answer === null) return { ok: false, text: `not confirmed: ${robot} sent an unrecognised answer` };
+      state = answer.state;
     } catch {
       return {
         ok: false,
@@ -215,7 +223,7 @@ const refused = (robot: string, reply: SignalReply): Done => ({
   text: `${robot} refused: ${reply.kind === 'refused' ? reply.reason : 'it answers something else'}`,
 });
 
-/** Of a failed operation, the broker being away included; our own bug ends the process, as everywhere. */
+/** Of a failed operation, the broker being away included; our own bug is for the boundary. */
 function failure(error: unknown): Done {
   if (error instanceof TypeError || error instanceof RangeError) throw error;
   const text = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { FleetRequest } from '../../../core/fleet-console.ts';
+import { parseJson } from '../../../core/parse-json.ts';
 import { ROBOT_NAME } from '../../../fleet/subjects.ts';
 
+/** A session's description is the longest thing a page sends. */
+export const MAX_MESSAGE_BYTES = 24 * 1024;
 const id = z.int().min(0);
 const robot = z.string().regex(ROBOT_NAME);
 const about = <Kind extends string>(kind: Kind) => z.strictObject({ kind: z.literal(kind), id, robot });
@@ -22,9 +25,6 @@ const requestSchema = z.discriminatedUnion('kind', [
 
 /** What a page asks; null: it is no such thing. */
 export function parseFleetRequest(text: string): FleetRequest | null {
-  try {
-    return requestSchema.safeParse(JSON.parse(text)).data ?? null;
-  } catch {
-    return null;
-  }
+  const request = parseJson(text, requestSchema, MAX_MESSAGE_BYTES);
+  return typeof request === 'string' ? null : request;
 }

@@ -7,7 +7,7 @@ import { AccessApi } from '../../console/access-api.ts';
 import { type Door, openDoor } from '../../console/door.ts';
 import { Guests } from '../../console/guests.ts';
 import type { Pairing } from '../../console/pairing.ts';
-import { replyError, replyFailure, replyJson } from '../../console/replies.ts';
+import { type Answering, answering, replyError, replyJson } from '../../console/replies.ts';
 import { requestUrl } from '../../console/request-url.ts';
 import { routeSockets } from '../../console/route-sockets.ts';
 import { serveStatic, webRoot } from '../../console/static-files.ts';
@@ -19,9 +19,8 @@ import { listenToFleet } from './listen.ts';
 import { PageLeases } from './page-leases.ts';
 import { FleetPages } from './pages.ts';
 import { fleetRecordings } from './recordings-api.ts';
+import { MAX_MESSAGE_BYTES } from './requests.ts';
 
-/** A session's description is the longest thing a page says. */
-const MAX_MESSAGE_BYTES = 24 * 1024;
 const FORGOTTEN_MS = 1000;
 const LEAVE_MS = 2000;
 
@@ -84,12 +83,14 @@ async function serve(
 ): Promise<Omit<FleetConsoleHandle, 'ended'>> {
   const access = new Access({ trustLocal: rig.console.trustLocal });
   const accessApi = new AccessApi(access, () => door.lan, { fleet: { user: connection.user } });
-  const http = createServer((request, response) => {
-    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
-    else if (accessApi.handle(request, response)) return;
-    else if (answerApi(access, connection, board, request, response)) return;
-    else serveStatic(root, request, response, access.pageHeaders(request));
-  });
+  const http = createServer(
+    answering('console of the fleet', (request, response) => {
+      if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
+      const answer =
+        accessApi.handle(request, response) ?? answerApi(access, connection, board, request, response);
+      return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
+    }),
+  );
   const door = await openDoor(http, rig, access, root);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   const guests = new Guests(access);
@@ -112,29 +113,26 @@ async function serve(
   };
 }
 
-/** False: not a request for this. Nothing here moves a robot or changes anything. */
+/** Nothing here moves a robot or changes anything. */
 function answerApi(
   access: Access,
   connection: FleetConnection,
   board: FleetBoard,
   request: IncomingMessage,
   response: ServerResponse,
-): boolean {
+): Answering {
   const url = requestUrl(request);
-  if (!url?.pathname.startsWith('/api/')) return false;
-  if (access.authorize(request) === null) replyError(response, 403, 'this browser may not do that');
-  else if (request.method !== 'GET' || url.pathname !== '/api/fleet/recordings')
-    replyError(response, 404, 'there is no such thing');
-  else {
+  if (!url?.pathname.startsWith('/api/')) return null;
+  const answer = async () => {
+    if (access.authorize(request) === null) return replyError(response, 403, 'this browser may not do that');
+    if (request.method !== 'GET' || url.pathname !== '/api/fleet/recordings')
+      return replyError(response, 404, 'there is no such thing');
     const robot = url.searchParams.get('robot');
-    if (robot !== null && !ROBOT_NAME.test(robot)) replyError(response, 400, 'that is no robot’s name');
-    else
-      fleetRecordings(connection, robot === null ? board.robots : [robot]).then(
-        (found) => replyJson(response, 200, found),
-        (error: unknown) => replyFailure(response, error),
-      );
-  }
-  return true;
+    if (robot !== null && !ROBOT_NAME.test(robot))
+      return replyError(response, 400, 'that is no robot’s name');
+    replyJson(response, 200, await fleetRecordings(connection, robot === null ? board.robots : [robot]));
+  };
+  return answer();
 }
 
 const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { JetStreamClient, JetStreamManager, StoredMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { z } from 'zod';
 import { TeleopError } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/parse-json.ts';
 import { recordingNames } from '../../../fleet/recordings.ts';
 import { loadJetStream, loadNats } from '../nats-module.ts';
 import {
@@ -21,14 +23,13 @@ const TIMEOUT_MS = 10_000;
 const MOST_LOOKS = 5;
 
 /** As clients of NATS keep an object's description. */
-interface Meta {
-  name: string;
-  nuid: string;
-  size: number;
-  chunks: number;
-  digest: string;
-  deleted?: boolean;
-}
+const MAX_META_BYTES = 64 * 1024;
+/** Other clients of NATS write more into it. */
+const metaSchema = z.object({
+  ...{ name: z.string(), nuid: z.string(), size: z.number(), chunks: z.number(), digest: z.string() },
+  deleted: z.boolean().optional(),
+});
+type Meta = z.infer<typeof metaSchema>;
 
 /**
  * A robot's bucket in JetStream's object store, in the layout every client of NATS reads. The chunks' id follows from
@@ -167,8 +168,8 @@ export class NatsTarget implements RecordingTarget {
 
   async #meta(name: string): Promise<Meta | null> {
     const stored = await this.#get({ last_by_subj: recordingNames.meta(this.#robot, encoded(name)) });
-    const meta = stored === null ? null : stored.json<Meta>();
-    return meta === null || meta.deleted === true ? null : meta;
+    const meta = stored === null ? 'malformed' : parseJson(stored.string(), metaSchema, MAX_META_BYTES);
+    return typeof meta === 'string' || meta.deleted === true ? null : meta;
   }
 
   async #get(

@@ -10,7 +10,9 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
+import { z } from 'zod';
 import { TeleopError } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/parse-json.ts';
 import { writeWhole } from '../../../files/write-whole.ts';
 import { type Recording, recordingNames } from '../../../fleet/recordings.ts';
 import { sidecarOf } from '../../../record/reader.ts';
@@ -18,6 +20,9 @@ import { type ReadPoint, type RecordingTarget, START, sha256OfFile } from './tar
 
 /** Not an episode's ending: a folder of recordings does not show what is still on its way. */
 const PULL_ENDING = '.pull';
+const MAX_NOTE_BYTES = 1024;
+/** How far an earlier try has come. */
+const noteSchema = z.object({ offset: z.int().min(0), mark: z.number(), sha256: z.string() });
 
 /** Brings a recording into a folder, going on where an earlier try ended; returns its file. */
 export async function pullRecording(
@@ -86,9 +91,10 @@ async function fetchRest(
 
 function resumePoint(part: string, { sha256 }: Recording): ReadPoint {
   try {
-    const noted = JSON.parse(readFileSync(`${part}.json`, 'utf8')) as ReadPoint & { sha256: string };
+    const noted = parseJson(readFileSync(`${part}.json`), noteSchema, MAX_NOTE_BYTES);
+    if (typeof noted === 'string' || noted.sha256 !== sha256) return START;
     const { offset, mark } = noted;
-    if (noted.sha256 !== sha256 || !(offset > 0) || statSync(part).size < offset) return START;
+    if (offset === 0 || statSync(part).size < offset) return START;
     truncateSync(part, offset);
     return { offset, mark };
   } catch {

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../core/messages.ts';
+import { parseJson } from '../core/parse-json.ts';
+import type { EpisodeInfo } from '../core/recording.ts';
+import type { RowMessage } from './schemas.ts';
+
+/** The JSON of a recording, as it is read back. A file may come from anybody. */
+
+/** A rig, with what its model has. */
+const MAX_METADATA_BYTES = 4 << 20;
+const MAX_MESSAGE_BYTES = 64 * 1024;
+/** A rig nests deeper than our messages. */
+const MAX_DEPTH = 64;
+const names = z.array(z.string().max(256)).max(256);
+const maybe = z.number().nullable();
+
+const quality = z.object({
+  ...{ skippedShare: z.number(), staleShare: z.number(), badWindows: z.number() },
+  ...{ jerkP95RadS3: maybe, frameAgeP95Ms: maybe, oneWayP95Ms: maybe },
+  refusedBy: z.array(z.string()),
+});
+
+const info = z.object({
+  ...{ id: z.string(), task: z.string(), label: z.string().nullable(), startedAt: z.string() },
+  ...{ durationS: z.number(), rows: z.number(), skippedRows: z.number(), staleRows: z.number() },
+  ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz: z.number() },
+  ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
+}) satisfies z.ZodType<EpisodeInfo>;
+
+/** What was known at the start, with the rig; and of it, what is known of the episode. */
+const start = z.looseObject(info.partial().shape);
+export type EpisodeStart = z.infer<typeof start>;
+
+/** Null: not the metadata of a recording. */
+export function parseStart(json: string): EpisodeStart | null {
+  return orNull(parseJson(json, start, MAX_METADATA_BYTES, MAX_DEPTH));
+}
+
+/** What the end of a file says of its episode; null: nothing. */
+export function parseSummary(json: string): Partial<EpisodeInfo> | null {
+  return orNull(
+    parseJson(json, info.partial(), MAX_METADATA_BYTES, MAX_DEPTH),
+  ) as Partial<EpisodeInfo> | null;
+}
+
+const frame = z.object({ captureNs: z.number(), ageNs: z.number(), stale: z.boolean() });
+/** JSON has no NaN: null where there is none. */
+const gripper = z
+  .number()
+  .nullable()
+  .transform((value) => value ?? 0);
+const row: z.ZodType<RowMessage, unknown> = z.object({
+  ...{ index: z.number(), timeNs: z.number(), seq: z.number(), engaged: z.boolean() },
+  ...{ commandGripper: gripper, stateGripper: gripper },
+  ...{ supervisor: z.enum(SUPERVISOR_STATES), limitedBy: z.enum(LIMITED_BY) },
+  ...{ oneWayNs: maybe, uncertaintyNs: maybe, playoutDelayNs: maybe },
+  frames: z.record(z.string(), frame),
+});
+
+export const parseRow = (data: Uint8Array): RowMessage | null =>
+  orNull(parseJson(data, row, MAX_MESSAGE_BYTES));
+
+const object = z.record(z.string(), z.unknown());
+
+/** A trace or an event of a recording; whoever uses a field checks it. Null where it is no object. */
+export const parseObject = (data: Uint8Array): Record<string, unknown> | null =>
+  orNull(parseJson(data, object, MAX_MESSAGE_BYTES));
+
+const sidecar = z.object({ label: z.string().nullable().exactOptional(), task: z.string().exactOptional() });
+/** What may be said of an episode after it was saved; stands beside it as `<id>.json`. */
+export type Sidecar = z.infer<typeof sidecar>;
+
+export const parseSidecar = (data: Uint8Array): Sidecar | null =>
+  orNull(parseJson(data, sidecar, MAX_MESSAGE_BYTES));
+
+const orNull = <T extends object>(value: T | string): T | null => (typeof value === 'string' ? null : value);
