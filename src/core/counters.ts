@@ -27,6 +27,7 @@ export const REASONS = [
   'future-stamp',
   'joint-count',
   'joint-leap',
+  'limit-breach',
   'malformed',
   'non-finite',
   'not-armed',
