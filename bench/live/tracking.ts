@@ -125,7 +125,10 @@ function steadyPath(
   let lastNs = Number.NEGATIVE_INFINITY;
   for (const { stampNs, positionsRad } of commands) {
     const dueNs = stampNs + delayMs(stampNs) * 1e6;
-    if (dueNs - lastNs > 200e6) motion.engage(positionsRad, dueNs);
+    if (dueNs - lastNs > 200e6) {
+      motion.restart(positionsRad, dueNs);
+      motion.engage(dueNs);
+    }
     for (let atNs = lastNs + TICK_NS; atNs < dueNs && dueNs - lastNs <= 200e6; atNs += TICK_NS) {
       motion.step(atNs);
       path.add(atNs, flange(motion.targetRad));

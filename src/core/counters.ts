@@ -28,6 +28,7 @@ export const REASONS = [
   'handler-failed',
   'joint-count',
   'joint-leap',
+  'limit-breach',
   'malformed',
   'non-finite',
   'not-armed',

@@ -104,10 +104,12 @@ export class ArmMotion {
     this.#shown = '';
   }
 
-  /** At rest in this pose, and slow until the goal has been caught up with. */
-  engage(measuredRad: Float64Array, nowNs: number): void {
-    this.restart(measuredRad, nowNs);
+  /** Another stream of commands: the target goes on as it moves, and slowly until the goal has been caught up with. */
+  engage(nowNs: number): void {
+    this.#limiter.resume(nowNs);
     this.#engagedNs = nowNs;
+    this.#clamped = false;
+    this.#shown = '';
   }
 
   /** A command: a new goal, and a step towards it. */

@@ -4,7 +4,10 @@ import type { MotionGuard } from './guard.ts';
 import type { JointLimits } from './limits.ts';
 import { StreamReference } from './reference.ts';
 
-/** Longest time a single step may make up for: after a gap the arm catches up inside its limits, not in one jump. */
+/**
+ * A step that comes later than this brakes for as long as it was missing. Nothing else between the last target and this
+ * one would be shorter and still inside the limits.
+ */
 const MAX_STEP_S = 0.05;
 /** Inner steps are at most this long. */
 const SUBSTEP_S = 0.0025;
@@ -17,9 +20,9 @@ const JERK_SHARE = 0.5;
 /** A joint this near its velocity limit is held back by it and not by the way there. */
 const FAST_SHARE = 0.9;
 /** As near as this is there. */
-const ARRIVED_RAD = 1e-7;
-const ARRIVED_RAD_S = 1e-6;
-const ARRIVED_RAD_S2 = 1e-4;
+const ARRIVED_RAD = 1e-8;
+const ARRIVED_RAD_S = 1e-7;
+const ARRIVED_RAD_S2 = 1e-5;
 /** Slower than wanted by less than this is not worth a word. */
 const NOTICED_SHARE = 0.98;
 
@@ -98,7 +101,7 @@ export class TargetLimiter {
     this.reference = new StreamReference(limits, settings.extrapolate);
   }
 
-  /** Takes the measured pose as target and goal, at rest. */
+  /** Takes the measured pose as target and goal, at rest. Only where the driver has had no target since it was powered. */
   restart(measuredRad: Float64Array, nowNs: number): void {
     this.#motion.fill(0);
     this.targetRad.set(measuredRad);
@@ -108,11 +111,18 @@ export class TargetLimiter {
     this.#atNs = nowNs;
   }
 
+  /** Begins another stream. The target goes on from where it is and as it moves. */
+  resume(nowNs: number): void {
+    this.reference.restart(this.targetRad, nowNs);
+    this.limitedBy = '';
+  }
+
   /** Moves the target towards the goal; false where there is nothing left to do. */
   follow(nowNs: number): boolean {
     const dtS = this.#elapsedS(nowNs);
     if (this.#arrived(nowNs)) return false;
-    if (dtS > 0) {
+    if (dtS > MAX_STEP_S) this.#brake(dtS);
+    else if (dtS > 0) {
       this.limitedBy = '';
       const share = this.#want(nowNs);
       this.#candidate.set(this.#motion);
@@ -287,7 +297,7 @@ export class TargetLimiter {
         return false;
     }
     this.#motion.fill(0, this.#joints);
-    this.targetRad.set(this.reference.goalRad);
+    this.targetRad.set(this.#refRad);
     this.limitedBy = '';
     return true;
   }
@@ -298,7 +308,7 @@ export class TargetLimiter {
   }
 
   #elapsedS(nowNs: number): number {
-    const dtS = Math.max(0, Math.min(MAX_STEP_S, (nowNs - this.#atNs) / 1e9));
+    const dtS = Math.max(0, (nowNs - this.#atNs) / 1e9);
     // A clock that falls back gives no time a second time.
     this.#atNs = Math.max(this.#atNs, nowNs);
     return dtS;

@@ -1,23 +1,24 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
-import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
+import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS } from './states.ts';
 
-const OTHERS = SUPERVISOR_STATES.filter((state) => state !== 'stopped');
-const edges = SUPERVISOR_STATES.flatMap((from) =>
-  (Object.entries(TRANSITIONS[from]) as [SupervisorEvent, SupervisorState][]).map(([event, to]) => ({
+const STATES: readonly InnerState[] = [...SUPERVISOR_STATES, 'arming'];
+const OTHERS = STATES.filter((state) => state !== 'stopped');
+const edges = STATES.flatMap((from) =>
+  (Object.entries(TRANSITIONS[from]) as [SupervisorEvent, InnerState][]).map(([event, to]) => ({
     from,
     event,
     to,
   })),
 );
-const sources = (to: SupervisorState) => edges.filter((edge) => edge.to === to);
+const sources = (to: InnerState) => edges.filter((edge) => edge.to === to);
 
 describe('transition table', () => {
   it('has a row for every state and leads only to states', () => {
-    assert.deepEqual(Object.keys(TRANSITIONS).sort(), [...SUPERVISOR_STATES].sort());
-    assert.deepEqual(Object.keys(POWERED).sort(), [...SUPERVISOR_STATES].sort());
-    for (const { to } of edges) assert.ok(SUPERVISOR_STATES.includes(to));
+    assert.deepEqual(Object.keys(TRANSITIONS).sort(), [...STATES].sort());
+    assert.deepEqual(Object.keys(POWERED).sort(), [...STATES].sort());
+    for (const { to } of edges) assert.ok(STATES.includes(to));
   });
 
   it('stops on e-stop and fault from everywhere', () => {
@@ -46,13 +47,14 @@ describe('transition table', () => {
   it('puts power on by arming alone, and arms from idle alone', () => {
     assert.deepEqual(
       edges.filter(({ from, to }) => !POWERED[from] && POWERED[to]),
-      [{ from: 'idle', event: 'arm', to: 'armed' }],
+      [{ from: 'idle', event: 'arm', to: 'arming' }],
     );
-    assert.equal(sources('armed').length, 1);
+    assert.deepEqual(sources('armed'), [{ from: 'arming', event: 'powered', to: 'armed' }]);
+    assert.equal(shownState('arming'), 'idle', 'nobody is told of an armed robot before that');
   });
 
   it('takes power off when the operator is lost, gone, replaced or disarms', () => {
-    for (const state of ['armed', 'engaged', 'hold'] as const)
+    for (const state of ['arming', 'armed', 'engaged', 'hold'] as const)
       for (const event of ['operator-lost', 'operator-left', 'operator-joined', 'disarm'] as const) {
         const to = TRANSITIONS[state][event];
         assert.ok(to !== undefined && !POWERED[to], `${state} ${event}`);

@@ -5,6 +5,7 @@ export type SupervisorEvent =
   | 'operator-left'
   | 'operator-lost'
   | 'arm'
+  | 'powered'
   | 'disarm'
   | 'engage'
   | 'release'
@@ -14,18 +15,32 @@ export type SupervisorEvent =
   | 'estop'
   | 'reset';
 
-type Row = Partial<Record<SupervisorEvent, SupervisorState>>;
+/** Everyone else is shown `idle` for `arming`: a robot is armed once its joints are powered. */
+export type InnerState = SupervisorState | 'arming';
+
+export const shownState = (state: InnerState): SupervisorState => (state === 'arming' ? 'idle' : state);
+
+type Row = Partial<Record<SupervisorEvent, InnerState>>;
 
 /**
  * The whole behaviour. An event without an entry changes nothing. E-stop and fault are honoured everywhere; to lose the
  * operator of a powered robot is an e-stop, an operator that says goodbye is not.
  */
-export const TRANSITIONS: Record<SupervisorState, Row> = {
+export const TRANSITIONS: Record<InnerState, Row> = {
   disconnected: { 'operator-joined': 'idle', estop: 'stopped', fault: 'stopped' },
   idle: {
-    arm: 'armed',
+    arm: 'arming',
     'operator-left': 'disconnected',
     'operator-lost': 'disconnected',
+    estop: 'stopped',
+    fault: 'stopped',
+  },
+  arming: {
+    powered: 'armed',
+    disarm: 'idle',
+    'operator-left': 'disconnected',
+    'operator-lost': 'stopped',
+    'operator-joined': 'idle',
     estop: 'stopped',
     fault: 'stopped',
   },
@@ -61,10 +76,11 @@ export const TRANSITIONS: Record<SupervisorState, Row> = {
   stopped: { reset: 'idle' },
 };
 
-/** States in which the joints are powered. */
-export const POWERED: Record<SupervisorState, boolean> = {
+/** States in which the joints are powered, or may be. */
+export const POWERED: Record<InnerState, boolean> = {
   disconnected: false,
   idle: false,
+  arming: true,
   armed: true,
   engaged: true,
   hold: true,

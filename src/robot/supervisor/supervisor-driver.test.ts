@@ -7,7 +7,7 @@ describe('a driver that takes its time', () => {
     const bench = new Bench().bring('idle');
     bench.driver.enableStatus = 'stale';
     bench.supervisor.arm(bench.nowNs);
-    assert.deepEqual([bench.state, bench.supervisor.cause], ['armed', 'joints are being powered']);
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['idle', 'joints are being powered']);
     return bench;
   }
 
@@ -20,8 +20,9 @@ describe('a driver that takes its time', () => {
     assert.equal(bench.counters.get('not-ready'), 20);
     assert.equal(bench.driver.writes.length, 0);
     bench.driver.enableStatus = 'ok';
+    assert.deepEqual(bench.transitions.slice(-1)[0]?.to, 'idle', 'it has not been said to be armed');
     bench.tick();
-    assert.equal(bench.supervisor.cause, 'armed by operator');
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['armed', 'armed by operator']);
     assert.equal(bench.send({ engagement: 20 }), 'old-engagement', 'that one was refused for good');
     assert.equal(bench.send({ engagement: 21 }), null);
   });

@@ -21,7 +21,9 @@ describe('supervisor motion', () => {
     bench.driver.measured.set([0.3, -0.2]);
     bench.driver.enable();
     bench.tick();
-    assert.equal(bench.send({ gripper: 0.25 }, [0.4, -0.2]), null);
+    assert.equal(bench.send({}, [0.3, -0.2]), 'not-ready', 'it may still be moving');
+    bench.rest();
+    assert.equal(bench.send({ engagement: 2, gripper: 0.25 }, [0.4, -0.2]), null);
     assert.deepEqual(last(bench), { nowNs: bench.nowNs, positions: [0.3, -0.2], gripper: 0.25 });
   });
 
@@ -260,6 +262,7 @@ describe('what may not wait in the queue', () => {
     bench.supervisor.estop('test', bench.nowNs);
     bench.supervisor.reset(1, bench.nowNs);
     bench.supervisor.arm(bench.nowNs);
+    for (let ms = 0; ms < 1000; ms += 5) bench.tick(5);
     for (const engagement of [1, 2, 50])
       assert.equal(
         bench.supervisor.submit(bench.command({ epoch: 1, engagement }, [0, 0]), bench.nowNs),

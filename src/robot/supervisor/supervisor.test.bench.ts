@@ -165,9 +165,15 @@ export class Bench {
     this.supervisor.tick(this.nowNs);
   }
 
+  /** Long enough for the arm to count as one at rest. */
+  rest(): void {
+    for (let ms = 0; ms <= 100; ms += 5) this.tick(5);
+  }
+
   /** By the shortest way from a fresh start. */
   bring(to: SupervisorState): this {
     const { supervisor } = this;
+    this.rest();
     if (to !== 'disconnected') supervisor.operatorJoined(true, this.nowNs);
     if (POWERED[to]) supervisor.arm(this.nowNs);
     if (to === 'engaged' || to === 'hold') assert.equal(this.send({}), null);

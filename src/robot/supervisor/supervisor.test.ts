@@ -9,6 +9,7 @@ const EVENTS: Record<SupervisorEvent, (bench: Bench) => void> = {
   'operator-left': (b) => b.supervisor.operatorLeft(b.nowNs),
   'operator-lost': (b) => b.supervisor.operatorLost(b.nowNs),
   arm: (b) => b.supervisor.arm(b.nowNs),
+  powered: (b) => b.tick(),
   disarm: (b) => b.supervisor.disarm(b.nowNs),
   engage: (b) => void b.send({ engagement: 2 }),
   release: (b) => void b.send({ engagement: 0 }),
@@ -31,7 +32,9 @@ describe('supervisor states', () => {
         bench.transitions.length = 0;
         happen(bench);
         // A command of a new engagement first ends the old one: hold, then engaged again.
-        const to = TRANSITIONS[from][event] ?? from;
+        const next = TRANSITIONS[from][event] ?? from;
+        // This driver powers its joints at once.
+        const to = next === 'arming' ? 'armed' : next;
         assert.equal(bench.state, to, event);
         assert.equal(bench.driver.enabled, POWERED[to], event);
         if (event !== 'engage') assert.equal(bench.driver.writes.length, writes, `${event} must not move`);
@@ -121,8 +124,8 @@ describe('supervisor admission', () => {
 
   it('checks again when the command’s instant has come', () => {
     const bench = new Bench().bring('armed');
-    const command = bench.command({}, [0, 0]);
-    assert.equal(bench.supervisor.submit(command, bench.nowNs + 501 * MS), 'too-old');
+    const command = bench.command({ stateRobotNs: bench.nowNs - 400 * MS }, [0, 0]);
+    assert.equal(bench.supervisor.submit(command, bench.nowNs + 101 * MS), 'too-old');
     assert.equal(bench.counters.get('too-old'), 1);
     bench.supervisor.estop('test', bench.nowNs);
     assert.equal(bench.supervisor.submit(bench.command({}, [0, 0]), bench.nowNs), 'stopped');
@@ -159,14 +162,20 @@ describe('supervisor admission', () => {
   it('does not engage before it has read where the robot is', () => {
     const driver = new HostileDriver();
     driver.readStatus = 'stale';
-    const bench = new Bench(driver).bring('armed');
-    assert.equal(bench.send({}), 'engage-jump');
-    bench.tick();
-    assert.equal(bench.send({ engagement: 2 }, [-1.23, -1.23]), 'engage-jump');
-    assert.equal(driver.writes.length, 0);
+    const bench = new Bench(driver).bring('idle');
+    for (let ms = 0; ms < 5000; ms += 20) bench.tick(20);
+    assert.equal(bench.state, 'idle', 'a device that has not answered yet is no fault');
+    bench.supervisor.arm(bench.nowNs);
+    const refused = ['idle', 'cannot arm: no joint reading from the driver yet'];
+    assert.deepEqual([bench.state, bench.supervisor.cause], refused);
+    assert.equal(bench.send({}), 'not-armed');
+    assert.equal(driver.enabled, false);
     driver.readStatus = 'ok';
     bench.tick();
-    assert.equal(bench.send({ engagement: 3 }), null);
+    bench.supervisor.arm(bench.nowNs);
+    bench.rest();
+    assert.equal(bench.state, 'armed');
+    assert.equal(bench.send({}), null);
   });
 
   it('takes nothing from a reading that is not good', () => {

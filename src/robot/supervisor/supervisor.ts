@@ -8,8 +8,11 @@ import type { Neighbour } from './collision.ts';
 import type { SupervisorConfig } from './config.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
+import { jointLimits } from './limits.ts';
 import { Plausibility } from './plausible.ts';
-import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
+import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS } from './states.ts';
+import { Stillness } from './stillness.ts';
+import { TargetCheck } from './target-check.ts';
 
 /** Stamps this far ahead of our clock are not clock error any more. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
@@ -38,9 +41,11 @@ export class Supervisor {
   readonly #counters: Counters;
   readonly #motion: ArmMotion;
   readonly #plausibility: Plausibility;
+  readonly #stillness: Stillness;
+  readonly #check: TargetCheck;
   readonly #scribe: FlightScribe | null;
   readonly #onTransition: (transition: Transition) => void;
-  #state: SupervisorState = 'disconnected';
+  #state: InnerState = 'disconnected';
   #cause = 'no operator';
   #epoch = 1;
   #engagement = 0;
@@ -50,9 +55,12 @@ export class Supervisor {
   #commandNs = Number.NaN;
   #appliedNs = Number.NEGATIVE_INFINITY;
   #readNs: number;
+  /** The last cycle, or when the joints were powered. */
+  #tickNs: number;
   #gripper = 0;
-  /** Since when the driver is powering its joints; NaN: it is not. */
-  #enablingNs = Number.NaN;
+  /** Since when the driver is powering its joints, and whether it says that they are. */
+  #armingNs = 0;
+  #isPowered = false;
   /** There is another arm beside this one, and nobody knows where. */
   #neighbourSilent: boolean;
 
@@ -72,19 +80,22 @@ export class Supervisor {
     this.#motion = new ArmMotion(model, config, counters, neighbour);
     this.#neighbourSilent = neighbour !== null;
     this.#plausibility = new Plausibility(model, config.maxLeapRad);
+    this.#stillness = new Stillness(model.joints.length);
+    this.#check = new TargetCheck(model, jointLimits(model, config));
     this.#scribe = recorder === null ? null : new FlightScribe(recorder, model.joints.length);
     this.#onTransition = onTransition;
     this.#incoming = emptyReading(model.joints.length);
     this.reading = emptyReading(model.joints.length);
     this.reading.positionsRad.fill(Number.NaN);
     this.#readNs = nowNs;
+    this.#tickNs = nowNs;
     this.#motion.restart(Float64Array.from(model.homeRad), nowNs);
     this.#read(nowNs);
     if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
   }
 
   get state(): SupervisorState {
-    return this.#state;
+    return shownState(this.#state);
   }
 
   get cause(): string {
@@ -138,8 +149,10 @@ export class Supervisor {
     this.#go('operator-left', 'operator left', nowNs);
   }
 
+  /** Powers the joints; the robot is armed once the driver says that they are. */
   arm(nowNs: number): void {
-    this.#go('arm', 'armed by operator', nowNs);
+    if (this.#hasReading) this.#go('arm', 'joints are being powered', nowNs);
+    else if (this.#state === 'idle') this.#cause = 'cannot arm: no joint reading from the driver yet';
   }
 
   disarm(nowNs: number): void {
@@ -223,6 +236,7 @@ export class Supervisor {
   }
 
   #submit(command: JointCommand, nowNs: number, heldNs: number, dueNs: number): Reason | null {
+    this.#heedStall(nowNs);
     const refused =
       notFinite(command) ??
       this.#outOfOrder(command) ??
@@ -232,13 +246,17 @@ export class Supervisor {
     if (refused !== null) return refused;
     this.#plausibility.remember(command.positionsRad);
     if (this.#state !== 'engaged') {
-      const unfit = this.#unfit(command);
+      const unfit = this.#unfit(command, nowNs);
       if (unfit !== null) {
         // Over and done with: it must not engage later, when the hand happens to come near.
         this.#endedEngagement = Math.max(this.#endedEngagement, command.engagement);
         return unfit;
       }
-      this.#motion.engage(this.reading.positionsRad, nowNs);
+      if (this.#state === 'armed') {
+        this.#motion.restart(this.reading.positionsRad, nowNs);
+        this.#check.begin(nowNs, this.reading.positionsRad);
+      }
+      this.#motion.engage(nowNs);
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
@@ -246,7 +264,7 @@ export class Supervisor {
     this.#commandNs = command.stateRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
-    return this.#write(nowNs) ? null : 'driver-fault';
+    return this.#offer(nowNs, true);
   }
 
   /** The queue keeps the order; this is the last look. */
@@ -270,26 +288,48 @@ export class Supervisor {
     return this.#plausibility.leaps(positionsRad);
   }
 
-  /** Why an engagement cannot begin. */
-  #unfit(command: JointCommand): Reason | null {
-    if (!Number.isNaN(this.#enablingNs) || this.#neighbourSilent) return 'not-ready';
+  /**
+   * Why an engagement cannot begin. While the joints are powered a target goes on from the one before; the first one is
+   * the measured pose, of an arm at rest.
+   */
+  #unfit(command: JointCommand, nowNs: number): Reason | null {
+    if (this.#state === 'arming' || this.#neighbourSilent) return 'not-ready';
     // Written so that a pose not read yet (NaN) refuses as well.
-    return this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad ? null : 'engage-jump';
+    if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) return 'engage-jump';
+    return this.#state !== 'armed' || this.#isAtRest(nowNs) ? null : 'not-ready';
+  }
+
+  /** An arm that may be given its measured pose as the first target since it was powered. */
+  #isAtRest(nowNs: number): boolean {
+    return this.#stillness.isStill && this.#check.canBegin(nowNs, this.reading.positionsRad);
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
   tick(nowNs: number): void {
+    this.#heedStall(nowNs);
+    this.#tickNs = Math.max(this.#tickNs, nowNs);
     this.#read(nowNs);
-    if (!Number.isNaN(this.#enablingNs)) this.#enable(nowNs);
+    if (this.#state === 'arming') this.#enable(nowNs);
+    this.#move(nowNs);
+    this.#note(nowNs);
+  }
+
+  #move(nowNs: number): void {
     if (this.#state === 'engaged') {
       if (nowNs - this.#appliedNs > this.#config.commandTimeoutMs * NS_PER_MS) {
         this.#counters.add('watchdog');
         this.#go('watchdog', `no command for ${this.#config.commandTimeoutMs} ms`, nowNs);
-      } else if (this.#motion.step(nowNs)) this.#write(nowNs);
+      } else this.#count(this.#offer(nowNs, this.#motion.step(nowNs)));
     }
-    if (this.#state === 'hold') {
-      if (this.#motion.settle(nowNs)) this.#write(nowNs);
-    } else if (this.#state !== 'engaged' && this.#hasReading) this.#motion.watch(this.reading.positionsRad);
+    if (this.#state === 'hold') this.#count(this.#offer(nowNs, this.#motion.settle(nowNs)));
+    else if (this.#state !== 'engaged' && this.#hasReading) this.#motion.watch(this.reading.positionsRad);
+  }
+
+  #count(reason: Reason | null): void {
+    if (reason !== null) this.#counters.add(reason);
+  }
+
+  #note(nowNs: number): void {
     this.#scribe?.note(
       nowNs,
       this,
@@ -311,20 +351,43 @@ export class Supervisor {
       this.reading.gripper = incoming.gripper;
       // What a driver hands out again and again grows old by its own stamp.
       this.#readNs = Math.min(nowNs, incoming.robotNs);
+      this.#stillness.note(incoming.robotNs, incoming.positionsRad);
     }
     if (status === 'fault') this.#fault('driver fault', nowNs);
-    else if (nowNs - this.#readNs > this.#config.feedbackTimeoutMs * NS_PER_MS)
+    else if (this.#hasReading && nowNs - this.#readNs > this.#timeoutNs)
       this.#go('fault', 'no joint feedback', nowNs);
+  }
+
+  get #timeoutNs(): number {
+    return this.#config.feedbackTimeoutMs * NS_PER_MS;
+  }
+
+  /**
+   * A loop that stood still saw neither joints nor operator: a powered robot is stopped before anything else is heeded.
+   * What was sent meanwhile is void, a reset that nobody knew to be needed as well.
+   */
+  #heedStall(nowNs: number): void {
+    const gapNs = nowNs - this.#tickNs;
+    if (gapNs <= this.#timeoutNs || !POWERED[this.#state]) return;
+    this.#tickNs = nowNs;
+    this.#epoch++;
+    this.#go('fault', `the robot's control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`, nowNs);
   }
 
   get #hasReading(): boolean {
     return !Number.isNaN(this.reading.positionsRad[0]!);
   }
 
-  #write(nowNs: number): boolean {
-    if (this.#driver.write(nowNs, this.#motion.targetRad, this.#gripper) !== 'fault') return true;
+  /** The target, past the last check, to the driver. One that stands is checked as well. */
+  #offer(nowNs: number, moves: boolean): Reason | null {
+    if (!this.#check.passes(nowNs, this.#motion.targetRad)) {
+      this.#note(nowNs);
+      this.#go('fault', this.#check.breach, nowNs);
+      return 'limit-breach';
+    }
+    if (!moves || this.#driver.write(nowNs, this.#motion.targetRad, this.#gripper) !== 'fault') return null;
     this.#fault('driver refused a write', nowNs);
-    return false;
+    return 'driver-fault';
   }
 
   /** The driver's own words, where it has any. */
@@ -340,35 +403,37 @@ export class Supervisor {
   }
 
   #go(event: SupervisorEvent, cause: string, nowNs: number, keep = true): void {
+    this.#heedStall(nowNs);
     const to = TRANSITIONS[this.#state][event];
     if (to === undefined || to === this.#state) return;
     const from = this.#state;
     this.#state = to;
     this.#cause = cause;
-    this.#enablingNs = Number.NaN;
     if (from === 'engaged') this.#endedEngagement = Math.max(this.#endedEngagement, this.#engagement);
     if (!POWERED[to] && POWERED[from]) this.#driver.stop(nowNs);
-    const flight = keep && KEPT.includes(to) ? (this.#scribe?.freeze() ?? -1) : -1;
-    this.#onTransition({ robotNs: nowNs, from, to, cause, flight });
+    const shown = { from: shownState(from), to: shownState(to) };
+    const flight = keep && KEPT.includes(shown.to) ? (this.#scribe?.freeze() ?? -1) : -1;
+    if (shown.from !== shown.to) this.#onTransition({ robotNs: nowNs, ...shown, cause, flight });
     if (POWERED[to] && !POWERED[from]) this.#power(nowNs);
   }
 
   #power(nowNs: number): void {
-    if (this.#hasReading) this.#motion.restart(this.reading.positionsRad, nowNs);
-    this.#enablingNs = nowNs;
+    this.#motion.restart(this.reading.positionsRad, nowNs);
+    this.#armingNs = nowNs;
+    this.#isPowered = false;
+    this.#tickNs = Math.max(this.#tickNs, nowNs);
     this.#enable(nowNs);
   }
 
-  /** Again in every cycle until the driver says that its joints are powered. */
+  /** In every cycle until the driver says that its joints are powered, and the arm is at rest. */
   #enable(nowNs: number): void {
-    const status = this.#driver.enable(nowNs);
+    const status = this.#isPowered ? 'ok' : this.#driver.enable(nowNs);
+    this.#isPowered = status === 'ok';
     if (status === 'fault') this.#fault('driver refused to enable', nowNs);
-    else if (status === 'ok') {
-      this.#enablingNs = Number.NaN;
-      this.#cause = 'armed by operator';
-    } else if (nowNs - this.#enablingNs > this.#config.enableTimeoutMs * NS_PER_MS)
-      this.#fault('driver did not become ready', nowNs);
-    else this.#cause = 'joints are being powered';
+    else if (this.#isPowered && this.#isAtRest(nowNs)) this.#go('powered', 'armed by operator', nowNs);
+    else if (nowNs - this.#armingNs > this.#config.enableTimeoutMs * NS_PER_MS)
+      this.#fault(this.#isPowered ? 'the arm did not come to rest' : 'driver did not become ready', nowNs);
+    else this.#cause = this.#isPowered ? 'the arm is coming to rest' : 'joints are being powered';
   }
 }
 

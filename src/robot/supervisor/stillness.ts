@@ -1,0 +1,31 @@
+import { NS_PER_MS } from '../../core/clock.ts';
+
+/** A joint that stays within this distance for this long stands: it is slower than 0.2 rad/s. */
+const STILL_RAD = 0.02;
+const STILL_NS = 100 * NS_PER_MS;
+
+/** Whether an arm is at rest, by where its joints were read. Hot path: nothing allocates. */
+export class Stillness {
+  readonly #fromRad: Float64Array;
+  #fromNs = Number.NaN;
+  #readNs = Number.NaN;
+
+  constructor(joints: number) {
+    this.#fromRad = new Float64Array(joints);
+  }
+
+  /** A good reading, and the instant it was true. */
+  note(readNs: number, positionsRad: Float64Array): void {
+    this.#readNs = readNs;
+    for (let i = 0; i < positionsRad.length; i++)
+      if (!(Math.abs(positionsRad[i]! - this.#fromRad[i]!) <= STILL_RAD) || Number.isNaN(this.#fromNs)) {
+        this.#fromRad.set(positionsRad);
+        this.#fromNs = readNs;
+        return;
+      }
+  }
+
+  get isStill(): boolean {
+    return this.#readNs - this.#fromNs >= STILL_NS;
+  }
+}

@@ -1,0 +1,167 @@
+import type { RobotModel } from '../../core/robot-model.ts';
+import type { JointLimits } from './limits.ts';
+
+/**
+ * The check's tolerance: each target may lie this far from a motion inside the limits. It covers rounding and the last
+ * step of a target that comes to rest; encoders of arms resolve a hundred times less.
+ */
+export const TOLERANCE_RAD = 2e-8;
+/** Share of a limit that rounding may add. */
+const ROUNDING = 1 + 1e-6;
+/** Kept targets are at least this far apart in time: differences of closer ones say little about a jerk. */
+const APART_S = 0.002;
+/** At the start the target counts as having stood for this long. */
+const STOOD_S = 0.01;
+
+/**
+ * The last look at every target before a driver gets it, by nothing but the targets themselves and their instants. Three
+ * divided differences over the last four give a velocity, an acceleration and a jerk that the motion between them had
+ * somewhere, whatever made it; those may not exceed the limits. Knows nothing of how targets are made, and shares no
+ * code with it. Hot path: nothing allocates.
+ */
+export class TargetCheck {
+  readonly #names: readonly string[];
+  readonly #limits: JointLimits;
+  /** Newest first. */
+  readonly #kept: [Float64Array, Float64Array, Float64Array];
+  readonly #keptNs = new Float64Array(3);
+  readonly #seen: Float64Array;
+  #seenNs = Number.NaN;
+  /** Weights of the kept targets in the second and in the third difference, and how far the tolerance reaches. */
+  readonly #weights = new Float64Array(7);
+  #breach = '';
+
+  constructor({ joints }: RobotModel, limits: JointLimits) {
+    this.#names = joints.map(({ name }) => name);
+    this.#limits = limits;
+    const pose = () => new Float64Array(joints.length);
+    this.#kept = [pose(), pose(), pose()];
+    this.#seen = pose();
+  }
+
+  /** What the last target that did not pass would have done: joint, figure and limit. */
+  get breach(): string {
+    return this.#breach;
+  }
+
+  /** Whether a motion inside the limits could have led from the last target to rest in this pose by now. */
+  canBegin(nowNs: number, poseRad: Float64Array): boolean {
+    const elapsedS = (nowNs - this.#seenNs) / 1e9;
+    // Not a number: there was no target before.
+    if (Number.isNaN(elapsedS)) return true;
+    for (let i = 0; i < poseRad.length; i++) if (!(elapsedS >= this.#wayS(i, poseRad[i]!))) return false;
+    return true;
+  }
+
+  /** The first target after the joints were powered: a pose at rest that passed `canBegin`. */
+  begin(nowNs: number, poseRad: Float64Array): void {
+    for (let k = 0; k < 3; k++) {
+      this.#kept[k]!.set(poseRad);
+      this.#keptNs[k] = nowNs - (k * STOOD_S * 1e9) / 2;
+    }
+    this.#seenNs = nowNs;
+    this.#seen.set(poseRad);
+  }
+
+  /** Enough time to come to rest after the last target and to get from there to another pose, at rest again. */
+  #wayS(i: number, rad: number): number {
+    const { velocityRadS, accelerationRadS2, jerkRadS3 } = this.#limits;
+    const [maxV, maxA, maxJ] = [velocityRadS[i]!, accelerationRadS2[i]!, jerkRadS3[i]!];
+    const speed = this.#speedRadS(i, maxV, maxA);
+    // An acceleration is taken off first, at which the joint may still grow faster.
+    const restS = speed === 0 ? 0 : speed / maxA + (2.5 * maxA) / maxJ;
+    const wayRad = Math.abs(rad - this.#seen[i]!) + (speed + (maxA * maxA) / (2 * maxJ)) * restS;
+    // A polynomial of fifth degree from rest to rest peaks at these multiples of the mean values.
+    const evenS = Math.max((1.875 * wayRad) / maxV, Math.sqrt((5.7736 * wayRad) / maxA));
+    return restS + Math.max(evenS, Math.cbrt((60 * wayRad) / maxJ));
+  }
+
+  /** No less than the speed that the last target was left at; 0 where it stood. */
+  #speedRadS(i: number, maxV: number, maxA: number): number {
+    const [last, first, third] = [this.#seen[i]!, this.#kept[0][i]!, this.#kept[2][i]!];
+    const strayRad = Math.max(
+      Math.abs(first - last),
+      Math.abs(this.#kept[1][i]! - last),
+      Math.abs(third - last),
+    );
+    if (strayRad <= 2 * TOLERANCE_RAD) return 0;
+    const spanS = (this.#keptNs[0]! - this.#keptNs[1]!) / 1e9;
+    const meanRadS = Math.abs(first - this.#kept[1][i]!) / spanS;
+    return Math.min(maxV, meanRadS + maxA * ((this.#seenNs - this.#keptNs[1]!) / 1e9));
+  }
+
+  /** Whether this may be the next target. If so, the next one is compared with it. */
+  passes(nowNs: number, targetRad: Float64Array): boolean {
+    this.#breach = '';
+    const sinceS = Math.max(0, (nowNs - this.#seenNs) / 1e9);
+    const keptS = (nowNs - this.#keptNs[0]!) / 1e9;
+    if (keptS > 0) this.#weigh(nowNs);
+    for (let i = 0; i < targetRad.length; i++) {
+      const isOk = this.#isInRange(i, targetRad[i]!) && this.#isSlow(i, targetRad[i]!, sinceS);
+      if (!isOk || (keptS > 0 && !this.#isSmooth(i, targetRad[i]!))) return false;
+    }
+    if (keptS >= APART_S) this.#keep(nowNs, targetRad);
+    this.#seen.set(targetRad);
+    // A clock that falls back gives no time a second time.
+    this.#seenNs = Math.max(this.#seenNs, nowNs);
+    return true;
+  }
+
+  /** A joint found outside its range may come in, never go farther out. */
+  #isInRange(i: number, rad: number): boolean {
+    const low = Math.min(this.#limits.minRad[i]!, this.#seen[i]!) - TOLERANCE_RAD;
+    const high = Math.max(this.#limits.maxRad[i]!, this.#seen[i]!) + TOLERANCE_RAD;
+    return (rad >= low && rad <= high) || this.#fails(i, 'be at', rad, rad < low ? low : high, 'rad');
+  }
+
+  #isSlow(i: number, rad: number, sinceS: number): boolean {
+    const limit = this.#limits.velocityRadS[i]!;
+    const movedRad = Math.abs(rad - this.#seen[i]!);
+    if (movedRad <= ROUNDING * limit * sinceS + 2 * TOLERANCE_RAD) return true;
+    return this.#fails(i, 'move at', movedRad / sinceS, limit, 'rad/s');
+  }
+
+  #isSmooth(i: number, rad: number): boolean {
+    const w = this.#weights;
+    const first = this.#kept[0][i]! - rad;
+    const second = this.#kept[1][i]! - rad;
+    const acceleration = Math.abs(w[0]! * first + w[1]! * second);
+    const maxA = this.#limits.accelerationRadS2[i]!;
+    if (!(acceleration <= ROUNDING * maxA + w[5]! * TOLERANCE_RAD))
+      return this.#fails(i, 'accelerate at', acceleration, maxA, 'rad/s²');
+    const jerk = Math.abs(w[2]! * first + w[3]! * second + w[4]! * (this.#kept[2][i]! - rad));
+    const maxJ = this.#limits.jerkRadS3[i]!;
+    if (jerk <= ROUNDING * maxJ + w[6]! * TOLERANCE_RAD) return true;
+    return this.#fails(i, 'jerk at', jerk, maxJ, 'rad/s³');
+  }
+
+  /** Of differences from the new target, so that its own weight drops out. */
+  #weigh(nowNs: number): void {
+    const w = this.#weights;
+    const a = (nowNs - this.#keptNs[0]!) / 1e9;
+    const b = (nowNs - this.#keptNs[1]!) / 1e9;
+    const c = (nowNs - this.#keptNs[2]!) / 1e9;
+    w[0] = -2 / (a * (b - a));
+    w[1] = 2 / (b * (b - a));
+    w[2] = -6 / (a * (b - a) * (c - a));
+    w[3] = 6 / (b * (b - a) * (c - b));
+    w[4] = -6 / (c * (c - a) * (c - b));
+    w[5] = 2 / (a * b) - w[0]! + w[1]!;
+    w[6] = 6 / (a * b * c) - w[2]! + w[3]! - w[4]!;
+  }
+
+  #fails(i: number, does: string, value: number, limit: number, unit: string): false {
+    this.#breach = `limit check: joint "${this.#names[i]}" would ${does} ${value.toPrecision(4)} ${unit}, limit ${limit.toPrecision(4)}`;
+    return false;
+  }
+
+  #keep(nowNs: number, targetRad: Float64Array): void {
+    const oldest = this.#kept[2];
+    oldest.set(targetRad);
+    this.#kept[2] = this.#kept[1];
+    this.#kept[1] = this.#kept[0];
+    this.#kept[0] = oldest;
+    this.#keptNs.copyWithin(1, 0, 2);
+    this.#keptNs[0] = nowNs;
+  }
+}
