@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import type { Reason } from '../../core/counters.ts';
+import type { Peer } from '../reactor.ts';
+import { COOKIE_LIFE_NS, CookieJar } from './cookie.ts';
+import {
+  ACCEPT,
+  COOKIE,
+  INDEX_BYTES,
+  INIT,
+  isEqual,
+  KEY_ID_BYTES,
+  KNOCK,
+  mac,
+  newDatagram,
+  type Paired,
+  paired,
+  type SessionKeys,
+  sessionKeys,
+} from './handshake.ts';
+import { DH_BYTES, type KeyPair, newKeyPair, readFirst, type SymmetricState, writeSecond } from './noise.ts';
+import { LETTER } from './tags.ts';
+
+export interface Accepted {
+  keys: SessionKeys;
+  reply: Buffer;
+}
+
+/** An init that is authentic and fresh. */
+export interface ReadInit {
+  /** How the very same init was answered before, if it was. */
+  accepted: Accepted | null;
+  key: Paired;
+  state: SymmetricState;
+  e: Buffer;
+}
+
+/** Only paired operators get here: one of them restarting many times a second. */
+const MAX_RECENT = 64;
+
+/**
+ * The robot's half of the handshake. Whoever lacks the key gets no answer, and costs a few hashes; whoever replays gets a
+ * cookie, for the address that he gave as his.
+ */
+export class HandshakeAcceptor {
+  readonly #keys: readonly Paired[];
+  readonly #newKeyPair: () => KeyPair;
+  readonly #cookies = new CookieJar(randomBytes(32));
+  /** Answers by the operator's ephemeral key, for as long as its cookie may be fresh. */
+  readonly #recent = new Map<string, Accepted & { atNs: number }>();
+
+  constructor(psks: readonly Uint8Array[], newPair: () => KeyPair = newKeyPair) {
+    this.#keys = psks.map(paired);
+    this.#newKeyPair = newPair;
+  }
+
+  /** The answer to a knock, of any version. */
+  answerKnock(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Buffer | Reason {
+    if (length !== KNOCK.bytes) return 'malformed';
+    const key = this.#keyOf(bytes, KNOCK.keyId);
+    if (key === null) return 'unknown-key';
+    if (!isEqual(bytes.subarray(KNOCK.mac, length), mac(key, bytes.subarray(0, KNOCK.mac))))
+      return 'bad-auth';
+    const reply = newDatagram(LETTER.cookie, COOKIE.bytes);
+    reply.set(bytes.subarray(KNOCK.nonce, KNOCK.nonce + COOKIE.cookie - COOKIE.nonce), COOKIE.nonce);
+    this.#cookies.make(from, nowNs).copy(reply, COOKIE.cookie);
+    mac(key, reply.subarray(0, COOKIE.mac)).copy(reply, COOKIE.mac);
+    return reply;
+  }
+
+  /** Hashes and one decryption; nothing is kept. */
+  readInit(bytes: Uint8Array, length: number, from: Peer, nowNs: number): ReadInit | Reason {
+    if (length !== INIT.bytes) return 'malformed';
+    const key = this.#keyOf(bytes, INIT.keyId);
+    if (key === null) return 'unknown-key';
+    const state = key.start.clone();
+    const cookie = readFirst(state, bytes.subarray(INIT.noise, length));
+    if (cookie === null) return 'bad-auth';
+    if (!this.#cookies.isFresh(cookie, from, nowNs)) return 'replayed';
+    const e = Buffer.from(bytes.subarray(INIT.noise, INIT.noise + DH_BYTES));
+    return { accepted: this.#recent.get(e.toString('hex')) ?? null, key, state, e };
+  }
+
+  /** Agrees on keys. `index` must not be in use. */
+  accept({ key, state, e }: ReadInit, index: number, nowNs: number): Accepted | Reason {
+    for (const [id, { atNs }] of this.#recent) if (nowNs - atNs > COOKIE_LIFE_NS) this.#recent.delete(id);
+    if (this.#recent.size >= MAX_RECENT) return 'rate-limited';
+    const payload = Buffer.alloc(INDEX_BYTES);
+    payload.writeUInt32LE(index);
+    const second = writeSecond(state, this.#newKeyPair(), e, payload);
+    if (second === null) return 'malformed';
+    const reply = newDatagram(LETTER.accept, ACCEPT.bytes);
+    second.copy(reply, ACCEPT.noise);
+    mac(key, reply.subarray(0, ACCEPT.mac), e).copy(reply, ACCEPT.mac);
+    const accepted = { keys: sessionKeys(state.split(), index), reply, atNs: nowNs };
+    this.#recent.set(e.toString('hex'), accepted);
+    return accepted;
+  }
+
+  #keyOf(bytes: Uint8Array, at: number): Paired | null {
+    const id = bytes.subarray(at, at + KEY_ID_BYTES);
+    return this.#keys.find((key) => key.id.equals(id)) ?? null;
+  }
+}
