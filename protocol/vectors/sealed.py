@@ -93,9 +93,9 @@ def main():
     mac_key = mac(mac(bytes(32), psk), b"farhand sealed link mac" + b"\x01")
     ended = lambda datagram, more=b"": datagram + mac(mac_key, datagram + more)[:16]
     (first, second), h, (to_robot, to_operator) = noise(
-        psk, PROLOGUE, operator, robot, cookie, struct.pack("<I", index)
+        psk, PROLOGUE + cookie, operator, robot, b"", struct.pack("<I", index)
     )
-    init = b"FH2i" + key_id + first
+    init = ended(b"FH2i" + key_id + cookie + first)
     altered = lambda at: init[:at] + bytes([init[at] ^ 1]) + init[at + 1 :]
     packets = []
     for channel in range(3):
@@ -127,9 +127,10 @@ def main():
             {"note": "a byte too short", "datagram": init[:-1].hex(), "reason": "malformed"},
             {"note": "a byte too long", "datagram": (init + b"\0").hex(), "reason": "malformed"},
             {"note": "another key", "datagram": altered(4).hex(), "reason": "unknown-key"},
-            {"note": "another ephemeral key", "datagram": altered(12).hex(), "reason": "bad-auth"},
-            {"note": "another cookie", "datagram": altered(44).hex(), "reason": "bad-auth"},
-            {"note": "another tag", "datagram": altered(75).hex(), "reason": "bad-auth"},
+            {"note": "another cookie", "datagram": altered(12).hex(), "reason": "bad-auth"},
+            {"note": "another ephemeral key", "datagram": altered(28).hex(), "reason": "bad-auth"},
+            {"note": "another tag of Noise", "datagram": altered(60).hex(), "reason": "bad-auth"},
+            {"note": "another mac", "datagram": altered(91).hex(), "reason": "bad-auth"},
         ],
         "packets": packets,
     }, indent=2))

@@ -14,6 +14,7 @@ import {
   paired,
   type SessionKeys,
   sessionKeys,
+  startNoise,
 } from './handshake.ts';
 import { type KeyPair, newKeyPair, readSecond, type SymmetricState, writeFirst } from './noise.ts';
 import { LETTER, SEAL_VERSION, sealVersion } from './tags.ts';
@@ -74,10 +75,12 @@ export class HandshakeOffer {
 
   #make(cookie: Buffer): Offer {
     const own = this.#newKeyPair();
-    const state = this.#key.start.clone();
+    const state = startNoise(this.#key, cookie);
     const init = newDatagram(LETTER.init, INIT.bytes);
     this.#key.id.copy(init, INIT.keyId);
-    writeFirst(state, own, cookie).copy(init, INIT.noise);
+    cookie.copy(init, INIT.cookie);
+    writeFirst(state, own, Buffer.alloc(0)).copy(init, INIT.noise);
+    mac(this.#key, init.subarray(0, INIT.mac)).copy(init, INIT.mac);
     return { cookie, own, state, init };
   }
 

@@ -16,6 +16,7 @@ import {
   paired,
   type SessionKeys,
   sessionKeys,
+  startNoise,
 } from './handshake.ts';
 import { DH_BYTES, type KeyPair, newKeyPair, readFirst, type SymmetricState, writeSecond } from './noise.ts';
 import { LETTER } from './tags.ts';
@@ -25,10 +26,9 @@ export interface Accepted {
   reply: Buffer;
 }
 
-/** An init that is authentic and fresh. */
-export interface ReadInit {
-  /** How the very same init was answered before, if it was. */
-  accepted: Accepted | null;
+/** An init that is authentic and fresh, and new. */
+export interface NewInit {
+  accepted: null;
   key: Paired;
   state: SymmetricState;
   e: Buffer;
@@ -67,21 +67,32 @@ export class HandshakeAcceptor {
     return reply;
   }
 
-  /** Hashes and one decryption; nothing is kept. */
-  readInit(bytes: Uint8Array, length: number, from: Peer, nowNs: number): ReadInit | Reason {
+  /**
+   * Reads an init and keeps nothing. A forged one costs one hash, a replayed one three; the very same again gets the
+   * answer that it got before.
+   */
+  readInit(
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    nowNs: number,
+  ): NewInit | { accepted: Accepted } | Reason {
     if (length !== INIT.bytes) return 'malformed';
     const key = this.#keyOf(bytes, INIT.keyId);
     if (key === null) return 'unknown-key';
-    const state = key.start.clone();
-    const cookie = readFirst(state, bytes.subarray(INIT.noise, length));
-    if (cookie === null) return 'bad-auth';
+    if (!isEqual(bytes.subarray(INIT.mac, length), mac(key, bytes.subarray(0, INIT.mac)))) return 'bad-auth';
+    const cookie = bytes.subarray(INIT.cookie, INIT.noise);
     if (!this.#cookies.isFresh(cookie, from, nowNs)) return 'replayed';
     const e = Buffer.from(bytes.subarray(INIT.noise, INIT.noise + DH_BYTES));
-    return { accepted: this.#recent.get(e.toString('hex')) ?? null, key, state, e };
+    const accepted = this.#recent.get(e.toString('hex'));
+    if (accepted !== undefined) return { accepted };
+    const state = startNoise(key, cookie);
+    const payload = readFirst(state, bytes.subarray(INIT.noise, INIT.mac));
+    return payload === null ? 'bad-auth' : { accepted: null, key, state, e };
   }
 
   /** Agrees on keys. `index` must not be in use. */
-  accept({ key, state, e }: ReadInit, index: number, nowNs: number): Accepted | Reason {
+  accept({ key, state, e }: NewInit, index: number, nowNs: number): Accepted | Reason {
     for (const [id, { atNs }] of this.#recent) if (nowNs - atNs > COOKIE_LIFE_NS) this.#recent.delete(id);
     if (this.#recent.size >= MAX_RECENT) return 'rate-limited';
     const payload = Buffer.alloc(INDEX_BYTES);

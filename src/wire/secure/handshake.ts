@@ -14,9 +14,10 @@ import { type LETTER, SEAL_TAG_BYTES, writeSealTag } from './tags.ts';
  * Four datagrams make fresh keys from the paired key; protocol/SPEC.md has their bytes.
  *   operator → robot   knock    may I?
  *   robot → operator   cookie   then prove that you hear me now
- *   operator → robot   init     Noise_NNpsk0, first message; its payload is the cookie
- *   robot → operator   accept   Noise_NNpsk0, second message; its payload is the index of the session
- * The robot keeps nothing until an init is authentic and its cookie fresh. No answer is longer than its question.
+ *   operator → robot   init     the cookie, and the first message of Noise_NNpsk0
+ *   robot → operator   accept   the second message, with the index of the session
+ * The robot keeps nothing and agrees on nothing until an init is authentic and its cookie fresh. All four end with a short
+ * mac, so that forgeries cost one hash. No answer is longer than its question.
  */
 export interface SessionKeys {
   operatorToRobot: KeyObject;
@@ -45,30 +46,35 @@ export const COOKIE = {
 } as const;
 export const INIT = {
   keyId: SEAL_TAG_BYTES,
-  noise: SEAL_TAG_BYTES + KEY_ID_BYTES,
-  bytes: SEAL_TAG_BYTES + KEY_ID_BYTES + DH_BYTES + COOKIE_BYTES + AEAD_TAG_BYTES,
+  cookie: SEAL_TAG_BYTES + KEY_ID_BYTES,
+  noise: SEAL_TAG_BYTES + KEY_ID_BYTES + COOKIE_BYTES,
+  mac: SEAL_TAG_BYTES + KEY_ID_BYTES + COOKIE_BYTES + DH_BYTES + AEAD_TAG_BYTES,
+  bytes: 92,
 } as const;
 export const ACCEPT = {
   noise: SEAL_TAG_BYTES,
   mac: SEAL_TAG_BYTES + DH_BYTES + INDEX_BYTES + AEAD_TAG_BYTES,
-  bytes: SEAL_TAG_BYTES + DH_BYTES + INDEX_BYTES + AEAD_TAG_BYTES + MAC_BYTES,
+  bytes: 72,
 } as const;
 
+/** Binds version, roles and cookie into every key. */
 const PROLOGUE = Buffer.from('farhand sealed link 2, operator to robot');
 
 /** What both sides derive from a paired key, once. */
 export interface Paired {
   id: Buffer;
   macKey: Buffer;
-  /** Noise up to the psk, the same for every handshake. */
-  start: SymmetricState;
+  psk: Uint8Array;
 }
 
 export function paired(psk: Uint8Array): Paired {
   const id = createHash('sha256').update('farhand key id').update(psk).digest().subarray(0, KEY_ID_BYTES);
   const macKey = Buffer.from(hkdfSync('sha256', psk, '', 'farhand sealed link mac', 32));
-  return { id, macKey, start: SymmetricState.start(PROLOGUE, psk) };
+  return { id, macKey, psk };
 }
+
+export const startNoise = (key: Paired, cookie: Uint8Array): SymmetricState =>
+  SymmetricState.start(Buffer.concat([PROLOGUE, cookie]), key.psk);
 
 /** Tells forgeries from the real thing before anything dearer is done. */
 export function mac(key: Paired, ...parts: Uint8Array[]): Buffer {
