@@ -9,6 +9,7 @@ import { checkPair } from '../loop/python.ts';
 import { Progress } from '../progress.ts';
 import { endToEnd } from './end-to-end.ts';
 import { KINDS, type Kind, measureOneWay, type OneWay } from './one-way.ts';
+import { rejectCost } from './reject-cost.ts';
 import { sealCost } from './seal-cost.ts';
 
 const RATES = [100, 1000] as const;
@@ -20,7 +21,7 @@ export const wireBench: Verb = {
   usage: '[--seconds S]',
   about: 'One-way time of a 200-byte message: ours beside dgram, zeromq, Python UDP and pyzmq, in one run.',
   details: `On loopback and, as root, between network namespaces, at 100 Hz and 1 kHz. All kinds take turns.
-Then the whole product, hand to actuator, and the cost of sealing a packet.`,
+Then the whole product, hand to actuator, and the cost of sealing a packet and of rejecting a false one.`,
   options: { seconds: SECONDS_OPTION, json: JSON_OPTION },
   async run(given: Given) {
     expectWords(wireBench, given, 0, 0);
@@ -52,13 +53,14 @@ Then the whole product, hand to actuator, and the cost of sealing a packet.`,
       for (const place of places) place.close();
     }
     const seal = sealCost();
+    const reject = rejectCost();
     const notes = [
       typeof namespaces === 'string' ? namespaces : '',
       pyzmq.ok ? '' : `${pyzmq.why}: ${pyzmq.remedy}`,
     ].filter(Boolean);
     const env = environment();
     const seen = load();
-    const found = { results, whole, seal, notes };
+    const found = { results, whole, seal, reject, notes };
     print(
       given,
       { environment: env, load: seen, ...found, aims: aims(results, whole, seal) },
@@ -73,6 +75,7 @@ interface Found {
   results: OneWay[];
   whole: { place: string; summary: TraceSummary }[];
   seal: Seal;
+  reject: Record<string, Percentiles>;
   notes: string[];
 }
 
@@ -84,7 +87,7 @@ const us = (p: Percentiles | null): string =>
 function text(
   env: ReturnType<typeof environment>,
   seen: LoadSeen,
-  { results, whole, seal, notes }: Found,
+  { results, whole, seal, reject, notes }: Found,
 ): string {
   const out = [
     environmentText(env),
@@ -114,6 +117,9 @@ function text(
     );
   }
   out.push('', `seal a packet, µs: ${us(seal.sealUs)}`, `open a packet, µs: ${us(seal.openUs)}`, '');
+  out.push('a false datagram costs the robot, µs'.padEnd(36) + head);
+  for (const [kind, cost] of Object.entries(reject)) out.push(`  ${kind}`.padEnd(36) + us(cost));
+  out.push('');
   for (const aim of aims(results, whole, seal))
     out.push(`${aim.met ? 'met   ' : 'missed'}  ${aim.what}: ${aim.found}`);
   return out.join('\n');

@@ -36,6 +36,7 @@ export const REASONS = [
   'not-operator',
   'not-ready',
   'old-engagement',
+  'other-version',
   'oversize',
   'point-count',
   'rate-limited',

@@ -6,8 +6,6 @@ export const TYPES = {
   command: 0x63, // c
   desk: 0x64, // d
   hello: 0x68, // h
-  init: 0x69, // i
-  accept: 0x6a, // j
   probe: 0x70, // p
   probeReply: 0x71, // q
   receipt: 0x72, // r

@@ -1,19 +1,7 @@
 import assert from 'node:assert/strict';
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  createSecretKey,
-  diffieHellman,
-  hkdfSync,
-  type KeyObject,
-} from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { JointCommand, PlayoutWish, Receipt, RobotState } from '../../core/messages.ts';
-import { HandshakeAcceptor, HandshakeOffer } from '../secure/handshake.ts';
-import { keyId } from '../secure/key-file.ts';
-import { Opener, Sealer } from '../secure/sealed-box.ts';
 import { OperatorLease } from '../session.ts';
 import { decodeCommand, emptyCommand, encodeCommand } from './command.ts';
 import {
@@ -39,8 +27,7 @@ import {
   type Probe,
 } from './sync.ts';
 
-/** The handshake has vectors of its own, below. */
-type PlainType = Exclude<MessageType, 'init' | 'accept' | 'hands'>;
+type PlainType = Exclude<MessageType, 'hands'>;
 
 interface Vector {
   type: PlainType;
@@ -199,119 +186,4 @@ describe('link vectors', () => {
       const written = CODECS[type].encode(decoded!, out);
       assert.equal(new TextDecoder().decode(out.subarray(0, written)), datagram);
     });
-});
-
-interface SealedFile {
-  key: string;
-  keyId: string;
-  handshake: Record<
-    'operatorPrivate' | 'robotPrivate' | 'operatorPublic' | 'robotPublic' | 'shared',
-    string
-  > &
-    Record<'init' | 'accept' | 'operatorToRobot' | 'robotToOperator', string> & { index: number };
-  inits: { note: string; datagram: string; reason: string | null }[];
-  packets: { channel: number; counter: number; plain: string; sealed: string }[];
-}
-
-const sealed = JSON.parse(readFileSync('protocol/vectors/sealed.json', 'utf8')) as SealedFile;
-const fromHex = (text: string): Buffer => Buffer.from(text, 'hex');
-const psk = fromHex(sealed.key);
-
-/** The handshake as protocol/SPEC.md tells it, sharing no code with ours. */
-const spec = {
-  privateKey: (raw: Buffer): KeyObject =>
-    createPrivateKey({
-      key: Buffer.concat([fromHex('302e020100300506032b656e04220420'), raw]),
-      format: 'der',
-      type: 'pkcs8',
-    }),
-  publicBytes: (key: KeyObject): Buffer =>
-    createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(-32),
-  shared: (privateKey: KeyObject, publicBytes: Buffer): Buffer =>
-    diffieHellman({
-      privateKey,
-      publicKey: createPublicKey({
-        key: Buffer.concat([fromHex('302a300506032b656e032100'), publicBytes]),
-        format: 'der',
-        type: 'spki',
-      }),
-    }),
-  key: (label: string, shared: Buffer, operatorE: Buffer, robotE: Buffer, index: number): Buffer => {
-    const salt = Buffer.concat([operatorE, robotE]);
-    const info = `farhand ${label} ${index}`;
-    return Buffer.from(hkdfSync('sha256', Buffer.concat([shared, psk]), salt, info, 32));
-  },
-  mac: (key: Buffer, ...parts: (string | Buffer)[]): string => {
-    const hmac = createHmac('sha256', key);
-    for (const part of parts) hmac.update(part);
-    return hmac.digest('base64');
-  },
-};
-
-function specAccept(operatorE: Buffer): { accept: string; operatorToRobot: Buffer; robotToOperator: Buffer } {
-  const { index, robotPrivate } = sealed.handshake;
-  const own = spec.privateKey(fromHex(robotPrivate));
-  const e = spec.publicBytes(own);
-  const shared = spec.shared(own, operatorE);
-  const key = (label: string) => spec.key(label, shared, operatorE, e, index);
-  const mac = spec.mac(key('accept'), 'accept', operatorE, e);
-  const body = { e: e.toString('base64'), re: operatorE.toString('base64'), index, mac };
-  return {
-    accept: `FH1j${JSON.stringify(body)}`,
-    operatorToRobot: key('operator to robot'),
-    robotToOperator: key('robot to operator'),
-  };
-}
-
-describe('sealed link vectors', () => {
-  it('derive the keys as specified', () => {
-    assert.equal(keyId(psk), sealed.keyId);
-    const { operatorPrivate, operatorPublic, robotPublic, shared, accept, ...keys } = sealed.handshake;
-    const operator = spec.privateKey(fromHex(operatorPrivate));
-    assert.equal(spec.publicBytes(operator).toString('hex'), operatorPublic);
-    assert.equal(spec.shared(operator, fromHex(robotPublic)).toString('hex'), shared);
-    const made = specAccept(fromHex(operatorPublic));
-    assert.equal(made.accept, accept);
-    assert.equal(made.operatorToRobot.toString('hex'), keys.operatorToRobot);
-    assert.equal(made.robotToOperator.toString('hex'), keys.robotToOperator);
-  });
-
-  it('agree with our operator', () => {
-    const out = new Uint8Array(512);
-    const offer = new HandshakeOffer(psk);
-    const body = frameBody(out, offer.encode(out))!;
-    const e = Buffer.from(String(body['e']), 'base64');
-    assert.deepEqual(body, {
-      key: sealed.keyId,
-      e: e.toString('base64'),
-      mac: spec.mac(psk, 'init', e),
-    });
-    const made = specAccept(e);
-    const { bytes, length } = inDirtyBuffer(made.accept);
-    const keys = offer.accept(bytes, length);
-    assert.deepEqual(keys?.operatorToRobot.export(), made.operatorToRobot);
-    assert.deepEqual(keys?.robotToOperator.export(), made.robotToOperator);
-  });
-
-  for (const { note, datagram, reason } of sealed.inits)
-    it(`init: ${note}`, () => {
-      const { bytes, length } = inDirtyBuffer(datagram);
-      const answer = new HandshakeAcceptor([psk], () => 1).answer(bytes, length);
-      assert.equal(typeof answer === 'string' ? answer : null, reason);
-    });
-
-  it('packets, byte for byte', () => {
-    const key = createSecretKey(fromHex(sealed.handshake.operatorToRobot));
-    const sealer = new Sealer(key, sealed.handshake.index);
-    const opener = new Opener(key);
-    const out = new Uint8Array(2048);
-    for (const { channel, plain, sealed: packet } of sealed.packets) {
-      const size = sealer.seal(channel, Buffer.from(plain), plain.length, out);
-      assert.equal(Buffer.from(out.subarray(0, size)).toString('hex'), packet);
-      const bytes = new Uint8Array(fromHex(packet));
-      assert.equal(opener.open(channel, bytes, bytes.length, out), null);
-      assert.equal(Buffer.from(out.subarray(0, opener.length)).toString(), plain);
-      assert.equal(opener.open(channel, bytes, bytes.length, out), 'replayed');
-    }
-  });
 });

@@ -1,14 +1,14 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import { frameType } from '../codecs/frame.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
-import { HandshakeOffer } from './handshake.ts';
+import type { SessionKeys } from './handshake.ts';
+import { HandshakeOffer } from './handshake-operator.ts';
 import { CHANNELS, isSealed, Opener, Sealer } from './sealed-box.ts';
-import { SourceLimiter } from './source-limiter.ts';
+import { LETTER, SEAL_VERSION, sealVersion } from './tags.ts';
 
 /** The handshake travels on the state socket. */
 export const HANDSHAKE_SOCKET = 1;
-const OFFER_PERIOD_NS = 250e6;
+const KNOCK_PERIOD_NS = 250e6;
 const SILENCE_NS = 1e9;
 
 /**
@@ -19,7 +19,6 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   readonly #outbox: Outbox;
   readonly #psk: Uint8Array;
   readonly #robot: readonly Peer[];
-  readonly #limiter = new SourceLimiter();
   readonly #clock: Clock;
   readonly #counters: Counters;
   readonly #sealed = new Uint8Array(MAX_DATAGRAM_BYTES);
@@ -28,7 +27,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   #offer: HandshakeOffer | null = null;
   #sealer: Sealer | null = null;
   #opener: Opener | null = null;
-  #nextOfferNs: number;
+  #nextKnockNs: number;
   #heardNs = Number.NEGATIVE_INFINITY;
 
   /** `robot`: the robot's command, state and sync sockets. */
@@ -38,7 +37,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     this.#robot = robot;
     this.#clock = clock;
     this.#counters = counters;
-    this.#nextOfferNs = clock.nowNs();
+    this.#nextKnockNs = clock.nowNs();
   }
 
   attach(inner: DatagramHandler): void {
@@ -46,20 +45,25 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   }
 
   nextDeadlineNs(): number {
-    return Math.min(this.#inner!.nextDeadlineNs(), this.#nextOfferNs);
+    return Math.min(this.#inner!.nextDeadlineNs(), this.#nextKnockNs);
   }
 
   onDeadline(nowNs: number): void {
-    if (nowNs >= this.#nextOfferNs) this.#tick(nowNs);
+    if (nowNs >= this.#nextKnockNs) this.#tick(nowNs);
     if (nowNs >= this.#inner!.nextDeadlineNs()) this.#inner!.onDeadline(nowNs);
   }
 
   #tick(nowNs: number): void {
-    this.#nextOfferNs = nowNs + OFFER_PERIOD_NS;
+    this.#nextKnockNs = nowNs + KNOCK_PERIOD_NS;
     if (nowNs - this.#heardNs < SILENCE_NS) return;
     this.#offer ??= new HandshakeOffer(this.#psk);
-    const length = this.#offer.encode(this.#sealed);
-    if (!this.#outbox.send(HANDSHAKE_SOCKET, this.#sealed, length, this.#robot[HANDSHAKE_SOCKET]!))
+    this.#sendHandshake(this.#offer.knock());
+    if (this.#offer.init !== null) this.#sendHandshake(this.#offer.init);
+  }
+
+  #sendHandshake(datagram: Uint8Array): void {
+    const to = this.#robot[HANDSHAKE_SOCKET]!;
+    if (!this.#outbox.send(HANDSHAKE_SOCKET, datagram, datagram.length, to))
       this.#counters.add('send-failed');
   }
 
@@ -87,15 +91,12 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
       this.#inner!.onDatagram(socket, bytes, length, from, receivedNs, kernelNs);
       return;
     }
-    if (this.#limiter.isBlocked(from, receivedNs)) return this.#counters.add('rate-limited');
     const sealed = isSealed(bytes, length);
     const reason = sealed
       ? this.#open(socket, bytes, length, from)
       : this.#onHandshake(socket, bytes, length, from, receivedNs);
-    if (reason !== null) {
-      this.#counters.add(reason);
-      this.#limiter.fail(from, receivedNs);
-    } else if (sealed) {
+    if (reason !== null) this.#counters.add(reason);
+    else if (sealed) {
       this.#heardNs = receivedNs;
       this.#inner!.onDatagram(socket, this.#plain, this.#opener!.length, from, receivedNs, kernelNs);
     }
@@ -108,15 +109,37 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   }
 
   #onHandshake(socket: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
-    if (frameType(bytes, length) !== 'accept' || socket !== HANDSHAKE_SOCKET) return 'unsealed';
+    const version = sealVersion(bytes, length);
+    if (version === 0) return 'unsealed';
+    if (socket !== HANDSHAKE_SOCKET) return 'wrong-port';
     if (from !== this.#robot[HANDSHAKE_SOCKET]) return 'unknown-source';
-    const keys = this.#offer?.accept(bytes, length) ?? null;
+    const letter = bytes[3];
+    if (letter === LETTER.cookie) return this.#onCookie(bytes, length);
+    if (version !== SEAL_VERSION) return 'other-version';
+    return letter === LETTER.accept ? this.#onAccept(bytes, length, nowNs) : 'bad-tag';
+  }
+
+  #onCookie(bytes: Uint8Array, length: number): Reason | null {
+    if (this.#offer === null) return 'duplicate';
+    const before = this.#offer.init;
+    const reason = this.#offer.onCookie(bytes, length);
+    if (reason === null && this.#offer.init !== before) this.#sendHandshake(this.#offer.init!);
+    return reason;
+  }
+
+  #onAccept(bytes: Uint8Array, length: number, nowNs: number): Reason | null {
+    if (this.#offer === null) return 'duplicate';
+    const keys = this.#offer.accept(bytes, length);
     if (keys === null) return 'bad-auth';
+    this.#use(keys);
+    // Give the new keys a second to prove themselves before knocking again.
+    this.#heardNs = Math.max(nowNs, this.#clock.nowNs());
+    return null;
+  }
+
+  #use(keys: SessionKeys): void {
     this.#offer = null;
     this.#sealer = new Sealer(keys.operatorToRobot, keys.index);
     this.#opener = new Opener(keys.robotToOperator);
-    // Give the new keys a second to prove themselves before offering again.
-    this.#heardNs = Math.max(nowNs, this.#clock.nowNs());
-    return null;
   }
 }

@@ -1,10 +1,11 @@
 import type { Counters, Reason } from '../../core/counters.ts';
 import { frameType } from '../codecs/frame.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
-import { HandshakeAcceptor } from './handshake.ts';
+import { HandshakeAcceptor } from './handshake-robot.ts';
+import type { KeyPair } from './noise.ts';
 import { HANDSHAKE_SOCKET } from './operator-tunnel.ts';
 import { isSealed, Opener, Sealer, sealedIndex } from './sealed-box.ts';
-import { SourceLimiter } from './source-limiter.ts';
+import { LETTER, SEAL_VERSION, sealVersion } from './tags.ts';
 
 interface Session {
   index: number;
@@ -15,29 +16,46 @@ interface Session {
   heardNs: number;
 }
 
+/** An address from which something authentic came. */
+interface Source {
+  session: Session;
+  heardNs: number;
+}
+
 const MAX_SESSIONS = 8;
-const MIN_UNPROVEN_NS = 1e9;
+const MAX_SOURCES = 64;
+const MIN_SILENT_NS = 1e9;
+/** Keys unused for that long are void: what was held back on the way then comes to nothing. */
+const MAX_SILENT_NS = 30e9;
 
 /**
- * Stands between the robot's sockets and its logic: nothing unsealed passes, bad packets cost their source, and an
- * answer goes out under the keys its addressee last used. Handshakes from unpaired machines are refused unread.
+ * Stands between the robot's sockets and its logic: nothing unsealed passes, and an answer goes out under the keys its
+ * addressee last used. No source is ever blocked: addresses can be forged, so blocking one would block its true owner.
+ * Instead, whatever is not authentic costs a few microseconds and changes nothing (`npm run bench -- wire` has the cost).
  */
 export class RobotTunnel implements DatagramHandler, Outbox {
   readonly #outbox: Outbox;
   readonly #counters: Counters;
   readonly #acceptor: HandshakeAcceptor;
-  readonly #limiter = new SourceLimiter();
+  readonly #newIndex: () => number;
   readonly #sessions = new Map<number, Session>();
-  readonly #byPeer = new Map<Peer, Session>();
+  readonly #sources = new Map<Peer, Source>();
   readonly #sealed = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #plain = new Uint8Array(MAX_DATAGRAM_BYTES);
   #inner: DatagramHandler | null = null;
 
-  /** `newIndex` gives a fresh random u32. */
-  constructor(outbox: Outbox, psks: readonly Uint8Array[], newIndex: () => number, counters: Counters) {
+  /** `newIndex` gives a random u32. */
+  constructor(
+    outbox: Outbox,
+    psks: readonly Uint8Array[],
+    newIndex: () => number,
+    counters: Counters,
+    newPair?: () => KeyPair,
+  ) {
     this.#outbox = outbox;
     this.#counters = counters;
-    this.#acceptor = new HandshakeAcceptor(psks, newIndex);
+    this.#newIndex = newIndex;
+    this.#acceptor = new HandshakeAcceptor(psks, newPair);
   }
 
   attach(inner: DatagramHandler): void {
@@ -57,7 +75,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
   }
 
   send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
-    const session = this.#byPeer.get(to);
+    const session = this.#sources.get(to)?.session;
     if (session === undefined) return 0;
     const size = session.sealer.seal(socket, bytes, length, this.#sealed);
     return size > 0 ? this.#outbox.send(socket, this.#sealed, size, to) : 0;
@@ -71,13 +89,10 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     receivedNs: number,
     kernelNs: number,
   ): void {
-    if (this.#limiter.isBlocked(from, receivedNs)) return this.#counters.add('rate-limited');
     const reason = isSealed(bytes, length)
       ? this.#onSealed(socket, bytes, length, from, receivedNs, kernelNs)
       : this.#onHandshake(socket, bytes, length, from, receivedNs);
-    if (reason === null) return;
-    this.#counters.add(reason);
-    this.#limiter.fail(from, receivedNs);
+    if (reason !== null) this.#counters.add(reason);
   }
 
   #onSealed(
@@ -92,46 +107,99 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     if (session === undefined) return 'unknown-key';
     const reason = session.opener.open(socket, bytes, length, this.#plain);
     if (reason !== null) return reason;
+    if (receivedNs - session.heardNs > MAX_SILENT_NS) {
+      this.#drop(session);
+      return 'too-old';
+    }
     session.proven = true;
     session.heardNs = receivedNs;
-    if (this.#byPeer.get(from) !== session) this.#byPeer.set(from, session);
+    this.#remember(from, session, receivedNs);
     this.#inner!.onDatagram(socket, this.#plain, session.opener.length, from, receivedNs, kernelNs);
     return null;
   }
 
+  #remember(from: Peer, session: Session, nowNs: number): void {
+    const known = this.#sources.get(from);
+    if (known !== undefined) {
+      known.session = session;
+      known.heardNs = nowNs;
+      return;
+    }
+    if (this.#sources.size >= MAX_SOURCES) this.#sources.delete(oldestOf(this.#sources));
+    this.#sources.set(from, { session, heardNs: nowNs });
+  }
+
   #onHandshake(socket: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     if (length === 0) return 'empty';
-    const type = frameType(bytes, length);
-    if (type === null) return 'bad-tag';
-    if (type !== 'init' || socket !== HANDSHAKE_SOCKET) return 'unsealed';
-    const answer = this.#acceptor.answer(bytes, length);
-    if (typeof answer === 'string') return answer;
-    const { keys, reply } = answer;
-    if (!this.#sessions.has(keys.index)) {
-      if (!this.#makeRoom(nowNs)) return 'rate-limited';
-      this.#sessions.set(keys.index, {
-        index: keys.index,
-        sealer: new Sealer(keys.robotToOperator, keys.index),
-        opener: new Opener(keys.operatorToRobot),
-        proven: false,
-        heardNs: nowNs,
-      });
+    const version = sealVersion(bytes, length);
+    if (version === 0) return frameType(bytes, length) === null ? 'bad-tag' : 'unsealed';
+    if (socket !== HANDSHAKE_SOCKET) return 'wrong-port';
+    const letter = bytes[3];
+    if (letter === LETTER.knock) return this.#onKnock(version, bytes, length, from, nowNs);
+    if (version !== SEAL_VERSION) return 'other-version';
+    return letter === LETTER.init ? this.#onInit(bytes, length, from, nowNs) : 'bad-tag';
+  }
+
+  /** One of another version is answered as well: so its operator finds out. */
+  #onKnock(version: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const reply = this.#acceptor.answerKnock(bytes, length, from, nowNs);
+    if (typeof reply === 'string') return reply;
+    this.#reply(reply, from);
+    return version === SEAL_VERSION ? null : 'other-version';
+  }
+
+  #onInit(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const read = this.#acceptor.readInit(bytes, length, from, nowNs);
+    if (typeof read === 'string') return read;
+    if (read.accepted !== null) {
+      // Again the same answer, while it may have been lost. Keys that were dropped never come back.
+      if (this.#sessions.get(read.accepted.keys.index)?.proven !== false) return 'replayed';
+      this.#reply(read.accepted.reply, from);
+      return null;
     }
-    if (!this.#outbox.send(socket, reply, reply.length, from)) this.#counters.add('send-failed');
+    if (!this.#makeRoom(nowNs)) return 'rate-limited';
+    const accepted = this.#acceptor.accept(read, this.#unusedIndex(), nowNs);
+    if (typeof accepted === 'string') return accepted;
+    const { index, robotToOperator, operatorToRobot } = accepted.keys;
+    this.#sessions.set(index, {
+      index,
+      sealer: new Sealer(robotToOperator, index),
+      opener: new Opener(operatorToRobot),
+      proven: false,
+      heardNs: nowNs,
+    });
+    this.#reply(accepted.reply, from);
     return null;
   }
 
-  /** Displaces the session silent for longest; keys still on their way to the operator are spared for a second. */
+  #reply(datagram: Uint8Array, to: Peer): void {
+    if (!this.#outbox.send(HANDSHAKE_SOCKET, datagram, datagram.length, to))
+      this.#counters.add('send-failed');
+  }
+
+  #unusedIndex(): number {
+    let index = this.#newIndex();
+    while (this.#sessions.has(index)) index = this.#newIndex();
+    return index;
+  }
+
+  /** Displaces the session silent for longest; none that was heard within a second. */
   #makeRoom(nowNs: number): boolean {
     if (this.#sessions.size < MAX_SESSIONS) return true;
-    let oldest: Session | null = null;
-    for (const session of this.#sessions.values()) {
-      if (!session.proven && nowNs - session.heardNs < MIN_UNPROVEN_NS) continue;
-      if (oldest === null || session.heardNs < oldest.heardNs) oldest = session;
-    }
-    if (oldest === null || nowNs - oldest.heardNs < MIN_UNPROVEN_NS) return false;
-    this.#sessions.delete(oldest.index);
-    for (const [peer, session] of this.#byPeer) if (session === oldest) this.#byPeer.delete(peer);
+    const oldest = this.#sessions.get(oldestOf(this.#sessions))!;
+    if (nowNs - oldest.heardNs < MIN_SILENT_NS) return false;
+    this.#drop(oldest);
     return true;
   }
+
+  #drop(session: Session): void {
+    this.#sessions.delete(session.index);
+    for (const [peer, source] of this.#sources) if (source.session === session) this.#sources.delete(peer);
+  }
+}
+
+function oldestOf(entries: ReadonlyMap<number, { heardNs: number }>): number {
+  let [oldest, sinceNs] = [0, Number.POSITIVE_INFINITY];
+  for (const [key, { heardNs }] of entries) if (heardNs < sinceNs) [oldest, sinceNs] = [key, heardNs];
+  return oldest;
 }

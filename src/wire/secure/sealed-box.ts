@@ -3,17 +3,17 @@ import type { Reason } from '../../core/counters.ts';
 import { type Aead, createAead, NONCE_BYTES, TAG_BYTES } from './aead.ts';
 import { ReplayWindow } from './replay-window.ts';
 
-/** "FH1x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
+/** "FH2x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
 export const HEADER_BYTES = 16;
 export const SEAL_BYTES = HEADER_BYTES + TAG_BYTES;
 /** Sockets that carry sealed traffic: command, state, sync. A packet of one is not valid on another. */
 export const CHANNELS = 3;
 
-const MAGIC = 0x78314846; // "FH1x" read little-endian
+const MAGIC = 0x78324846; // "FH2x" read little-endian
 
 export function isSealed(bytes: Uint8Array, length: number): boolean {
   return (
-    length >= SEAL_BYTES && bytes[0] === 0x46 && bytes[1] === 0x48 && bytes[2] === 0x31 && bytes[3] === 0x78
+    length >= SEAL_BYTES && bytes[0] === 0x46 && bytes[1] === 0x48 && bytes[2] === 0x32 && bytes[3] === 0x78
   );
 }
 
@@ -87,8 +87,8 @@ function readCounter(bytes: Uint8Array): number {
   return high * 2 ** 32 + low;
 }
 
+/** As in Noise: four zero bytes, then n in big-endian order; n is the channel in its highest byte, and the counter. */
 function setNonce(nonce: DataView, channel: number, counter: number): void {
-  nonce.setUint32(0, channel, true);
-  nonce.setUint32(4, counter >>> 0, true);
-  nonce.setUint32(8, Math.floor(counter / 2 ** 32), true);
+  nonce.setUint32(4, channel * 2 ** 24 + Math.floor(counter / 2 ** 32));
+  nonce.setUint32(8, counter >>> 0);
 }

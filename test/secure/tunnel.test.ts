@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { frameType } from '../../src/wire/codecs/frame.ts';
+import { frame, isHandshake, OPERATOR, ROBOT, STRANGER, TunnelRig } from './tunnel-rig.ts';
+
+describe('tunnel', () => {
+  it('carries every channel both ways for a paired operator, and nothing in the clear', () => {
+    const key = randomBytes(32);
+    const rig = new TunnelRig(key, [randomBytes(32), key]).start();
+    rig.runMs(500);
+    for (let socket = 0; socket < 3; socket++) {
+      assert.ok(rig.robot.heard.filter(({ text }) => text.includes(`to ${socket}`)).length > 40);
+      assert.ok(rig.operator.heard.filter(({ text }) => text.includes(`answer ${socket}`)).length > 40);
+    }
+    const clear = rig.captured.filter(({ bytes }) => frameType(bytes, bytes.length) !== null);
+    assert.equal(clear.length, 0);
+    assert.deepEqual(rig.robotCounters.snapshot(), {});
+    assert.deepEqual(rig.operatorCounters.snapshot(), {});
+  });
+
+  it('connects within two round trips, and answers no longer than what was asked', () => {
+    const rig = new TunnelRig(undefined, undefined, () => 40e6).start();
+    const startNs = rig.clock.nowNs();
+    rig.runMs(400);
+    // Two round trips of 80 ms, up to 10 ms to the next packet, and half a round trip for that.
+    assert.ok(rig.robot.heard[0]!.atNs - startNs <= 210e6);
+    const handshake = rig.captured.filter(isHandshake);
+    const asked = handshake.filter(({ to }) => ROBOT.includes(to));
+    const answered = handshake.filter(({ to }) => OPERATOR.includes(to));
+    assert.equal(rig.agreements, 1);
+    answered.forEach(({ bytes }, i) => {
+      assert.ok(bytes.length <= asked[i]!.bytes.length);
+    });
+  });
+
+  it('refuses an operator that is not paired, without ever answering it', () => {
+    const rig = new TunnelRig(randomBytes(32), [randomBytes(32)]).start();
+    rig.runMs(2000);
+    assert.equal(rig.robot.heard.length, 0);
+    assert.equal(rig.captured.filter(({ from }) => ROBOT.includes(from)).length, 0);
+    assert.ok(rig.robotCounters.get('unknown-key') >= 7, 'one per knock');
+  });
+
+  it('makes new keys by itself after the robot restarted', () => {
+    const rig = new TunnelRig().start();
+    rig.runMs(300);
+    const first = rig.robot;
+    rig.startRobot();
+    rig.runMs(2000);
+    assert.ok(first.heard.length > 60);
+    assert.ok(rig.robot.heard.length > 60, 'the new process hears the operator');
+    assert.ok(rig.robotCounters.get('unknown-key') > 50, 'packets under the old keys were dropped');
+  });
+
+  it('lets a restarted operator in at once, with the same key and addresses', () => {
+    const rig = new TunnelRig().start();
+    for (let i = 0; i < 20; i++) {
+      const before = rig.robot.heard.length;
+      rig.startOperator();
+      rig.runMs(300);
+      assert.ok(rig.robot.heard.length > before + 60, `restart ${i}`);
+      assert.ok(rig.operator.heard.length > 60, `restart ${i}`);
+    }
+  });
+
+  it('counts and drops replays, forgeries and plain frames, and goes on', () => {
+    const rig = new TunnelRig().start();
+    rig.runMs(205);
+    const before = rig.robot.heard.length;
+    const sealed = rig.captured.filter(({ from }) => from === OPERATOR[0]).slice(0, 5);
+    for (const { to, bytes } of sealed) {
+      rig.network.inject(STRANGER, to, bytes);
+      rig.network.inject(OPERATOR[0]!, to, bytes);
+      const forged = bytes.slice();
+      forged[20]! ^= 1;
+      forged[8] = 0xff;
+      rig.network.inject(STRANGER, to, forged);
+      rig.network.inject(STRANGER, to, frame('plain'));
+    }
+    rig.network.run(rig.clock.nowNs());
+    assert.equal(rig.robot.heard.length, before, 'none of it reached the logic');
+    assert.equal(rig.robotCounters.get('replayed'), 10);
+    assert.equal(rig.robotCounters.get('bad-auth'), 5);
+    assert.equal(rig.robotCounters.get('unsealed'), 5);
+    rig.runMs(100);
+    assert.ok(rig.robot.heard.length > before + 20);
+  });
+
+  it('gives up keys that nobody used for 30 s: what was held back on the way comes to nothing', () => {
+    for (const [heldMs, delivered] of [
+      [29_000, 1],
+      [31_000, 0],
+    ] as const) {
+      let cut = false;
+      const rig = new TunnelRig(undefined, undefined, () => (cut ? null : 0)).start();
+      rig.runMs(200);
+      cut = true;
+      rig.runMs(20);
+      const heldBack = rig.captured.findLast(({ from }) => from === OPERATOR[0])!;
+      rig.stopOperator();
+      cut = false;
+      const before = rig.robot.heard.length;
+      rig.runMs(heldMs);
+      rig.network.inject(heldBack.from, heldBack.to, heldBack.bytes);
+      rig.runMs(1);
+      assert.equal(rig.robot.heard.length - before, delivered);
+    }
+  });
+});
+
+describe('a peer of another version', () => {
+  const knockOf = (rig: TunnelRig) =>
+    rig.captured.find(({ from, bytes }) => from === OPERATOR[1] && bytes[3] === 0x6b)!.bytes;
+
+  it('of the first seal is counted, not answered', () => {
+    const rig = new TunnelRig();
+    rig.startRobot();
+    const text = `FH1i{"key":"89346220e0e85546","e":"${'A'.repeat(43)}=","mac":"${'A'.repeat(43)}="}`;
+    rig.network.inject(OPERATOR[1]!, ROBOT[1]!, new TextEncoder().encode(text));
+    rig.runMs(1);
+    assert.deepEqual(rig.robotCounters.snapshot(), { 'other-version': 1 });
+    assert.equal(rig.captured.length, 0);
+  });
+
+  it('that knocks later is counted, and not answered unless it is paired', () => {
+    const rig = new TunnelRig().start();
+    rig.runMs(100);
+    const later = knockOf(rig).slice();
+    later[2] = 0x33;
+    const before = rig.captured.filter(({ to }) => to === STRANGER).length;
+    rig.network.inject(STRANGER, ROBOT[1]!, later);
+    rig.runMs(1);
+    assert.equal(rig.robotCounters.get('bad-auth'), 1, 'the version is under the mac');
+    assert.equal(rig.captured.filter(({ to }) => to === STRANGER).length, before);
+  });
+});
