@@ -42,7 +42,7 @@ export const chromiumPath = chosen(process.env['FARHAND_CHROMIUM']).find(isExecu
 export const PYTHON = process.env['PYTHON'] ?? 'python3';
 
 const VETH = ['ip', 'link', 'add', 'name', 'one', 'type', 'veth', 'peer', 'name', 'two'];
-const TMPFS = 'mount -t tmpfs -o size=64k none /tmp';
+const TMPFS = 'mount -t tmpfs -o size=64k none /mnt';
 
 const TOOLS = {
   chromium: {
@@ -67,6 +67,11 @@ const TOOLS = {
     found: () => runs('unshare', '-n', ...VETH),
     install: 'run as root, outside a container that forbids `unshare -n`',
   },
+  mounts: {
+    found: () => runs('unshare', '-m', 'sh', '-c', TMPFS),
+    install: 'run as root, or with CAP_SYS_ADMIN',
+  },
+  root: { found: () => process.getuid?.() === 0, install: 'run these tests as root' },
   'private mounts': {
     found: () => runs('unshare', '-rm', 'sh', '-c', TMPFS),
     install: 'run outside a container that forbids `unshare -rm`',
