@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { absent } from './needs.ts';
 
 const root = path.join('dist', 'web');
 const MAX_BYTES = 1e6;
@@ -11,7 +12,9 @@ const MAX_FIRST_BYTES = 500e3;
 
 const gzipped = (name: string): number => gzipSync(readFileSync(path.join(root, name))).length;
 
-describe('the built console', { skip: existsSync(root) ? false : 'dist/web is not built' }, () => {
+describe('the built console', {
+  skip: existsSync(root) ? false : absent('dist/web', 'node scripts/ensure.mjs', true),
+}, () => {
   it('is under 1 MB over the wire, all pages together', (context) => {
     const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.\w+$/.test(name),

@@ -19,13 +19,6 @@ export interface SmallDisk {
 const FILLER = 'filler';
 const HOLDER = 'mount -t tmpfs -o size=$1,mode=700 none /mnt && echo mounted && cat >/dev/null';
 
-/** Why this machine cannot have one; false when it can. For `{ skip: … }` of a test. */
-export function noSmallDisk(): string | false {
-  if (process.platform !== 'linux') return 'needs Linux: a tmpfs of its own size';
-  const tried = spawnSync('unshare', ['-m', 'sh', '-c', HOLDER, 'sh', '64k'], { input: '' });
-  return tried.status === 0 ? false : 'needs the right to mount a tmpfs: run as root, or with CAP_SYS_ADMIN';
-}
-
 /**
  * Mounted in a namespace of a process that ends with this one, however this one ends: no mount is ever left behind. The
  * namespace's files are seen through /proc.

@@ -8,9 +8,10 @@ import { openTelemetryFeed, type TelemetryFeed } from '../src/app/operator/telem
 import { loadRig } from '../src/app/rig.ts';
 import type { Telemetry } from '../src/core/telemetry.ts';
 import { createKey, writeKeyFile } from '../src/wire/secure/key-file.ts';
-import { launchChromium, noChromium } from './e2e/chromium.ts';
+import { launchChromium } from './e2e/chromium.ts';
 import { farhand, type Running, startFarhand } from './e2e/farhand.ts';
 import { armOf } from './kinematics/poses.ts';
+import { needs } from './needs.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A loaded machine may stall a process this long; what is tested here is the path, not the watchdogs. */
@@ -107,7 +108,7 @@ describe('robot, operator and page as processes', () => {
     },
   );
 
-  describe('the page', { skip: noChromium }, () => {
+  describe('the page', { skip: needs('chromium') }, () => {
     let browser: Browser;
     let page: Page;
 

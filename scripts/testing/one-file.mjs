@@ -12,8 +12,9 @@ const TEST_LIMIT_MS = 60_000;
 const EXIT_LIMIT_MS = 10_000;
 
 const nodeTest = createRequire(import.meta.url)('node:test');
-const suiteLimit = new AsyncLocalStorage();
-const limitMs = () => suiteLimit.getStore() ?? TEST_LIMIT_MS;
+/** What the suites around a test decide: its time limit, and why it is skipped, if it is. */
+const around = new AsyncLocalStorage();
+const inherited = () => around.getStore() ?? { timeout: TEST_LIMIT_MS };
 
 function parts(args) {
   const fn = args.find((arg) => typeof arg === 'function');
@@ -22,32 +23,53 @@ function parts(args) {
   return { name, options, fn };
 }
 
-const limitedTest = (original) =>
-  Object.assign(
-    (...args) => {
-      const { name, options, fn } = parts(args);
-      return original(name, { timeout: limitMs(), ...options }, fn);
-    },
-    { ...original },
-  );
+const wrapTest =
+  (original) =>
+  (...args) => {
+    const { name, options, fn } = parts(args);
+    return original(name, { ...options, ...inheritedBy(options) }, fn);
+  };
 
-/** The `timeout` of a suite holds for each of its tests: the sum of them depends on the machine. */
-const limitedSuite = (original) =>
-  Object.assign(
-    (...args) => {
-      const { name, options, fn } = parts(args);
-      const { timeout = limitMs(), ...rest } = options;
-      return original(name, rest, fn && ((context) => suiteLimit.run(timeout, fn, context)));
-    },
-    { ...original },
-  );
+const inheritedBy = ({ timeout, skip }) => ({
+  timeout: timeout ?? inherited().timeout,
+  ...(skip || !inherited().skip ? {} : { skip: inherited().skip }),
+});
 
-const limitedHook = (original) => (fn, options) => original(fn, { timeout: limitMs(), ...options });
+/**
+ * The `timeout` of a suite holds for each of its tests: the sum of them depends on the machine. A skipped suite is looked
+ * through, to count the tests that are not run.
+ */
+const wrapSuite =
+  (original) =>
+  (...args) => {
+    const { name, options, fn } = parts(args);
+    const { timeout: _, skip: __, ...rest } = options;
+    const store = inheritedBy(options);
+    if (options.skip) store.skip = options.skip;
+    const body = store.skip ? (context) => quietly(fn, context) : fn;
+    return original(name, rest, fn && ((context) => around.run(store, body, context)));
+  };
 
-for (const name of ['test', 'it']) nodeTest[name] = limitedTest(nodeTest[name]);
-for (const name of ['describe', 'suite']) nodeTest[name] = limitedSuite(nodeTest[name]);
-for (const name of ['before', 'after', 'beforeEach', 'afterEach'])
-  nodeTest[name] = limitedHook(nodeTest[name]);
+/** What a skipped suite prepares may lack what it is skipped for. */
+async function quietly(fn, context) {
+  try {
+    await fn(context);
+  } catch {
+    // Its other tests are not counted.
+  }
+}
+
+const wrapHook = (original) => (fn, options) => {
+  const { timeout, skip } = inherited();
+  if (!skip) original(fn, { timeout, ...options });
+};
+
+for (const [names, wrap] of [
+  [['test', 'it'], wrapTest],
+  [['describe', 'suite'], wrapSuite],
+])
+  for (const name of names) nodeTest[name] = Object.assign(wrap(nodeTest[name]), { ...nodeTest[name] });
+for (const name of ['before', 'after', 'beforeEach', 'afterEach']) nodeTest[name] = wrapHook(nodeTest[name]);
 syncBuiltinESMExports();
 
 /** A handle that nobody closed keeps the process alive: say so instead of hanging. */

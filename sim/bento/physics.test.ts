@@ -5,6 +5,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { createChain } from '../../src/core/chain.ts';
 import { JOINT_NAMES } from '../../src/robot/bento/arm-facts.ts';
+import { needsPackage } from '../../test/needs.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { sceneBodies } from './task-objects.ts';
@@ -18,10 +19,7 @@ const WRIST_FLEX = 3;
 const HAND = 4;
 const BALL_RADIUS_M = 0.0225;
 
-const missing = await loadMujoco().then(
-  () => false as const,
-  (error: Error) => `MuJoCo does not load: ${error.message}`,
-);
+const missing = await needsPackage('@mujoco/mujoco');
 
 /** Largest distance between a joint's place by the model in robots/ and the same body's in a world. */
 function largestGapM(world: World, bodies: readonly Body[], jointsRad: Float64Array): number {

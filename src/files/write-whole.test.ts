@@ -4,22 +4,20 @@ import {
   chownSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, beforeEach, describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
+import { needs } from '../../test/needs.ts';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
 import { openDraft, PRIVATE, writeWhole } from './write-whole.ts';
 
-const root = mkdtempSync(path.join(tmpdir(), 'farhand-whole-'));
-after(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('whole');
 let dir = '';
 let file = '';
 let n = 0;
@@ -61,7 +59,7 @@ describe('a file written whole', () => {
   });
 
   it('keeps the owner of the file it replaces when root writes', {
-    skip: process.getuid?.() === 0 ? false : 'needs root',
+    skip: needs('root'),
   }, () => {
     writeFileSync(file, '');
     chownSync(file, 12_345, 12_346);

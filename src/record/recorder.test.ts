@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { needs } from '../../test/needs.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { ManualClock } from '../core/clock.ts';
 import type { EpisodeInfo, ReceivedFrame } from '../core/recording.ts';
@@ -200,7 +201,7 @@ describe('the recorder', () => {
   });
 
   it('does not write where it may not', {
-    skip: process.getuid?.() === 0 && 'root may write anywhere',
+    skip: needs('an ordinary user'),
   }, () => {
     const { recorder, dir } = bench('read-only');
     mkdirSync(dir);

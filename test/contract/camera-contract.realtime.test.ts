@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +14,7 @@ import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
 import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
 import { ManualClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const FORMAT = { widthPx: 160, heightPx: 120, fpsHz: 50, quality: 75 };
@@ -243,7 +243,7 @@ describe('every camera source', () => {
 
   for (const gives of ['mjpeg', 'raw'])
     it(`v4l2 reads the real ffmpeg, ${gives}`, {
-      skip: spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'ffmpeg is not installed',
+      skip: needs('ffmpeg'),
     }, async () => {
       const plugin = await loadPlugin('camera', 'v4l2');
       const script = path.join(folder, `scene-${gives}.cjs`);

@@ -1,11 +1,12 @@
 import { ARMS, type ArmName, DamiaoRig } from '../damiao/damiao-rig.ts';
+import { needs } from '../needs.ts';
 import type { DriverFixture } from './driver-fixture.ts';
 
 /** An arm of Damiao motors behind a simulated adapter, in this process. */
 export function damiaoFixture(name: ArmName): DriverFixture {
   return {
     model: ARMS[name].model,
-    skip: process.platform === 'linux' ? '' : 'the simulator needs a Linux pseudo-terminal',
+    skip: needs('Linux') || '',
     atOnce: 12,
     async start() {
       const rig = await DamiaoRig.start(name);

@@ -13,6 +13,7 @@ import {
 } from '../../src/wire/reactor.ts';
 import { openDgramReactor } from '../../src/wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../../src/wire/transports/udp-native.ts';
+import { needs } from '../needs.ts';
 
 type Open = (specs: readonly SocketSpec[], stop?: Int32Array) => Promise<Reactor>;
 
@@ -20,7 +21,7 @@ type Open = (specs: readonly SocketSpec[], stop?: Int32Array) => Promise<Reactor
 const REACTORS: Record<string, { open: Open; skip: string | false }> = {
   native: {
     open: openNativeReactor,
-    skip: process.platform === 'linux' ? false : 'native sockets are for Linux',
+    skip: needs('Linux'),
   },
   dgram: { open: openDgramReactor, skip: false },
 };

@@ -3,9 +3,10 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
 import { CONTROL_MODE, REGISTER } from '../../src/robot/damiao/frames.ts';
+import { needs } from '../needs.ts';
 import { ARMS, DamiaoRig, withRig } from './damiao-rig.ts';
 
-const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 const mismatch = (pattern: RegExp) => (error: unknown) =>
   error instanceof TeleopError && error.code === 'model-mismatch' && pattern.test(error.message);
 const near = (actual: number, expected: number, by: number, what = '') =>

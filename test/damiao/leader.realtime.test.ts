@@ -16,12 +16,13 @@ import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/r
 import { MODE, REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { FaultRig } from '../e2e/fault-rig.ts';
+import { needs } from '../needs.ts';
 
 const model = loadModel('dk1');
 const GRIPPER = { openTicks: 2280, closedTicks: 1670 };
 /** In ticks: joints, then the gripper half closed. */
 const STAND = [2048, 2830, 2830, 2048, 2100, 1990, 1975];
-const skip = process.platform === 'linux' ? false : 'the simulated motors need a Linux pseudo-terminal';
+const skip = needs('Linux');
 
 /** The flange that a packet means, in the follower's base frame. */
 function flangeOf({ positionM, quatXyzw }: RctpPacket): { positionM: Float64Array; quat: Float64Array } {

@@ -8,12 +8,16 @@ import { WebSocket } from 'ws';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { SCENES } from '../../src/robot/bento/arm-facts.ts';
 import { type SimProcess, startSimProcess } from '../contract/sim-process.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
+import { launchChromium } from './chromium.ts';
 import { root } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-describe('page of the virtual Bento arm in a real browser', { skip: noChromium, timeout: 120_000 }, () => {
+describe('page of the virtual Bento arm in a real browser', {
+  skip: needs('chromium'),
+  timeout: 120_000,
+}, () => {
   let sim: SimProcess;
   let url: string;
   let browser: Browser;

@@ -3,10 +3,11 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { startSimProcess } from '../contract/sim-process.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand } from './farhand.ts';
 
-const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 
 describe('farhand can and farhand sim', { skip, timeout: 60_000 }, () => {
   it('dump and send on a simulated Piper', async () => {

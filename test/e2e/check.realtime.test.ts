@@ -5,6 +5,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { ECHO_BYTES, readEcho, writeEcho } from '../../src/app/check/echo-packet.ts';
 import { openNamespaces } from '../../src/app/check/place.ts';
+import { absent } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
@@ -65,7 +66,7 @@ describe('farhand check', { concurrency: 2 }, () => {
 
   it('does so between network namespaces', async (t) => {
     const place = openNamespaces();
-    if (typeof place === 'string') return t.skip(place);
+    if (typeof place === 'string') return t.skip(absent('network namespaces', place, false));
     place.close();
     const roomy = budget('wired', 'oneWayP99Ms: 5000, clockUncertaintyMs: 100, appliedPercent: 20');
     const { code, report } = await check('wired', '--duration', '1', '--budget', roomy);

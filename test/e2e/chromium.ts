@@ -1,24 +1,8 @@
-import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
-
-const PLACES = [
-  process.env['FARHAND_CHROMIUM'],
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
-];
-
-export const chromiumPath = PLACES.find((place) => place !== undefined && existsSync(place)) ?? null;
-
-/** Why the browser tests cannot run here, or false. In CI a missing browser is a failure, not a reason. */
-export const noChromium: string | false =
-  chromiumPath === null && !process.env['CI']
-    ? 'no Chromium found: install one (apt-get install chromium) or set FARHAND_CHROMIUM to its path'
-    : false;
+import { chromiumPath } from '../needs.ts';
 
 export function launchChromium(more: readonly string[] = []): Promise<Browser> {
-  if (chromiumPath === null) throw new Error('no Chromium: CI must install one');
+  if (chromiumPath === null) throw new Error("no Chromium: a test that uses one needs('chromium')");
   return chromium.launch({
     executablePath: chromiumPath,
     headless: true,

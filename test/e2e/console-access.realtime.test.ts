@@ -15,8 +15,9 @@ import { type ConsoleHandle, startConsole } from '../../src/app/console/server.t
 import { loadRig } from '../../src/app/rig.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { root } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
@@ -320,7 +321,7 @@ describe('a console on the network', () => {
     assert.equal(code, 4001);
   });
 
-  it('explains itself and pairs in a real browser', { skip: noChromium }, async () => {
+  it('explains itself and pairs in a real browser', { skip: needs('chromium') }, async () => {
     const browser = await launchChromium();
     try {
       const context = await browser.newContext({

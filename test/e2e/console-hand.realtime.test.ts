@@ -4,12 +4,13 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
+import { launchChromium } from './chromium.ts';
 import { root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-describe('the page with a robot hand', { skip: noChromium }, () => {
+describe('the page with a robot hand', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
     mkdirSync(artifacts, { recursive: true });

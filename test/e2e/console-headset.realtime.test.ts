@@ -6,8 +6,9 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { AccessNews } from '../../src/core/console-access.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { emulateQuest, LOOPBACK_PEERS, Wearer } from './emulated-headset.ts';
 import { type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
@@ -38,7 +39,7 @@ function deviceToAppliedMs(kept: readonly Telemetry[]): number[] {
   });
 }
 
-describe('a headset’s page, with an emulated Quest 3', { skip: noChromium }, () => {
+describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium') }, () => {
   const traces = temporaryFolder();
   let demo: Running;
   let url: string;

@@ -7,7 +7,8 @@ import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { needs } from '../needs.ts';
+import { launchChromium } from './chromium.ts';
 import { root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
@@ -88,7 +89,7 @@ async function seen(page: Page, firstRad: number): Promise<void> {
   assert.ok((await frames()) >= from + 5, 'the page draws');
 }
 
-describe('the page draws any arm', { skip: noChromium }, () => {
+describe('the page draws any arm', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
     mkdirSync(artifacts, { recursive: true });

@@ -5,8 +5,9 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
@@ -19,7 +20,7 @@ const countShifts = `window.shifts = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
 }).observe({ type: 'layout-shift', buffered: false })`;
 
-describe('the four pages of the console', { skip: noChromium }, () => {
+describe('the four pages of the console', { skip: needs('chromium') }, () => {
   let demo: Running;
   let url: string;
   let browser: Browser;

@@ -13,8 +13,9 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { farhand, root } from './farhand.ts';
 import { OperatorPeer } from './operator-peer.ts';
 
@@ -65,7 +66,7 @@ function writeEpisode(dir: string, id: string, task: string): void {
   writer.close({ ...info, rows: 60, durationS: 59 * 0.033, complete: true, quality });
 }
 
-describe('recording from the page', { skip: noChromium }, () => {
+describe('recording from the page', { skip: needs('chromium') }, () => {
   const dir = temporaryFolder();
   let browser: Browser;
   let page: Page;

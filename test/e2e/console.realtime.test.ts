@@ -7,13 +7,14 @@ import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-describe('console page in a real browser', { skip: noChromium }, () => {
+describe('console page in a real browser', { skip: needs('chromium') }, () => {
   const traces = temporaryFolder();
   let demo: Running;
   let url: string;

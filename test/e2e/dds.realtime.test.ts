@@ -68,8 +68,6 @@ describe('topics between two processes of ours', { timeout: 120_000 }, () => {
 
 for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
   const { file, missing } = buildPeer(name);
-  if (missing !== false) console.log(`${name} peer skipped: ${missing}`);
-
   describe(`topics between ${name} and us`, { skip: missing, timeout: 120_000 }, () => {
     const foreign = (of: PeerSettings) => Peer.foreign(file, of);
 

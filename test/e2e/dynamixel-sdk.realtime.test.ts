@@ -16,16 +16,16 @@ import {
   writePacket,
 } from '../../src/robot/buses/dynamixel/packets.ts';
 import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
-import { pythonWith } from '../interop/python-venv.ts';
+import { type Python, pythonWith } from '../interop/python-venv.ts';
+import { needs } from '../needs.ts';
 import { OrcaBench, OrcaCycles } from '../robot/orca-bench.ts';
 
 const REQUIREMENT = 'dynamixel-sdk==4.1.0';
 const SCRIPT = path.join(packageRoot, 'test', 'e2e', 'dynamixel_sdk_peer.py');
-const linux = process.platform === 'linux';
-const venv = linux
-  ? await pythonWith('dynamixel_sdk', REQUIREMENT)
-  : ({ ok: false, why: 'needs a Linux pseudo-terminal' } as const);
-if (!venv.ok) console.log(`SKIPPED, nothing was compared with ${REQUIREMENT}: ${venv.why}`);
+const noTerminal = needs('Linux');
+const venv: Python = noTerminal
+  ? { ok: false, why: noTerminal }
+  : await pythonWith('dynamixel_sdk', REQUIREMENT);
 const skip = venv.ok ? false : venv.why;
 const python = venv.ok ? venv.python : '';
 

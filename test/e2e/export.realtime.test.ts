@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
 import { startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
-import { type EpisodeShape, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
+import { needs } from '../needs.ts';
+import { type EpisodeShape, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
@@ -28,7 +29,7 @@ function record(dir: string, shape: EpisodeShape): string {
   return file;
 }
 
-describe('farhand export and farhand dataset', { skip: noFfmpeg }, () => {
+describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => {
   let dir = '';
   let first = '';
   let dataset = '';

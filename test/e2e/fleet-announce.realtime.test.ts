@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,12 +19,12 @@ import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
 /** A finished episode, recorded of the robot of that name in a fleet. */

@@ -14,11 +14,11 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { LeaseGuard } from '../../src/fleet/lease-guard.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
 import { type FleetRole, isAskedBy, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand } from './farhand.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 const HOST = '127.0.0.1';
 /** docs/fleet.md states these; servers elect a new leader within 4 to 9 s. */
 const PRESENCE_WITHIN_MS = 3000;

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
@@ -18,15 +17,15 @@ import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { FleetMessage, FleetNews, FleetReply } from '../../src/core/fleet-console.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { callersOf, strangers } from './console-callers.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : noChromium;
-const noSound = spawnSync('ffmpeg', ['-version']).status !== 0 && process.env['CI'] !== 'true';
+const skip = needs('nats-server', 'chromium');
+const noSound = needs('ffmpeg');
 const artifacts = path.join(root, 'artifacts');
 const MADE_UP = Array.from({ length: 40 }, (_, i) => `hall-${String(i + 1).padStart(2, '0')}`);
 const STATES = ['engaged', 'idle', 'armed', 'hold', 'stopped', 'idle', 'disconnected', 'idle'];

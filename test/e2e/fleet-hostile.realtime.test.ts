@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -13,14 +12,14 @@ import { type RunningServer, startServer } from '../../src/app/fleet/server-proc
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { holderOf } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
-const noSound = spawnSync('ffmpeg', ['-version']).status !== 0;
+const skip = needs('nats-server');
+const noSound = needs('ffmpeg');
 const MOST_COCKPITS = 4;
 
 describe('a robot of a fleet among people who mean it no good', { skip }, () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,10 +9,10 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 
 describe('a fleet’s broker', { skip }, () => {
   let authority: Authority;

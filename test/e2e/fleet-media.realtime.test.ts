@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { readdirSync, readFileSync } from 'node:fs';
 import http, { type ServerResponse } from 'node:http';
@@ -25,14 +25,13 @@ import { percentiles } from '../../src/core/percentiles.ts';
 import type { ReceivedFrame } from '../../src/core/recording.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import type { CutNews } from './cut-operator.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const missing = ['nats-server', 'ffmpeg'].filter((name) => spawnSync(name, ['-version']).error !== undefined);
-const skip =
-  missing.length > 0 && process.env['CI'] !== 'true' ? `${missing.join(', ')} not installed` : false;
+const skip = needs('nats-server', 'ffmpeg');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 const PICTURE_BYTES = 40_000;
 const SAMPLE_HZ = 48_000;

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -12,17 +11,14 @@ import { roster } from '../../src/app/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import type { FleetTelemetry } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 import { type Transition, transitionsOf, writeCredentials } from './fleet-rig.ts';
-import { type End, Networks, noNetworks } from './networks.ts';
-import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
+import { type End, Networks } from './networks.ts';
+import { startTurn, type TurnServer } from './turn-server.ts';
 
-const noBroker =
-  spawnSync('nats-server', ['--version']).status !== 0 && process.env['CI'] !== 'true'
-    ? 'nats-server is not installed'
-    : false;
-const skip = noBroker || noTurn || noNetworks();
+const skip = needs('nats-server', 'turnserver', 'ip', 'network namespaces');
 const [BROKER_PORT, TURN_PORT, DESK_PORT] = [4222, 3478, 47_000];
 const SECRET = 'shared with the server';
 

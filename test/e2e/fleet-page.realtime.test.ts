@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -15,14 +14,14 @@ import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, stampsIn, startFarhand } from './farhand.ts';
 import { FleetPage, signal } from './fleet-page-peer.ts';
 import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
-const noSound = spawnSync('ffmpeg', ['-version']).status !== 0 && process.env['CI'] !== 'true';
+const skip = needs('nats-server');
+const noSound = needs('ffmpeg');
 /** From the page's word to the robot's own record of the stop; docs/fleet.md states it. */
 const ESTOP_MS = 100;
 
@@ -156,7 +155,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await page.until('two more', () => seen.length >= before + 2);
   });
 
-  it('hears it', { skip: noSound ? 'ffmpeg is not installed' : false }, async () => {
+  it('hears it', { skip: noSound }, async () => {
     await page.until('heard', () => page.sound.length > 20, 5000);
     const packets = page.sound.filter((rtp) => (rtp[1]! & 0x7f) === AUDIO.payloadType);
     const numbers = packets.slice(0, 20).map((rtp) => new DataView(rtp.buffer).getUint16(2));

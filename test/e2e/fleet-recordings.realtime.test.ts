@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -20,13 +19,13 @@ import { recordingNames } from '../../src/fleet/recordings.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { emptyInfo, received, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type CutProxy, startCutProxy } from './cut-proxy.ts';
 import { farhand, startFarhand } from './farhand.ts';
 import { S3_TEST_ENV, type S3StandIn, startS3StandIn } from './s3-stand-in.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 
 /** A finished episode with some `megabytes` of pictures. */
 function record(dir: string, id: string, megabytes: number): Buffer {

@@ -5,14 +5,15 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { turnCredentials } from '../../src/fleet/turn.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
-import { noTurn, startTurn, type TurnServer } from './turn-server.ts';
+import { needs } from '../needs.ts';
+import { startTurn, type TurnServer } from './turn-server.ts';
 
 const SECRET = 'shared with the server';
 
 // The TURN server has another address than both ends: it lets addresses through, not ports.
 const [ENDS, TURN] = ['127.0.0.1', '127.0.0.2'];
 
-describe('a peer connection by way of TURN', { skip: noTurn }, () => {
+describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () => {
   let server: TurnServer;
   let port = 0;
   const links: RtcLink[] = [];

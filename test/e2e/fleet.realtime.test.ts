@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -16,12 +15,12 @@ import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts';
 
-const missing = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
 describe('a robot of a fleet', { skip }, () => {

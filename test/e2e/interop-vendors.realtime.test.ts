@@ -5,14 +5,13 @@ import { packageRoot } from '../../src/app/paths.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
 import { type Python, pythonWith, runPython } from '../interop/python-venv.ts';
+import { needs } from '../needs.ts';
 
 /** Vendors' clients connect to fixed ports: each simulator gets a loopback address of its own. */
 const CLIENT_TIMEOUT_MS = 30_000;
-const linux = process.platform === 'linux';
 
 async function seenBy(python: Python, t: TestContext, script: string, args: readonly string[]) {
   if (!python.ok) {
-    console.log(`skipped: ${python.why}`);
     t.skip(python.why);
     return null;
   }
@@ -22,7 +21,7 @@ async function seenBy(python: Python, t: TestContext, script: string, args: read
   return JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as Record<string, never>;
 }
 
-describe('ur_rtde and the simulated UR controller', { skip: !linux && 'loopback addresses of Linux' }, () => {
+describe('ur_rtde and the simulated UR controller', { skip: needs('Linux') }, () => {
   let python: Python = { ok: false, why: 'not looked for' };
   before(async () => {
     python = await pythonWith('rtde_receive', 'ur_rtde==1.6.5');
@@ -68,7 +67,7 @@ describe('ur_rtde and the simulated UR controller', { skip: !linux && 'loopback 
 });
 
 describe('xarm-python-sdk and the simulated control box', {
-  skip: !linux && 'loopback addresses of Linux',
+  skip: needs('Linux'),
 }, () => {
   let python: Python = { ok: false, why: 'not looked for' };
   before(async () => {

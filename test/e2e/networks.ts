@@ -12,14 +12,6 @@ const ENDS = {
 export type End = keyof typeof ENDS;
 const NAMES = Object.keys(ENDS) as End[];
 
-/** Why there can be no networks here; false when there can. */
-export function noNetworks(): string | false {
-  if (spawnSync('ip', ['-V']).status !== 0) return 'ip (iproute2) is not installed';
-  const veth = ['ip', 'link', 'add', 'name', 'one', 'type', 'veth', 'peer', 'name', 'two'];
-  const made = spawnSync('unshare', ['-n', ...veth]);
-  return made.status === 0 ? false : 'this machine lets nobody make networks (unshare -n, veth)';
-}
-
 function ip(...args: string[]): void {
   const { status, stderr } = spawnSync('ip', args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`ip ${args.join(' ')}: ${stderr}`);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Finished, farhand, type Running, root, startFarhand } from './farhand.ts';
 
@@ -124,9 +125,7 @@ describe('farhand pair', () => {
     );
   });
 
-  const script = spawnSync('script', ['--version']).status === 0;
-  const skip = script ? false : 'needs the terminal of util-linux `script`';
-  it('asks for the code on a terminal, again if it cannot be one', { skip }, async () => {
+  it('asks for the code on a terminal, again if it cannot be one', { skip: needs('script') }, async () => {
     const robot = await robotMachine();
     const env = { ...process.env, FARHAND_KEYS: temporaryFolder() };
     const command = `'${process.execPath}' '${bin}' pair ${robot.target}`;

@@ -18,6 +18,7 @@ import {
 } from '../../src/robot/piper/frames.ts';
 import { flangeChain } from '../../src/robot/piper/geometry.ts';
 import { pythonWith } from '../interop/python-venv.ts';
+import { needs } from '../needs.ts';
 import { model, PiperRig, withRig } from '../piper/piper-rig.ts';
 
 const PEER = path.join(packageRoot, 'test', 'e2e', 'piper-sdk-peer.py');
@@ -25,7 +26,8 @@ const PACKAGES = ['piper_sdk==0.6.2', 'python-can==4.6.1', 'pyserial==3.5'];
 
 /** An interpreter that has the vendor's SDK, or why there is none. */
 async function findPython(): Promise<{ python: string } | { why: string }> {
-  if (process.platform !== 'linux') return { why: 'the simulator needs a Linux pseudo-terminal' };
+  const noTerminal = needs('Linux');
+  if (noTerminal) return { why: noTerminal };
   const found = await pythonWith('piper_sdk, can, serial', ...PACKAGES);
   return found.ok ? { python: found.python } : { why: found.why };
 }
@@ -70,7 +72,6 @@ describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 
   const pythonOr = (t: TestContext): string | null => {
     if ('python' in found) return found.python;
     t.skip(found.why);
-    console.log(`piper_sdk interop is skipped: ${found.why}`);
     return null;
   };
   before(async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, describe, it } from 'node:test';
@@ -13,6 +13,7 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { EpisodeInfo } from '../../src/core/recording.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { frames, readEpisode, readJson } from '../../src/record/reader.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
@@ -127,12 +128,8 @@ describe('farhand record', () => {
   });
 });
 
-/** A file system of its own for one process, without being root. */
-const canMount =
-  spawnSync('unshare', ['-rm', 'sh', '-c', `mount -t tmpfs -o size=64k none ${newFolder()}`]).status === 0;
-
 describe('a full disk', {
-  skip: canMount ? false : 'this machine lets nobody mount a file system (unshare -rm)',
+  skip: needs('private mounts'),
 }, () => {
   it('ends the recording with a message; control goes on', async () => {
     const dir = newFolder();

@@ -4,9 +4,10 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { footerLine, headerLine, motionLine, traceLine } from '../../src/trace/stamps.ts';
 import { emptyVideoRecord, videoLine } from '../../src/trace/video.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { document002, runOf } from '../trace/run.ts';
-import { launchChromium, noChromium } from './chromium.ts';
+import { launchChromium } from './chromium.ts';
 import { farhand } from './farhand.ts';
 
 const dir = temporaryFolder();
@@ -54,7 +55,9 @@ describe('a trace told to people', () => {
     assert.equal(json.motionLatencyMs.p50, 45);
   });
 
-  it('opens in a browser without a word of complaint, light and dark', { skip: noChromium }, async () => {
+  it('opens in a browser without a word of complaint, light and dark', {
+    skip: needs('chromium'),
+  }, async () => {
     const browser = await launchChromium();
     try {
       for (const colorScheme of ['light', 'dark'] as const) {

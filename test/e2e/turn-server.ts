@@ -1,11 +1,7 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../temporary-folder.ts';
-
-const missing = spawnSync('turnserver', ['--version']).error !== undefined;
-export const noTurn: string | false =
-  missing && process.env['CI'] !== 'true' ? 'turnserver (coturn) is not installed' : false;
 
 export interface TurnServer {
   /** All it wrote. */

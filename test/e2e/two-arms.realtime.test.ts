@@ -5,9 +5,10 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
+import { needs } from '../needs.ts';
 import { APART_M, type Follower, SILENCE_MS, TwoArms } from './two-arms-rig.ts';
 
-const skip = process.platform === 'linux' ? false : 'the simulator needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 /** Two periods of the link, one cycle; and what a busy machine adds. */
 const STOP_WITHIN_MS = 15;
 const HOLD_WITHIN_MS = SILENCE_MS + 10;

@@ -17,7 +17,8 @@ import { EpisodeWriter } from '../../src/record/writer.ts';
 import { saveRanges } from '../../src/robot/orca/calibration-file.ts';
 import { HANDS } from '../../src/robot/orca/hands.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
-import { noSmallDisk, openSmallDisk, type SmallDisk } from '../small-disk.ts';
+import { needs } from '../needs.ts';
+import { openSmallDisk, type SmallDisk } from '../small-disk.ts';
 
 const YEAR_MS = 365 * 24 * 3600e3;
 /** More than a page of the file system: what is cut off there lacks its end. */
@@ -135,7 +136,7 @@ async function failureOf(operation: () => unknown): Promise<TeleopError> {
   return assert.fail('it did not fail');
 }
 
-const skip = noSmallDisk();
+const skip = needs('mounts');
 
 describe('on a full disk', { skip }, () => {
   let disk: SmallDisk;

@@ -6,6 +6,7 @@ import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { motorFrame, ORDER, orderFrame, readFrame, setMit } from '../../src/robot/damiao/frames.ts';
 import { MOTOR_TYPES, type MotorLimits } from '../../src/robot/damiao/motors.ts';
 import { type ArmName, DamiaoRig } from '../damiao/damiao-rig.ts';
+import { needs } from '../needs.ts';
 import { pythonWith, runPython } from './python-venv.ts';
 
 const PEER = path.join(packageRoot, 'test', 'e2e', 'damiao_peer.py');
@@ -47,12 +48,11 @@ export function damiaoLibrary(name: string): void {
   )!;
   describe(`${library}, a public library for Damiao motors`, { timeout: 300_000 }, () => {
     it(`drives a motor of our simulated ${arm}, with the bytes that we send`, async (t) => {
-      const found =
-        process.platform === 'linux'
-          ? await pythonWith(imports, ...packages)
-          : { ok: false as const, why: 'the simulator needs a Linux pseudo-terminal' };
+      const noTerminal = needs('Linux');
+      const found = noTerminal
+        ? { ok: false as const, why: noTerminal }
+        : await pythonWith(imports, ...packages);
       if (!found.ok) {
-        console.log(`${library} interop is skipped: ${found.why}`);
         t.skip(found.why);
         return;
       }

@@ -6,7 +6,8 @@ import { checkDataset } from '../../src/record/lerobot/check.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
 import { CODECS } from '../../src/record/lerobot/video.ts';
 import { LeRobotWriter } from '../../src/record/lerobot/writer.ts';
-import { brightness, noFfmpeg, sourceEpisode } from '../record/source-episode.ts';
+import { needs } from '../needs.ts';
+import { brightness, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Python, runPython } from './python-venv.ts';
 
@@ -99,6 +100,7 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
   console.log('✔ a dataset that LeRobot wrote, three episodes in one file, keeps every rule of ours');
 }
 
+const noFfmpeg = needs('ffmpeg');
 const python: Python = noFfmpeg === false ? await lerobotPython() : { ok: false, why: noFfmpeg };
 if (!python.ok) console.log(`SKIPPED: ${python.why}`);
 else {

@@ -10,7 +10,6 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { pythonWith, runPython } from './python-venv.ts';
 
 const found = await pythonWith('mcap_ros2', 'mcap', 'mcap-ros2-support');
-if (!found.ok) console.log(`skipped: ${found.why}`);
 const dir = temporaryFolder('mcap');
 
 interface Seen {

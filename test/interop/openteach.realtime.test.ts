@@ -14,7 +14,6 @@ const run = promisify(execFile);
 const peer = path.join('test', 'interop', 'openteach_peer.py');
 async function pythonOrWhy(module: string, requirement: string): Promise<{ python: string; why: string }> {
   const found = await pythonWith(module, requirement);
-  if (!found.ok) console.log(`skipped: ${found.why}`);
   return found.ok ? { python: found.python, why: '' } : { python: '', why: found.why };
 }
 const zmq = await pythonOrWhy('zmq', 'pyzmq');

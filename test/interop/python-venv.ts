@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../src/app/paths.ts';
+import { absent, needs, PYTHON } from '../needs.ts';
 
-const PYTHON = process.env['PYTHON'] ?? 'python3';
 const INSTALL_TIMEOUT_MS = 120_000;
 
 export type Python = { ok: true; python: string } | { ok: false; why: string };
@@ -31,16 +31,22 @@ export async function pythonWith(module: string, ...required: readonly string[])
   const has = async (python: string) =>
     (await runPython(python, ['-c', `import ${module}`], 20_000)).code === 0;
   if (await has(PYTHON)) return { ok: true, python: PYTHON };
+  const noPython = needs('python');
+  if (noPython) return { ok: false, why: noPython };
   const folder = path.join(packageRoot, 'artifacts', `venv-${required.join('-').replace(/[^\w.]+/g, '-')}`);
   const python = path.join(folder, 'bin', 'python');
   if (existsSync(python) && (await has(python))) return { ok: true, python };
   mkdirSync(path.dirname(folder), { recursive: true });
   const made = await runPython(PYTHON, ['-m', 'venv', folder], INSTALL_TIMEOUT_MS);
-  if (made.code !== 0) return { ok: false, why: `${PYTHON} -m venv: ${lastLine(made.stderr)}` };
+  if (made.code !== 0)
+    return { ok: false, why: absent('python', `${PYTHON} -m venv: ${lastLine(made.stderr)}`, false) };
   const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...required];
   const installed = await runPython(python, install, INSTALL_TIMEOUT_MS);
   if (installed.code !== 0 || !(await has(python)))
-    return { ok: false, why: `pip install ${required.join(' ')}: ${lastLine(installed.stderr)}` };
+    return {
+      ok: false,
+      why: absent(required.join(' '), `pip install: ${lastLine(installed.stderr)}`, false),
+    };
   return { ok: true, python };
 }
 

@@ -11,9 +11,10 @@ import { LoopbackCan } from '../../src/robot/buses/loopback-can.ts';
 import { canBackend } from '../../src/robot/buses/open-can.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { openPackagedSerial } from '../../src/robot/buses/serial.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const skip = process.platform === 'linux' ? false : 'pseudo-terminals are Linux here';
+const skip = needs('Linux');
 const frames = (...texts: string[]) => texts.map((text) => parseFrameText(text)!);
 
 /** Until it holds, or two seconds have passed. */

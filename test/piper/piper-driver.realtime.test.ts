@@ -6,10 +6,11 @@ import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { shortFrame } from '../../src/robot/piper/frames.ts';
 import type { Arm } from '../contract/driver-bench.ts';
+import { needs } from '../needs.ts';
 import { model, withRig } from './piper-rig.ts';
 
 const START = { startRad: [0.1, 1, -1, 0, 0.3, 0] };
-const skip = process.platform === 'linux' ? false : 'pseudo-terminals are Linux here';
+const skip = needs('Linux');
 
 function near(actual: readonly number[], expected: readonly number[], byRad: number): void {
   for (const [i, rad] of expected.entries())

@@ -10,8 +10,9 @@ import { readVideoTrack } from '../../src/record/lerobot/mp4.ts';
 import type { Rule } from '../../src/record/lerobot/problems.ts';
 import { LeRobotWriter, type WriterOptions } from '../../src/record/lerobot/writer.ts';
 import { xorshift } from '../loops/simulated-rig.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import { noFfmpeg, picture, sourceEpisode } from './source-episode.ts';
+import { picture, sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };
 const CAMERAS = ['front', 'wrist'];
@@ -34,7 +35,7 @@ async function query(sql: string): Promise<unknown[][]> {
   return rows;
 }
 
-describe('LeRobot export', { skip: noFfmpeg }, () => {
+describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
   let root = '';
   let whole = '';
 

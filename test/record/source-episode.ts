@@ -1,12 +1,7 @@
-import { spawnSync } from 'node:child_process';
 import jpeg from '@julusian/jpeg-turbo';
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../../src/core/recording.ts';
 import type { SourceEpisode, SourceFrame } from '../../src/record/lerobot/layout.ts';
 import { emptyInfo, rowOf, START_NS } from '../../src/record/test-episode.ts';
-
-/** A reason to skip what encodes videos; false where ffmpeg is there. */
-export const noFfmpeg: string | false =
-  spawnSync('ffmpeg', ['-version']).status === 0 ? false : 'ffmpeg is not on the PATH';
 
 export interface EpisodeShape {
   id: string;

@@ -20,9 +20,10 @@ import {
 } from '../../src/robot/buses/dynamixel/operations.ts';
 import { pingPacket, statusPacket } from '../../src/robot/buses/dynamixel/packets.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
+import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
-const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 const ids = Array.from({ length: 17 }, (_, i) => i + 1);
 
 async function withMotors(work: (bus: DynamixelBus, bench: OrcaBench) => Promise<void>): Promise<void> {

@@ -6,9 +6,10 @@ import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
 import { type CalibrationOptions, calibrateHand } from '../../src/robot/orca/calibrate.ts';
 import type { PartialRanges } from '../../src/robot/orca/calibration-file.ts';
+import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
-const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 
 async function calibrate(bench: OrcaBench, options: Partial<CalibrationOptions>): Promise<PartialRanges> {
   const { hand } = bench.sim;

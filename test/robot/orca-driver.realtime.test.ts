@@ -3,9 +3,10 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
 import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
+import { needs } from '../needs.ts';
 import { type BenchOptions, OrcaBench, OrcaCycles } from './orca-bench.ts';
 
-const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 
 /** A machine that is busy with other tests may stand still for longer than a hand should wait. */

@@ -5,9 +5,10 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { packageRoot } from '../../src/app/paths.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
-const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 const farhand = path.join(packageRoot, 'bin', 'farhand');
 
 describe('farhand sim orca', { skip, timeout: 30_000 }, () => {

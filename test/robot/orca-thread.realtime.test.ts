@@ -5,9 +5,10 @@ import { openDriver } from '../../src/app/robot/open-driver.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
+import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
-const skip = process.platform === 'linux' ? false : 'needs a Linux pseudo-terminal';
+const skip = needs('Linux');
 
 describe('ORCA driver on a thread of its own', { skip, timeout: 30_000 }, () => {
   it('moves a joint there as well, and leaves the hand limp', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import tls from 'node:tls';
+import { needs } from '../../../test/needs.ts';
 import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { openTls } from './ca.ts';
 import { authorityCertificate, createKeyPair, hostCertificate } from './x509.ts';
@@ -101,8 +102,7 @@ describe('the console’s own certificates', () => {
     assert.notEqual(openTls(folder(), NOW_MS, PLACES).fingerprint, made.fingerprint);
   });
 
-  const openssl = spawnSync('openssl', ['version']).status === 0;
-  it('pass openssl', { skip: openssl ? false : 'no openssl here' }, () => {
+  it('pass openssl', { skip: needs('openssl') }, () => {
     const [ca, host] = ['ca', 'host'].map((name) => path.join(folder(), `${name}.pem`)) as [string, string];
     writeFileSync(ca, made.ca);
     writeFileSync(host, made.cert);

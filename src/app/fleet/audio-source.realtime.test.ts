@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { needs } from '../../../test/needs.ts';
 import { AUDIO, openAudio } from './audio-source.ts';
 import { fleetConfig } from './config.ts';
 
-const missing = spawnSync('ffmpeg', ['-version']).status !== 0;
-const skip = missing && process.env['CI'] !== 'true' ? 'ffmpeg is not installed' : false;
+const skip = needs('ffmpeg');
 
 describe('the robot’s sound', { skip }, () => {
   it('comes as Opus packets of one stream, one after the other', async () => {

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it } from 'node:test';
+import { needs } from '../../../test/needs.ts';
 import { temporaryFolder } from '../../../test/temporary-folder.ts';
 import { type ServiceUnit, unitName, unitText } from './unit.ts';
 
@@ -17,7 +18,6 @@ const unit: ServiceUnit = {
   workingDirectory: tmpdir(),
   realtimePriority: 80,
 };
-const analyze = spawnSync('systemd-analyze', ['--version']);
 
 describe('a systemd unit', () => {
   it('restarts what failed, and gives the control thread its priority', () => {
@@ -37,7 +37,7 @@ describe('a systemd unit', () => {
     assert.match(unitText({ ...unit, role: 'console', fleet }), page);
   });
 
-  it('is one systemd itself accepts', { skip: analyze.status === 0 ? false : 'no systemd-analyze' }, () => {
+  it('is one systemd itself accepts', { skip: needs('systemd-analyze') }, () => {
     const file = path.join(temporaryFolder('unit'), unitName('robot'));
     writeFileSync(file, unitText(unit));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { needs, PYTHON } from '../../../test/needs.ts';
 import { decodeHand, emptyHandToken } from './openteach.ts';
 import { decodePickledList } from './pickle-list.ts';
-
-const PYTHON = process.env['PYTHON'] ?? 'python3';
 
 /** What Python itself writes for an expression. */
 function pickled(expression: string, protocol = 5): Uint8Array | null {
@@ -20,7 +19,7 @@ const decode = (bytes: Uint8Array, most = 80): number[] | null => {
   return count < 0 ? null : [...out.subarray(0, count)];
 };
 
-describe('a pickled list of numbers', { skip: pickled('[]') === null ? `no ${PYTHON} here` : false }, () => {
+describe('a pickled list of numbers', { skip: needs('python') }, () => {
   it('is read as Python writes it, in every binary protocol', () => {
     for (const protocol of [2, 3, 4, 5]) {
       assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSecretKey, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { needs } from '../../../test/needs.ts';
 import { type Aead, EvpAead, loadEvp, NONCE_BYTES, NodeAead, TAG_BYTES } from './aead.ts';
 
 const HEADER = 16;
@@ -18,7 +19,7 @@ const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size
 
 describe('AES-256-GCM', () => {
   it('is called directly where FFI is', {
-    skip: process.platform !== 'linux' && 'FFI is used on Linux',
+    skip: needs('Linux'),
   }, () => {
     assert.notEqual(evp, null);
   });

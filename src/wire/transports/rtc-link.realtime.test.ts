@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataChannel } from 'node-datachannel';
+import { needsPackage } from '../../../test/needs.ts';
 import { RtcLink } from './rtc-link.ts';
 import { loadRtc } from './webrtc.ts';
 
 const rtc = await loadRtc().catch(() => null);
-const skip = rtc === null && process.env['CI'] !== 'true' ? 'node-datachannel is not installed' : false;
+const skip = await needsPackage('node-datachannel');
 
 after(() => rtc?.cleanup());
 

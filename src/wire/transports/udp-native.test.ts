@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { needs } from '../../../test/needs.ts';
 import { monotonicClock } from '../../core/clock.ts';
 import { type DatagramHandler, peerOf } from '../reactor.ts';
 import { type Libc, loadLibc } from './libc.ts';
 import { openNativeReactor } from './udp-native.ts';
 
 const LOOPBACK = '127.0.0.1';
-const skip = process.platform === 'linux' ? false : 'native sockets are for Linux';
+const skip = needs('Linux');
 
 const AF_INET = 2;
 const SOCK_DGRAM = 2;

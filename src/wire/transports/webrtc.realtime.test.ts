@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { needsPackage } from '../../../test/needs.ts';
 import { DataPeer, loadRtc, type RtcSignal } from './webrtc.ts';
 
 const rtc = await loadRtc().catch((error: Error) => error);
-const skip = rtc instanceof Error ? rtc.message : false;
+const skip = await needsPackage('node-datachannel');
 
 async function until(what: string, holds: () => boolean): Promise<void> {
   for (let i = 0; i < 500 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));

@@ -1,12 +1,13 @@
 import { rmSync } from 'node:fs';
 import path from 'node:path';
+import { needs } from '../../needs.ts';
 import { temporaryFolder } from '../../temporary-folder.ts';
 import type { DriverFixture } from '../driver-fixture.ts';
 import { startSimProcess } from '../sim-process.ts';
 
 const fixture: DriverFixture = {
   model: 'piper',
-  skip: process.platform === 'linux' ? '' : 'the simulator needs a Linux pseudo-terminal',
+  skip: needs('Linux') || '',
   // Ending a stop cuts the power for a moment: the simulated arm sags meanwhile.
   recoverySagRad: 0.1,
   async start() {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { packageRoot } from '../../../src/app/paths.ts';
+import { absent } from '../../needs.ts';
 
 const SOURCE = path.join(packageRoot, 'test', 'e2e', 'dds-peer');
 const TARGET = path.join(packageRoot, 'artifacts', 'dds-peer');
@@ -35,11 +36,14 @@ export function buildPeer(name: keyof typeof PEERS): BuiltPeer {
   const isOld = (of: string) => statSync(source(of)).mtimeMs >= statSync(file).mtimeMs;
   if (existsSync(file) && !peer.sources.some(isOld)) return { file, missing: false };
   mkdirSync(TARGET, { recursive: true });
-  const hint = `Debian: apt-get install ${peer.packages}`;
+  const missing = (why: string): BuiltPeer => ({
+    file: '',
+    missing: absent(name, `apt-get install ${peer.packages} (${why})`, true),
+  });
   for (const [command, ...args] of peer.steps) {
     const { status, error, stderr } = spawnSync(command, args, { cwd: TARGET, encoding: 'utf8' });
-    if (error !== undefined) return { file: '', missing: `${command} is not installed. ${hint}` };
-    if (status !== 0) return { file: '', missing: `${command} failed: ${stderr.split('\n')[0]}. ${hint}` };
+    if (error !== undefined) return missing(`no ${command}`);
+    if (status !== 0) return missing(`${command}: ${stderr.split('\n')[0]}`);
   }
   return { file, missing: false };
 }
