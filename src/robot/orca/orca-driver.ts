@@ -87,7 +87,7 @@ export class OrcaDriver implements Driver {
   enable(nowNs: number): TickStatus {
     if (this.#disposed) return 'fault';
     this.#watch(nowNs);
-    if (this.#blind) return 'fault';
+    if (this.#blind) return this.#isDanger ? 'fault' : 'stale';
     if (this.#phase === 'on') return 'ok';
     if (this.#refused !== '') {
       this.#raise(this.#refused);
@@ -113,9 +113,11 @@ export class OrcaDriver implements Driver {
       }
       out.gripper = 0;
     } else if (!this.#blind) return 'stale';
-    if (!this.#blind && !this.#untold) return 'ok';
-    this.#untold = false;
-    return 'fault';
+    if (this.#untold || (this.#blind && this.#isDanger)) {
+      this.#untold = false;
+      return 'fault';
+    }
+    return this.#blind ? 'stale' : 'ok';
   }
 
   write(_nowNs: number, positionsRad: Float64Array, _gripper: number): TickStatus {
@@ -236,13 +238,18 @@ export class OrcaDriver implements Driver {
     const { feedbackNs, missed } = this.cycle;
     const ageMs = feedbackNs > Number.NEGATIVE_INFINITY ? (nowNs - feedbackNs) / MS : 0;
     const isSilent = ageMs > feedbackTimeoutMs && missed >= BLIND_CYCLES;
-    const was = this.#blind;
+    const was = this.#blind && this.#isDanger;
     this.#blind = !this.#bus.isUp || isSilent || ageMs > TOO_OLD * feedbackTimeoutMs;
-    if (!this.#blind || was) return;
+    if (!this.#blind || was || !this.#isDanger) return;
     this.#raise(this.#silenceText());
     // What we do not see we cannot stop, but the motors can: they do when the bus is quiet.
     if (this.#hasTorque && this.#config.onStop === 'hold')
       this.#quietUntilNs = nowNs + (this.#config.busWatchdogMs + QUIET_MARGIN_MS) * MS;
+  }
+
+  /** Limp motors that are not seen for a moment move nothing: there is nothing to stop, and no reason to latch one. */
+  get #isDanger(): boolean {
+    return this.#hasTorque || !this.#bus.isUp;
   }
 
   #silenceText(): string {
