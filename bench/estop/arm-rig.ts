@@ -122,7 +122,7 @@ export class ArmRig {
   }
 
   /** Resolves with the change into `state` at or after `fromNs`; at once when there was one. */
-  async waitFor(state: SupervisorState, timeoutMs = 10_000, fromNs = 0): Promise<Change> {
+  async waitFor(state: SupervisorState, timeoutMs = 30_000, fromNs = 0): Promise<Change> {
     const found = () => this.changes.findLast(({ to, robotNs }) => to === state && robotNs >= fromNs);
     return this.until(
       found,
@@ -132,7 +132,7 @@ export class ArmRig {
   }
 
   /** The first event of the simulated arm at or after `fromNs`. */
-  event(what: RegExp, fromNs: number, timeoutMs = 2000): Promise<{ atNs: number; what: string }> {
+  event(what: RegExp, fromNs: number, timeoutMs = 10_000): Promise<{ atNs: number; what: string }> {
     const found = () => this.events.find((event) => event.atNs >= fromNs && what.test(event.what));
     return this.until(found, timeoutMs, () => `no ${what}: ${JSON.stringify(this.events.slice(-6))}`);
   }
@@ -148,7 +148,7 @@ export class ArmRig {
   }
 
   /** As `farhand ask` does; throws when it had no effect. */
-  ask(kind: string, withinMs = 5000): Promise<Answer> {
+  ask(kind: string, withinMs = 10_000): Promise<Answer> {
     return askOperator(this.#rig, kind, withinMs);
   }
 

@@ -15,7 +15,7 @@ async function follow(arm: ArmRig): Promise<void> {
     const fromNs = arm.nowNs();
     try {
       await arm.rearm();
-      await arm.waitFor('engaged', 2000, fromNs);
+      await arm.waitFor('engaged', 5000, fromNs);
       return;
     } catch (error) {
       if (i === TRIES) throw error;
@@ -41,7 +41,7 @@ export async function estopTrials(
     const sentNs = hand.estop();
     const stopped = await arm.event(stop, sentNs);
     tookNs[i] = stopped.atNs - sentNs;
-    await arm.waitFor('stopped', 2000, sentNs);
+    await arm.waitFor('stopped', 10_000, sentNs);
     onTrial(i + 1);
     await sleep(REST_MS);
   }

@@ -31,7 +31,7 @@ export class VerbProcess {
     this.exited = new Promise((resolve) => this.child.once('close', (code) => resolve(code)));
   }
 
-  async waitFor(pattern: RegExp, timeoutMs = 20_000): Promise<string> {
+  async waitFor(pattern: RegExp, timeoutMs = 30_000): Promise<string> {
     const untilMs = performance.now() + timeoutMs;
     while (performance.now() < untilMs && this.child.exitCode === null) {
       const found = this.lines.find((line) => pattern.test(line));

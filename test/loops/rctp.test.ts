@@ -2,51 +2,13 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { inputSockets } from '../../src/app/operator/open.ts';
 import { loadRig } from '../../src/app/rig.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from '../../src/input/codecs/rctp.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
-import { type Peer, peerOf } from '../../src/wire/reactor.ts';
+import { Headset, INPUT_SOCKET } from './rctp-headset.ts';
 import { MS, SimulatedRig } from './simulated-rig.ts';
 
-const INPUT_SOCKET = 4;
-const PERIOD_MS = 20;
 /** The hand needs half of it; packets at half the rate of the ticks come as steps. The model allows 3.14. */
 const CALM_RAD_S = 1.5;
 const OVERRIDES = ['operator.input=rctp', 'operator.inputs.rctp.bothHands=true'];
-
-/** A headset on the simulated network: 50 packets a second while `run` runs. */
-class Headset {
-  readonly packet: RctpPacket = { ...emptyRctp(), gripper: 1, tracking: true };
-  peer: Peer = peerOf('10.0.0.3', 50_000);
-  clockS = 5;
-  readonly #rig: SimulatedRig;
-  #phase = 0;
-
-  constructor(rig: SimulatedRig) {
-    this.#rig = rig;
-    this.packet.positionM.set([0, 1.2, -0.3]);
-  }
-
-  begin(clockS: number, host = '10.0.0.3'): void {
-    this.clockS = clockS;
-    this.peer = peerOf(host, 50_000);
-  }
-
-  send(more: Partial<RctpPacket> = {}, socket = INPUT_SOCKET): void {
-    const bytes = new Uint8Array(RCTP_BYTES);
-    encodeRctp({ ...this.packet, timestampS: this.clockS, ...more }, bytes);
-    this.#rig.network.inject(this.peer, this.#rig.operator.peers[socket]!, bytes);
-  }
-
-  run(ms: number): void {
-    for (let t = 0; t < ms; t += PERIOD_MS) {
-      this.#phase += (2 * Math.PI * PERIOD_MS) / 4000;
-      this.packet.positionM[0] = 0.08 * Math.sin(this.#phase);
-      this.send();
-      this.#rig.runFor(PERIOD_MS);
-      this.clockS += PERIOD_MS / 1000;
-    }
-  }
-}
 
 describe('the shipped rig for RCTP', () => {
   it('opens one socket to the network, for the right hand', async () => {

@@ -176,6 +176,8 @@ export interface OperatorSide {
 }
 
 export interface SimulatedOptions {
+  /** A shipped rig; its driver is replaced by the simulated arm. Default: demo. */
+  rig?: string;
   overrides?: string[];
   /** One way, both ways, until `impair` is set. */
   delayMs?: number;
@@ -214,7 +216,14 @@ export class SimulatedRig {
     this.#options = options;
     this.clock = new ManualClock(options.startNs ?? 100e9);
     // A constant delay makes instants predictable.
-    this.rig = loadRig('demo', ['robot.playout=fixed:60', ...(options.overrides ?? [])]).config;
+    const shipped = loadRig(options.rig ?? 'demo', [
+      'robot.playout=fixed:60',
+      ...(options.overrides ?? []),
+    ]).config;
+    this.rig =
+      options.rig === undefined
+        ? shipped
+        : { ...shipped, robot: { ...shipped.robot, driver: 'sim', options: {} } };
     this.model = loadModel(this.rig.model);
     this.impair = () => (options.delayMs ?? 2) * MS;
     this.network = new LocalNetwork(
