@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
+import { ConnectionGuard } from '../../src/app/connection-guard.ts';
 import { isKnownHost, isOwnOrigin } from '../../src/app/console/access.ts';
 import { serveStatic } from '../../src/app/console/static-files.ts';
 import { packageRoot } from '../../src/app/paths.ts';
@@ -52,6 +53,9 @@ export async function servePage(
     else if (asked.url === '/') response.writeHead(302, { location: PAGE }).end();
     else serveStatic(root, asked, response);
   });
+  const guard = new ConnectionGuard();
+  guard.watch(http);
+  guard.watchRequests(http);
   await listen(http, port);
   const sockets = new WebSocketServer({
     server: http,
@@ -59,6 +63,7 @@ export async function servePage(
     maxPayload: MAX_REQUEST_BYTES,
     verifyClient: ({ req }: { req: IncomingMessage }) => isKnownHost(req) && isOwnOrigin(req),
   });
+  guard.watchSockets(sockets);
   const tell = (message: unknown) => {
     const text = JSON.stringify(message);
     for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
@@ -81,7 +86,7 @@ export async function servePage(
         clearInterval(timer);
         for (const client of sockets.clients) client.terminate();
         http.close(() => resolve());
-        http.closeAllConnections();
+        guard.close();
       }),
   };
 }

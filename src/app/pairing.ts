@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import path from 'node:path';
+import { ConnectionTable } from '../core/connection-table.ts';
 import { TeleopError } from '../core/errors.ts';
 import { asKeyName, createKey, keyId, keyPath, readKeyFile, writeKeyFile } from '../wire/secure/key-file.ts';
 import {
@@ -14,7 +15,7 @@ import { connect, converse, goodbye, listen } from './pairing-socket.ts';
 export const PAIRING_PORT = 4749;
 const EXCHANGE_MS = 10_000;
 // An honest exchange takes milliseconds and one connection.
-const MAX_CONNECTIONS = 16;
+const LIMITS = { local: 0, known: 0, strangers: 16, perAddress: 16 };
 
 /** A key that is in its place. The key itself is not part of it, so all of it may be shown. */
 export interface StoredKey {
@@ -53,6 +54,7 @@ export async function offerPairing(options: OfferOptions): Promise<Paired> {
   const { host, timeoutS } = options;
   const offer = new PairingOffer(asKeyName(hostname()));
   const connections = new Set<Socket>();
+  const table = new ConnectionTable<Socket>(LIMITS, () => false);
   const { server, port } = await listen(host, options.port);
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -60,7 +62,12 @@ export async function offerPairing(options: OfferOptions): Promise<Paired> {
       timer = setTimeout(() => offer.paired || reject(nobodyCame(timeoutS)), timeoutS * 1000);
       server.on('error', reject);
       server.on('connection', (socket) => {
-        limit(connections, socket);
+        connections.add(socket);
+        socket.once('close', () => {
+          connections.delete(socket);
+          table.delete(socket);
+        });
+        table.add(socket, socket.remoteAddress ?? '')?.destroy();
         answer(socket, offer, options).then((paired) => paired && resolve(paired), reject);
       });
       options.onEvent({ kind: 'waiting', host, port, code: offer.code, timeoutS });
@@ -70,20 +77,6 @@ export async function offerPairing(options: OfferOptions): Promise<Paired> {
     server.close();
     for (const socket of connections) socket.destroy();
   }
-}
-
-/** Makes room by dropping the oldest connection of whoever holds most. */
-function limit(connections: Set<Socket>, socket: Socket): void {
-  connections.add(socket);
-  socket.once('close', () => connections.delete(socket));
-  if (connections.size <= MAX_CONNECTIONS) return;
-  const open = [...connections];
-  const heldBy = (address: string | undefined) => open.filter((one) => one.remoteAddress === address);
-  const [oldest] = open
-    .map(({ remoteAddress }) => heldBy(remoteAddress))
-    .reduce((most, held) => (held.length > most.length ? held : most));
-  connections.delete(oldest!);
-  oldest!.destroy();
 }
 
 /** One connection to its end: the pairing, or null. Rejects only when pairing cannot go on at all. */

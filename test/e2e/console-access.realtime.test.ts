@@ -24,6 +24,8 @@ const artifacts = path.join(root, 'artifacts');
 
 type Json = Record<string, unknown>;
 
+const OPEN_HAND = { kind: 'hand', positionM: [0, 1, 0], quatXyzw: [0, 0, 0, 1], gripper: 0, clutch: false };
+
 /** A page without a browser: says what it is told, keeps what it hears. */
 class Visitor {
   readonly heard: Json[] = [];
@@ -198,7 +200,7 @@ describe('a console on the network', () => {
     assert.equal(await headset.refused('arm'), 'not-in-control');
     headset.say({ kind: 'nonsense' });
     assert.equal(await headset.refused('nonsense'), 'malformed');
-    headset.say({ kind: 'hand', clutch: false });
+    headset.say(OPEN_HAND);
     assert.equal(await headset.refused('hand'), 'not-in-control');
     headset.say({ kind: 'control', action: 'claim' });
     assert.equal(await headset.refused('control'), 'not-in-control');

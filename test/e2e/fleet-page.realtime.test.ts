@@ -184,7 +184,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
       await page.hear('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
     // Not each of them: what may be lost may be lost, and no channel carries an empty message everywhere.
     await page.until('refused', () => presence!.link!.refused! >= earlier + 12, 4000);
-    assert.ok(page.news.at(-1)!.counters['malformed']! >= 2, JSON.stringify(page.news.at(-1)!.counters));
+    assert.ok(page.news.at(-1)!.counters['malformed']! >= 1, JSON.stringify(page.news.at(-1)!.counters));
     const since = transitions().slice(before);
     // A machine that is busy with other things may hold it for a moment.
     assert.ok(

@@ -135,7 +135,9 @@ export class ConsoleClients {
     this.lease.heard(client, receivedNs / 1e6);
     if (typeof data !== 'string') return this.#hearHands(client, data);
     const request = parsePageRequest(data);
-    if (typeof request === 'string') return this.#refuse(client, claimedKind(data), 'malformed');
+    const isViewer = client.caller.role === 'viewer';
+    if (typeof request === 'string')
+      return this.#refuse(client, claimedKind(data), isViewer ? 'viewer' : 'malformed');
     if (request.kind === 'control') return this.#control(client, request.action);
     if (client.path.hear(request, receivedNs)) return;
     const refusal = this.#refusal(client, request);

@@ -10,6 +10,7 @@ import {
 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { TeleopError } from '../../core/errors.ts';
+import { ConnectionGuard, type GuardOptions } from '../connection-guard.ts';
 import type { Rig } from '../rig.ts';
 import { type Access, isKnownHost } from './access.ts';
 import { type HostTls, openTls } from './ca.ts';
@@ -18,13 +19,13 @@ import { serveStatic } from './static-files.ts';
 
 /** The first byte of every TLS connection. */
 const HANDSHAKE = 0x16;
-const FIRST_BYTE_MS = 10_000;
 
 export interface Door {
   /** For people on this machine to open. */
   url: string;
   /** Where other machines learn to trust this one; null when it is open to this machine only. */
   lan: { url: string; trustUrl: string; fingerprint: string } | null;
+  guard: ConnectionGuard;
   close(): Promise<void>;
 }
 
@@ -33,39 +34,54 @@ export interface Door {
  * machine's own browser, as before, and for others the page that explains how to trust the certificate. `http` is
  * asked in every case: it does not listen itself.
  */
-export async function openDoor(http: Server, rig: Rig, access: Access, root: string): Promise<Door> {
-  return rig.console.https ? openSecureDoor(http, rig, access, root) : openLocalDoor(http, rig);
+export async function openDoor(
+  http: Server,
+  rig: Rig,
+  access: Access,
+  root: string,
+  options: GuardOptions = {},
+): Promise<Door> {
+  const guard = new ConnectionGuard({ isKnown: (request) => access.identify(request) !== null, ...options });
+  return rig.console.https ? openSecureDoor(http, rig, access, root, guard) : openLocalDoor(http, rig, guard);
 }
 
-async function openLocalDoor(http: Server, rig: Rig): Promise<Door> {
+async function openLocalDoor(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Door> {
   const { host } = rig.console;
   if (!isLoopback(host))
     throw new TeleopError('not-loopback', `without HTTPS the console is for loopback only, not for ${host}`, {
       hint: 'Start it with --lan (console.https=true), which makes a certificate of its own.',
     });
+  guard.watch(http);
+  guard.watchRequests(http);
   await listen(http, rig);
   const { port } = http.address() as AddressInfo;
   const name = host === '127.0.0.1' ? 'localhost' : host;
   return {
     url: `http://${name}:${port}/`,
     lan: null,
-    close: () => ended(http, () => http.closeAllConnections()),
+    guard,
+    close: () => ended(http, guard),
   };
 }
 
-async function openSecureDoor(http: Server, rig: Rig, access: Access, root: string): Promise<Door> {
+async function openSecureDoor(
+  http: Server,
+  rig: Rig,
+  access: Access,
+  root: string,
+  guard: ConnectionGuard,
+): Promise<Door> {
   const { host, trustLocal } = rig.console;
   const tls = openTls();
-  const secure = createSecureServer({ cert: tls.cert, key: tls.key });
+  const secure = createSecureServer({ cert: tls.cert, key: tls.key, handshakeTimeout: guard.limits.headMs });
   secure.on('request', (request, response) => answerSecure(http, tls, request, response));
   secure.on('upgrade', (...upgrade) => http.emit('upgrade', ...upgrade));
   const plain = openPlain(http, tls, access, root);
-  const open = new Set<Socket>();
-  const net = createNetServer((socket) => {
-    open.add(socket);
-    socket.on('close', () => open.delete(socket));
-    sniff(socket, secure, plain);
-  });
+  guard.watchRequests(secure);
+  guard.watchRequests(plain);
+  const net = createNetServer();
+  guard.watch(net);
+  net.on('connection', (socket) => sniff(socket, secure, plain));
   await listen(net, rig);
   const { port } = net.address() as AddressInfo;
   const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
@@ -74,7 +90,8 @@ async function openSecureDoor(http: Server, rig: Rig, access: Access, root: stri
   return {
     url: trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
     lan: { url, trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
-    close: () => ended(net, () => open.forEach((socket) => void socket.destroy())),
+    guard,
+    close: () => ended(net, guard),
   };
 }
 
@@ -107,12 +124,9 @@ function lanAddress(certified: readonly string[]): string {
 
 /** Looks at the first byte, puts it back, and lets the right server have the connection. */
 function sniff(socket: Socket, secure: NetServer, plain: NetServer): void {
-  socket.on('error', () => socket.destroy());
-  socket.setTimeout(FIRST_BYTE_MS, () => socket.destroy());
   socket.once('readable', () => {
     const first: Buffer | null = socket.read(1);
     if (first === null) return void socket.destroy();
-    socket.setTimeout(0);
     socket.unshift(first);
     (first[0] === HANDSHAKE ? secure : plain).emit('connection', socket);
   });
@@ -165,9 +179,9 @@ function listen(server: NetServer, rig: Rig): Promise<void> {
   });
 }
 
-function ended(listener: NetServer, hangUp: () => void): Promise<void> {
+function ended(listener: NetServer, guard: ConnectionGuard): Promise<void> {
   return new Promise((resolve) => {
     listener.close(() => resolve());
-    hangUp();
+    guard.close();
   });
 }

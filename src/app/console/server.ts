@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { monotonicClock } from '../../core/clock.ts';
 import type { ConsoleHello, DemoLink, LinkNews } from '../../core/console.ts';
+import type { GuardOptions } from '../connection-guard.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';
 import { Access, isKnownHost } from './access.ts';
@@ -15,7 +16,7 @@ import { openOperatorLink } from './operator-link.ts';
 import { MAX_MESSAGE_BYTES } from './page-requests.ts';
 import type { Pairing } from './pairing.ts';
 import { answering } from './replies.ts';
-import { routeSockets } from './route-sockets.ts';
+import { socketRouter } from './route-sockets.ts';
 import { serveStatic, webRoot } from './static-files.ts';
 
 /** A page that cannot keep up gets fewer messages, never a backlog. */
@@ -23,6 +24,7 @@ const MAX_BACKLOG_BYTES = 256 * 1024;
 export interface ConsoleOptions {
   /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
   askLink?: (profile: string) => void;
+  guard?: GuardOptions;
 }
 
 export interface ConsoleHandle {
@@ -35,7 +37,10 @@ export interface ConsoleHandle {
 }
 
 /** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
-export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): Promise<ConsoleHandle> {
+export async function startConsole(
+  rig: Rig,
+  { askLink, guard = {} }: ConsoleOptions = {},
+): Promise<ConsoleHandle> {
   const root = webRoot();
   const model = loadModel(rig.model);
   const access = new Access({ trustLocal: rig.console.trustLocal });
@@ -55,7 +60,7 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
       return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
     }),
   );
-  const door = await openDoor(http, rig, access, root).catch((error: unknown) => {
+  const door = await openDoor(http, rig, access, root, guard).catch((error: unknown) => {
     // What did open would keep the process alive.
     operator.close();
     cameras.close();
@@ -66,7 +71,7 @@ export async function startConsole(rig: Rig, { askLink }: ConsoleOptions = {}): 
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
   });
-  routeSockets(http, access, { '/ws': sockets, '/camera': cameras.sockets });
+  http.on('upgrade', socketRouter(access, door.guard, { '/ws': sockets, '/camera': cameras.sockets }));
   const clients = new ConsoleClients({
     access,
     ask: (request) => operator.forward(request),

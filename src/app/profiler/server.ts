@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
 import { TeleopError } from '../../core/errors.ts';
+import { ConnectionGuard } from '../connection-guard.ts';
 import { isKnownHost } from '../console/access.ts';
 import { LiveProfile, type ProfileSnapshot } from './live-profile.ts';
 import { TraceTail } from './tail.ts';
@@ -41,6 +42,7 @@ export function followTrace(
  */
 export async function startProfiler(where: string, port: number): Promise<ProfilerHandle> {
   const { profile, poll, close } = followTrace(where);
+  const guard = new ConnectionGuard();
   const http = createServer((request, response) => {
     if (!isKnownHost(request) || !isLocalOrigin(request)) return response.writeHead(403).end('Forbidden\n');
     if (request.method !== 'GET' || request.url !== '/api/profile')
@@ -53,6 +55,8 @@ export async function startProfiler(where: string, port: number): Promise<Profil
     );
     return response.end(JSON.stringify(profile.snapshot()));
   });
+  guard.watch(http);
+  guard.watchRequests(http);
   await listen(http, port);
   const sockets = new WebSocketServer({
     server: http,
@@ -60,6 +64,7 @@ export async function startProfiler(where: string, port: number): Promise<Profil
     maxPayload: 1024,
     verifyClient: ({ req }: { req: IncomingMessage }) => isKnownHost(req) && isLocalOrigin(req),
   });
+  guard.watchSockets(sockets);
   sockets.on('connection', (socket) => socket.on('error', () => {}));
   const polling = setInterval(poll, POLL_MS);
   const sending = setInterval(() => {
@@ -80,7 +85,7 @@ export async function startProfiler(where: string, port: number): Promise<Profil
         close();
         for (const client of sockets.clients) client.terminate();
         http.close(() => resolve());
-        http.closeAllConnections();
+        guard.close();
       }),
   };
 }

@@ -1,9 +1,11 @@
 import { createServer, type Server, type Socket } from 'node:net';
+import { ConnectionTable } from '../../core/connection-table.ts';
 import { encodeReverseFrame, REVERSE_FRAME_BYTES, REVERSE_MODE } from './ur-reverse-frame.ts';
 
 /** A caller that does not say its token within this time is cut off. */
 const TOKEN_TIMEOUT_MS = 1000;
-const MAX_CALLERS = 4;
+/** Who holds on without a token makes room for who comes. */
+const LIMITS = { local: 0, known: 0, strangers: 4, perAddress: 4 };
 
 /** The connection over which a control program on the robot reads its setpoints. */
 export class ReverseSession {
@@ -61,6 +63,7 @@ export class ReverseSession {
 export class ReverseServer {
   readonly #server: Server;
   readonly #callers = new Set<Socket>();
+  readonly #table = new ConnectionTable<Socket>(LIMITS, () => false);
   #expect: { token: number; taken(socket: Socket): void } | null = null;
   refused = 0;
 
@@ -103,9 +106,11 @@ export class ReverseServer {
 
   #called(socket: Socket): void {
     socket.on('error', () => {});
-    if (this.#expect === null || this.#callers.size >= MAX_CALLERS) return this.#refuse(socket);
+    if (this.#expect === null) return this.#refuse(socket);
+    const dropped = this.#table.add(socket, socket.remoteAddress ?? '');
+    if (dropped !== null) this.#refuse(dropped);
     this.#callers.add(socket);
-    socket.on('close', () => this.#callers.delete(socket));
+    socket.on('close', () => this.#forget(socket));
     socket.setTimeout(TOKEN_TIMEOUT_MS, () => this.#refuse(socket));
     const said = Buffer.alloc(4);
     let saidBytes = 0;
@@ -116,12 +121,17 @@ export class ReverseServer {
       const expected = this.#expect;
       if (expected === null || said.readInt32BE(0) !== expected.token) return this.#refuse(socket);
       this.#expect = null;
-      this.#callers.delete(socket);
+      this.#forget(socket);
       socket.setTimeout(0);
       socket.resume();
       expected.taken(socket);
     };
     socket.on('data', listen);
+  }
+
+  #forget(socket: Socket): void {
+    this.#callers.delete(socket);
+    this.#table.delete(socket);
   }
 
   #refuse(socket: Socket): void {

@@ -9,7 +9,7 @@ import { Guests } from '../../console/guests.ts';
 import type { Pairing } from '../../console/pairing.ts';
 import { type Answering, answering, replyError, replyJson } from '../../console/replies.ts';
 import { requestUrl } from '../../console/request-url.ts';
-import { routeSockets } from '../../console/route-sockets.ts';
+import { socketRouter } from '../../console/route-sockets.ts';
 import { serveStatic, webRoot } from '../../console/static-files.ts';
 import type { Rig } from '../../rig.ts';
 import { closedText, connectFleet, type FleetConnection } from '../connection.ts';
@@ -95,7 +95,7 @@ async function serve(
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   const guests = new Guests(access);
   const timer = setInterval(() => guests.look(), FORGOTTEN_MS);
-  routeSockets(http, access, { '/fleet': sockets });
+  http.on('upgrade', socketRouter(access, door.guard, { '/fleet': sockets }));
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const caller = access.identify(request);
     if (caller === null) return socket.close(4001, 'forgotten');
