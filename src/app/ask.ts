@@ -19,21 +19,33 @@ interface Request {
   isDone: (seen: Telemetry) => boolean;
   /** Said again until it is done; what is not, would begin anew. */
   repeats: boolean;
-  /** The state it is asked in, and what to say in another. */
-  needs?: { state: string; otherwise: string; hint: string };
+  /** Where it is in vain, and what to say there. */
+  vain?: { isSo: (seen: Telemetry) => boolean; because: string; hint: string };
+  /** How long to wait for it, where it takes longer than others. */
+  withinMs?: number;
 }
 
 /** What can be asked of a running operator. Confirmed by the robot's own state, or by the operator's mode. */
 export const REQUESTS: Record<string, Request> = {
-  arm: { isDone: (seen) => isIn(seen, 'armed', 'engaged', 'hold'), repeats: true },
+  // A robot is armed once its joints are powered, for which they have `robot.enableTimeoutMs`.
+  arm: {
+    isDone: (seen) => isIn(seen, 'armed', 'engaged', 'hold'),
+    repeats: true,
+    vain: {
+      isSo: (seen) => isIn(seen, 'stopped'),
+      because: 'a stopped robot cannot be armed',
+      hint: 'Find out why it stopped, then: farhand reset',
+    },
+    withinMs: 12_000,
+  },
   disarm: { isDone: (seen) => isIn(seen, 'idle'), repeats: true },
   estop: { isDone: (seen) => isIn(seen, 'stopped'), repeats: true },
   reset: {
     isDone: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
     repeats: true,
-    needs: {
-      state: 'stopped',
-      otherwise: 'there is nothing to reset',
+    vain: {
+      isSo: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
+      because: 'there is nothing to reset',
       hint: 'A reset clears a latched stop; arm and engage do the rest.',
     },
   },
@@ -81,10 +93,10 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
         const told = from.port === telemetryPort ? telemetryOf(data) : null;
         if (told === null) return;
         seen = told;
-        if (!Number.isNaN(askedMs)) {
-          if (request.isDone(told)) resolve(answerOf(told, performance.now() - askedMs));
-        } else if (mayAsk(request, told)) ask();
-        else if (request.isDone(told)) reject(inVain(request, told));
+        if (!Number.isNaN(askedMs) && request.isDone(told))
+          resolve(answerOf(told, performance.now() - askedMs));
+        else if (request.vain?.isSo(told)) reject(inVain(request, told));
+        else if (Number.isNaN(askedMs)) ask();
       });
       ask();
     });
@@ -94,8 +106,8 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
   }
 }
 
-const mayAsk = ({ needs }: Request, seen: Telemetry | null): boolean =>
-  seen !== null && (needs === undefined || isIn(seen, needs.state));
+const mayAsk = ({ vain }: Request, seen: Telemetry | null): boolean =>
+  seen !== null && (vain === undefined || (seen.robot !== null && !vain.isSo(seen)));
 
 /** On a port of this machine's choice. */
 export async function openSocket(): Promise<Socket> {
@@ -141,7 +153,7 @@ function notConfirmed(rig: Rig, kind: string, withinMs: number, seen: Telemetry 
   });
 }
 
-const inVain = ({ needs }: Request, seen: Telemetry): TeleopError =>
-  new TeleopError('not-confirmed', `${needs?.otherwise}: ${answerText(answerOf(seen, 0))}`, {
-    hint: needs?.hint ?? '',
+const inVain = ({ vain }: Request, seen: Telemetry): TeleopError =>
+  new TeleopError('not-confirmed', `${vain?.because}: ${answerText(answerOf(seen, 0))}`, {
+    hint: vain?.hint ?? '',
   });

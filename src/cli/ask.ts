@@ -9,7 +9,11 @@ const WITHIN_MS = 2000;
 
 const options = {
   rig: RIG_OPTION,
-  within: { type: 'string', value: 'MS', about: `how long to wait for it (default: ${WITHIN_MS})` },
+  within: {
+    type: 'string',
+    value: 'MS',
+    about: `how long to wait for it (default: ${WITHIN_MS}, to arm ${REQUESTS['arm']!.withinMs})`,
+  },
   json: JSON_OPTION,
 } as const;
 
@@ -62,7 +66,7 @@ export const resetVerb = shortForm(
 );
 
 async function ask(given: Given, kind: string): Promise<number> {
-  const withinMs = numberOption(given, 'within', 50, 60_000) ?? WITHIN_MS;
+  const withinMs = numberOption(given, 'within', 50, 60_000) ?? REQUESTS[kind]?.withinMs ?? WITHIN_MS;
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
   const answer = await askOperator(config, kind, withinMs);
   const text = `${kind} after ${answer.tookMs.toFixed(0)} ms: ${answerText(answer)}`;

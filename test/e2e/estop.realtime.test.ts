@@ -75,6 +75,13 @@ describe('the e-stop from a terminal', () => {
     });
   });
 
+  it('is not armed away: that takes a reset first', async () => {
+    const { code, stderr } = await farhand(['ask', 'arm', ...desk]);
+    assert.equal(code, 1);
+    assert.match(stderr, /a stopped robot cannot be armed: robot stopped \(e-stop pressed\)/);
+    assert.match(stderr, /→ .*farhand reset/);
+  });
+
   it('is cleared by a reset, once', async () => {
     const first = await farhand(['reset', ...desk]);
     assert.equal(first.code, 0, first.stderr);

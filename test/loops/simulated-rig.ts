@@ -27,6 +27,7 @@ import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from '../../src/robot/playout/policy.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
+import { type JudgedJoint, TargetJudge } from '../../src/robot/supervisor/target-judge.test.bench.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeReceipt, emptyReceipt } from '../../src/wire/codecs/receipt.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
@@ -44,6 +45,8 @@ class Seat implements DatagramHandler {
   loop: DatagramHandler | null = null;
   readonly clock: Clock;
   #offsetNs: number;
+  /** Datagrams that wait for a process that stands still. */
+  #waiting: (() => void)[] | null = null;
 
   constructor(base: Clock, offsetNs: number) {
     this.#offsetNs = offsetNs;
@@ -63,8 +66,24 @@ class Seat implements DatagramHandler {
     receivedNs: number,
     kernelNs: number,
   ): void {
-    this.loop?.onDatagram(socket, bytes, length, from, receivedNs + this.#offsetNs, kernelNs);
+    if (this.#waiting !== null) {
+      const copy = bytes.slice();
+      this.#waiting.push(() => this.onDatagram(socket, copy, length, from, this.clock.nowNs(), kernelNs));
+    } else this.loop?.onDatagram(socket, bytes, length, from, receivedNs + this.#offsetNs, kernelNs);
     bytes.fill(0x7b);
+  }
+
+  /** Stands still, as after SIGSTOP. */
+  freeze(): void {
+    this.#waiting = [];
+  }
+
+  /** Goes on: everything that came meanwhile is there at once. */
+  thaw(datagramsFirst: boolean): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = null;
+    if (!datagramsFirst) this.loop?.onDeadline(this.clock.nowNs());
+    for (const deliver of waiting) deliver();
   }
 
   onOversize(socket: number): void {
@@ -86,7 +105,8 @@ class Seat implements DatagramHandler {
   }
 
   nextDeadlineNs(): number {
-    return this.loop === null ? Number.POSITIVE_INFINITY : this.loop.nextDeadlineNs() - this.#offsetNs;
+    if (this.loop === null || this.#waiting !== null) return Number.POSITIVE_INFINITY;
+    return this.loop.nextDeadlineNs() - this.#offsetNs;
   }
 }
 
@@ -101,12 +121,15 @@ export class RecordingDriver implements Driver {
   readonly fault = '';
   readonly writes: Write[] = [];
   readonly stopsNs: number[] = [];
+  /** Whatever a test is about: no target may break a limit. */
+  readonly judge: TargetJudge;
   readonly #inner: Driver;
   readonly #base: Clock;
 
-  constructor(inner: Driver, base: Clock) {
+  constructor(inner: Driver, base: Clock, joints: readonly JudgedJoint[]) {
     this.#inner = inner;
     this.#base = base;
+    this.judge = new TargetJudge(joints);
   }
 
   enable(nowNs: number): TickStatus {
@@ -114,15 +137,18 @@ export class RecordingDriver implements Driver {
   }
 
   read(nowNs: number, out: JointReading): TickStatus {
+    this.judge.cycle(nowNs);
     return this.#inner.read(nowNs, out);
   }
 
   write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
+    this.judge.wrote(nowNs, positionsRad);
     this.writes.push({ atNs: this.#base.nowNs(), positionsRad: [...positionsRad] });
     return this.#inner.write(nowNs, positionsRad, gripper);
   }
 
   stop(nowNs: number): void {
+    this.judge.unpowered();
     this.stopsNs.push(this.#base.nowNs());
     this.#inner.stop(nowNs);
   }
@@ -253,13 +279,25 @@ export class SimulatedRig {
     (role === 'robot' ? this.#robotSeat : this.#operatorSeat)?.step(byNs);
   }
 
+  /** The role stands still, and then has everything at once that came meanwhile. */
+  stall(role: 'operator' | 'robot', ms: number, datagramsFirst = true): void {
+    const seat = (role === 'robot' ? this.#robotSeat : this.#operatorSeat)!;
+    seat.freeze();
+    this.runFor(ms);
+    seat.thaw(datagramsFirst);
+  }
+
   /** A new robot process at the same address; the old one, if any, is gone without a word. */
   async startRobot(boot: number): Promise<void> {
     const { rig, model } = this;
     const { clock } = this.#robotSeat;
     const plugin = await loadPlugin('driver', rig.robot.driver);
     const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
-    const driver = new RecordingDriver(await plugin.open(options, model, clock), this.clock);
+    const driver = new RecordingDriver(
+      await plugin.open(options, model, clock),
+      this.clock,
+      judgedJoints(rig, model),
+    );
     const policy = rigPolicy(rig);
     const side: Omit<RobotSide, 'loop'> = {
       policy,
@@ -429,6 +467,15 @@ export class SimulatedRig {
     return this.robot.answers.filter(({ outcome }) => isApplied(outcome)).map(({ seq }) => seq);
   }
 }
+
+/** The model's limits, in the shares that the rig allows. */
+const judgedJoints = ({ robot }: Rig, { joints }: RobotModel): JudgedJoint[] =>
+  joints.map((joint) => ({
+    ...joint,
+    maxVelocityRadS: (joint.maxVelocityRadS * robot.speedPercent) / 100,
+    maxAccelerationRadS2: (joint.maxAccelerationRadS2 * robot.accelerationPercent) / 100,
+    maxJerkRadS3: (joint.maxJerkRadS3 * robot.jerkPercent) / 100,
+  }));
 
 export const isApplied = (outcome: string): boolean => outcome === 'applied' || outcome === 'late';
 

@@ -276,9 +276,10 @@ export class OperatorLoop implements DatagramHandler {
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
-    this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
+    if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
     this.#desk.heard(this.robot.state, receivedNs);
-    if (this.#autoArm) {
+    // A robot that has not read its joints yet cannot be armed.
+    if (this.#autoArm && this.robot.hasPose) {
       // A robot found stopped is for a person to reset and to arm.
       this.#autoArm = false;
       if (this.robot.state.state === 'idle') this.ask('arm', receivedNs);

@@ -22,7 +22,13 @@ export class RobotView {
     this.receivedNs = receivedNs;
   }
 
+  /** Before the robot has read its joints, there is nothing to map a hand to. */
+  get hasPose(): boolean {
+    return !Number.isNaN(this.state.positionsRad[0]!);
+  }
+
+  /** Its pose is known, and of now. */
   isFresh(nowNs: number): boolean {
-    return nowNs - this.receivedNs <= FRESH_NS;
+    return nowNs - this.receivedNs <= FRESH_NS && this.hasPose;
   }
 }

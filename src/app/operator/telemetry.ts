@@ -175,6 +175,8 @@ function telemetryBuilder(
   const field = (name: BoardField) => numbers[boardIndex(name)]!;
   const angles = (group: 0 | 1 | 2) => {
     const at = boardJoints(group, joints);
+    // Joints not read yet are none.
+    if (Number.isNaN(numbers[at])) return [];
     return Array.from(numbers.subarray(at, at + joints), (angle) => round(angle, 1e5));
   };
   return () => {

@@ -17,6 +17,8 @@ export class DriverLoop {
   readonly #news = emptyNews();
   readonly #reading: JointReading;
   #written = 0;
+  /** The newest generation that was begun. */
+  #generation = 0;
   #enabled = false;
   #lapse = '';
   #heardNs: number;
@@ -49,11 +51,15 @@ export class DriverLoop {
 
   #carryOut(nowNs: number): void {
     const { generation, powered, writes, positionsRad, gripper } = this.#order;
-    if (generation !== this.#news.doneGeneration) {
+    if (generation !== this.#generation) {
+      // A stop counts even where power was asked for again before this thread passed.
+      if (!powered || generation > this.#generation + 1) this.#driver.stop(nowNs);
+      this.#generation = generation;
       this.#enabled = false;
       this.#lapse = '';
+    }
+    if (generation !== this.#news.doneGeneration) {
       if (!powered) {
-        this.#driver.stop(nowNs);
         this.#news.doneGeneration = generation;
         this.#news.enabling = 'stale';
         return;
@@ -72,7 +78,8 @@ export class DriverLoop {
 
   #tell(nowNs: number): void {
     this.#news.beats++;
-    this.#news.reading = this.#driver.read(nowNs, this.#reading);
+    const reading = this.#driver.read(nowNs, this.#reading);
+    this.#news.reading = this.#lapse === '' ? reading : 'fault';
     this.#news.fault = this.#lapse || this.#driver.fault;
     this.#newsBoard.write(this.#news, this.#reading);
     this.#count();

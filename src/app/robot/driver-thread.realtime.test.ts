@@ -123,6 +123,18 @@ describe('a driver on a thread of its own', () => {
     assert.deepEqual(device.writes, [4]);
   });
 
+  it('stops even where power is asked for again before the thread passes', () => {
+    const { clock, device, driver, loop } = powered();
+    device.enabling = 1;
+    device.calls.length = 0;
+    driver.stop();
+    driver.enable(clock.nowNs());
+    driver.write(clock.nowNs(), Float64Array.of(1, 0), 0);
+    loop.onWake();
+    assert.deepEqual(device.calls, ['stop', 'enable']);
+    assert.deepEqual(device.writes, [], 'that target was not for the joints as they are powered now');
+  });
+
   it('stops the robot when the control loop is silent, and says so until enabled anew', () => {
     const { clock, device, driver, loop, cycle } = powered();
     clock.advanceBy(140 * MS);
@@ -133,6 +145,7 @@ describe('a driver on a thread of its own', () => {
     assert.equal(device.calls.at(-1), 'stop');
     cycle();
     cycle();
+    assert.equal(cycle(), 'fault', 'a robot that is not written to finds out as well');
     assert.equal(driver.write(clock.nowNs(), Float64Array.of(1, 0), 0), 'fault');
     assert.match(driver.fault, /control loop was silent/);
     assert.deepEqual(device.writes, []);

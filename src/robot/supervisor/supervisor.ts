@@ -371,7 +371,7 @@ export class Supervisor {
     if (gapNs <= this.#timeoutNs || !POWERED[this.#state]) return;
     this.#tickNs = nowNs;
     this.#epoch++;
-    this.#go('fault', `the robot's control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`, nowNs);
+    this.#go('fault', `the robot’s control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`, nowNs);
   }
 
   get #hasReading(): boolean {

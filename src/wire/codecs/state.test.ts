@@ -96,7 +96,7 @@ describe('robot state', () => {
   it('wants every field, each of its type', () => {
     assert.equal(reasonOf(VALID), null);
     for (const field of Object.keys(VALID)) {
-      for (const value of [undefined, {}, true, ...(field === 'clearance' ? [] : [null])])
+      for (const value of [undefined, {}, true, ...(field === 'clearance' || field === 'q' ? [] : [null])])
         assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed', field);
       const text = field === 'cause' || field === 'nearest' ? null : 'malformed';
       assert.equal(reasonOf({ ...VALID, [field]: '1' }), text, field);
@@ -105,6 +105,16 @@ describe('robot state', () => {
       assert.equal(reasonOf({ ...VALID, state: value }), 'malformed');
     assert.equal(reasonOf({ ...VALID, limited: 'gravity' }), 'malformed');
     assert.equal(reasonOf({ ...VALID, clearance: null }), null, 'nothing is watched');
+  });
+
+  it('of joints that were never read has no angles', () => {
+    const unread = emptyState(2);
+    unread.positionsRad.fill(Number.NaN);
+    const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+    const length = encodeState(1, 1, unread, bytes);
+    const back = emptyState(2);
+    assert.equal(decodeState(bytes, length, back, { boot: 0, session: 0 }), null);
+    assert.deepEqual([...back.positionsRad], [Number.NaN, Number.NaN]);
   });
 
   it('wants three lists of finite joints', () => {

@@ -26,7 +26,7 @@ export function encodeState(boot: number, session: number, state: RobotState, ou
     ended: state.endedEngagement,
     seq: state.appliedSeq,
     ack: state.ackRequest,
-    q: anglesToJson(state.positionsRad),
+    q: Number.isNaN(state.positionsRad[0]!) ? null : anglesToJson(state.positionsRad),
     dq: anglesToJson(state.velocitiesRadS),
     target: anglesToJson(state.targetRad),
     gripper: Math.round(state.gripper * 1e4) / 1e4,
@@ -76,8 +76,10 @@ export function decodeState(
   out.nearest = nearest.slice(0, MAX_NEAREST_CHARS);
   out.clearanceM = clearance === null ? Number.NaN : numberOf(clearance);
   if (clearance !== null && Number.isNaN(out.clearanceM)) return 'malformed';
+  const isUnread = body['q'] === null;
+  if (isUnread) out.positionsRad.fill(Number.NaN);
   return (
-    anglesFromJson(body['q'], out.positionsRad) ??
+    (isUnread ? null : anglesFromJson(body['q'], out.positionsRad)) ??
     anglesFromJson(body['dq'], out.velocitiesRadS) ??
     anglesFromJson(body['target'], out.targetRad)
   );
