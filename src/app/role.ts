@@ -35,6 +35,7 @@ import {
   windDownFlag,
 } from './shared.ts';
 import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
+import { watchVersion } from './version-watch.ts';
 
 export interface RoleReady {
   role: Role;
@@ -161,6 +162,7 @@ export function startRole(
   const pair = control.ready.then(() =>
     neighbour === null ? null : PairLink.open(rig.robot.pair!, memory, model, neighbour),
   );
+  const version = watchVersion(memory.counters, (text) => console.error(`farhand: ${text}`));
   const ready = Promise.all([control.ready, trace, telemetry, relays, published, pair]).then(
     ([info, opened, , relayed]) => ({
       role,
@@ -181,10 +183,12 @@ export function startRole(
       // What did open would keep the process alive.
       await closeAll([trace, cameras, ...open]);
       await recorder?.close();
+      version.close();
       eventLoop.disable();
       throw error;
     });
     await control.done;
+    version.close();
     await recorder?.close();
     const closed = await (await trace)?.close();
     const filmed = (await (await cameras)?.close()) ?? [];
