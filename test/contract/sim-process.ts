@@ -12,6 +12,8 @@ export interface SimProcess {
   stop(): Promise<void>;
 }
 
+const READY_MS = 30_000;
+
 /** `farhand sim <args>` as a process of its own, resolved when it says that it is ready. */
 export async function startSimProcess(args: readonly string[]): Promise<SimProcess> {
   const child = spawn(process.execPath, [path.join(packageRoot, 'bin', 'farhand'), 'sim', ...args], {
@@ -19,12 +21,17 @@ export async function startSimProcess(args: readonly string[]): Promise<SimProce
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const output: string[] = [];
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_MS);
   const ready = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
+      output.push(line);
       if (/\bready\b/.test(line)) resolve(line);
     });
-    child.once('exit', (code) => reject(new Error(`sim ${args.join(' ')} ended with ${code}`)));
-  });
+    child.once('close', (code) =>
+      reject(new Error(`sim ${args.join(' ')} ended with ${code}:\n${output.slice(-20).join('\n')}`)),
+    );
+  }).finally(() => clearTimeout(timer));
   return {
     ready,
     child,

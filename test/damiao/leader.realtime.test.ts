@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import type { AddressInfo } from 'node:net';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SimLeader } from '../../sim/dk1-leader/leader.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
@@ -16,6 +16,7 @@ import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/r
 import { MODE, REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { FaultRig } from '../e2e/fault-rig.ts';
+import { Lifetime } from '../lifetime.ts';
 import { needs } from '../needs.ts';
 
 const model = loadModel('dk1');
@@ -44,6 +45,9 @@ function assertStands(packet: RctpPacket): void {
 }
 
 describe('a leader arm', { skip, timeout: 30_000 }, () => {
+  const life = new Lifetime();
+  afterEach(() => life.end());
+
   it('is where the follower’s flange would be', () => {
     const packet = emptyRctp();
     new LeaderPose(model, GRIPPER).into(STAND, packet);
@@ -109,48 +113,44 @@ describe('a leader arm', { skip, timeout: 30_000 }, () => {
     const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
     // A machine that is busy with other tests: patience where a real set-up has none.
     const patient = ['model=dk1', 'robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=600'];
-    const rig = await FaultRig.start(input, 'armed', 'demo', patient);
-    const pty = await openPty();
+    const rig = life.own(await FaultRig.start(input, 'armed', 'demo', patient), (each) => each.close());
+    const pty = life.own(await openPty(), (each) => each.close());
     const sim = new SimLeader(pty, [...Array<number>(6).fill(2048), GRIPPER.openTicks]);
     const stand = model.homeRad.map((rad, i) => rad + [0.15, -0.1, 0.1, 0.1, -0.15, 0.2][i]!);
     sim.lead(stand);
-    const ticker = setInterval(() => sim.tick(performance.now()), 1);
+    life.own(
+      setInterval(() => sim.tick(performance.now()), 1),
+      clearInterval,
+    );
     const sink = new JointsSink(port, model, GRIPPER);
     const own = { port: pty.path, baudRate: 1_000_000, joints: 6, hz: 100, gripper: GRIPPER, springMa: 0 };
-    const leader = await Leader.open({ ...own, sink });
+    life.own(await Leader.open({ ...own, sink }), (each) => each.close());
     const isAt = (goal: readonly number[]) =>
       rig.last.measuredRad.every((rad, i) => Math.abs(rad - goal[i]!) < 0.01);
     const reach = async (goal: readonly number[]) => {
       for (let i = 0; i < 500 && !isAt(goal); i++) await sleep(20);
       assert.ok(isAt(goal), `${rig.last.measuredRad} is not ${goal} (${rig.last.state}, ${rig.last.cause})`);
     };
-    try {
-      await sleep(300);
-      assert.ok(isAt(model.homeRad), 'nobody said so yet');
-      const startNs = rig.nowNs();
-      assert.ok(sink.toggle());
-      await rig.waitFor('engaged');
-      await reach(stand);
-      assert.ok(rig.topSpeedRadS(startNs) < 1, `${rig.topSpeedRadS(startNs)} rad/s`);
-      await sleep(500);
-      const turned = stand.map((rad, i) => (i === 0 ? rad + 0.1 : rad));
-      for (let i = 1; i <= 20; i++) {
-        sim.lead([stand[0]! + 0.005 * i, ...stand.slice(1)]);
-        await sleep(20);
-      }
-      await reach(turned);
-      sim.motors[2]!.unplugged = true;
-      await rig.waitFor('hold', 2000);
-      sim.motors[2]!.unplugged = false;
-      sim.lead(stand);
-      await sleep(500);
-      assert.equal(rig.last.state, 'hold');
-      assert.ok(!sink.follows && isAt(turned), 'it waits for the person');
-    } finally {
-      await leader.close();
-      clearInterval(ticker);
-      pty.close();
-      await rig.close();
+    await sleep(300);
+    assert.ok(isAt(model.homeRad), 'nobody said so yet');
+    const startNs = rig.nowNs();
+    assert.ok(sink.toggle());
+    await rig.waitFor('engaged');
+    await reach(stand);
+    assert.ok(rig.topSpeedRadS(startNs) < 1, `${rig.topSpeedRadS(startNs)} rad/s`);
+    await sleep(500);
+    const turned = stand.map((rad, i) => (i === 0 ? rad + 0.1 : rad));
+    for (let i = 1; i <= 20; i++) {
+      sim.lead([stand[0]! + 0.005 * i, ...stand.slice(1)]);
+      await sleep(20);
     }
+    await reach(turned);
+    sim.motors[2]!.unplugged = true;
+    await rig.waitFor('hold', 2000);
+    sim.motors[2]!.unplugged = false;
+    sim.lead(stand);
+    await sleep(500);
+    assert.equal(rig.last.state, 'hold');
+    assert.ok(!sink.follows && isAt(turned), 'it waits for the person');
   });
 });

@@ -6,6 +6,7 @@ import { monotonicClock } from '../../src/core/clock.ts';
 import type { TickStatus } from '../../src/core/messages.ts';
 import { type Driver, emptyReading } from '../../src/robot/driver.ts';
 import type { SimProcess } from '../contract/sim-process.ts';
+import { Lifetime } from '../lifetime.ts';
 
 const CYCLE_MS = 8;
 
@@ -20,15 +21,20 @@ export class DriverRig {
     this.sim = sim;
   }
 
+  /** Takes charge of the simulator. */
   static async open(
     name: string,
     model: string,
     options: Record<string, unknown>,
     sim: SimProcess,
   ): Promise<DriverRig> {
-    const plugin = await loadPlugin('driver', name);
-    const config = pluginConfig('driver', name, plugin, options);
-    return new DriverRig(await plugin.open(config, loadModel(model), monotonicClock), sim);
+    const life = new Lifetime();
+    life.own(sim, (each) => each.stop());
+    return life.setUp(async () => {
+      const plugin = await loadPlugin('driver', name);
+      const config = pluginConfig('driver', name, plugin, options);
+      return new DriverRig(await plugin.open(config, loadModel(model), monotonicClock), sim);
+    });
   }
 
   /** What a reader of the simulator's input would type. */

@@ -65,7 +65,7 @@ export function startFarhand(
       while (performance.now() < untilMs) {
         const found = pattern.exec(out);
         if (found) return found;
-        if (child.exitCode !== null) break;
+        if (child.exitCode !== null || child.signalCode !== null) break;
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
       throw new Error(`${pattern} not seen from \`farhand ${args.join(' ')}\`:\n${out}\n${err}`);

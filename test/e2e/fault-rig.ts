@@ -12,10 +12,12 @@ import type { SupervisorState } from '../../src/core/messages.ts';
 import { SnapshotBoard } from '../../src/core/snapshot.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { Lifetime } from '../lifetime.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 
 const SAMPLE_MS = 2;
+const START_MS = 30_000;
 /** Slower than this is rest: an encoder step, not a motion. */
 const REST_RAD_S = 0.002;
 
@@ -23,37 +25,49 @@ const REST_RAD_S = 0.002;
 export class FaultRig {
   readonly seen: RobotSnapshot[] = [];
   readonly link: LinkEmulator;
-  readonly #robot: RoleHandle;
+  readonly #life: Lifetime;
   readonly #operatorArgs: string[];
   readonly #deskPort: number;
-  readonly #sampler: NodeJS.Timeout;
-  operator: Running;
+  operator!: Running;
 
   private constructor(
+    life: Lifetime,
     link: LinkEmulator,
     robot: RoleHandle,
     operatorArgs: string[],
     deskPort: number,
     joints: number,
   ) {
+    this.#life = life;
     this.link = link;
-    this.#robot = robot;
     this.#operatorArgs = operatorArgs;
     this.#deskPort = deskPort;
     const board = new SnapshotBoard(robot.memory.board);
-    this.#sampler = setInterval(() => {
+    const sampler = setInterval(() => {
       const snapshot = readRobotBoard(board, joints);
       if (snapshot !== null && snapshot.robotNs !== this.seen.at(-1)?.robotNs) this.seen.push(snapshot);
     }, SAMPLE_MS);
-    this.operator = startFarhand(operatorArgs);
+    life.own(sampler, clearInterval);
+    this.restartOperator();
   }
 
   /** `more`: settings of the operator; `both`: of either. Returns when the robot is in the state `first`. */
-  static async start(
+  static start(
     more: readonly string[] = [],
     first: SupervisorState = 'engaged',
     rigName = 'demo',
     both: readonly string[] = [],
+  ): Promise<FaultRig> {
+    const life = new Lifetime();
+    return life.setUp(() => FaultRig.#start(life, more, first, rigName, both));
+  }
+
+  static async #start(
+    life: Lifetime,
+    more: readonly string[],
+    first: SupervisorState,
+    rigName: string,
+    both: readonly string[],
   ): Promise<FaultRig> {
     const folder = temporaryFolder();
     const keyFile = path.join(folder, 'test.key');
@@ -66,11 +80,13 @@ export class FaultRig {
       ...portKeys(ports),
       ...both,
     ]).config;
-    const robot = startRole('robot', robotRig, () => {});
+    const robot = life.own(
+      startRole('robot', robotRig, () => {}),
+      endRole,
+    );
     await robot.ready;
-    const link = await startLinkEmulator({
-      mappings: ports.map((port) => ({ listen: '0', target: `127.0.0.1:${port}` })),
-    });
+    const mappings = ports.map((port) => ({ listen: '0', target: `127.0.0.1:${port}` }));
+    const link = life.own(await startLinkEmulator({ mappings }), (each) => each.close());
     const args = [
       'operator',
       '--rig',
@@ -83,8 +99,8 @@ export class FaultRig {
       ...both,
       ...more,
     ];
-    const rig = new FaultRig(link, robot, args, desk!, loadModel(robotRig.model).joints.length);
-    await rig.waitFor(first);
+    const rig = new FaultRig(life, link, robot, args, desk!, loadModel(robotRig.model).joints.length);
+    await rig.waitFor(first, START_MS, () => rig.operator.process.exitCode === null);
     return rig;
   }
 
@@ -92,14 +108,19 @@ export class FaultRig {
     return this.seen.at(-1)!;
   }
 
-  async waitFor(state: SupervisorState, timeoutMs = 10_000): Promise<RobotSnapshot> {
+  /** Gives up early when it is no longer `possible`. */
+  async waitFor(
+    state: SupervisorState,
+    timeoutMs = 10_000,
+    possible: () => boolean = () => true,
+  ): Promise<RobotSnapshot> {
     const untilMs = performance.now() + timeoutMs;
-    while (performance.now() < untilMs) {
+    while (performance.now() < untilMs && possible()) {
       if (this.seen.at(-1)?.state === state) return this.last;
       await sleep(SAMPLE_MS);
     }
     throw new Error(
-      `robot is ${this.seen.at(-1)?.state} (${this.seen.at(-1)?.cause}), not ${state}:\n${this.operator.stderr()}`,
+      `robot is ${this.seen.at(-1)?.state} (${this.seen.at(-1)?.cause}), not ${state}:\n${this.operator.stdout()}\n${this.operator.stderr()}`,
     );
   }
 
@@ -115,7 +136,7 @@ export class FaultRig {
   }
 
   restartOperator(): void {
-    this.operator = startFarhand(this.#operatorArgs);
+    this.operator = this.#life.own(startFarhand(this.#operatorArgs), (each) => each.end());
   }
 
   nowNs = (): number => monotonicClock.nowNs();
@@ -149,13 +170,14 @@ export class FaultRig {
     }
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#sampler);
-    await this.operator.end();
-    await this.link.close();
-    this.#robot.windDown();
-    await this.#robot.done;
+  close(): Promise<void> {
+    return this.#life.end();
   }
+}
+
+async function endRole(role: RoleHandle): Promise<void> {
+  role.windDown();
+  await role.done;
 }
 
 const portKeys = (ports: readonly number[]): string[] =>

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
+import { Lifetime } from '../lifetime.ts';
 
 /** The first three parts of their addresses. The middle is 1, the end itself 2. */
 const ENDS = {
@@ -29,8 +30,9 @@ class Network {
     const keeper = spawn('unshare', ['-n', 'sh', '-c', 'echo in; exec sleep 600'], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    await once(keeper.stdout!, 'data');
     const network = new Network(keeper);
+    const [first] = await Promise.race([once(keeper.stdout!, 'data'), once(keeper, 'close')]);
+    if (String(first).trim() !== 'in') throw new Error(`unshare -n ended with ${first}`);
     network.ip('link', 'set', 'lo', 'up');
     return network;
   }
@@ -73,7 +75,10 @@ export class Networks {
   readonly #ends: Record<End, Network>;
   readonly #cable = `fh${process.pid}`;
 
-  private constructor(middle: Network, ends: Record<End, Network>) {
+  readonly #life: Lifetime;
+
+  private constructor(life: Lifetime, middle: Network, ends: Record<End, Network>) {
+    this.#life = life;
     this.middle = middle;
     this.#ends = ends;
     for (const end of NAMES) {
@@ -89,6 +94,7 @@ export class Networks {
     const here = `198.18.${process.pid % 256}`;
     this.address = `${here}.1`;
     ip('link', 'add', 'name', this.#cable, 'type', 'veth', 'peer', 'name', 'test', 'netns', middle.pid);
+    life.own(this.#cable, (cable) => ip('link', 'delete', cable));
     middle.ip('address', 'add', `${this.address}/30`, 'dev', 'test');
     middle.ip('link', 'set', 'test', 'up');
     ip('address', 'add', `${here}.2/30`, 'dev', this.#cable);
@@ -96,9 +102,13 @@ export class Networks {
   }
 
   static async open(): Promise<Networks> {
-    const open = async (name: End) => [name, await Network.open()] as const;
-    const ends = Object.fromEntries(await Promise.all(NAMES.map(open))) as Record<End, Network>;
-    return new Networks(await Network.open(), ends);
+    const life = new Lifetime();
+    return life.setUp(async () => {
+      const open = async () => life.own(await Network.open(), (network) => network.close());
+      const ends: Partial<Record<End, Network>> = {};
+      for (const name of NAMES) ends[name] = await open();
+      return new Networks(life, await open(), ends as Record<End, Network>);
+    });
   }
 
   /** Words before a command so that it runs at an end. */
@@ -147,8 +157,7 @@ export class Networks {
     this.#ends[end].run('bash', '-c', `printf %s "$0" > /dev/udp/127.0.0.1/${deskPort}`, text);
   }
 
-  async close(): Promise<void> {
-    ip('link', 'delete', this.#cable);
-    await Promise.all([this.middle, ...Object.values(this.#ends)].map((network) => network.close()));
+  close(): Promise<void> {
+    return this.#life.end();
   }
 }

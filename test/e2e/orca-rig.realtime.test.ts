@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { HAND_NUMBERS } from '../../src/core/hand-points.ts';
 import { HAND_SHAPES, shapeHand } from '../../src/core/model-hand.ts';
 import { createRetargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
+import { Lifetime } from '../lifetime.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startFarhand } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
@@ -28,20 +29,17 @@ const farRad = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
 describe('the shipped ORCA rig, from a headset’s tokens to motors on a serial line', () => {
+  const life = new Lifetime();
+  afterEach(() => life.end());
+
   it('closes the hand and stops all motors at once', async () => {
     const folder = temporaryFolder();
     const port = path.join(folder, 'tty');
     const calibration = path.join(folder, 'hand.json');
-    const sim = startFarhand([
-      'sim',
-      'orca',
-      '--port',
-      port,
-      '--hand',
-      'v1-right',
-      '--calibration',
-      calibration,
-    ]);
+    const sim = life.own(
+      startFarhand(['sim', 'orca', '--port', port, '--hand', 'v1-right', '--calibration', calibration]),
+      (each) => each.end(),
+    );
     await sim.waitFor(/sim orca ready/);
     const ports = await freeUdpPorts(4);
     const rig = await FaultRig.start(
@@ -54,6 +52,7 @@ describe('the shipped ORCA rig, from a headset’s tokens to motors on a serial 
       'orca',
       [`robot.options.port=${port}`, `robot.options.calibrationFile=${calibration}`],
     );
+    life.own(rig, (each) => each.close());
     const near = async (shape: keyof typeof HAND_SHAPES) => {
       const expected = expectedRad(shape);
       const untilMs = performance.now() + 8000;
@@ -62,27 +61,16 @@ describe('the shipped ORCA rig, from a headset’s tokens to motors on a serial 
       const gapRad = farRad(rig.last.measuredRad, expected);
       assert.ok(gapRad <= NEAR_RAD, `${shape}: ${gapRad} rad away; ${rig.last.state}: ${rig.last.cause}`);
     };
-    const headset = startFarhand([
-      'send',
-      'openteach',
-      '--shape',
-      'fist',
-      '--ports',
-      PLACES.map((place, i) => `${place}=${ports[i]}`).join(','),
-    ]);
-    try {
-      await rig.waitFor('engaged');
-      await near('fist');
-      await rig.ask('estop');
-      await rig.waitFor('stopped', 1000);
-      await sleep(300);
-      const restNs = rig.nowNs();
-      await sleep(300);
-      assert.equal(rig.lastMotionNs(restNs), restNs, 'it stands');
-    } finally {
-      await headset.end();
-      await rig.close();
-      await sim.end();
-    }
+    const places = PLACES.map((place, i) => `${place}=${ports[i]}`).join(',');
+    const headset = startFarhand(['send', 'openteach', '--shape', 'fist', '--ports', places]);
+    life.own(headset, (each) => each.end());
+    await rig.waitFor('engaged');
+    await near('fist');
+    await rig.ask('estop');
+    await rig.waitFor('stopped', 1000);
+    await sleep(300);
+    const restNs = rig.nowNs();
+    await sleep(300);
+    assert.equal(rig.lastMotionNs(restNs), restNs, 'it stands');
   });
 });

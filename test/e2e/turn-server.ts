@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { temporaryFolder } from '../temporary-folder.ts';
 
+const READY_MS = 20_000;
+
 export interface TurnServer {
   /** All it wrote. */
   said(): string;
@@ -22,18 +24,21 @@ export async function startTurn(
   const folder = temporaryFolder();
   const own = ['turnserver', ...plain, `--pidfile=${folder}/pid`, ...where, ...auth, '--verbose'];
   const [program, ...words] = [...within, ...own];
-  const server: ChildProcess = spawn(program!, words, { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] });
+  const server: ChildProcess = spawn(program!, words, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   let said = '';
-  server.stdout?.on('data', (data: Buffer) => {
-    said += data.toString();
-  });
-  for (let waits = 0; waits < 100 && !/SQLite|auth thread/.test(said); waits++) await sleep(50);
-  return {
-    said: () => said,
-    async kill() {
-      const closed = once(server, 'close');
-      server.kill('SIGKILL');
-      await closed;
-    },
+  for (const stream of [server.stdout, server.stderr])
+    stream?.on('data', (data: Buffer) => {
+      said += data.toString();
+    });
+  const closed = once(server, 'close');
+  const kill = async () => {
+    server.kill('SIGKILL');
+    await closed;
   };
+  for (const untilMs = performance.now() + READY_MS; !/SQLite|auth thread/.test(said); await sleep(50)) {
+    if (performance.now() < untilMs && server.exitCode === null) continue;
+    await kill();
+    throw new Error(`turnserver did not start:\n${said}`);
+  }
+  return { said: () => said, kill };
 }

@@ -1,5 +1,4 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimLine } from '../../sim/narrator.ts';
@@ -11,6 +10,7 @@ import type { SupervisorState } from '../../src/core/messages.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { Lifetime } from '../lifetime.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 
@@ -108,12 +108,13 @@ export class Follower {
 export class TwoArms {
   readonly right: Follower;
   readonly left: Follower;
-  readonly #folder: string;
-  readonly #headset = createSocket('udp4');
+  readonly #life: Lifetime;
+  readonly #headset: Socket;
   #hands: NodeJS.Timeout | undefined;
 
-  private constructor(folder: string, ports: readonly number[]) {
-    this.#folder = folder;
+  private constructor(life: Lifetime, folder: string, ports: readonly number[]) {
+    this.#life = life;
+    this.#headset = life.own(createSocket('udp4'), (socket) => socket.close());
     const [rightPair, leftPair, rightHand, leftHand] = ports as [number, number, number, number];
     const follower = (name: string, at: number, pair: [number, number], baseYM: number): Follower => {
       const keys = ['link.commandPort', 'link.statePort', 'link.syncPort'];
@@ -133,7 +134,9 @@ export class TwoArms {
         'operator.inputs.rctp.staleAfterMs=500',
       ];
       const hand = name === 'dk1' ? rightHand : leftHand;
-      return new Follower(name, path.join(folder, `${name}.tty`), settings, hand);
+      return life.own(new Follower(name, path.join(folder, `${name}.tty`), settings, hand), (each) =>
+        each.end(),
+      );
     };
     this.right = follower('dk1', 4, [rightPair, leftPair], APART_M);
     this.left = follower('dk1-left', 9, [leftPair, rightPair], -APART_M);
@@ -144,15 +147,13 @@ export class TwoArms {
     const folder = temporaryFolder();
     const key = { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' };
     writeKeyFile(path.join(folder, 'test.key'), key);
-    const two = new TwoArms(folder, await freeUdpPorts(14));
-    try {
+    const life = new Lifetime();
+    return life.setUp(async () => {
+      const two = new TwoArms(life, folder, await freeUdpPorts(14));
       await two.both((arm) => arm.ready());
       await two.both((arm) => arm.ask('arm'));
       return two;
-    } catch (error) {
-      await two.end();
-      throw error;
-    }
+    });
   }
 
   both<T>(work: (arm: Follower) => Promise<T>): Promise<T[]> {
@@ -204,10 +205,8 @@ export class TwoArms {
     }
   }
 
-  async end(): Promise<void> {
+  end(): Promise<void> {
     clearInterval(this.#hands);
-    await this.both((arm) => arm.end());
-    this.#headset.close();
-    rmSync(this.#folder, { recursive: true, force: true });
+    return this.#life.end();
   }
 }

@@ -19,6 +19,7 @@ export class PiperRig {
   /** Commands that reached the arm since they were last taken out, in cansend notation. */
   readonly commands: string[] = [];
   readonly #options: Partial<SimulationOptions>;
+  readonly #arms: Arm[] = [];
   #pty!: Pty;
   #ticker: NodeJS.Timeout | undefined;
   sim!: PiperSimulation;
@@ -52,11 +53,13 @@ export class PiperRig {
     const plugin = await loadPlugin('driver', 'piper');
     const config = pluginConfig('driver', 'piper', plugin, { bus: `slcan:${this.link}`, ...options });
     const arm = new Arm(await plugin.open(config, own, monotonicClock), own, true);
+    this.#arms.push(arm);
     await arm.settle();
     return arm;
   }
 
   end(): void {
+    for (const arm of this.#arms) arm.driver.dispose();
     clearInterval(this.#ticker);
     try {
       this.unplug();
