@@ -150,6 +150,8 @@ export type DeskRequest =
       /** When the page took it, its own clock; the console passes it on as `takenNs` of the operator's. */
       takenMs?: number;
       takenNs?: number;
+      /** Which page it is of; the console's to say. */
+      page?: number;
       /** A button of the page's input that begins and ends a recording is down. */
       record?: boolean;
     };

@@ -50,8 +50,8 @@ describe('a hole in the link', () => {
 
   it('of 300 ms needs a new grip where a person holds the clutch', async () => {
     const hand = new TestHand();
-    hand.hand.clutch = true;
-    const rig = await engaged({ hand });
+    const rig = await SimulatedRig.create({ hand });
+    rig.grip(hand);
     hole(rig, 300);
     rig.runFor(1000);
     assert.equal(rig.state, 'hold');

@@ -182,8 +182,7 @@ describe('a hand with a clutch', () => {
   it('holds in the same tick when tracking is lost, ahead of what is queued', async () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand, delayMs: 2 });
-    hand.hand.clutch = true;
-    rig.runUntil(() => rig.state === 'engaged', 1000);
+    rig.grip(hand);
     rig.runFor(200);
     assert.ok(rig.robot.loop.queue.depth >= 5, 'sixty milliseconds of commands are waiting');
     hand.hand.tracking = false;
@@ -201,8 +200,7 @@ describe('a hand with a clutch', () => {
   it('stops the robot when the hand asks for it', async () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand });
-    hand.hand.clutch = true;
-    rig.runUntil(() => rig.state === 'engaged', 1000);
+    rig.grip(hand);
     hand.hand.estop = true;
     assert.ok(rig.runUntil(() => rig.state === 'stopped', 100) <= 13);
   });

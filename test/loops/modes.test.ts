@@ -35,8 +35,7 @@ function record(rig: SimulatedRig): { command: JointCommand; knownRad: number[] 
 
 async function movedAway(hand = new TestHand(), overrides: string[] = []): Promise<SimulatedRig> {
   const rig = await SimulatedRig.create({ hand, overrides });
-  hand.hand.clutch = true;
-  rig.runUntil(() => rig.state === 'engaged', 1000);
+  rig.grip(hand);
   for (let i = 0; i < 150; i++) {
     hand.hand.positionM[1]! -= 0.0007;
     hand.hand.positionM[0]! += 0.0005;
@@ -94,8 +93,7 @@ describe('home', () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand, overrides: [`robot.obstacles=[${wall}]`] });
     const { supervisor } = rig.robot.loop;
-    hand.hand.clutch = true;
-    rig.runUntil(() => rig.state === 'engaged', 1000);
+    rig.grip(hand);
     // Over the wall and down on its other side.
     const move = (axis: number, byM: number) => {
       for (let i = 0; i < 300; i++) {

@@ -444,6 +444,15 @@ export class SimulatedRig {
     this.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 1, nowNs, Number.NaN);
   }
 
+  /** As a person does: waits until the robot can follow, and closes the open clutch. */
+  grip({ hand }: TestHand): void {
+    hand.clutch = false;
+    this.runUntil(() => this.state === 'armed' || this.state === 'hold', 1000);
+    this.runFor(50);
+    hand.clutch = true;
+    this.runUntil(() => this.state === 'engaged', 1000);
+  }
+
   /** Lets the operator leave in good order. */
   windDown(): void {
     this.operator.windDown[0] = 1;

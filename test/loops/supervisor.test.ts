@@ -47,8 +47,7 @@ describe('the arm behind its limits', () => {
       hand,
       overrides: ['robot.workspace={minM: [-1, -1, 0.28], maxM: [1, 1, 1]}'],
     });
-    hand.hand.clutch = true;
-    rig.runUntil(() => rig.state === 'engaged', 1000);
+    rig.grip(hand);
     for (let i = 0; i < 100; i++) {
       hand.hand.positionM[1]! -= 0.001;
       rig.runFor(10);
@@ -65,7 +64,7 @@ describe('the arm behind its limits', () => {
 describe('every way to stop', () => {
   async function engaged(hand?: TestHand): Promise<SimulatedRig> {
     const rig = await SimulatedRig.create(hand === undefined ? {} : { hand });
-    if (hand !== undefined) hand.hand.clutch = true;
+    if (hand !== undefined) rig.grip(hand);
     rig.runUntil(() => rig.state === 'engaged', 1000);
     rig.runFor(300);
     return rig;

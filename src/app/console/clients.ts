@@ -44,6 +44,8 @@ export interface ClientsOptions {
 }
 
 interface Client {
+  /** Tells its hand from those of other pages, and from its own before a reconnection; never used twice. */
+  page: number;
   socket: PageSocket;
   caller: Caller;
   path: HeadsetPath;
@@ -65,11 +67,14 @@ export class ConsoleClients {
   readonly #boundary: EntryBoundary;
   /** Whose device was in control last. */
   #lastDevice = '';
+  #newestPage: number;
   #ticks = 0;
   #warned = false;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
+    // Beyond those of a console that ran before.
+    this.#newestPage = Math.floor(options.nowNs());
     this.#guests = new Guests(options.access);
     this.#boundary = new EntryBoundary('message of a page', options.warn);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
@@ -93,7 +98,8 @@ export class ConsoleClients {
       warn: (text) => this.#warnOnce(text),
       ...(peer === undefined ? {} : { peer }),
     });
-    const client: Client = { socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
+    const page = ++this.#newestPage;
+    const client: Client = { page, socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
     this.#clients.add(client);
     this.guard(socket, caller);
     socket.on('message', (data, isBinary) =>
@@ -142,7 +148,7 @@ export class ConsoleClients {
     if (client.path.hear(request, receivedNs)) return;
     const refusal = this.#refusal(client, request);
     if (refusal !== null) this.#refuse(client, request.kind, refusal);
-    else forward(request.kind === 'hand' ? stamped(request, client.path) : (request as DeskRequest));
+    else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest));
   }
 
   /** Null: may go on. Acting while nobody is in control takes it. */
@@ -231,8 +237,8 @@ export class ConsoleClients {
   }
 }
 
-/** A page's hand with its instant on the operator's clock, where the page's clock is known. */
-function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, path: HeadsetPath): DeskRequest {
+/** A page's hand with its page, and with its instant on the operator's clock where the page's clock is known. */
+function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, { path, page }: Client): DeskRequest {
   const takenNs = takenMs === undefined ? Number.NaN : path.toOperatorNs(takenMs * 1e6);
-  return Number.isFinite(takenNs) ? { ...hand, takenNs: Math.round(takenNs) } : hand;
+  return Number.isFinite(takenNs) ? { ...hand, page, takenNs: Math.round(takenNs) } : { ...hand, page };
 }

@@ -54,6 +54,11 @@ function set() {
     }
     return sent.at(-1)!;
   };
+  // The clutch is seen open, then closed.
+  sample.clutch = false;
+  tick();
+  sample.clutch = true;
+  sent.length = 0;
   return { orchestrator, answer, counters, leader, robot, sent, tick };
 }
 

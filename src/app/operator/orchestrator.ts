@@ -6,6 +6,7 @@ import { Topic } from '../../core/topic.ts';
 import { minimumJerk } from '../../mapping/joint-path.ts';
 import type { Mapper } from '../../mapping/mapper.ts';
 import { emptyCommand } from '../../wire/codecs/command.ts';
+import { Clutch } from './clutch.ts';
 import type { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';
 import type { RobotView } from './robot-view.ts';
@@ -52,18 +53,10 @@ export class Orchestrator {
   #engagedNs = 0;
   #engaged = false;
   #engagements = 0;
-  /** The clutch must be seen open before it counts again. */
-  #mustRelease = false;
-  /** An input without a clutch has to see the robot armed anew before it counts again. */
-  #mustArm = false;
-  #wasArmed = false;
-  /** Asked to hold: an automatic input stays out until asked back. */
-  #paused = false;
+  readonly #clutch = new Clutch();
   /** At the first engagement and after home, an automatic input starts over: its motion is about that place. */
   #restart = true;
-  #clutchWasOpen = false;
   #gripper = Number.NaN;
-  #source = -1;
   #finished = false;
 
   constructor(parts: OrchestratorParts) {
@@ -89,10 +82,10 @@ export class Orchestrator {
     const { robot, homing } = this.#parts;
     if (this.#finished || !robot.isFresh(nowNs) || !isPowered(robot.state.state)) return 'not-armed';
     if (homing.active) return null;
-    this.#release(true);
-    this.#paused = false;
+    this.#release();
+    this.#clutch.void();
+    this.#clutch.unpause();
     this.#restart = false;
-    this.#clutchWasOpen = false;
     homing.start(nowNs);
     return null;
   }
@@ -100,21 +93,21 @@ export class Orchestrator {
   /** Ends whatever moves the robot. Going on takes a fresh press of the clutch, or `teleop`. */
   hold(): void {
     this.stopHoming();
-    this.#release(true);
-    this.#paused = true;
+    this.#release();
+    this.#clutch.pause();
   }
 
   /** Lets an input without a clutch drive again; a human with one engages by it. */
   teleop(): void {
     this.stopHoming();
-    this.#paused = false;
-    this.#mustArm = false;
+    this.#clutch.resume();
   }
 
   /** The robot restarted or the link was lost: whatever was agreed is void. */
   disengage(): void {
     this.stopHoming();
-    if (this.#engaged) this.#release(true);
+    this.#release();
+    this.#clutch.void();
   }
 
   /** The operator is leaving: the next command releases the robot, and none engages it again. */
@@ -127,8 +120,7 @@ export class Orchestrator {
   stopHoming(): void {
     if (!this.#parts.homing.active) return;
     this.#parts.homing.stop();
-    this.#mustRelease = true;
-    this.#paused = true;
+    this.#clutch.pause();
   }
 
   /** Hot path. */
@@ -162,7 +154,9 @@ export class Orchestrator {
     this.#stampHand(leader);
     this.command.gripper = this.#gripper = leader.sample.gripper;
     if (this.mapped === 'unreachable') counters.add('unreachable');
-    if (isUnusable(this.mapped)) this.#release(!leader.automatic);
+    if (!isUnusable(this.mapped)) return;
+    this.#release();
+    this.#clutch.void();
   }
 
   /** A sample stamped on arrival has no stamp of its device. */
@@ -188,7 +182,7 @@ export class Orchestrator {
     const step = homing.step(nowNs, robot, this.command.positionsRad);
     if (step === 'begin') this.#engagements = Math.max(this.#engagements, robot.endedEngagement) + 1;
     if (step === 'done') this.#restart = true;
-    if (step === 'failed') this.#paused = this.#mustRelease = true;
+    if (step === 'failed') this.#clutch.pause();
     if (!homing.driving) return;
     // No hand is followed, so none needs to be seen. What the gripper was told last, it goes on doing.
     this.command.tracking = true;
@@ -197,41 +191,28 @@ export class Orchestrator {
 
   #updateClutch(leader: LeaderState): void {
     const robot = this.#parts.robot.state;
-    const trusted = leader.status === 'ok' && leader.sample.tracking;
-    if (leader.source !== this.#source) {
-      this.#source = leader.source;
-      this.stopHoming();
-      this.#paused = false;
-      if (this.#engaged) this.#release(!leader.automatic);
-      if (robot.state !== 'armed') this.#mustArm = true;
+    const clutch = this.#clutch;
+    if (clutch.update(leader, robot)) {
+      this.#release();
+      if (this.#parts.homing.active) clutch.void();
+      this.#parts.homing.stop();
     }
-    if (robot.state === 'armed' && !this.#wasArmed) this.#mustArm = false;
-    this.#wasArmed = robot.state === 'armed';
-    if (!isPowered(robot.state)) this.#paused = false;
-    if (this.#parts.homing.active) this.#mayGoOnHome(trusted, leader.sample.clutch, robot);
-    // An open clutch counts only where it was really seen: a silent device says nothing.
-    if ((trusted && !leader.sample.clutch) || (leader.automatic && !this.#paused)) this.#mustRelease = false;
+    if (this.#parts.homing.active) this.#mayGoOnHome(robot);
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
       // Refused before it began, by joints that are still being powered: whoever armed them need not do so again.
       const refused = ended && leader.clutchless && robot.state === 'armed';
-      if (refused) this.#release(false);
-      else if (!leader.sample.clutch) this.#release(ended && leader.clutchless);
-      else if (!trusted || ended) this.#release(!leader.automatic);
+      if (ended && !refused) clutch.void();
+      if (ended || !clutch.closed) this.#release();
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
-    const barred = leader.clutchless ? this.#mustArm : this.#mustRelease;
-    const free = ready && !this.#engaged && !this.#parts.homing.active && !barred;
-    if (free && trusted && leader.sample.clutch) this.#engage(leader);
+    if (ready && !this.#engaged && !this.#parts.homing.active && clutch.closed) this.#engage(leader);
   }
 
   /** A robot that ended it, or a human who closes the clutch anew, takes over: the arm holds. */
-  #mayGoOnHome(trusted: boolean, clutch: boolean, robot: RobotState): void {
+  #mayGoOnHome(robot: RobotState): void {
     const ended = this.#parts.homing.driving && robot.endedEngagement >= this.#engagements;
-    if (trusted && !clutch) this.#clutchWasOpen = true;
-    const taken = trusted && clutch && this.#clutchWasOpen;
-    if (!ended && !taken && isPowered(robot.state)) return;
-    this.stopHoming();
+    if (ended || this.#clutch.closedAnew || !isPowered(robot.state)) this.stopHoming();
   }
 
   #engage(leader: LeaderState): void {
@@ -247,12 +228,11 @@ export class Orchestrator {
     this.#engaged = true;
   }
 
-  #release(mustRelease: boolean): void {
+  #release(): void {
+    if (!this.#engaged) return;
     this.#parts.mapper.release();
     this.#engaged = false;
     this.mapped = 'disengaged';
-    this.#mustRelease = mustRelease;
-    if (mustRelease) this.#mustArm = true;
   }
 }
 

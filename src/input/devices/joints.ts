@@ -33,6 +33,8 @@ class JointTargets implements InputDevice {
   #joints = 0;
   #gripper = 0;
   #clutch = false;
+  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  #opened = false;
   #receivedNs = Number.NEGATIVE_INFINITY;
   #periodNs = 0;
   stream = 0;
@@ -71,6 +73,7 @@ class JointTargets implements InputDevice {
     this.#joints = jointsRad.length;
     this.#gripper = gripper;
     this.#clutch = clutch;
+    if (!clutch) this.#opened = true;
     this.#periodNs = goesOn ? Math.max(sinceNs, PERIOD_DECAY * this.#periodNs) : 0;
     this.#receivedNs = receivedNs;
   }
@@ -89,7 +92,8 @@ class JointTargets implements InputDevice {
     out.quatXyzw.fill(0);
     out.quatXyzw[3] = 1;
     out.gripper = this.#gripper;
-    out.clutch = fresh && this.#clutch;
+    out.clutch = fresh && this.#clutch && !this.#opened;
+    this.#opened = false;
     out.tracking = fresh;
     out.estop = false;
     out.joints = this.#joints;

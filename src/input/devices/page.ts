@@ -17,12 +17,24 @@ const MAX_REACH_M = 5;
 const MAX_NORM_ERROR = 0.05;
 const decoder = new TextDecoder();
 
-/** Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON, with its instant. */
+/** Pages remembered at a time; more than one is open rarely. */
+const MAX_PAGES = 8;
+
+/**
+ * Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON, with its instant. The
+ * console adds which page it was.
+ */
 class PageHand implements InputDevice {
+  stream = 0;
   recordPresses = 0;
   #recordPressed = false;
   readonly #staleNs: number;
   readonly #newest: HandSample = emptyHandSample();
+  /** When each page last had its clutch open. */
+  readonly #openNs = new Map<number, number>();
+  #page = 0;
+  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  #opened = false;
 
   constructor(config: Config) {
     this.#staleNs = config.staleAfterMs * 1e6;
@@ -37,28 +49,53 @@ class PageHand implements InputDevice {
       return 'bad-json';
     }
     if (typeof body !== 'object' || body === null) return 'malformed';
-    const { positionM, quatXyzw, gripper, clutch, record, takenNs } = body as Record<string, unknown>;
+    const {
+      positionM,
+      quatXyzw,
+      gripper,
+      clutch,
+      record,
+      takenNs,
+      page = 0,
+    } = body as Record<string, unknown>;
     if (!isVector(positionM, 3) || !isVector(quatXyzw, 4) || typeof clutch !== 'boolean') return 'malformed';
     if (!isNumber(gripper) || gripper < 0 || gripper > 1) return 'bad-range';
     const norm = Math.hypot(...quatXyzw);
     if (!(Math.abs(norm - 1) <= MAX_NORM_ERROR) || positionM.some((m) => Math.abs(m) > MAX_REACH_M))
       return 'bad-range';
-    if (takenNs !== undefined && !isNumber(takenNs)) return 'malformed';
+    if ((takenNs !== undefined && !isNumber(takenNs)) || !isNumber(page)) return 'malformed';
     const newest = this.#newest;
     if (takenNs !== undefined && receivedNs - takenNs > this.#staleNs) {
       // Letting go counts however late it comes.
       if (!clutch) newest.clutch = false;
       return 'too-old';
     }
+    // Of two channels one may be slower: what was let go since is not closed again by it.
+    if (clutch && page === this.#page && takenNs !== undefined && takenNs < newest.takenNs)
+      return 'dropped-stale';
+    this.#notePage(page, clutch, receivedNs);
     newest.positionM.set(positionM);
     for (let i = 0; i < 4; i++) newest.quatXyzw[i] = quatXyzw[i]! / norm;
     newest.gripper = gripper;
     newest.clutch = clutch;
+    if (!clutch) this.#opened = true;
     // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
     newest.takenNs = takenNs === undefined ? receivedNs : Math.min(takenNs, receivedNs);
     if (record === true && !this.#recordPressed) this.recordPresses++;
     this.#recordPressed = record === true;
     return null;
+  }
+
+  /** A page that closes the clutch without having been seen open just before, or in the middle of another's grip, is another hand. */
+  #notePage(page: number, clutch: boolean, receivedNs: number): void {
+    const openNs = this.#openNs;
+    const wasOpen = receivedNs - (openNs.get(page) ?? Number.NEGATIVE_INFINITY) <= this.#staleNs;
+    if (clutch && page !== this.#page && (this.#newest.clutch || !wasOpen)) this.stream++;
+    this.#page = page;
+    if (clutch) return;
+    openNs.delete(page);
+    openNs.set(page, receivedNs);
+    if (openNs.size > MAX_PAGES) openNs.delete(openNs.keys().next().value!);
   }
 
   sample(nowNs: number, out: HandSample): SampleStatus {
@@ -68,7 +105,8 @@ class PageHand implements InputDevice {
     out.positionM.set(newest.positionM);
     out.quatXyzw.set(newest.quatXyzw);
     out.gripper = newest.gripper;
-    out.clutch = fresh && newest.clutch;
+    out.clutch = fresh && newest.clutch && !this.#opened;
+    this.#opened = false;
     out.tracking = fresh;
     out.estop = false;
     return fresh ? 'ok' : newest.takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';

@@ -56,6 +56,8 @@ class HeadsetHand implements InputDevice {
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #body = new Uint8Array(1472);
   #seq = -1;
+  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  #opened = false;
   stream = 0;
   estop = false;
   recordPresses = 0;
@@ -64,6 +66,7 @@ class HeadsetHand implements InputDevice {
   constructor(config: Config) {
     this.#config = config;
     this.#clutch = new Pinch(config.pinchM, config.openM);
+    this.#clutch.closed = true;
     this.#newest.takenNs = Number.NEGATIVE_INFINITY;
     this.#newest.isLeft = config.hand === 'left';
   }
@@ -106,8 +109,8 @@ class HeadsetHand implements InputDevice {
     out.quatXyzw.set(newest.quatXyzw);
     out.gripper = newest.gripper;
     out.tracking = fresh && newest.tracking;
-    // A hand that was lost has not let go: only a clutch that is seen to open lets it engage anew.
-    out.clutch = newest.clutch;
+    out.clutch = fresh && newest.clutch && !this.#opened;
+    this.#opened = false;
     out.estop = fresh && newest.estop;
     out.points = newest.points;
     out.pointsM.set(newest.pointsM);
@@ -119,7 +122,7 @@ class HeadsetHand implements InputDevice {
   #begin(): void {
     if (this.#envelope.stream === this.stream) return;
     this.stream = this.#envelope.stream;
-    this.#clutch.closed = false;
+    this.#clutch.closed = true;
   }
 
   /** The driving hand's points, checked before anything is changed. */
@@ -135,10 +138,13 @@ class HeadsetHand implements InputDevice {
     newest.takenNs = Number.isNaN(takenNs) ? receivedNs : Math.min(takenNs, receivedNs);
     newest.sentNs = sentNs >= takenNs ? Math.min(sentNs, receivedNs) : Number.NaN;
     newest.estop = this.#packet.estop;
-    newest.tracking = this.#packet.visible && side.tracked;
-    newest.clutch = this.#clutchOf(side);
-    newest.points = newest.tracking && side.kind === 'hand' ? this.#pointsM.length / 3 : 0;
-    if (!newest.tracking) return;
+    const other = this.#config.hand === 'right' ? this.#packet.left : this.#packet.right;
+    const isSeen = this.#packet.visible && side.tracked;
+    newest.tracking = isSeen && isClutchSeen(side, other);
+    newest.clutch = this.#clutchOf(side, other);
+    if (!newest.clutch) this.#opened = true;
+    newest.points = isSeen && side.kind === 'hand' ? this.#pointsM.length / 3 : 0;
+    if (!isSeen) return;
     if (newest.points > 0) newest.pointsM.set(this.#pointsM);
     this.#place(side);
     newest.gripper = side.kind === 'hand' ? this.#closing(pinchGapM(side.jointsM)) : side.trigger;
@@ -152,11 +158,11 @@ class HeadsetHand implements InputDevice {
     for (let i = 0; i < 4; i++) quatXyzw[i] = jointQuats[i]!;
   }
 
-  #clutchOf(side: XrSide): boolean {
-    const other = this.#config.hand === 'right' ? this.#packet.left : this.#packet.right;
-    const pinched = this.#clutch.update(
-      other.kind === 'hand' && other.tracked ? pinchGapM(other.jointsM) : Number.POSITIVE_INFINITY,
-    );
+  /** A pinch that is not seen counts for neither; when it is seen again it is a closed one until it is wide open. */
+  #clutchOf(side: XrSide, other: XrSide): boolean {
+    const isPinchSeen = other.kind === 'hand' && other.tracked;
+    const pinched = isPinchSeen && this.#clutch.update(pinchGapM(other.jointsM));
+    if (!isPinchSeen) this.#clutch.closed = true;
     if (side.kind === 'controller') return side.grip > PRESSED;
     return pinched || (other.kind === 'controller' && Math.max(other.grip, other.trigger) > PRESSED);
   }
@@ -166,6 +172,10 @@ class HeadsetHand implements InputDevice {
     return Math.max(0, Math.min(1, (gripperOpenM - gapM) / Math.max(1e-3, gripperOpenM - pinchM)));
   }
 }
+
+/** The driving controller's own grip, the other controller, or the other hand where it can be seen. */
+const isClutchSeen = (side: XrSide, other: XrSide): boolean =>
+  side.kind === 'controller' || other.kind === 'controller' || (other.kind === 'hand' && other.tracked);
 
 const plugin: InputPlugin<Config> = {
   about: 'hands or controllers of a headset that opened the console’s /vr page',
