@@ -43,7 +43,7 @@ function overHttp(url: string): PolicyChannel {
         signal,
       });
       if (!answer.ok) throw new Error(`HTTP ${answer.status}`);
-      return actionOf(await limitedBody(answer));
+      return parseAnswer(await limitedBody(answer));
     },
     close() {},
   };
@@ -61,7 +61,7 @@ async function overZmq(address: string): Promise<PolicyChannel> {
   let waiting: (answer: PolicyAnswer) => void = () => {};
   const receive = async (): Promise<void> => {
     for await (const parts of socket)
-      if (String(parts[0]) === String(question)) waiting(actionOf(parts.at(-1) ?? new Uint8Array(0)));
+      if (String(parts[0]) === String(question)) waiting(parseAnswer(parts.at(-1) ?? new Uint8Array(0)));
   };
   receive().catch(() => {});
   return {
@@ -78,7 +78,7 @@ async function overZmq(address: string): Promise<PolicyChannel> {
 }
 
 /** What is no JSON of that form is an answer without an action. */
-function actionOf(data: Uint8Array): PolicyAnswer {
+export function parseAnswer(data: Uint8Array): PolicyAnswer {
   const answer = parseJson(data, answerSchema, MAX_ANSWER_BYTES);
   return typeof answer === 'string' ? {} : answer;
 }
