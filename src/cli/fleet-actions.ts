@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { audit, createAudit, readAudit, readRobotAudit } from '../app/fleet/audit.ts';
 import { operatorCompanion } from '../app/fleet/companion.ts';
+import type { FleetConfig } from '../app/fleet/config.ts';
 import { connectFleet, type FleetConnection } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
 import { announced } from '../app/fleet/recordings/announced.ts';
@@ -18,6 +19,10 @@ export const LOCAL_BROKER = 'nats://127.0.0.1:4222';
 const LOG_LINES = 50;
 const ESTOP_MS = 2000;
 
+/** What a rig or the command line says of the fleet. */
+export const fleetSettings = (given: Given): FleetConfig =>
+  loadRig(String(given.values['rig'] ?? 'demo'), given.overrides).config.fleet;
+
 export const accessOf = (given: Given, user: string) => ({
   url: String(given.values['server'] ?? given.values['url'] ?? LOCAL_BROKER),
   credentials: String(given.values['creds'] ?? path.join(stateFolder(), 'fleet', `${user}.creds`)),
@@ -32,7 +37,7 @@ function visit(
   return async (given) => {
     const robot = robotOf(given, words);
     const { url, credentials } = accessOf(given, user);
-    const connection = await connectFleet(url, credentials);
+    const connection = await connectFleet(url, credentials, fleetSettings(given));
     try {
       return await run(connection, robot, given);
     } finally {

@@ -13,7 +13,7 @@ import { TeleopError } from '../core/errors.ts';
 import type { Recording } from '../fleet/recordings.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
-import { accessOf } from './fleet-actions.ts';
+import { accessOf, fleetSettings } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
 
 /** Options of the actions below; `farhand fleet` has them among its own. */
@@ -55,7 +55,7 @@ function robotOf(given: Given): string {
 
 function connected(given: Given, user: string) {
   const { url, credentials } = accessOf(given, user);
-  return connectFleet(url, credentials);
+  return connectFleet(url, credentials, fleetSettings(given));
 }
 
 async function placeOf(

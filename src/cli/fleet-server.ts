@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { openAuthority, serverAccounts } from '../app/fleet/authority.ts';
+import { isLoopbackBroker, refusePlainServer } from '../app/fleet/broker-tls.ts';
 import { makeRouteCertificate } from '../app/fleet/route-certificates.ts';
 import {
   fleetAccountOf,
@@ -13,6 +14,7 @@ import { TeleopError } from '../core/errors.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
+import { fleetSettings } from './fleet-actions.ts';
 
 const STORE = '/var/lib/farhand-fleet';
 
@@ -70,10 +72,11 @@ export async function writeServer(given: Given): Promise<number> {
     };
   if (leafOf !== undefined)
     settings.leafOf = {
-      url: `${tls.tls ? 'tls' : 'nats-leaf'}://${leafOf}`,
+      url: `${tls.tls || !isLoopbackBroker(leafOf) ? 'tls' : 'nats-leaf'}://${leafOf}`,
       credentials: siteCredentials(authority.folder, name),
       account: fleetAccountOf(known),
     };
+  refusePlainServer(settings, fleetSettings(given).plainBeyondLoopback);
   const file = path.join(folder, 'server.conf');
   writeWhole(file, serverConfig(settings), PRIVATE);
   console.log(`${file}: written. Start it in that folder: \`nats-server -c server.conf\`.`);

@@ -11,6 +11,7 @@ import {
   revoke,
   serverAccounts,
 } from '../app/fleet/authority.ts';
+import { refusePlainServer } from '../app/fleet/broker-tls.ts';
 import { connectFleet } from '../app/fleet/connection.ts';
 import { LeaseStore } from '../app/fleet/lease-store.ts';
 import { createRecordingBucket } from '../app/fleet/recordings/recording-index.ts';
@@ -22,7 +23,7 @@ import { TeleopError } from '../core/errors.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
-import { FLEET_ACTIONS, LOCAL_BROKER } from './fleet-actions.ts';
+import { FLEET_ACTIONS, fleetSettings, LOCAL_BROKER } from './fleet-actions.ts';
 import { fleetConsole } from './fleet-console.ts';
 import { RECORDING_ACTIONS, RECORDING_OPTIONS } from './fleet-recordings.ts';
 import { SERVER_OPTIONS, storeOf, tlsOf, writeServer } from './fleet-server.ts';
@@ -157,9 +158,10 @@ const portOf = (given: Given): number => numberOption(given, 'port', 1, 65_535) 
 async function init(given: Given): Promise<number> {
   expectWords(fleetVerb, given, 1, 1);
   const tls = tlsOf(given);
+  const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given), ...tls };
+  refusePlainServer(place, fleetSettings(given).plainBeyondLoopback);
   const authority = await createAuthority(folderOf(given));
   const file = path.join(authority.folder, 'server.conf');
-  const place = { name: 'fleet-1', host: hostOf(given), port: portOf(given), ...tls };
   const storeDir = storeOf(given);
   writeWhole(file, serverConfig({ ...place, ...(await serverAccounts(authority)), storeDir }), PRIVATE);
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 365 * DAY_S });
@@ -168,17 +170,19 @@ async function init(given: Given): Promise<number> {
   console.log('Then:');
   console.log(`  nats-server -c ${file}    # keeps its data in ${storeDir}`);
   console.log(
-    `  farhand fleet setup --server nats://${place.host}:${place.port} --creds ${admin}    # once, while it runs`,
+    `  farhand fleet setup --server ${tls.tls ? 'tls' : 'nats'}://${place.host}:${place.port} --creds ${admin}    # once, while it runs`,
   );
   console.log(`  farhand fleet user NAME --role robot|operator|viewer --dir ${authority.folder}`);
   if (tls.tls === undefined)
-    console.log('Without TLS it is for this machine or a private network: --tls-cert FILE --tls-key FILE.');
+    console.log('Other machines reach it by TLS only: --host ADDRESS --tls-cert FILE --tls-key FILE.');
   return 0;
 }
 
 async function dev(given: Given): Promise<number> {
   expectWords(fleetVerb, given, 1, 1);
   const folder = folderOf(given);
+  const { plainBeyondLoopback } = fleetSettings(given);
+  refusePlainServer({ host: hostOf(given) }, plainBeyondLoopback);
   const authority = existsSync(path.join(folder, 'authority.json'))
     ? openAuthority(folder)
     : await createAuthority(folder);
@@ -193,7 +197,7 @@ async function dev(given: Given): Promise<number> {
     seconds: 7 * DAY_S,
   });
   const robot = await write(authority, { name: 'demo', role: 'robot', robots: ['demo'], seconds: 7 * DAY_S });
-  const connection = await connectFleet(server.url, admin);
+  const connection = await connectFleet(server.url, admin, { plainBeyondLoopback });
   await LeaseStore.create(connection.nats);
   await createAudit(connection.nats);
   await createRecordingBucket(connection.nats, 'demo', { maxBytes: DEV_ROOM_BYTES, replicas: 1 });

@@ -332,7 +332,8 @@ describe('a user who is revoked', { skip }, () => {
   it('finds a server’s settings as `fleet server` wrote them', async () => {
     const dir = fleet.authority.folder;
     const options = ['--routes', '10.0.0.1:6222,10.0.0.2:6222', '--leaf-port', '7422', '--dir', dir];
-    const { code, stderr } = await farhand(['fleet', 'server', 'n1', ...options]);
+    const plain = 'fleet.plainBeyondLoopback=true';
+    const { code, stderr } = await farhand(['fleet', 'server', 'n1', ...options, plain]);
     assert.equal(code, 0, stderr);
     const tested = spawnSync('nats-server', ['-t', '-c', path.join(dir, 'servers', 'n1', 'server.conf')]);
     assert.match(tested.stderr.toString(), /is valid/);

@@ -21,6 +21,8 @@ import { startTurn, type TurnServer } from './turn-server.ts';
 const skip = needs('nats-server', 'turnserver', 'ip', 'network namespaces');
 const [BROKER_PORT, TURN_PORT, DESK_PORT] = [4222, 3478, 47_000];
 const SECRET = 'shared with the server';
+/** The networks are of this machine. */
+const PLAIN = 'fleet.plainBeyondLoopback=true';
 
 const nowNs = (): number => Number(process.hrtime.bigint());
 
@@ -50,12 +52,12 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     writeFileSync(file, secret);
     const ice = [`fleet.iceServers=[turn:${networks.address}:${TURN_PORT}]`, `fleet.turnSecretFile=${file}`];
     const creds = await credentials(name, 'robot', [name]);
-    const child = start(end, ['robot', '--json', '--fleet', server.url, '--creds', creds, ...ice]);
+    const child = start(end, ['robot', '--json', '--fleet', server.url, '--creds', creds, PLAIN, ...ice]);
     await child.waitFor(/on the fleet/);
     return child;
   };
   const operate = (end: End, who: string, name: string): Running => {
-    const access = ['--server', server.url, '--creds', path.join(folder, `${who}.creds`)];
+    const access = ['--server', server.url, '--creds', path.join(folder, `${who}.creds`), PLAIN];
     const settings = [
       `console.deskPort=${DESK_PORT}`,
       `console.telemetryPort=${DESK_PORT + 1}`,
@@ -117,7 +119,9 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     const place = { name: 'one', host: networks.address, port: BROKER_PORT };
     [turn, server] = await Promise.all([turnServer(), startServer(authority, place, networks.middle.within)]);
     for (const name of ['ann', 'bob']) await credentials(name, 'operator', ['arm', 'far']);
-    admin = await connectFleet(server.url, await credentials('root', 'admin', ['*']));
+    admin = await connectFleet(server.url, await credentials('root', 'admin', ['*']), {
+      plainBeyondLoopback: true,
+    });
     await LeaseStore.create(admin.nats);
     leases = await LeaseStore.open(admin.nats);
     await createAudit(admin.nats);

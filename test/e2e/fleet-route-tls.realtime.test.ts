@@ -43,7 +43,7 @@ describe('servers of a cluster with certificates', { skip }, () => {
   /** Connects to it alone, and notes who is heard there. */
   const enter = async (index: number): Promise<FleetConnection> => {
     const url = `nats://127.0.0.1:${ports[index]}`;
-    const connection = await connectFleet(url, path.join(folder, 'root.creds'), true);
+    const connection = await connectFleet(url, path.join(folder, 'root.creds'), { patient: true });
     connections.push(connection);
     connection.nats.subscribe(SUBJECT, {
       callback: (_, message) => void heard.add(`${message.string()}→${index}`),

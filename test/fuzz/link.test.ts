@@ -54,8 +54,6 @@ function shoot(
   count: number,
   sources: readonly number[],
   allowed: (bytes: Uint8Array) => boolean,
-  /** Slow enough for the limiter to let every one be read; 0 where there is none. */
-  spacingNs: number,
 ): void {
   const datagrams = hostileDatagrams(rig.sent, SEED);
   const nowNs = rig.clock.nowNs();
@@ -64,14 +62,7 @@ function shoot(
   for (let i = 0; i < count; i++) {
     let bytes = datagrams.next().value as Uint8Array;
     while (!allowed(bytes)) bytes = datagrams.next().value as Uint8Array;
-    handler.onDatagram(
-      i % sockets,
-      bytes,
-      bytes.length,
-      sources[i % sources.length]!,
-      nowNs + i * spacingNs,
-      Number.NaN,
-    );
+    handler.onDatagram(i % sockets, bytes, bytes.length, sources[i % sources.length]!, nowNs, Number.NaN);
     if (i === count >> 2) {
       collectGarbage();
       heapBefore = process.memoryUsage().heapUsed;
@@ -92,8 +83,7 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     const asked = new Set(rig.sent.filter(isAsked).map((bytes) => Buffer.from(bytes).toString('hex')));
     assert.ok(asked.size >= 2);
     const allowed = (bytes: Uint8Array) => !isAsked(bytes) || !asked.has(Buffer.from(bytes).toString('hex'));
-    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 1_000_000 * SCALE, sources, allowed, 1e6);
-    assert.equal(rig.robotCounters.get('rate-limited'), 0, 'every one was read');
+    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 1_000_000 * SCALE, sources, allowed);
     assert.ok(rig.robotCounters.get('bad-auth') > 0 && rig.robotCounters.get('unknown-key') > 0);
     assert.deepEqual(robotView(rig), before);
     rig.network.run(rig.clock.nowNs() + 1e9);
@@ -111,7 +101,6 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
       400_000 * SCALE,
       [STRANGER, ...rig.robotPeers],
       () => true,
-      0,
     );
     assert.deepEqual(operatorView(rig), before);
     rig.network.run(rig.clock.nowNs() + 1e9);
@@ -129,7 +118,7 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
       if (type === 'probe') return decodeProbe(bytes, bytes.length, probe) !== null;
       return type !== 'desk' || decodeDesk(bytes, bytes.length, desk) !== null || desk.action !== 'estop';
     };
-    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 400_000 * SCALE, [STRANGER], allowed, 0);
+    shoot(rig.robotHandler, rig, rig.robotCounters, 3, 400_000 * SCALE, [STRANGER], allowed);
     assert.deepEqual(robotView(rig), before);
   });
 

@@ -11,6 +11,7 @@ import { loadModel } from '../robot-models.ts';
 import type { RoleHandle, RoleReady } from '../role.ts';
 import { AgentThread } from './agent-thread.ts';
 import type { AgentRequest } from './agent-worker.ts';
+import { refusePlainBroker } from './broker-tls.ts';
 
 /** What a role needs to take part in a fleet, and what goes on beside it. */
 export interface Companion {
@@ -43,6 +44,7 @@ const WEBRTC = { transport: 'webrtc', security: 'paired' } as const;
 /** Beside a robot. Its ports are on loopback, with a key of this process alone: the agent is the only way in. */
 export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Companion {
   refuseZmq(rig);
+  refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
   if (!isLoopback(rig.link.listenHost))
     throw new TeleopError('bad-config', 'a robot of a fleet opens no port to the network', {
       hint: 'Leave link.listenHost at its default, or run it without --fleet.',
@@ -106,6 +108,7 @@ export async function operatorCompanion(
   { audioPort }: OperateOptions = {},
 ): Promise<Companion> {
   refuseZmq(rig);
+  refusePlainBroker(access.url, rig.fleet.plainBeyondLoopback);
   const sdpFile = path.join(stateFolder(), 'fleet', `${robot}.sdp`);
   const audio = audioPort === undefined ? null : { port: audioPort, sdpFile };
   const cameras = { ...rig.cameras, host: '127.0.0.1', listenHost: '127.0.0.1', security: 'plain' as const };

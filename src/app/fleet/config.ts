@@ -16,6 +16,12 @@ export const fleetConfig = z.strictObject({
     .max(168)
     .default(12)
     .describe('robot: how long the TURN credentials of a session are good'),
+  plainBeyondLoopback: z
+    .boolean()
+    .default(false)
+    .describe(
+      'lets a broker on another machine be used without TLS, for everyone on the way to read and change',
+    ),
   robot: z
     .string()
     .max(63)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { TeleopError } from '../../core/errors.ts';
 import { inboxOf, subjects } from '../../fleet/subjects.ts';
+import { refusePlainBroker } from './broker-tls.ts';
 import { loadJwt, loadNats } from './nats-module.ts';
 
 export interface FleetConnection {
@@ -17,39 +18,25 @@ export interface FleetConnection {
   close(): Promise<void>;
 }
 
+export interface ConnectOptions {
+  /** Waits for a broker that is not there yet. */
+  patient?: boolean;
+  /** The setting of that name. */
+  plainBeyondLoopback?: boolean;
+}
+
 /** Connects with a file of credentials, and again whenever the connection breaks. */
 export async function connectFleet(
   url: string,
   credentialsFile: string,
-  /** Waits for a broker that is not there yet. */
-  patient = false,
+  options: ConnectOptions = {},
 ): Promise<FleetConnection> {
-  const [{ connect, credsAuthenticator }, { parseCreds }] = [await loadNats(), await loadJwt()];
-  let credentials: Uint8Array;
-  try {
-    credentials = readFileSync(credentialsFile);
-  } catch (cause) {
-    throw new TeleopError('file-unreadable', `credentials ${credentialsFile} cannot be read`, {
-      hint: 'Make some with `farhand fleet user NAME`, or give their file: --creds FILE.',
-      cause,
-    });
-  }
+  const { tls } = refusePlainBroker(url, options.plainBeyondLoopback === true);
+  const { parseCreds } = await loadJwt();
+  const credentials = readCredentials(credentialsFile);
   const { uc } = await parseCreds(credentials);
-  const servers = url.split(',');
   try {
-    const nats = await connect({
-      servers,
-      authenticator: credsAuthenticator(credentials),
-      name: uc.name,
-      inboxPrefix: inboxOf(uc.name),
-      maxReconnectAttempts: -1,
-      waitOnFirstConnect: patient,
-      reconnectTimeWait: 250,
-      reconnectJitter: 250,
-      pingInterval: 5000,
-      maxPingOut: 2,
-      timeout: 5000,
-    });
+    const nats = await dial(url, credentials, uc.name, tls, options);
     let connected = true;
     void (async () => {
       for await (const { type } of nats.status())
@@ -68,13 +55,60 @@ export async function connectFleet(
     throw new TeleopError(
       'fleet-unreachable',
       `no connection to the fleet at ${url}: ${(cause as Error).message}`,
-      {
-        hint: 'Check the address, and that the credentials belong to this fleet and have not expired.',
-        cause,
-      },
+      { hint: tls ? `${TLS_HINT} ${HINT}` : HINT, cause },
     );
   }
 }
+
+function readCredentials(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `credentials ${file} cannot be read`, {
+      hint: 'Make some with `farhand fleet user NAME`, or give their file: --creds FILE.',
+      cause,
+    });
+  }
+}
+
+async function dial(
+  url: string,
+  credentials: Uint8Array,
+  name: string,
+  tls: boolean,
+  { patient = false, plainBeyondLoopback = false }: ConnectOptions,
+): Promise<NatsConnection> {
+  const { connect, credsAuthenticator } = await loadNats();
+  const options = {
+    servers: url.split(','),
+    authenticator: credsAuthenticator(credentials),
+    name,
+    // With `tls` an unencrypted server is refused, whatever it says of itself.
+    ...(tls ? { tls: {} } : {}),
+    // Servers that a plain one on this machine names may be on other machines.
+    ignoreClusterUpdates: !tls && !plainBeyondLoopback,
+    inboxPrefix: inboxOf(name),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    pingInterval: 5000,
+    maxPingOut: 2,
+    timeout: 5000,
+  };
+  try {
+    return await connect(options);
+  } catch (cause) {
+    if (!patient || (tls && isAboutTls(cause as Error))) throw cause;
+    return connect({ ...options, waitOnFirstConnect: true });
+  }
+}
+
+/** Waiting does not give a server a certificate. */
+const isAboutTls = ({ message }: Error): boolean => /'tls'|certificate/i.test(message);
+
+const HINT = 'Check the address, and that the credentials belong to this fleet and have not expired.';
+const TLS_HINT =
+  'The server needs a certificate for the name in its address that this machine trusts (NODE_EXTRA_CA_CERTS=FILE for one of your own).';
 
 /** Names of the robots that a file of credentials is about; `*`: all. */
 export async function robotsIn(credentialsFile: string): Promise<string[]> {

@@ -94,7 +94,7 @@ export class OperatorAgent {
     const { robot, cameras, audio } = start;
     const sound = audio === null ? null : new AudioIn(robot, audio.port, audio.sdpFile);
     const loaded = rtc ?? (await loadRtc());
-    const connection = await connectFleet(start.url, start.credentials);
+    const connection = await connectFleet(start.url, start.credentials, start.config);
     const parts = {
       sockets: await LinkSockets.open(),
       cameras: cameras === null ? null : await CameraIn.open(cameras),

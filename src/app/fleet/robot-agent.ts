@@ -129,7 +129,10 @@ export class RobotAgent {
   static async open(start: RobotAgentStart, onEnded: (reason: string) => void): Promise<RobotAgent> {
     iceServersFor('', start.config);
     const rtc = await loadRtc();
-    const connection = await connectFleet(start.url, start.credentials, true);
+    const connection = await connectFleet(start.url, start.credentials, {
+      patient: true,
+      plainBeyondLoopback: start.config.plainBeyondLoopback,
+    });
     const agent = new RobotAgent(start, connection, await LeaseStore.open(connection.nats), rtc);
     void connection.nats.closed().then((cause) => onEnded(closedText(cause)));
     return agent;

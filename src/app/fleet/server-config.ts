@@ -41,19 +41,23 @@ export function serverConfig(settings: ServerSettings): string {
     'ping_interval: "5s"',
     'ping_max: 2',
   ];
-  if (tls) parts.push(`tls { cert_file: ${quoted(tls.cert)}, key_file: ${quoted(tls.key)} }`);
+  if (tls) parts.push(tlsText(tls));
   if (cluster)
     parts.push(
       `cluster {\n  name: ${quoted(cluster.name)}\n  listen: ${quoted(`${cluster.host}:${cluster.port}`)}\n` +
         `  routes: [${cluster.routes.map(quoted).join(', ')}]\n${routeTls(cluster.tls)}}`,
     );
-  if (leafPort !== undefined) parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)} }`);
+  if (leafPort !== undefined)
+    parts.push(`leafnodes { listen: ${quoted(`${host}:${leafPort}`)}${tls ? `, ${tlsText(tls)}` : ''} }`);
   if (leafOf)
     parts.push(
       `leafnodes { remotes: [ { url: ${quoted(leafOf.url)}, credentials: ${quoted(leafOf.credentials)}, account: ${leafOf.account} } ] }`,
     );
   return `${parts.join('\n')}\n`;
 }
+
+const tlsText = ({ cert, key }: { cert: string; key: string }): string =>
+  `tls { cert_file: ${quoted(cert)}, key_file: ${quoted(key)} }`;
 
 /** Both ends of a route have to show a certificate of that authority. */
 const routeTls = (tls: RouteTls | undefined): string =>

@@ -64,7 +64,7 @@ export async function startServer(
     await exited;
   };
   return {
-    url: `nats://${place.host}:${place.port}`,
+    url: `${place.tls ? 'tls' : 'nats'}://${place.host}:${place.port}`,
     process: child,
     async reload() {
       await write();

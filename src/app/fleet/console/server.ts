@@ -42,7 +42,7 @@ export async function startFleetConsole(
   access: { url: string; credentials: string },
 ): Promise<FleetConsoleHandle> {
   const root = webRoot();
-  const connection = await connectFleet(access.url, access.credentials);
+  const connection = await connectFleet(access.url, access.credentials, rig.fleet);
   const nowMs = () => monotonicClock.nowNs() / 1e6;
   try {
     const store = await LeaseStore.open(connection.nats);

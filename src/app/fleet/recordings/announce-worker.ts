@@ -9,6 +9,7 @@ import { RecordingIndex } from './recording-index.ts';
 export interface AnnounceStart {
   url: string;
   credentials: string;
+  plainBeyondLoopback: boolean;
   /** Empty: the one robot of the credentials. */
   robot: string;
   dir: string;
@@ -41,7 +42,7 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
   let connection: FleetConnection | null = null;
   let store: Store | null = null;
   const open = async (): Promise<Store> => {
-    connection ??= await connectFleet(start.url, start.credentials);
+    connection ??= await connectFleet(start.url, start.credentials, start);
     const { nats } = connection;
     store ??= {
       index: await RecordingIndex.open(nats, robot),

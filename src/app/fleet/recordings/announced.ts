@@ -11,6 +11,7 @@ export function announced(companion: Companion, access: FleetAccess, robot: stri
   if (fleet.recordings === 'off') return companion;
   const start: AnnounceStart = {
     ...access,
+    plainBeyondLoopback: fleet.plainBeyondLoopback,
     ...{ robot, dir: record.dir, push: fleet.recordings === 'push', deleteAfter: fleet.deleteAfterPush },
     bytesPerS: (fleet.pushMbitS * 1e6) / 8,
   };
