@@ -11,7 +11,8 @@ import { openTls } from '../../src/app/console/ca.ts';
 import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig } from '../../src/app/rig.ts';
-import { startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { startFarhand } from './farhand.ts';
 
 const LIMITS = {
   ...{ local: 16, known: 16, strangers: 64, perAddress: 16 },
