@@ -1,6 +1,7 @@
 // Runs a suite again and again, on the machine as it is (quiet) and beside a busy loop on every core (loaded), and prints
-// a table of what failed: node scripts/repeat-suite.mjs test|test:realtime [--quiet=20] [--loaded=5]. Every run is noted
-// in artifacts/repeat-<suite>.jsonl; a second call goes on where the first was stopped, --fresh starts anew.
+// a table of what failed: node scripts/repeat-suite.mjs test|test:realtime [--quiet=20] [--loaded=5] [-- WORD...]. The
+// words choose files, as for scripts/test.mjs. Every run is noted in artifacts/repeat-*.jsonl; a second call goes on where
+// the first was stopped, --fresh starts anew.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -11,10 +12,15 @@ const SUITES = { test: [], 'test:realtime': ['--realtime'] };
 const BUSY =
   'process.stdin.on("close", () => process.exit()).resume(); setInterval(() => { const t = Date.now(); while (Date.now() - t < 100); }, 0)';
 
-const args = process.argv.slice(2);
+const given = process.argv.slice(2);
+const end = given.indexOf('--');
+const args = end < 0 ? given : given.slice(0, end);
+const words = end < 0 ? [] : given.slice(end + 1);
 const suite = args.find((arg) => !arg.startsWith('--'));
 if (SUITES[suite] === undefined) {
-  console.error('Usage: node scripts/repeat-suite.mjs test|test:realtime [--quiet=N] [--loaded=N] [--fresh]');
+  console.error(
+    'Usage: node scripts/repeat-suite.mjs test|test:realtime [--quiet=N] [--loaded=N] [--fresh] [-- WORD...]',
+  );
   process.exit(2);
 }
 const number = (name, otherwise) =>
@@ -22,7 +28,10 @@ const number = (name, otherwise) =>
 const wanted = { quiet: number('quiet', 20), loaded: number('loaded', 5) };
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
-const log = path.join('artifacts', `repeat-${suite.replace(':', '-')}.jsonl`);
+const log = path.join(
+  'artifacts',
+  `${['repeat', suite, ...words].join('-').replaceAll(/[^\w-]/g, '-')}.jsonl`,
+);
 mkdirSync('artifacts', { recursive: true });
 if (args.includes('--fresh')) rmSync(log, { force: true });
 
@@ -42,7 +51,7 @@ async function runOnce(load) {
   const stopLoad = load === 'loaded' ? startLoad() : async () => {};
   const startedMs = performance.now();
   try {
-    const child = spawn(process.execPath, ['scripts/test.mjs', ...SUITES[suite]], {
+    const child = spawn(process.execPath, ['scripts/test.mjs', ...SUITES[suite], ...words], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let output = '';
