@@ -23,6 +23,11 @@ const TIMES = path.join('dist', '.test-times.json');
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
+const unknown = args.find((arg) => arg.startsWith('--') && !/^--(realtime|all|jobs=[1-9]\d*)$/.test(arg));
+if (unknown !== undefined) {
+  console.error(`Unknown option "${unknown}"; there are --realtime, --all and --jobs=N.`);
+  process.exit(2);
+}
 const flag = (name) => args.includes(`--${name}`);
 const jobs = Number(args.find((arg) => arg.startsWith('--jobs='))?.slice(7) ?? 0);
 
@@ -32,7 +37,8 @@ const files = readdirSync('dist', { recursive: true })
   .map((name) => path.join('dist', name))
   .sort((a, b) => (times[b] ?? 0) - (times[a] ?? 0) || (a < b ? -1 : 1));
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
-const isProperty = (file) => readFileSync(file, 'utf8').includes("'fast-check'");
+/** Tests that leave something to chance. */
+const isProperty = (file) => /'fast-check'|\/seed\.js'/.test(readFileSync(file, 'utf8'));
 
 /** Groups of files that run after each other: [files, how many at a time, seed]. */
 function plan() {
@@ -41,9 +47,8 @@ function plan() {
   const waiting = jobs || Math.ceil(cores * REALTIME_FILES_PER_CORE);
   const seed = seedFrom(process.env.FARHAND_SEED);
   const named = words.filter((word) => /\.m?js$/.test(word) && existsSync(word));
-  const chosen = named.concat(
-    files.filter((file) => words.length === 0 || words.some((word) => file.includes(word))),
-  );
+  const matching = files.filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
+  const chosen = [...new Set([...named, ...matching])];
   const first = chosen.filter((file) => !isRealtime(file));
   const second = chosen.filter(isRealtime);
   const both = [

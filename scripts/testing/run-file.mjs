@@ -1,4 +1,5 @@
-// One test file in a process group of its own, with its own folders; the file fails if anything it started outlives it.
+// One test file in a process group of its own, with its own folders; the file fails if it leaves
+// a process running or a temporary file behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -57,8 +58,10 @@ export async function runFile({ file, seed, folder, marker, limitMs }) {
     problems.push(`ended with ${code}`);
   if (tests.length === 0 && problems.length === 0) problems.push('no test ran');
   const leftFiles = readdirSync(temporary);
+  if (leftFiles.length > 0)
+    problems.push(`left in its temporary folder: ${leftFiles.slice(0, 10).join(', ')}`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  return { file, seed, tests, problems, output, leftFiles, ms: performance.now() - startedMs };
+  return { file, seed, tests, problems, output, ms: performance.now() - startedMs };
 }
 
 async function ended(child, limitMs) {

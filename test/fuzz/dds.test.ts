@@ -4,10 +4,10 @@ import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { DDS_REASONS } from '../../src/robot/buses/dds/tally.ts';
 import { Network } from '../dds/network.ts';
+import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
 
 const SHOTS = Math.round(100_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
-const SEED = Number(process.env['FARHAND_FUZZ_SEED'] ?? 20_240_229);
 
 /** Two that talk, and everything that went between them. */
 function conversation() {

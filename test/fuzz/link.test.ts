@@ -7,12 +7,12 @@ import { decodeDesk, emptyDesk } from '../../src/wire/codecs/desk.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { decodeProbe, emptyProbe } from '../../src/wire/codecs/sync.ts';
 import { type DatagramHandler, peerOf } from '../../src/wire/reactor.ts';
+import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
 
-/** In all, two million datagrams a run; FARHAND_FUZZ multiplies that, FARHAND_FUZZ_SEED repeats a run. */
+/** In all, two million datagrams a run; FARHAND_FUZZ multiplies that, FARHAND_SEED repeats a run. */
 const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
-const SEED = Number(process.env['FARHAND_FUZZ_SEED'] ?? 20_240_229);
 const STRANGER = peerOf('127.0.0.1', 50_000);
 
 setFlagsFromString('--expose-gc');

@@ -6,10 +6,10 @@ import { HAND_SHAPES, mixShapes, shapeHand } from '../../src/core/model-hand.ts'
 import { encodeHandToken } from '../../src/input/codecs/openteach.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
+import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
 
 const SHOTS = Math.round(100_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
-const SEED = Number(process.env['FARHAND_FUZZ_SEED'] ?? 20_260_115);
 const RELAY = peerOf('127.0.0.1', 50_000);
 const STRANGER = peerOf('127.0.0.1', 50_001);
 const [HAND_SOCKET, BUTTON_SOCKET, PAUSE_SOCKET] = [4, 5, 6];

@@ -4,10 +4,10 @@ import { REASONS } from '../../src/core/counters.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
+import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
 
 const SHOTS = Math.round(200_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
-const SEED = Number(process.env['FARHAND_FUZZ_SEED'] ?? 20_240_229);
 const HEADSET = peerOf('10.0.0.3', 50_000);
 const STRANGER = peerOf('10.0.0.4', 50_000);
 const INPUT_SOCKET = 4;
