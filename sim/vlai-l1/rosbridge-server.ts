@@ -1,11 +1,19 @@
 import type { AddressInfo } from 'node:net';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { z } from 'zod';
+import { parseJson } from '../../src/core/parse-json.ts';
 import { type DualArm, JOINT_NAMES, type Side } from './dual-arm.ts';
 
 const STATE_TOPICS: Record<string, Side> = {
   '/xarm_left/joint_states': 'left',
   '/xarm_right/joint_states': 'right',
 };
+
+const MAX_TEXT_BYTES = 65_536;
+const messageSchema = z.object({
+  ...{ op: z.string(), topic: z.string().default(''), service: z.string().default('') },
+  ...{ id: z.string().optional(), msg: z.object({ data: z.unknown() }).optional() },
+});
 
 /** A rosbridge server (JSON, protocol version 2) before two arms: as much of it as a client of theirs needs. */
 export class RosbridgeServer {
@@ -63,25 +71,20 @@ export class RosbridgeServer {
   }
 
   #take(socket: WebSocket, text: string): void {
-    let message: Record<string, unknown>;
-    try {
-      message = JSON.parse(text) as Record<string, unknown>;
-    } catch {
-      this.#dual.refused++;
-      return;
-    }
-    const { op, topic, id } = message;
-    if (op === 'subscribe') this.#subscribers.get(socket)?.add(String(topic));
-    else if (op === 'unsubscribe') this.#subscribers.get(socket)?.delete(String(topic));
-    else if (op === 'publish') this.#publish(String(topic), (message['msg'] as { data?: unknown })?.data);
-    else if (op === 'call_service' && message['service'] === '/robot_go_home') {
+    const message = parseJson(text, messageSchema, MAX_TEXT_BYTES);
+    if (typeof message === 'string') return void this.#dual.refused++;
+    const { op, topic, id, msg, service } = message;
+    if (op === 'subscribe') this.#subscribers.get(socket)?.add(topic);
+    else if (op === 'unsubscribe') this.#subscribers.get(socket)?.delete(topic);
+    else if (op === 'publish') this.#publish(topic, msg?.data);
+    else if (op === 'call_service' && service === '/robot_go_home') {
       this.#dual.goHome();
       const values = { success: true, message: '' };
       socket.send(
         JSON.stringify({ op: 'service_response', id, service: '/robot_go_home', values, result: true }),
       );
     } else if (op !== 'advertise' && op !== 'unadvertise')
-      socket.send(JSON.stringify({ op: 'status', level: 'error', msg: `unknown op ${String(op)}` }));
+      socket.send(JSON.stringify({ op: 'status', level: 'error', msg: `unknown op ${op}` }));
   }
 
   #publish(topic: string, data: unknown): void {

@@ -28,7 +28,7 @@ export async function checkTasks(dir: string, info: DatasetInfo, problems: Probl
         'totals',
         INFO_FILE,
         null,
-        `total_tasks is ${info.total_tasks}, ${TASKS_FILE} has ${rows.length}`,
+        `total_tasks is ${JSON.stringify(info.total_tasks)}, ${TASKS_FILE} has ${rows.length}`,
       );
     return rows.map((row, i) => {
       if (Number(row['task_index']) !== i)

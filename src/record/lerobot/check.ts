@@ -69,10 +69,9 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
     return null;
   }
   if (info.codebase_version !== CODEBASE_VERSION) {
-    const older = /^v2\./.test(String(info.codebase_version))
-      ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0'
-      : '';
-    problems.add('version', INFO_FILE, null, `it is "${info.codebase_version}"${older}`);
+    const told = JSON.stringify(info.codebase_version ?? null);
+    const older = /^"v2\./.test(told) ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0' : '';
+    problems.add('version', INFO_FILE, null, `it is ${told}${older}`);
   }
   if (!(Number.isInteger(info.fps) && info.fps > 0)) {
     problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
@@ -181,7 +180,7 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
   });
   const total = (what: string, told: number, found: number) => {
     if (told !== found)
-      problems.add('totals', INFO_FILE, null, `${what} is ${told}, the files have ${found}`);
+      problems.add('totals', INFO_FILE, null, `${what} is ${JSON.stringify(told)}, the files have ${found}`);
   };
   total('total_episodes', info.total_episodes, episodes.length);
   total(
