@@ -1,0 +1,274 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SimLine } from '../../sim/narrator.ts';
+import { type Answer, answerText, askOperator } from '../../src/app/ask.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
+import type { LinkEntry } from '../../src/app/link-worker.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { SupervisorState } from '../../src/core/messages.ts';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { type SimulatedArm, startArmSim } from '../estop/arm-sims.ts';
+import { type HowToRun, type Said, VerbProcess } from '../estop/verb-process.ts';
+import { interruption } from '../interrupt.ts';
+import type { Pose } from './driver-log.ts';
+
+/** `sim`: the driver of that name, inside the robot process. */
+export type TrialArm = 'sim' | SimulatedArm;
+
+export interface TrialSettings {
+  arm?: TrialArm;
+  /** `key=value` for robot and operator, and for one of them. */
+  both?: readonly string[];
+  robot?: readonly string[];
+  operator?: readonly string[];
+  /** How a role is run; handed the trial's folder. */
+  runRobot?: (folder: string) => HowToRun;
+  runOperator?: (folder: string) => HowToRun;
+  /** Where the trial is ready for its fault. */
+  first?: SupervisorState;
+}
+
+export interface Change {
+  atNs: number;
+  from: SupervisorState;
+  to: SupervisorState;
+  cause: string;
+}
+
+const LOOK_MS = 5;
+const CHANGE = /^(\w+) → (\w+): (.*)$/;
+const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
+
+/** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
+export class TrialRig {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-faults-'));
+  readonly settings: TrialSettings;
+  readonly changes: Change[] = [];
+  /** Joints as the simulated arm itself tells them. */
+  readonly arm: Pose[] = [];
+  /** Datagrams from the operator to the robot, as they entered the link. */
+  readonly sent: LinkEntry[] = [];
+  /** Every process of this trial, whatever became of it. */
+  readonly processes: VerbProcess[] = [];
+  /** What a fault's own trial found wrong. */
+  readonly complaints: string[] = [];
+  /** What a person reads elsewhere than in the processes' own lines. */
+  readonly heard: Said[] = [];
+  faultNs = Number.NaN;
+  /** When the trial was over and everything was told to end. */
+  endNs = Number.POSITIVE_INFINITY;
+  rig!: Rig;
+  link!: LinkEmulator;
+  sim: VerbProcess | null = null;
+  robot!: VerbProcess;
+  operator!: VerbProcess;
+  robotPorts: number[] = [];
+  #shared: string[] = [];
+  #robotArgs: string[] = [];
+  #closing: Promise<void> | null = null;
+
+  private constructor(settings: TrialSettings) {
+    this.settings = settings;
+  }
+
+  /** Returns when the arm follows the scripted hand (or is in the state asked for), and has for a moment. */
+  static async start(settings: TrialSettings): Promise<TrialRig> {
+    const rig = new TrialRig(settings);
+    const end = () => void rig.close();
+    interruption.addEventListener('abort', end);
+    try {
+      await rig.#start();
+      return rig;
+    } catch (error) {
+      await rig.close();
+      throw error;
+    } finally {
+      interruption.removeEventListener('abort', end);
+    }
+  }
+
+  async #start(): Promise<void> {
+    const { arm = 'sim', both = [], robot = [] } = this.settings;
+    for (const name of ['state', 'traces', 'flights', 'recordings']) mkdirSync(path.join(this.folder, name));
+    const keyFile = path.join(this.folder, 'trial.key');
+    writeKeyFile(keyFile, { name: 'trial', key: createKey(), createdAt: new Date().toISOString() });
+    const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
+    this.robotPorts = [command!, state!, sync!];
+    const name = arm === 'sim' ? 'demo' : arm;
+    this.#shared = [
+      `rig=${name}`,
+      `link.keyFile=${keyFile}`,
+      `console.deskPort=${desk}`,
+      `console.telemetryPort=${telemetry}`,
+      'console.port=0',
+      'operator.autoArm=true',
+      'operator.input=scripted',
+      'operator.inputs.scripted.periodS=4',
+      `record.dir=${path.join(this.folder, 'recordings')}`,
+      ...both,
+    ];
+    this.rig = loadRig(name, this.#shared.slice(1)).config;
+    this.#robotArgs = [
+      ...portKeys(this.robotPorts),
+      `trace.dir=${path.join(this.folder, 'flights')}`,
+      `robot.driverLog=${this.logFile}`,
+      ...(arm === 'sim' ? [] : await this.#startSim(arm)),
+      ...robot,
+    ];
+    this.link = await startLinkEmulator({
+      mappings: this.robotPorts.map((port) => ({ listen: '0', target: `127.0.0.1:${port}` })),
+      onEntry: (entry) => {
+        if (entry.direction === 'forward') this.sent.push(entry);
+      },
+    });
+    this.startRobot();
+    this.startOperator();
+    await this.robot.waitFor(/^robot ready/);
+    await this.waitFor(this.settings.first ?? 'engaged', 30_000);
+    await pause(1200);
+  }
+
+  get logFile(): string {
+    return path.join(this.folder, 'driver.log');
+  }
+
+  async #startSim(arm: SimulatedArm): Promise<string[]> {
+    const sim = startArmSim(arm, this.folder, (line) => this.#onSim(line));
+    this.sim = sim.process;
+    this.processes.push(sim.process);
+    return sim.settings();
+  }
+
+  #onSim(line: string): void {
+    if (!line.startsWith('{')) return;
+    const told = JSON.parse(line) as SimLine;
+    if (told.kind === 'arm')
+      this.arm.push({ atNs: told.atNs, jointsRad: Float64Array.from(told.positionsRad) });
+  }
+
+  startRobot(): void {
+    this.robot = this.start(['robot', ...this.#shared, ...this.#robotArgs], this.settings.runRobot, (line) =>
+      this.#onRobot(line),
+    );
+  }
+
+  startOperator(): void {
+    this.operator = this.startAnotherOperator([]);
+  }
+
+  /** One that connects over the same link; with ports of its own it is a second. */
+  startAnotherOperator(more: readonly string[], traces = 'traces'): VerbProcess {
+    const own = [
+      ...portKeys(this.link.ports),
+      `trace.dir=${path.join(this.folder, traces)}`,
+      'record.start=engage',
+      ...(this.settings.operator ?? []),
+      ...more,
+    ];
+    return this.start(['operator', ...this.#shared, ...own], this.settings.runOperator);
+  }
+
+  startConsole(how?: (folder: string) => HowToRun): VerbProcess {
+    return this.start(['console', ...this.#shared], how);
+  }
+
+  /** A verb that ends with the trial. */
+  start(
+    args: readonly string[],
+    how: (folder: string) => HowToRun = () => ({}),
+    onLine: (line: string) => void = () => {},
+  ): VerbProcess {
+    const { within, env } = how(this.folder);
+    const state = { FARHAND_STATE: path.join(this.folder, 'state') };
+    const started = new VerbProcess(args, onLine, { ...(within && { within }), env: { ...state, ...env } });
+    this.processes.push(started);
+    return started;
+  }
+
+  #onRobot(line: string): void {
+    const [, from, to, cause = ''] = CHANGE.exec(line) ?? [];
+    if (from === undefined) return;
+    const states = { from: from as SupervisorState, to: to as SupervisorState };
+    this.changes.push({ atNs: this.nowNs(), ...states, cause });
+  }
+
+  nowNs = (): number => monotonicClock.nowNs();
+
+  /** The fault begins now. */
+  mark(): void {
+    this.faultNs = this.nowNs();
+  }
+
+  get state(): SupervisorState | 'gone' {
+    if (this.robot.child.exitCode !== null || this.robot.child.signalCode !== null) return 'gone';
+    return this.changes.at(-1)?.to ?? 'disconnected';
+  }
+
+  async waitFor(state: SupervisorState, timeoutMs = 10_000): Promise<void> {
+    const seen = () => this.state === state;
+    await this.until(seen, timeoutMs, () => `robot is ${this.state}, not ${state}`);
+  }
+
+  async until(holds: () => boolean, timeoutMs: number, complaint: () => string): Promise<void> {
+    const untilMs = performance.now() + timeoutMs;
+    while (!holds()) {
+      if (performance.now() > untilMs || this.robotEnded)
+        throw new Error(`${complaint()}\n${this.#lastWords()}`);
+      await pause(LOOK_MS);
+    }
+  }
+
+  get robotEnded(): boolean {
+    return this.state === 'gone';
+  }
+
+  #lastWords(): string {
+    return this.processes.flatMap(({ said }) => said.slice(-6).map(({ text }) => `  ${text}`)).join('\n');
+  }
+
+  /** As `farhand ask` does. */
+  ask(kind: string, withinMs = 5000): Promise<Answer> {
+    return askOperator(this.rig, kind, withinMs);
+  }
+
+  /** Notes what must hold in this trial and does not. */
+  check(holds: boolean, complaint: string): void {
+    if (!holds) this.complaints.push(complaint);
+  }
+
+  /** The line that `farhand ask hold` shows a person at the operator. */
+  async look(): Promise<Answer> {
+    const answer = await this.ask('hold');
+    this.heard.push({ atNs: this.nowNs(), text: `ask: ${answerText(answer)}` });
+    return answer;
+  }
+
+  /** Everything ends, in the order a person would; files stay until `remove`. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
+
+  async #end(): Promise<void> {
+    this.endNs = this.nowNs();
+    const last = [this.robot, this.sim].filter((process) => process !== null && process !== undefined);
+    await Promise.all(
+      this.processes.filter((process) => !last.includes(process)).map((process) => process.end()),
+    );
+    for (const process of last) await process.end();
+    await this.link?.close();
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+const portKeys = (ports: readonly number[]): string[] => KEYS.map((key, i) => `${key}=${ports[i]}`);
+
+/** Ends early when the bench is interrupted. */
+export const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: interruption });
