@@ -6,7 +6,7 @@ export type SimulatedArm = 'piper' | 'ur3' | 'xarm6' | 'openarm' | 'orca';
 export interface ArmSim {
   process: VerbProcess;
   /** Settings that lead the robot's driver to it; resolves when it is ready. */
-  settings(): Promise<string[]>;
+  settings(timeoutMs?: number, signal?: AbortSignal): Promise<string[]>;
 }
 
 interface Kind {
@@ -38,7 +38,7 @@ const KINDS: Record<SimulatedArm, Kind> = {
   piper: serial('piper', ['--start', '0,69,-63,0,23,0'], ['robot.options.feedbackTimeoutMs=1000']),
   ur3: tcp('ur', UR_PORTS, ['--rtde', '--dashboard', '--script'], ['robot.options.reversePort=0']),
   xarm6: tcp('xarm6', { command: 'command', report: 'report' }, ['--command', '--report', '--normal'], []),
-  openarm: serial('openarm', [], []),
+  openarm: serial('openarm', [], ['robot.options.feedbackTimeoutMs=1000']),
   orca: {
     args: (folder) => [
       ...['sim', 'orca', '--hand', 'v1-right', '--port', path.join(folder, 'tty')],
@@ -47,6 +47,7 @@ const KINDS: Record<SimulatedArm, Kind> = {
     settings: (folder) => [
       `robot.options.port=${path.join(folder, 'tty')}`,
       `robot.options.calibrationFile=${path.join(folder, 'orca.json')}`,
+      'robot.options.feedbackTimeoutMs=1000',
     ],
   },
 };
@@ -55,5 +56,9 @@ const KINDS: Record<SimulatedArm, Kind> = {
 export function startArmSim(name: SimulatedArm, folder: string, onLine: (line: string) => void): ArmSim {
   const kind = KINDS[name];
   const process = new VerbProcess(kind.args(folder), onLine);
-  return { process, settings: async () => kind.settings(folder, await process.waitFor(/ready/)) };
+  return {
+    process,
+    settings: async (timeoutMs, signal) =>
+      kind.settings(folder, await process.waitFor(/ready/, timeoutMs, signal)),
+  };
 }

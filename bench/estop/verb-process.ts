@@ -69,9 +69,14 @@ export class VerbProcess {
     this.said.push({ atNs: monotonicClock.nowNs(), text });
   }
 
-  async waitFor(pattern: RegExp, timeoutMs = 30_000): Promise<string> {
+  get hasEnded(): boolean {
+    return this.child.exitCode !== null || this.child.signalCode !== null;
+  }
+
+  async waitFor(pattern: RegExp, timeoutMs = 30_000, signal?: AbortSignal): Promise<string> {
     const untilMs = performance.now() + timeoutMs;
-    while (performance.now() < untilMs && this.child.exitCode === null) {
+    while (performance.now() < untilMs && !this.hasEnded) {
+      signal?.throwIfAborted();
       const found = this.lines.find((line) => pattern.test(line));
       if (found !== undefined) return found;
       await sleep(10);

@@ -11,13 +11,13 @@ const BEGIN = '<!-- fault matrix: written by `npm run bench -- faults --write-do
 const END = '<!-- end of the fault matrix -->';
 
 /** Puts the table of a whole run between the two marks in docs/SAFETY.md. */
-export function writeDocs(outcomes: readonly Outcome[], env: Environment): void {
+export function writeDocs(outcomes: readonly Outcome[], env: Environment, priority: number): void {
   const file = path.join(packageRoot, DOCS_FILE);
   const text = readFileSync(file, 'utf8');
   const [before, after] = [text.indexOf(BEGIN), text.indexOf(END)];
   if (before < 0 || after < before) throw new Error(`${DOCS_FILE} has lost the marks of the fault matrix`);
   const head = text.slice(0, before + BEGIN.length);
-  writeFileSync(file, `${head}\n\n${tableOf(outcomes, env)}\n\n${text.slice(after)}`);
+  writeFileSync(file, `${head}\n\n${tableOf(outcomes, env, priority)}\n\n${text.slice(after)}`);
 }
 
 /** Names of the faults in the table that stands in the docs. */
@@ -26,14 +26,14 @@ export function documentedFaults(text: string): string[] {
   return [...table.matchAll(/^\| `([\w-]+)`/gm)].map((match) => match[1]!);
 }
 
-function tableOf(outcomes: readonly Outcome[], env: Environment): string {
+function tableOf(outcomes: readonly Outcome[], env: Environment, priority: number): string {
   const rows = outcomes.map((outcome) => {
     const { state, rest, limits, lost, message } = cellsOf(outcome);
     const cells = [`\`${outcome.name}\`: ${outcome.what}`, state, rest, limits, lost, message];
     return `| ${[...cells, resultOf(outcome)].map(cell).join(' | ')} |`;
   });
   return [
-    `Run ${env.startedAt.slice(0, 10)} at commit ${commit()}, ${env.cpu}, ${env.cores} cores, ${env.kernel}, Node ${env.node}.`,
+    `Run ${env.startedAt.slice(0, 10)} at commit ${commit()}, ${env.cpu}, ${env.cores} cores, ${env.kernel}, Node ${env.node}${priority > 0 ? `, control threads at real-time priority ${priority}` : ''}.`,
     '',
     '| fault | states after it | at rest after | velocity / acceleration / jerk of the targets, share of the limits | data lost | message | result |',
     '|---|---|---|---|---|---|---|',

@@ -1,4 +1,4 @@
-import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
+import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { closest } from '../../src/core/suggest.ts';
 import { print } from '../bench.ts';
@@ -8,7 +8,7 @@ import { writeDocs } from './docs.ts';
 import type { Fault } from './fault.ts';
 import { FAULTS } from './rows.ts';
 import { outcomeText } from './text.ts';
-import { type Outcome, tryFault, verdictOf } from './try-fault.ts';
+import { type HowToTry, type Outcome, tryFault, verdictOf } from './try-fault.ts';
 
 export const faultsBench: Verb = {
   name: 'faults',
@@ -22,6 +22,11 @@ recording, and the line that a person sees. About eight minutes in all.`,
   options: {
     only: { type: 'string', value: 'NAME,…', about: 'these faults, or all whose name begins so' },
     keep: { type: 'boolean', about: 'leave the folder of each trial: driver log, traces, recordings' },
+    priority: {
+      type: 'string',
+      value: 'N',
+      about: 'real-time priority of both control threads (default 0: normal scheduling), for a busy machine',
+    },
     list: { type: 'boolean', about: 'name the faults and end' },
     'write-docs': { type: 'boolean', about: 'put the table into docs/SAFETY.md' },
     json: JSON_OPTION,
@@ -38,9 +43,10 @@ recording, and the line that a person sees. About eight minutes in all.`,
       throw new TeleopError('bad-option', '--write-docs needs all faults', { hint: 'Leave --only out.' });
     const env = environment();
     const meter = meterLoad();
-    const outcomes = await tryAll(chosen, given.values['keep'] === true);
+    const priority = numberOption(given, 'priority', 0, 80) ?? 0;
+    const outcomes = await tryAll(chosen, { keep: given.values['keep'] === true, priority });
     const load = meter();
-    if (given.values['write-docs'] === true) writeDocs(outcomes, env);
+    if (given.values['write-docs'] === true) writeDocs(outcomes, env, priority);
     const count = (verdict: string) => outcomes.filter((outcome) => verdictOf(outcome) === verdict).length;
     const counts = `${count('PASS')} passed, ${count('FAIL')} failed, ${count('not run')} not run`;
     const head = `${environmentText(env)}\nLoad      ${loadText(load)}`;
@@ -53,12 +59,12 @@ recording, and the line that a person sees. About eight minutes in all.`,
   },
 };
 
-async function tryAll(faults: readonly Fault[], keep: boolean): Promise<Outcome[]> {
+async function tryAll(faults: readonly Fault[], how: HowToTry): Promise<Outcome[]> {
   const totalS = faults.reduce((sum, { seconds }) => sum + seconds, 0);
   const progress = new Progress(faults.length, totalS);
   const outcomes: Outcome[] = [];
   for (const fault of faults) {
-    const outcome = await progress.during(fault.name, fault.seconds, () => tryFault(fault, keep));
+    const outcome = await progress.during(fault.name, fault.seconds, () => tryFault(fault, how));
     outcomes.push(outcome);
     process.stderr.write(
       `  ${verdictOf(outcome)}${outcome.complaints.map((text) => `; ${text}`).join('')}\n`,

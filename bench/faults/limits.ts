@@ -50,8 +50,12 @@ export function limitShares(targets: readonly Target[], model: RobotModel, perce
     shares.velocity = Math.max(shares.velocity, worst[0]!);
     shares.acceleration = Math.max(shares.acceleration, worst[1]!);
     shares.jerk = Math.max(shares.jerk, worst[2]!);
-    for (const { rad } of path)
-      shares.outsideRad = Math.max(shares.outsideRad, joint.minRad - rad, rad - joint.maxRad);
+    for (const { jointsRad } of targets)
+      shares.outsideRad = Math.max(
+        shares.outsideRad,
+        joint.minRad - jointsRad[i]!,
+        jointsRad[i]! - joint.maxRad,
+      );
   });
   return shares;
 }

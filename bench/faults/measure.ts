@@ -38,7 +38,7 @@ export async function measure(
     restMs: fault.expected.restMs === null ? null : restMs(rig, log),
     shares: limitShares(log.targets, model, rig.rig.robot),
     targets: log.targets.length,
-    lost: await dataLost(folder('traces'), folder('recordings'), operatorEndNs),
+    lost: await dataLost(folder('data/traces'), folder('data/recordings'), operatorEndNs),
     message: messageOf(rig, fault.expected.message),
   };
 }
@@ -55,17 +55,21 @@ function restMs(rig: TrialRig, log: DriverLog): number {
   return (movedNs - faultNs) / 1e6;
 }
 
-/** The first line since the fault that fits, else the first at all. */
+/** The first line since the fault that fits; empty: none does. */
 function messageOf(rig: TrialRig, wanted: RegExp | null): string {
   const lines = [
     ...rig.processes.flatMap((process) =>
       process.said.map(({ atNs, text }) => ({ atNs, text: told(process, text) })),
     ),
     ...rig.heard,
-  ].filter(({ atNs }) => atNs >= rig.faultNs);
+  ].filter(({ atNs, text }) => atNs >= rig.faultNs && !ORDERLY_END.test(text));
   lines.sort((a, b) => a.atNs - b.atNs);
   const fits = (text: string) => wanted?.test(text) ?? false;
-  return lines.find(({ text }) => fits(text))?.text ?? '';
+  // A path of this trial says nothing to a reader.
+  return (lines.find(({ text }) => fits(text))?.text ?? '').replaceAll(rig.folder, '…');
 }
+
+/** Of the end that every trial comes to. */
+const ORDERLY_END = /robot process is ending/;
 
 const told = ({ verb }: VerbProcess, text: string): string => `${verb}: ${text.replace(/^farhand: /, '')}`;

@@ -40,7 +40,20 @@ export interface Change {
 }
 
 const LOOK_MS = 5;
+/** Until the arm is in full motion. */
+const FOLLOW_MS = 1200;
+/** A busy machine takes long to start three processes. */
+const START_MS = 60_000;
 const CHANGE = /^(\w+) → (\w+): (.*)$/;
+const RCTP_PORTS = ['rctp.rightPort', 'rctp.leftPort'];
+/** Ports of inputs that the rigs offer and no trial uses: others may hold the usual ones. */
+const INPUT_PORTS: Partial<Record<TrialArm, string[]>> = {
+  piper: RCTP_PORTS,
+  ur3: RCTP_PORTS,
+  xarm6: RCTP_PORTS,
+  openarm: RCTP_PORTS,
+  orca: ['right', 'left', 'button', 'pause'].map((place) => `openteach.${place}Port`),
+};
 const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
 
 /** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
@@ -69,34 +82,31 @@ export class TrialRig {
   robotPorts: number[] = [];
   #shared: string[] = [];
   #robotArgs: string[] = [];
-  #closing: Promise<void> | null = null;
 
   private constructor(settings: TrialSettings) {
     this.settings = settings;
   }
 
   /** Returns when the arm follows the scripted hand (or is in the state asked for), and has for a moment. */
-  static async start(settings: TrialSettings): Promise<TrialRig> {
+  static async start(settings: TrialSettings, priority = 0): Promise<TrialRig> {
     const rig = new TrialRig(settings);
-    const end = () => void rig.close();
-    interruption.addEventListener('abort', end);
     try {
-      await rig.#start();
+      await rig.#start(priority);
       return rig;
     } catch (error) {
       await rig.close();
+      rig.remove();
       throw error;
-    } finally {
-      interruption.removeEventListener('abort', end);
     }
   }
 
-  async #start(): Promise<void> {
+  async #start(priority: number): Promise<void> {
     const { arm = 'sim', both = [], robot = [] } = this.settings;
-    for (const name of ['state', 'traces', 'flights', 'recordings']) mkdirSync(path.join(this.folder, name));
+    for (const name of ['state', 'flights', 'data/traces', 'data/recordings'])
+      mkdirSync(path.join(this.folder, name), { recursive: true });
     const keyFile = path.join(this.folder, 'trial.key');
     writeKeyFile(keyFile, { name: 'trial', key: createKey(), createdAt: new Date().toISOString() });
-    const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
+    const [command, state, sync, desk, telemetry, ...inputs] = await freeUdpPorts(9);
     this.robotPorts = [command!, state!, sync!];
     const name = arm === 'sim' ? 'demo' : arm;
     this.#shared = [
@@ -106,9 +116,13 @@ export class TrialRig {
       `console.telemetryPort=${telemetry}`,
       'console.port=0',
       'operator.autoArm=true',
+      `robot.realtimePriority=${priority}`,
+      `operator.realtimePriority=${priority}`,
       'operator.input=scripted',
       'operator.inputs.scripted.periodS=4',
-      `record.dir=${path.join(this.folder, 'recordings')}`,
+      ...(INPUT_PORTS[arm] ?? []).map((key, i) => `operator.inputs.${key}=${inputs[i]}`),
+      ...(arm === 'orca' ? ['operator.inputs.openteach.listenHost=127.0.0.1'] : []),
+      `record.dir=${path.join(this.folder, 'data/recordings')}`,
       ...both,
     ];
     this.rig = loadRig(name, this.#shared.slice(1)).config;
@@ -127,9 +141,10 @@ export class TrialRig {
     });
     this.startRobot();
     this.startOperator();
-    await this.robot.waitFor(/^robot ready/);
-    await this.waitFor(this.settings.first ?? 'engaged', 30_000);
-    await pause(1200);
+    await this.ready(this.robot, /^robot ready/);
+    await this.waitFor(this.settings.first ?? 'engaged', START_MS);
+    await pause(FOLLOW_MS);
+    await this.waitFor(this.settings.first ?? 'engaged', 0);
   }
 
   get logFile(): string {
@@ -137,10 +152,11 @@ export class TrialRig {
   }
 
   async #startSim(arm: SimulatedArm): Promise<string[]> {
+    interruption.throwIfAborted();
     const sim = startArmSim(arm, this.folder, (line) => this.#onSim(line));
     this.sim = sim.process;
     this.processes.push(sim.process);
-    return sim.settings();
+    return sim.settings(START_MS, interruption);
   }
 
   #onSim(line: string): void {
@@ -161,7 +177,7 @@ export class TrialRig {
   }
 
   /** One that connects over the same link; with ports of its own it is a second. */
-  startAnotherOperator(more: readonly string[], traces = 'traces'): VerbProcess {
+  startAnotherOperator(more: readonly string[], traces = 'data/traces'): VerbProcess {
     const own = [
       ...portKeys(this.link.ports),
       `trace.dir=${path.join(this.folder, traces)}`,
@@ -182,6 +198,7 @@ export class TrialRig {
     how: (folder: string) => HowToRun = () => ({}),
     onLine: (line: string) => void = () => {},
   ): VerbProcess {
+    interruption.throwIfAborted();
     const { within, env } = how(this.folder);
     const state = { FARHAND_STATE: path.join(this.folder, 'state') };
     const started = new VerbProcess(args, onLine, { ...(within && { within }), env: { ...state, ...env } });
@@ -203,8 +220,13 @@ export class TrialRig {
     this.faultNs = this.nowNs();
   }
 
+  /** The line by which a process says that it is ready. */
+  ready(process: VerbProcess, pattern: RegExp): Promise<string> {
+    return process.waitFor(pattern, START_MS, interruption);
+  }
+
   get state(): SupervisorState | 'gone' {
-    if (this.robot.child.exitCode !== null || this.robot.child.signalCode !== null) return 'gone';
+    if (this.robot.hasEnded) return 'gone';
     return this.changes.at(-1)?.to ?? 'disconnected';
   }
 
@@ -216,14 +238,10 @@ export class TrialRig {
   async until(holds: () => boolean, timeoutMs: number, complaint: () => string): Promise<void> {
     const untilMs = performance.now() + timeoutMs;
     while (!holds()) {
-      if (performance.now() > untilMs || this.robotEnded)
+      if (performance.now() > untilMs || this.robot.hasEnded)
         throw new Error(`${complaint()}\n${this.#lastWords()}`);
       await pause(LOOK_MS);
     }
-  }
-
-  get robotEnded(): boolean {
-    return this.state === 'gone';
   }
 
   #lastWords(): string {
@@ -248,17 +266,11 @@ export class TrialRig {
   }
 
   /** Everything ends, in the order a person would; files stay until `remove`. */
-  close(): Promise<void> {
-    this.#closing ??= this.#end();
-    return this.#closing;
-  }
-
-  async #end(): Promise<void> {
-    this.endNs = this.nowNs();
+  async close(): Promise<void> {
+    this.endNs = Math.min(this.endNs, this.nowNs());
     const last = [this.robot, this.sim].filter((process) => process !== null && process !== undefined);
-    await Promise.all(
-      this.processes.filter((process) => !last.includes(process)).map((process) => process.end()),
-    );
+    const first = this.processes.filter((process) => !last.includes(process));
+    await Promise.all(first.map((process) => process.end()));
     for (const process of last) await process.end();
     await this.link?.close();
   }

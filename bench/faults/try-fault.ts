@@ -14,16 +14,23 @@ export interface Outcome {
   notRun: string;
 }
 
+export interface HowToTry {
+  /** Leave the folder of the trial. */
+  keep: boolean;
+  /** Of both control threads. */
+  priority: number;
+}
+
 export const verdictOf = ({ complaints, notRun }: Outcome): 'PASS' | 'FAIL' | 'not run' =>
   notRun !== '' ? 'not run' : complaints.length === 0 ? 'PASS' : 'FAIL';
 
 /** One trial, from starting its processes to ending them. */
-export async function tryFault(fault: Fault, keep: boolean): Promise<Outcome> {
+export async function tryFault(fault: Fault, how: HowToTry): Promise<Outcome> {
   const { name, what } = fault;
   const outcome: Outcome = { name, what, measured: null, complaints: [], notRun: fault.obstacle?.() ?? '' };
   if (outcome.notRun !== '') return outcome;
   try {
-    await measureFault(fault, outcome, keep);
+    await measureFault(fault, outcome, how);
   } catch (error) {
     if (interruption.aborted) throw error;
     outcome.complaints.push((error as Error).message);
@@ -31,10 +38,8 @@ export async function tryFault(fault: Fault, keep: boolean): Promise<Outcome> {
   return outcome;
 }
 
-async function measureFault(fault: Fault, outcome: Outcome, keep: boolean): Promise<void> {
-  const rig = await TrialRig.start(fault.settings ?? {});
-  const end = () => void rig.close();
-  interruption.addEventListener('abort', end);
+async function measureFault(fault: Fault, outcome: Outcome, { keep, priority }: HowToTry): Promise<void> {
+  const rig = await startTrial(fault, priority);
   try {
     await fault.run(rig);
     const endState = rig.state;
@@ -43,9 +48,21 @@ async function measureFault(fault: Fault, outcome: Outcome, keep: boolean): Prom
     outcome.measured = await measure(fault, rig, endState, Math.min(exitedNs, rig.endNs));
     outcome.complaints = [...complaintsAbout(fault, outcome.measured), ...rig.complaints];
   } finally {
-    interruption.removeEventListener('abort', end);
     await rig.close();
     if (keep) console.error(`  kept in ${rig.folder}`);
     else rig.remove();
   }
 }
+
+/** A busy machine may hold or stop an arm before its fault: then the trial is set up again. */
+async function startTrial(fault: Fault, priority: number): Promise<TrialRig> {
+  for (let left = TRIES; ; left--) {
+    try {
+      return await TrialRig.start(fault.settings ?? {}, priority);
+    } catch (error) {
+      if (left <= 1 || interruption.aborted) throw error;
+    }
+  }
+}
+
+const TRIES = 3;

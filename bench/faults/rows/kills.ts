@@ -1,11 +1,12 @@
 import { CALM } from '../calm.ts';
+import { DrivingPage } from '../driving-page.ts';
 import { type Fault, HOLD_REST_MS } from '../fault.ts';
-import { pause, type TrialRig } from '../trial-rig.ts';
+import { pause } from '../trial-rig.ts';
 
-const kill = (process: 'operator' | 'robot' | 'sim') => (rig: TrialRig) => {
-  rig[process]!.child.kill('SIGKILL');
-  rig.mark();
-};
+/** The writer keeps a line back until its command's motion is seen; what is not written dies with its process. */
+const UNWRITTEN_MS = 3000;
+/** docs/inputs: a page that is silent for 200 ms is gone. */
+const PAGE_SILENCE_MS = 200;
 
 export const KILLS: readonly Fault[] = [
   {
@@ -17,28 +18,54 @@ export const KILLS: readonly Fault[] = [
       ends: ['stopped'],
       restMs: HOLD_REST_MS,
       message: /^robot: hold → stopped: operator silent/,
-      // The writer keeps a line back until its command's motion is seen (docs/recording.md).
-      lostMs: 3000,
+      lostMs: UNWRITTEN_MS,
     },
     async run(rig) {
-      kill('operator')(rig);
+      rig.operator.child.kill('SIGKILL');
+      rig.mark();
       await pause(2000);
     },
   },
+  ...(['ur3', 'piper'] as const).map(
+    (arm): Fault => ({
+      name: `kill-robot-${arm}`,
+      what: `robot killed (\`kill -9\`), ${arm === 'ur3' ? 'UR3: its control program sees the silence' : 'Piper: keeps its last target'}`,
+      seconds: 11,
+      settings: { arm, ...CALM },
+      expected: { ends: ['gone'], restMs: 1000, message: /^ask: robot disconnected/ },
+      async run(rig) {
+        rig.robot.child.kill('SIGKILL');
+        rig.mark();
+        await pause(2000);
+        await rig.look();
+      },
+    }),
+  ),
   {
-    name: 'kill-robot-ur3',
-    what: 'robot killed (`kill -9`), UR3: its control program sees the silence',
-    seconds: 12,
-    settings: { arm: 'ur3', ...CALM },
+    name: 'kill-console',
+    what: 'console killed (`kill -9`) while its page drives',
+    seconds: 10,
+    settings: { operator: ['operator.input=page'], first: 'armed' },
     expected: {
-      ends: ['gone'],
-      restMs: 1000,
-      message: /^ask: robot disconnected/,
+      through: ['hold'],
+      ends: ['hold'],
+      restMs: PAGE_SILENCE_MS + HOLD_REST_MS,
+      message: /^robot: engaged → hold/,
     },
     async run(rig) {
-      kill('robot')(rig);
-      await pause(2000);
-      await rig.look();
+      const server = rig.startConsole();
+      const page = await DrivingPage.open(
+        (await rig.ready(server, /console: http/)).slice('console: '.length),
+      );
+      try {
+        await rig.waitFor('engaged');
+        await pause(1500);
+        server.child.kill('SIGKILL');
+        rig.mark();
+        await pause(1500);
+      } finally {
+        page.close();
+      }
     },
   },
 ];
