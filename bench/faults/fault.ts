@@ -15,6 +15,11 @@ export interface Expected {
   lostMs?: number;
 }
 
+export interface Allowed {
+  /** The wall clock of this machine may be set. */
+  stepClock: boolean;
+}
+
 export interface Fault {
   name: string;
   /** As the table shows it. */
@@ -24,7 +29,7 @@ export interface Fault {
   settings?: TrialSettings;
   expected: Expected;
   /** Why it cannot be tried here; null: it can. */
-  obstacle?: () => string | null;
+  obstacle?: (allowed: Allowed) => string | null;
   /** Causes it and waits for what follows. */
   run(rig: TrialRig): Promise<void>;
 }

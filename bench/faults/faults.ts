@@ -12,7 +12,7 @@ import { type HowToTry, type Outcome, tryFault, verdictOf } from './try-fault.ts
 
 export const faultsBench: Verb = {
   name: 'faults',
-  usage: '[--only NAME[,NAME…]] [--list] [--keep] [--write-docs] [--json]',
+  usage: '[--only NAME,…] [--list] [--priority N] [--step-clock] [--keep] [--write-docs] [--json]',
   about:
     'Every fault of docs/SAFETY.md, caused in real processes. Exits 1 when one does not end as promised.',
   details: `Each trial starts a robot, an operator and where needed a simulated arm, a console and an emulated link, waits
@@ -21,6 +21,7 @@ acceleration and jerk of every target that the driver got (as a share of the lim
 recording, and the line that a person sees. About eight minutes in all.`,
   options: {
     only: { type: 'string', value: 'NAME,…', about: 'these faults, or all whose name begins so' },
+    'step-clock': { type: 'boolean', about: 'allow the fault that sets the wall clock of this machine' },
     keep: { type: 'boolean', about: 'leave the folder of each trial: driver log, traces, recordings' },
     priority: {
       type: 'string',
@@ -44,7 +45,11 @@ recording, and the line that a person sees. About eight minutes in all.`,
     const env = environment();
     const meter = meterLoad();
     const priority = numberOption(given, 'priority', 0, 80) ?? 0;
-    const outcomes = await tryAll(chosen, { keep: given.values['keep'] === true, priority });
+    const outcomes = await tryAll(chosen, {
+      keep: given.values['keep'] === true,
+      stepClock: given.values['step-clock'] === true,
+      priority,
+    });
     const load = meter();
     if (given.values['write-docs'] === true) writeDocs(outcomes, env, priority);
     const count = (verdict: string) => outcomes.filter((outcome) => verdictOf(outcome) === verdict).length;

@@ -17,16 +17,16 @@ export interface Shares {
   outsideRad: number;
 }
 
-export interface LimitPercents {
+export interface LimitSettings {
   speedPercent: number;
   accelerationPercent: number;
   jerkPercent: number;
+  /** A powered robot whose loop stands still for longer is stopped; a longer gap gives no licence to leap. */
+  feedbackTimeoutMs: number;
 }
 
 /** A target nearer than this to where it should be is there: far below any encoder's step. */
 const EXACT_RAD = 2e-7;
-/** After a gap the target makes up for at most this long (docs/SAFETY.md); a longer one gives no licence to leap. */
-const MAX_GAP_S = 0.05;
 /** Spacing of the made-up samples before a target that sets out from rest. */
 const REST_S = 0.005;
 const APART_S = 10;
@@ -37,15 +37,15 @@ const SAME_S = 1e-6;
  * Derivatives of the targets by divided differences over their own instants, which for a motion inside its limits never
  * exceed them, however irregular the instants are. Shares no code with the supervisor.
  */
-export function limitShares(targets: readonly Target[], model: RobotModel, percents: LimitPercents): Shares {
+export function limitShares(targets: readonly Target[], model: RobotModel, settings: LimitSettings): Shares {
   const shares: Shares = { velocity: 0, acceleration: 0, jerk: 0, outsideRad: 0 };
   model.joints.forEach((joint, i) => {
     const limits = [
-      (joint.maxVelocityRadS * percents.speedPercent) / 100,
-      (joint.maxAccelerationRadS2 * percents.accelerationPercent) / 100,
-      (joint.maxJerkRadS3 * percents.jerkPercent) / 100,
+      (joint.maxVelocityRadS * settings.speedPercent) / 100,
+      (joint.maxAccelerationRadS2 * settings.accelerationPercent) / 100,
+      (joint.maxJerkRadS3 * settings.jerkPercent) / 100,
     ];
-    const path = pathOf(targets, i);
+    const path = pathOf(targets, i, settings.feedbackTimeoutMs / 1000);
     const worst = [1, 2, 3].map((order) => worstOf(path, order) / limits[order - 1]!);
     shares.velocity = Math.max(shares.velocity, worst[0]!);
     shares.acceleration = Math.max(shares.acceleration, worst[1]!);
@@ -66,7 +66,7 @@ interface Sample {
 }
 
 /** One joint's targets on a time that runs through gaps no longer than allowed. */
-function pathOf(targets: readonly Target[], joint: number): Sample[] {
+function pathOf(targets: readonly Target[], joint: number, maxGapS: number): Sample[] {
   const path: Sample[] = [];
   let s = 0;
   let lastNs = Number.NaN;
@@ -77,7 +77,7 @@ function pathOf(targets: readonly Target[], joint: number): Sample[] {
       s += APART_S;
       for (let n = 3; n > 0; n--) path.push({ s: s - n * REST_S, rad });
     } else if (atNs === lastNs && Math.abs(path.at(-1)!.rad - jointsRad[joint]!) <= EXACT_RAD) continue;
-    else s += Math.min(MAX_GAP_S, Math.max(SAME_S, (atNs - lastNs) / 1e9));
+    else s += Math.min(maxGapS, Math.max(SAME_S, (atNs - lastNs) / 1e9));
     lastNs = atNs;
     path.push({ s, rad: jointsRad[joint]! });
   }

@@ -1,5 +1,6 @@
 import type { Fault } from './fault.ts';
 import { ARM_KILLS } from './rows/arms.ts';
+import { CLOCK } from './rows/clock.ts';
 import { FEEDBACK } from './rows/feedback.ts';
 import { HOSTILE } from './rows/hostile.ts';
 import { KILLS } from './rows/kills.ts';
@@ -17,5 +18,6 @@ export const FAULTS: readonly Fault[] = [
   ...HOSTILE,
   ...FEEDBACK,
   ...SYSTEM,
+  ...CLOCK,
   ...OPERATORS,
 ];

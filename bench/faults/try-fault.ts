@@ -1,5 +1,5 @@
 import { interruption } from '../interrupt.ts';
-import type { Fault } from './fault.ts';
+import type { Allowed, Fault } from './fault.ts';
 import { complaintsAbout } from './judge.ts';
 import { type Measured, measure } from './measure.ts';
 import { TrialRig } from './trial-rig.ts';
@@ -14,7 +14,7 @@ export interface Outcome {
   notRun: string;
 }
 
-export interface HowToTry {
+export interface HowToTry extends Allowed {
   /** Leave the folder of the trial. */
   keep: boolean;
   /** Of both control threads. */
@@ -27,7 +27,13 @@ export const verdictOf = ({ complaints, notRun }: Outcome): 'PASS' | 'FAIL' | 'n
 /** One trial, from starting its processes to ending them. */
 export async function tryFault(fault: Fault, how: HowToTry): Promise<Outcome> {
   const { name, what } = fault;
-  const outcome: Outcome = { name, what, measured: null, complaints: [], notRun: fault.obstacle?.() ?? '' };
+  const outcome: Outcome = {
+    name,
+    what,
+    measured: null,
+    complaints: [],
+    notRun: fault.obstacle?.(how) ?? '',
+  };
   if (outcome.notRun !== '') return outcome;
   try {
     await measureFault(fault, outcome, how);
