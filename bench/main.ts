@@ -11,6 +11,7 @@ import { damiaoBench } from './damiao/damiao.ts';
 import { dynamixelBench } from './dynamixel/dynamixel.ts';
 import { estopBench } from './estop/estop.ts';
 import { exportBench } from './export/export.ts';
+import { faultsBench } from './faults/faults.ts';
 import { fleetBench } from './fleet/fleet.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
@@ -47,6 +48,7 @@ const BENCHES: readonly Verb[] = [
   recordBench,
   retargetBench,
   estopBench,
+  faultsBench,
   camerasBench,
   exportBench,
   reportBench,

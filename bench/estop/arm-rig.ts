@@ -8,6 +8,7 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { SupervisorState } from '../../src/core/messages.ts';
+import { startArmSim } from './arm-sims.ts';
 import { VerbProcess } from './verb-process.ts';
 
 export type ArmName = 'piper' | 'ur3' | 'xarm6';
@@ -81,27 +82,9 @@ export class ArmRig {
 
   /** Starts the simulator; returns the settings that lead the driver to it. */
   async #startSim(): Promise<string[]> {
-    const take = (line: string) => this.#onSim(line);
-    if (this.#name === 'piper') {
-      const link = path.join(this.#folder, 'slcan');
-      // Home of the model: folded up, as it is parked, it can go nowhere.
-      this.sim = new VerbProcess(
-        ['sim', 'piper', '--slcan', link, '--start', '0,69,-63,0,23,0', '--json'],
-        take,
-      );
-      await this.sim.waitFor(/ready/);
-      return [`robot.options.bus=slcan:${link}`, 'robot.options.feedbackTimeoutMs=1000'];
-    }
-    const isUr = this.#name === 'ur3';
-    const ports = isUr ? ['--rtde', '--dashboard', '--script'] : ['--command', '--report', '--normal'];
-    const free = ports.flatMap((port) => [port, '0']);
-    this.sim = new VerbProcess(['sim', isUr ? 'ur' : 'xarm6', ...free, '--json'], take);
-    const ready = await this.sim.waitFor(/ready/);
-    const port = (word: string) => new RegExp(`${word} (\\d+)`).exec(ready)?.[1];
-    const named = isUr ? { rtde: 'rtde', dashboard: 'dashboard', script: 'script' } : XARM_PORTS;
-    const settings = Object.entries(named).map(([word, key]) => `robot.options.${key}Port=${port(word)}`);
-    if (isUr) settings.push('robot.options.reversePort=0');
-    return ['robot.options.host=127.0.0.1', ...settings];
+    const { process, settings } = startArmSim(this.#name, this.#folder, (line) => this.#onSim(line));
+    this.sim = process;
+    return settings();
   }
 
   #onSim(line: string): void {
@@ -181,5 +164,3 @@ export class ArmRig {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }
-
-const XARM_PORTS = { command: 'command', report: 'report' };

@@ -29,6 +29,8 @@ export class UrController {
   safetyMode: number = SAFETY.normal;
   remoteControl = true;
   toolOutputs = 0;
+  /** What the joints' encoders read; null: where the joints are. */
+  encodersRad: readonly number[] | null = null;
   /** Told why the arm was brought to rest. */
   onStop: (why: string) => void = () => {};
   nowS = 0;

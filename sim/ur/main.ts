@@ -11,7 +11,7 @@ import { scriptServer } from './script-server.ts';
 export const about =
   'a UR3 controller, CB3 or e-Series: RTDE, dashboard, and the control program of driver "ur"';
 export const details = `Lines on standard input cause something: estop, system-estop, safeguard, release, protective,
-local, remote (control), silence, speak, cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
+local, remote (control), silence, speak, nan, freeze, sense (encoders), cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
@@ -88,6 +88,15 @@ function actions(
     },
     speak: () => {
       rtde.silent = false;
+    },
+    nan: () => {
+      controller.encodersRad = controller.arm.positionsRad.map(() => Number.NaN);
+    },
+    freeze: () => {
+      controller.encodersRad = [...controller.arm.positionsRad];
+    },
+    sense: () => {
+      controller.encodersRad = null;
     },
     cut: () => {
       for (const listener of listeners) listener.cut();

@@ -99,6 +99,7 @@ export function outputValue(
     case 'timestamp':
       return controller.nowS;
     case 'actual_q':
+      return controller.encodersRad ?? arm.positionsRad;
     case 'target_q':
       return arm.positionsRad;
     case 'actual_qd':

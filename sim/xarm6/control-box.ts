@@ -29,6 +29,8 @@ export class ControlBox {
   warningCode = 0;
   motorsOn = false;
   commands = 0;
+  /** What the joints' encoders read; null: where the joints are. */
+  encodersRad: readonly number[] | null = null;
   /** Told why the arm was brought to rest. */
   onStop: (why: string) => void = () => {};
   #running = false;

@@ -7,8 +7,8 @@ import { ControlBox, ERROR, STEP_S } from './control-box.ts';
 import { normalReport, ReportServer, realReport } from './report.ts';
 
 export const about = 'an xArm6 control box: commands in servo mode, reports';
-export const details = `Lines on standard input cause something: estop, release, collision, warning, silence, speak, cut
-(all connections). SIGUSR1 presses the e-stop.`;
+export const details = `Lines on standard input cause something: estop, release, collision, warning, silence, speak, nan,
+freeze, sense (encoders), cut (all connections). SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
@@ -78,6 +78,15 @@ function actions(
     },
     speak: () => {
       real.silent = false;
+    },
+    nan: () => {
+      box.encodersRad = box.positionsRad.map(() => Number.NaN);
+    },
+    freeze: () => {
+      box.encodersRad = [...box.positionsRad];
+    },
+    sense: () => {
+      box.encodersRad = null;
     },
     cut: () => {
       for (const listener of listeners) listener.cut();

@@ -21,7 +21,7 @@ export function tcpPose(box: ControlBox): number[] {
 function common(box: ControlBox, bytes: Buffer): void {
   bytes.writeUInt32BE(bytes.length, 0);
   bytes[4] = (box.mode << 4) | box.state;
-  box.positionsRad.forEach((rad, i) => {
+  (box.encodersRad ?? box.positionsRad).forEach((rad, i) => {
     bytes.writeFloatLE(rad, 7 + 4 * i);
   });
   tcpPose(box).forEach((value, i) => {

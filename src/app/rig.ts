@@ -112,6 +112,12 @@ export const rigSchema = z.strictObject({
     .strictObject({
       driver: z.string().default('sim').describe('driver: a file in src/robot/drivers/'),
       options: options.default({}).describe('settings of the driver'),
+      driverLog: z
+        .string()
+        .default('')
+        .describe(
+          'file that gets every call of the driver, for trials (`npm run bench -- faults`); empty: none',
+        ),
       controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
       stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
       playout: z

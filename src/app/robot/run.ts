@@ -10,6 +10,7 @@ import type { Reactor } from '../../wire/reactor.ts';
 import { RobotTunnel } from '../../wire/secure/robot-tunnel.ts';
 import { GuardedHandler } from '../guarded-handler.ts';
 import { type ControlStart, estopFlag, leaseOverFlag, windDownFlag } from '../shared.ts';
+import { LoggedDriver } from './driver-log.ts';
 import { RobotLoop } from './loop.ts';
 import { openDriver } from './open-driver.ts';
 import { rigPolicy } from './playout.ts';
@@ -26,7 +27,15 @@ export async function runRobot(
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
   const policy = rigPolicy(rig);
-  const { driver, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, counters);
+  const { driver: opened, close } = await openDriver(
+    rig.robot.driver,
+    rig.robot.options,
+    model,
+    clock,
+    counters,
+  );
+  const { driverLog } = rig.robot;
+  const driver = driverLog === '' ? opened : new LoggedDriver(opened, driverLog, model.joints.length);
   try {
     const keys = rig.link.transport === 'zmq' ? [] : start.keys;
     const tunnel =

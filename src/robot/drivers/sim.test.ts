@@ -97,4 +97,23 @@ describe('simulated arm', () => {
     assert.ok(Math.abs(deviation - 0.001) < 0.0001, `${deviation}`);
     assert.ok((await series({})).every((x) => x === 0));
   });
+
+  it('reads NaN, or the last pose with its old stamp or with fresh ones, once its feedback fails', async () => {
+    const seen = async (feedbackFault: string) => {
+      const driver = await open({ feedbackFault, feedbackFaultAfterS: 1 });
+      const reading = emptyReading(2);
+      driver.enable(0);
+      driver.write(0, Float64Array.of(1, 1), 0);
+      driver.read(999 * MS, reading);
+      const last = [...reading.positionsRad];
+      driver.read(1500 * MS, reading);
+      return { last, positions: [...reading.positionsRad], atMs: reading.robotNs / MS };
+    };
+    const nan = await seen('nan');
+    assert.deepEqual([nan.positions, nan.atMs], [[Number.NaN, Number.NaN], 1500]);
+    const frozen = await seen('frozen');
+    assert.deepEqual([frozen.positions, frozen.atMs], [frozen.last, 1000]);
+    const stuck = await seen('stuck');
+    assert.deepEqual([stuck.positions, stuck.atMs], [stuck.last, 1500]);
+  });
 });

@@ -8,6 +8,16 @@ const config = z.strictObject({
   encoderNoiseRad: z.number().min(0).max(0.01).default(0).describe('standard deviation of the encoder noise'),
   gripperSpeedPerS: z.number().min(0.1).max(20).default(4).describe('gripper strokes per second'),
   seed: z.int().min(1).default(1).describe('seed of the encoder noise'),
+  feedbackFault: z
+    .enum(['none', 'nan', 'frozen', 'stuck'])
+    .default('none')
+    .describe('what becomes of readings: nan; frozen: the last one with its stamp; stuck: with fresh stamps'),
+  feedbackFaultAfterS: z
+    .number()
+    .min(0)
+    .max(3600)
+    .default(0)
+    .describe('seconds from the first powering to that fault'),
 });
 type Config = z.infer<typeof config>;
 
@@ -23,9 +33,12 @@ class SimDriver implements Driver {
   readonly #positions: Float64Array;
   readonly #velocities: Float64Array;
   readonly #targets: Float64Array;
+  readonly #lastRead: Float64Array;
   #gripper = 0;
   #gripperTarget = 0;
   #enabled = false;
+  /** When feedback goes wrong; set at the first powering. */
+  #faultNs = Number.POSITIVE_INFINITY;
   #disposed = false;
   #atNs: number;
   #noise: number;
@@ -36,6 +49,7 @@ class SimDriver implements Driver {
     this.#atNs = nowNs;
     this.#positions = Float64Array.from(model.homeRad);
     this.#targets = this.#positions.slice();
+    this.#lastRead = this.#positions.slice();
     this.#velocities = new Float64Array(model.joints.length);
     this.#noise = config.seed;
   }
@@ -45,17 +59,31 @@ class SimDriver implements Driver {
     this.#advance(nowNs);
     if (!this.#enabled) this.#targets.set(this.#positions);
     this.#enabled = true;
+    if (this.#config.feedbackFault !== 'none')
+      this.#faultNs = Math.min(this.#faultNs, nowNs + this.#config.feedbackFaultAfterS * 1e9);
     return 'ok';
   }
 
   read(nowNs: number, out: JointReading): TickStatus {
     if (this.#disposed) return 'fault';
     this.#advance(nowNs);
+    if (nowNs >= this.#faultNs) return this.#readWrong(nowNs, out);
     out.robotNs = nowNs;
     out.velocitiesRadS.set(this.#velocities);
     out.gripper = this.#gripper;
     for (let i = 0; i < this.#positions.length; i++)
       out.positionsRad[i] = this.#positions[i]! + this.#encoderNoise();
+    this.#lastRead.set(out.positionsRad);
+    return 'ok';
+  }
+
+  #readWrong(nowNs: number, out: JointReading): TickStatus {
+    const { feedbackFault } = this.#config;
+    out.robotNs = feedbackFault === 'frozen' ? this.#faultNs : nowNs;
+    out.velocitiesRadS.fill(0);
+    out.gripper = this.#gripper;
+    if (feedbackFault === 'nan') out.positionsRad.fill(Number.NaN);
+    else out.positionsRad.set(this.#lastRead);
     return 'ok';
   }
 

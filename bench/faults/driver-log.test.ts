@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { LoggedDriver } from '../../src/app/robot/driver-log.ts';
+import type { TickStatus } from '../../src/core/messages.ts';
+import { type Driver, emptyReading } from '../../src/robot/driver.ts';
+import { readDriverLog } from './driver-log.ts';
+
+/** Poisons what it was handed as soon as the call is over. */
+class HostileDriver implements Driver {
+  fault = '';
+  status: TickStatus = 'ok';
+  enable(): TickStatus {
+    return this.status;
+  }
+  read(nowNs: number, out: { robotNs: number; positionsRad: Float64Array }): TickStatus {
+    out.robotNs = nowNs;
+    out.positionsRad.fill(nowNs);
+    return this.status;
+  }
+  write(): TickStatus {
+    return this.status;
+  }
+  stop(): void {}
+  dispose(): void {}
+}
+
+describe('log of a driver', () => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-log-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('has every target with its instant, and the pose in which the joints were powered', () => {
+    const file = path.join(folder, 'a.log');
+    const inner = new HostileDriver();
+    const driver = new LoggedDriver(inner, file, 2);
+    const target = Float64Array.of(0.5, -0.5);
+    driver.read(1, emptyReading(2));
+    driver.enable(2);
+    driver.read(3, emptyReading(2));
+    assert.equal(driver.write(4, target, 0), 'ok');
+    target.fill(9);
+    driver.write(5, target, 0);
+    driver.stop(6);
+    const { targets, readings, stopsNs } = readDriverLog(file, 2);
+    assert.deepEqual(
+      targets.map(({ atNs, jointsRad, fromRad }) => [atNs, [...jointsRad], fromRad && [...fromRad]]),
+      [
+        [4, [0.5, -0.5], [3, 3]],
+        [5, [9, 9], null],
+      ],
+    );
+    assert.deepEqual(
+      readings.map(({ atNs }) => atNs),
+      [1, 3],
+    );
+    assert.deepEqual(stopsNs, [6]);
+  });
+
+  it('passes on what the driver answers, and its fault', () => {
+    const inner = new HostileDriver();
+    const driver = new LoggedDriver(inner, path.join(folder, 'b.log'), 2);
+    inner.status = 'fault';
+    inner.fault = 'torn off';
+    assert.deepEqual(
+      [
+        driver.enable(1),
+        driver.read(1, emptyReading(2)),
+        driver.write(1, new Float64Array(2), 0),
+        driver.fault,
+      ],
+      ['fault', 'fault', 'fault', 'torn off'],
+    );
+    assert.deepEqual(
+      readDriverLog(path.join(folder, 'b.log'), 2).readings,
+      [],
+      'a reading that failed is none',
+    );
+  });
+});

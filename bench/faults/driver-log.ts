@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { DRIVER_CALLS, LOG_HEAD } from '../../src/app/robot/driver-log.ts';
+import type { Target } from './limits.ts';
+
+export interface Pose {
+  atNs: number;
+  jointsRad: Float64Array;
+}
+
+/** What a robot's driver was told and what it read. */
+export interface DriverLog {
+  targets: Target[];
+  readings: Pose[];
+  stopsNs: number[];
+}
+
+/** Reads a log of `robot.driverLog`; one that ends inside a record is read up to there. */
+export function readDriverLog(file: string, joints: number): DriverLog {
+  const bytes = readFileSync(file);
+  const size = 8 * (LOG_HEAD + joints);
+  const log: DriverLog = { targets: [], readings: [], stopsNs: [] };
+  let isNew = false;
+  for (let at = 0; at + size <= bytes.length; at += size) {
+    const number = (i: number) => bytes.readDoubleLE(at + 8 * i);
+    const call = DRIVER_CALLS[number(0)];
+    const atNs = number(2);
+    const jointsRad = Float64Array.from({ length: joints }, (_, i) => number(LOG_HEAD + i));
+    if (call === 'read' && jointsRad.every(Number.isFinite)) log.readings.push({ atNs, jointsRad });
+    else if (call === 'stop') log.stopsNs.push(atNs);
+    else if (call === 'enable') isNew = true;
+    else if (call === 'write') {
+      const fromRad = isNew ? (log.readings.at(-1)?.jointsRad ?? null) : null;
+      log.targets.push({ atNs, jointsRad, fromRad });
+      isNew = false;
+    }
+  }
+  return log;
+}
+
+/** Slower than this is rest: an encoder step, not a motion. */
+const REST_RAD_S = 0.005;
+const OVER_NS = 20e6;
+
+/** When the joints last moved within [fromNs, toNs]; `fromNs` when they did not. Speeds are means over 20 ms, so this may be late by that. */
+export function lastMotionNs(poses: readonly Pose[], fromNs: number, toNs: number): number {
+  let lastNs = fromNs;
+  let before = 0;
+  for (let i = 1; i < poses.length; i++) {
+    const { atNs, jointsRad } = poses[i]!;
+    while (poses[before + 1]!.atNs <= atNs - OVER_NS) before++;
+    const from = poses[before]!;
+    if (atNs <= fromNs || atNs > toNs || atNs === from.atNs) continue;
+    const s = (atNs - from.atNs) / 1e9;
+    if (jointsRad.some((rad, j) => Math.abs(rad - from.jointsRad[j]!) > REST_RAD_S * s)) lastNs = atNs;
+  }
+  return lastNs;
+}

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { loadModel } from '../../src/app/robot-models.ts';
+import type { VerbProcess } from '../estop/verb-process.ts';
+import { type DataLost, dataLost } from './data-lost.ts';
+import { type DriverLog, lastMotionNs, readDriverLog } from './driver-log.ts';
+import type { Fault } from './fault.ts';
+import { limitShares, type Shares } from './limits.ts';
+import type { TrialRig } from './trial-rig.ts';
+
+export interface Measured {
+  /** States after the fault, in order; the one before where there was none. */
+  states: string[];
+  end: string;
+  restMs: number | null;
+  shares: Shares;
+  targets: number;
+  lost: DataLost;
+  message: string;
+}
+
+/** What came of a fault, from the driver's log, the processes' lines and their files. The trial has ended. */
+export async function measure(
+  fault: Fault,
+  rig: TrialRig,
+  end: string,
+  operatorEndNs: number,
+): Promise<Measured> {
+  const model = loadModel(rig.rig.model);
+  const log = existsSync(rig.logFile)
+    ? readDriverLog(rig.logFile, model.joints.length)
+    : { targets: [], readings: [], stopsNs: [] };
+  const after = rig.changes.filter(({ atNs }) => atNs >= rig.faultNs && atNs <= rig.endNs);
+  const folder = (name: string) => path.join(rig.folder, name);
+  return {
+    states: after.map(({ to }) => to),
+    end,
+    restMs: fault.expected.restMs === null ? null : restMs(rig, log),
+    shares: limitShares(log.targets, model, rig.rig.robot),
+    targets: log.targets.length,
+    lost: await dataLost(folder('data/traces'), folder('data/recordings'), operatorEndNs),
+    message: messageOf(rig, fault.expected.message),
+  };
+}
+
+/** From the fault to the last motion of joints or targets before the arm is led again. */
+function restMs(rig: TrialRig, log: DriverLog): number {
+  const { faultNs } = rig;
+  const next = rig.changes.find(
+    ({ atNs, from, to }) => atNs > faultNs && from !== 'engaged' && to === 'engaged',
+  );
+  const toNs = Math.min(next?.atNs ?? Number.POSITIVE_INFINITY, rig.endNs);
+  const joints = rig.arm.length > 0 ? rig.arm : log.readings;
+  const movedNs = Math.max(lastMotionNs(joints, faultNs, toNs), lastMotionNs(log.targets, faultNs, toNs));
+  return (movedNs - faultNs) / 1e6;
+}
+
+/** The first line since the fault that fits; empty: none does. */
+function messageOf(rig: TrialRig, wanted: RegExp | null): string {
+  const lines = [
+    ...rig.processes.flatMap((process) =>
+      process.said.map(({ atNs, text }) => ({ atNs, text: told(process, text) })),
+    ),
+    ...rig.heard,
+  ].filter(({ atNs, text }) => atNs >= rig.faultNs && !ORDERLY_END.test(text));
+  lines.sort((a, b) => a.atNs - b.atNs);
+  const fits = (text: string) => wanted?.test(text) ?? false;
+  // A path of this trial says nothing to a reader.
+  return (lines.find(({ text }) => fits(text))?.text ?? '').replaceAll(rig.folder, '…');
+}
+
+/** Of the end that every trial comes to. */
+const ORDERLY_END = /robot process is ending/;
+
+const told = ({ verb }: VerbProcess, text: string): string => `${verb}: ${text.replace(/^farhand: /, '')}`;

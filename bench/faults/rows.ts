@@ -1,0 +1,23 @@
+import type { Fault } from './fault.ts';
+import { ARM_KILLS } from './rows/arms.ts';
+import { CLOCK } from './rows/clock.ts';
+import { FEEDBACK } from './rows/feedback.ts';
+import { HOSTILE } from './rows/hostile.ts';
+import { KILLS } from './rows/kills.ts';
+import { NETWORK } from './rows/network.ts';
+import { OPERATORS } from './rows/operators.ts';
+import { PAUSE_ROWS } from './rows/pauses.ts';
+import { SYSTEM } from './rows/system.ts';
+
+/** Every fault of the matrix, in the order it is tried and shown. */
+export const FAULTS: readonly Fault[] = [
+  ...KILLS,
+  ...ARM_KILLS,
+  ...PAUSE_ROWS,
+  ...NETWORK,
+  ...HOSTILE,
+  ...FEEDBACK,
+  ...SYSTEM,
+  ...CLOCK,
+  ...OPERATORS,
+];

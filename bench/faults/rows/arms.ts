@@ -1,0 +1,30 @@
+import { CALM } from '../calm.ts';
+import type { Fault } from '../fault.ts';
+import { pause, type TrialArm } from '../trial-rig.ts';
+
+const ARMS: Partial<Record<TrialArm, string>> = {
+  piper: 'Piper',
+  ur3: 'UR3',
+  xarm6: 'xArm6',
+  orca: 'ORCA hand',
+  openarm: 'OpenArm',
+};
+
+/** Nothing of the arm is left to be seen: rest is that of its targets. */
+export const ARM_KILLS: readonly Fault[] = Object.entries(ARMS).map(([arm, title]) => ({
+  name: `kill-arm-${arm}`,
+  what: `${title}: its simulator killed (\`kill -9\`)`,
+  seconds: 11,
+  settings: { arm: arm as TrialArm, ...CALM },
+  expected: {
+    through: ['stopped'],
+    ends: ['stopped'],
+    restMs: 1300,
+    message: /^robot: \w+ → stopped: ./,
+  },
+  async run(rig) {
+    rig.sim!.child.kill('SIGKILL');
+    rig.mark();
+    await pause(2500);
+  },
+}));

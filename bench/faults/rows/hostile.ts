@@ -1,0 +1,134 @@
+import { execFile } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { fileURLToPath } from 'node:url';
+import type { LinkEntry } from '../../../src/app/link-worker.ts';
+import type { FloodOrder } from '../../flood/sender.ts';
+import { interruption } from '../../interrupt.ts';
+import { type Fault, HOLD_REST_MS } from '../fault.ts';
+import { pause, type TrialRig } from '../trial-rig.ts';
+
+const SENDER = fileURLToPath(new URL('../../flood/sender.js', import.meta.url));
+const FLOOD_PER_SECOND = 20_000;
+const REPLAY_EVERY_MS = 20;
+const STRANGERS = 4;
+/** The first of a session are those of its handshake, with repetitions. */
+const HANDSHAKE = 6;
+
+/** Sends captured datagrams once more, from addresses the robot does not know, for `ms`. */
+async function replay(rig: TrialRig, entries: readonly LinkEntry[], ms: number): Promise<void> {
+  const sockets = Array.from({ length: STRANGERS }, () => createSocket('udp4'));
+  try {
+    const untilMs = performance.now() + ms;
+    const perTurn = Math.ceil((entries.length * REPLAY_EVERY_MS) / ms);
+    for (let at = 0; performance.now() < untilMs; ) {
+      for (let i = 0; i < perTurn; i++, at++) {
+        const { bytes, mapping } = entries[at % entries.length]!;
+        sockets[at % STRANGERS]!.send(bytes, rig.robotPorts[mapping]!, '127.0.0.1', () => {});
+      }
+      await pause(REPLAY_EVERY_MS);
+    }
+  } finally {
+    for (const socket of sockets) socket.close();
+  }
+}
+
+async function restartRobot(rig: TrialRig): Promise<void> {
+  await rig.robot.end('SIGKILL');
+  rig.startRobot();
+  await rig.ready(rig.robot, /^robot ready/);
+}
+
+function flood(rig: TrialRig, seconds: number): Promise<void> {
+  const names = ['command', 'hello', 'probe'] as const;
+  const targets = names.map((accepts, i) => ({ name: accepts, port: rig.robotPorts[i]!, accepts }));
+  const order: FloodOrder = { targets, perSecond: FLOOD_PER_SECOND, seconds };
+  const args = [SENDER, JSON.stringify(order)];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { signal: interruption }, (error) =>
+      error === null ? resolve() : reject(error),
+    );
+  });
+}
+
+export const HOSTILE: readonly Fault[] = [
+  {
+    name: 'replay',
+    what: 'all datagrams of the session replayed by strangers while it runs',
+    seconds: 9,
+    expected: {
+      ends: ['engaged'],
+      restMs: null,
+      message: /^robot: counted: .*(replayed|bad-auth|not-operator)/,
+    },
+    async run(rig) {
+      rig.mark();
+      await replay(rig, [...rig.sent], 3000);
+    },
+  },
+  {
+    name: 'replay-restart',
+    what: 'the same after a restart of the robot, without an operator',
+    seconds: 12,
+    expected: { ends: ['disconnected'], restMs: null, message: /^robot: counted: /, lostMs: 3000 },
+    async run(rig) {
+      await rig.operator.end('SIGKILL');
+      rig.changes.length = 0;
+      await restartRobot(rig);
+      rig.mark();
+      await replay(rig, [...rig.sent], 3000);
+      rig.check(rig.changes.length === 0, `replayed datagrams moved it: ${rig.changes[0]?.cause}`);
+    },
+  },
+  {
+    name: 'replay-handshake',
+    what: 'captured handshakes replayed 50 times a second at a restarted robot while an operator connects',
+    seconds: 22,
+    expected: {
+      ends: ['engaged'],
+      restMs: null,
+      message: /^robot: disconnected → idle: operator connected/,
+      lostMs: 3000,
+    },
+    async run(rig) {
+      await rig.operator.end('SIGKILL');
+      const handshake = rig.sent.slice(0, HANDSHAKE);
+      await restartRobot(rig);
+      rig.mark();
+      const replayed = replay(rig, handshake, 12_000);
+      rig.startOperator();
+      const startedNs = rig.nowNs();
+      await rig.waitFor('engaged', 12_000).catch(() => {});
+      const tookMs = (rig.nowNs() - startedNs) / 1e6;
+      rig.check(tookMs < 10_000, `it took the operator ${Math.round(tookMs)} ms to connect`);
+      await replayed;
+    },
+  },
+  {
+    name: 'flood',
+    what: `${FLOOD_PER_SECOND / 1000},000 foreign datagrams a second at all ports of the robot`,
+    seconds: 9,
+    expected: { ends: ['engaged'], restMs: null, message: /^robot: counted: / },
+    async run(rig) {
+      rig.mark();
+      await flood(rig, 3);
+    },
+  },
+  {
+    name: 'flood-estop',
+    what: 'e-stop while that flood lasts',
+    seconds: 9,
+    expected: {
+      through: ['stopped'],
+      ends: ['stopped'],
+      restMs: HOLD_REST_MS,
+      message: /^robot: engaged → stopped: /,
+    },
+    async run(rig) {
+      const flooding = flood(rig, 3);
+      await pause(1500);
+      rig.mark();
+      await rig.ask('estop');
+      await flooding;
+    },
+  },
+];

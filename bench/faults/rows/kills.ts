@@ -1,0 +1,71 @@
+import { CALM } from '../calm.ts';
+import { DrivingPage } from '../driving-page.ts';
+import { type Fault, HOLD_REST_MS } from '../fault.ts';
+import { pause } from '../trial-rig.ts';
+
+/** The writer keeps a line back until its command's motion is seen; what is not written dies with its process. */
+const UNWRITTEN_MS = 3000;
+/** docs/inputs: a page that is silent for 200 ms is gone. */
+const PAGE_SILENCE_MS = 200;
+
+export const KILLS: readonly Fault[] = [
+  {
+    name: 'kill-operator',
+    what: 'operator killed (`kill -9`)',
+    seconds: 8,
+    expected: {
+      through: ['hold', 'stopped'],
+      ends: ['stopped'],
+      restMs: HOLD_REST_MS,
+      message: /^robot: hold → stopped: operator silent/,
+      lostMs: UNWRITTEN_MS,
+    },
+    async run(rig) {
+      rig.operator.child.kill('SIGKILL');
+      rig.mark();
+      await pause(2000);
+    },
+  },
+  ...(['ur3', 'piper'] as const).map(
+    (arm): Fault => ({
+      name: `kill-robot-${arm}`,
+      what: `robot killed (\`kill -9\`), ${arm === 'ur3' ? 'UR3: its control program sees the silence' : 'Piper: keeps its last target'}`,
+      seconds: 11,
+      settings: { arm, ...CALM },
+      expected: { ends: ['gone'], restMs: 1000, message: /^ask: robot disconnected/ },
+      async run(rig) {
+        rig.robot.child.kill('SIGKILL');
+        rig.mark();
+        await pause(2000);
+        await rig.look();
+      },
+    }),
+  ),
+  {
+    name: 'kill-console',
+    what: 'console killed (`kill -9`) while its page drives',
+    seconds: 10,
+    settings: { operator: ['operator.input=page'], first: 'armed' },
+    expected: {
+      through: ['hold'],
+      ends: ['hold'],
+      restMs: PAGE_SILENCE_MS + HOLD_REST_MS,
+      message: /^robot: engaged → hold/,
+    },
+    async run(rig) {
+      const server = rig.startConsole();
+      const page = await DrivingPage.open(
+        (await rig.ready(server, /console: http/)).slice('console: '.length),
+      );
+      try {
+        await rig.waitFor('engaged');
+        await pause(1500);
+        server.child.kill('SIGKILL');
+        rig.mark();
+        await pause(1500);
+      } finally {
+        page.close();
+      }
+    },
+  },
+];

@@ -1,0 +1,286 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SimLine } from '../../sim/narrator.ts';
+import { type Answer, answerText, askOperator } from '../../src/app/ask.ts';
+import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
+import type { LinkEntry } from '../../src/app/link-worker.ts';
+import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { monotonicClock } from '../../src/core/clock.ts';
+import type { SupervisorState } from '../../src/core/messages.ts';
+import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { type SimulatedArm, startArmSim } from '../estop/arm-sims.ts';
+import { type HowToRun, type Said, VerbProcess } from '../estop/verb-process.ts';
+import { interruption } from '../interrupt.ts';
+import type { Pose } from './driver-log.ts';
+
+/** `sim`: the driver of that name, inside the robot process. */
+export type TrialArm = 'sim' | SimulatedArm;
+
+export interface TrialSettings {
+  arm?: TrialArm;
+  /** `key=value` for robot and operator, and for one of them. */
+  both?: readonly string[];
+  robot?: readonly string[];
+  operator?: readonly string[];
+  /** How a role is run; handed the trial's folder. */
+  runRobot?: (folder: string) => HowToRun;
+  runOperator?: (folder: string) => HowToRun;
+  /** Where the trial is ready for its fault. */
+  first?: SupervisorState;
+}
+
+export interface Change {
+  atNs: number;
+  from: SupervisorState;
+  to: SupervisorState;
+  cause: string;
+}
+
+const LOOK_MS = 5;
+/** Until the arm is in full motion. */
+const FOLLOW_MS = 1200;
+/** A busy machine takes long to start three processes. */
+const START_MS = 60_000;
+const CHANGE = /^(\w+) → (\w+): (.*)$/;
+const RCTP_PORTS = ['rctp.rightPort', 'rctp.leftPort'];
+/** Ports of inputs that the rigs offer and no trial uses: others may hold the usual ones. */
+const INPUT_PORTS: Partial<Record<TrialArm, string[]>> = {
+  piper: RCTP_PORTS,
+  ur3: RCTP_PORTS,
+  xarm6: RCTP_PORTS,
+  openarm: RCTP_PORTS,
+  orca: ['right', 'left', 'button', 'pause'].map((place) => `openteach.${place}Port`),
+};
+const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
+
+/** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
+export class TrialRig {
+  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-faults-'));
+  readonly settings: TrialSettings;
+  readonly changes: Change[] = [];
+  /** Joints as the simulated arm itself tells them. */
+  readonly arm: Pose[] = [];
+  /** Datagrams from the operator to the robot, as they entered the link. */
+  readonly sent: LinkEntry[] = [];
+  /** Every process of this trial, whatever became of it. */
+  readonly processes: VerbProcess[] = [];
+  /** What a fault's own trial found wrong. */
+  readonly complaints: string[] = [];
+  /** What a person reads elsewhere than in the processes' own lines. */
+  readonly heard: Said[] = [];
+  faultNs = Number.NaN;
+  /** When the trial was over and everything was told to end. */
+  endNs = Number.POSITIVE_INFINITY;
+  rig!: Rig;
+  link!: LinkEmulator;
+  sim: VerbProcess | null = null;
+  robot!: VerbProcess;
+  operator!: VerbProcess;
+  robotPorts: number[] = [];
+  #shared: string[] = [];
+  #robotArgs: string[] = [];
+
+  private constructor(settings: TrialSettings) {
+    this.settings = settings;
+  }
+
+  /** Returns when the arm follows the scripted hand (or is in the state asked for), and has for a moment. */
+  static async start(settings: TrialSettings, priority = 0): Promise<TrialRig> {
+    const rig = new TrialRig(settings);
+    try {
+      await rig.#start(priority);
+      return rig;
+    } catch (error) {
+      await rig.close();
+      rig.remove();
+      throw error;
+    }
+  }
+
+  async #start(priority: number): Promise<void> {
+    const { arm = 'sim', both = [], robot = [] } = this.settings;
+    for (const name of ['state', 'flights', 'data/traces', 'data/recordings'])
+      mkdirSync(path.join(this.folder, name), { recursive: true });
+    const keyFile = path.join(this.folder, 'trial.key');
+    writeKeyFile(keyFile, { name: 'trial', key: createKey(), createdAt: new Date().toISOString() });
+    const [command, state, sync, desk, telemetry, ...inputs] = await freeUdpPorts(9);
+    this.robotPorts = [command!, state!, sync!];
+    const name = arm === 'sim' ? 'demo' : arm;
+    this.#shared = [
+      `rig=${name}`,
+      `link.keyFile=${keyFile}`,
+      `console.deskPort=${desk}`,
+      `console.telemetryPort=${telemetry}`,
+      'console.port=0',
+      'operator.autoArm=true',
+      `robot.realtimePriority=${priority}`,
+      `operator.realtimePriority=${priority}`,
+      'operator.input=scripted',
+      'operator.inputs.scripted.periodS=4',
+      ...(INPUT_PORTS[arm] ?? []).map((key, i) => `operator.inputs.${key}=${inputs[i]}`),
+      ...(arm === 'orca' ? ['operator.inputs.openteach.listenHost=127.0.0.1'] : []),
+      `record.dir=${path.join(this.folder, 'data/recordings')}`,
+      ...both,
+    ];
+    this.rig = loadRig(name, this.#shared.slice(1)).config;
+    this.#robotArgs = [
+      ...portKeys(this.robotPorts),
+      `trace.dir=${path.join(this.folder, 'flights')}`,
+      `robot.driverLog=${this.logFile}`,
+      ...(arm === 'sim' ? [] : await this.#startSim(arm)),
+      ...robot,
+    ];
+    this.link = await startLinkEmulator({
+      mappings: this.robotPorts.map((port) => ({ listen: '0', target: `127.0.0.1:${port}` })),
+      onEntry: (entry) => {
+        if (entry.direction === 'forward') this.sent.push(entry);
+      },
+    });
+    this.startRobot();
+    this.startOperator();
+    await this.ready(this.robot, /^robot ready/);
+    await this.waitFor(this.settings.first ?? 'engaged', START_MS);
+    await pause(FOLLOW_MS);
+    await this.waitFor(this.settings.first ?? 'engaged', 0);
+  }
+
+  get logFile(): string {
+    return path.join(this.folder, 'driver.log');
+  }
+
+  async #startSim(arm: SimulatedArm): Promise<string[]> {
+    interruption.throwIfAborted();
+    const sim = startArmSim(arm, this.folder, (line) => this.#onSim(line));
+    this.sim = sim.process;
+    this.processes.push(sim.process);
+    return sim.settings(START_MS, interruption);
+  }
+
+  #onSim(line: string): void {
+    if (!line.startsWith('{')) return;
+    const told = JSON.parse(line) as SimLine;
+    if (told.kind === 'arm')
+      this.arm.push({ atNs: told.atNs, jointsRad: Float64Array.from(told.positionsRad) });
+  }
+
+  startRobot(): void {
+    this.robot = this.start(['robot', ...this.#shared, ...this.#robotArgs], this.settings.runRobot, (line) =>
+      this.#onRobot(line),
+    );
+  }
+
+  startOperator(): void {
+    this.operator = this.startAnotherOperator([]);
+  }
+
+  /** One that connects over the same link; with ports of its own it is a second. */
+  startAnotherOperator(more: readonly string[], traces = 'data/traces'): VerbProcess {
+    const own = [
+      ...portKeys(this.link.ports),
+      `trace.dir=${path.join(this.folder, traces)}`,
+      'record.start=engage',
+      ...(this.settings.operator ?? []),
+      ...more,
+    ];
+    return this.start(['operator', ...this.#shared, ...own], this.settings.runOperator);
+  }
+
+  startConsole(how?: (folder: string) => HowToRun): VerbProcess {
+    return this.start(['console', ...this.#shared], how);
+  }
+
+  /** A verb that ends with the trial. */
+  start(
+    args: readonly string[],
+    how: (folder: string) => HowToRun = () => ({}),
+    onLine: (line: string) => void = () => {},
+  ): VerbProcess {
+    interruption.throwIfAborted();
+    const { within, env } = how(this.folder);
+    const state = { FARHAND_STATE: path.join(this.folder, 'state') };
+    const started = new VerbProcess(args, onLine, { ...(within && { within }), env: { ...state, ...env } });
+    this.processes.push(started);
+    return started;
+  }
+
+  #onRobot(line: string): void {
+    const [, from, to, cause = ''] = CHANGE.exec(line) ?? [];
+    if (from === undefined) return;
+    const states = { from: from as SupervisorState, to: to as SupervisorState };
+    this.changes.push({ atNs: this.nowNs(), ...states, cause });
+  }
+
+  nowNs = (): number => monotonicClock.nowNs();
+
+  /** The fault begins now. */
+  mark(): void {
+    this.faultNs = this.nowNs();
+  }
+
+  /** The line by which a process says that it is ready. */
+  ready(process: VerbProcess, pattern: RegExp): Promise<string> {
+    return process.waitFor(pattern, START_MS, interruption);
+  }
+
+  get state(): SupervisorState | 'gone' {
+    if (this.robot.hasEnded) return 'gone';
+    return this.changes.at(-1)?.to ?? 'disconnected';
+  }
+
+  async waitFor(state: SupervisorState, timeoutMs = 10_000): Promise<void> {
+    const seen = () => this.state === state;
+    await this.until(seen, timeoutMs, () => `robot is ${this.state}, not ${state}`);
+  }
+
+  async until(holds: () => boolean, timeoutMs: number, complaint: () => string): Promise<void> {
+    const untilMs = performance.now() + timeoutMs;
+    while (!holds()) {
+      if (performance.now() > untilMs || this.robot.hasEnded)
+        throw new Error(`${complaint()}\n${this.#lastWords()}`);
+      await pause(LOOK_MS);
+    }
+  }
+
+  #lastWords(): string {
+    return this.processes.flatMap(({ said }) => said.slice(-6).map(({ text }) => `  ${text}`)).join('\n');
+  }
+
+  /** As `farhand ask` does. */
+  ask(kind: string, withinMs = 5000): Promise<Answer> {
+    return askOperator(this.rig, kind, withinMs);
+  }
+
+  /** Notes what must hold in this trial and does not. */
+  check(holds: boolean, complaint: string): void {
+    if (!holds) this.complaints.push(complaint);
+  }
+
+  /** The line that `farhand ask hold` shows a person at the operator. */
+  async look(): Promise<Answer> {
+    const answer = await this.ask('hold');
+    this.heard.push({ atNs: this.nowNs(), text: `ask: ${answerText(answer)}` });
+    return answer;
+  }
+
+  /** Everything ends, in the order a person would; files stay until `remove`. */
+  async close(): Promise<void> {
+    this.endNs = Math.min(this.endNs, this.nowNs());
+    const last = [this.robot, this.sim].filter((process) => process !== null && process !== undefined);
+    const first = this.processes.filter((process) => !last.includes(process));
+    await Promise.all(first.map((process) => process.end()));
+    for (const process of last) await process.end();
+    await this.link?.close();
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+const portKeys = (ports: readonly number[]): string[] => KEYS.map((key, i) => `${key}=${ports[i]}`);
+
+/** Ends early when the bench is interrupted. */
+export const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: interruption });

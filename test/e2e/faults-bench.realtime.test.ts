@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Processes whose command line names this folder. */
+function processesIn(folder: string): string[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.flatMap((pid) => {
+    try {
+      const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
+      return line.includes(folder) ? [`${pid} ${line}`] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('bench faults', { timeout: 120_000, skip: process.platform !== 'linux' && 'needs /proc' }, () => {
+  it('ends all that it started on Ctrl-C, a suspended process too, and leaves no file', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-bench-test-'));
+    const bench = spawn(process.execPath, ['dist/bench/main.js', 'faults', '--only', 'pause-robot-10'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, TMPDIR: folder },
+    });
+    const exited = once(bench, 'close');
+    try {
+      const isSuspended = () =>
+        processesIn(folder).some((line) => {
+          const [pid] = line.split(' ');
+          return /^State:\s+T/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+        });
+      for (const untilMs = performance.now() + 80_000; !isSuspended(); await sleep(50))
+        assert.ok(performance.now() < untilMs && bench.exitCode === null, 'the robot is never suspended');
+      bench.kill('SIGINT');
+      const [code] = (await exited) as [number];
+      assert.equal(code, 130);
+      assert.deepEqual(processesIn(folder), []);
+      assert.deepEqual(readdirSync(folder), []);
+    } finally {
+      bench.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
