@@ -7,7 +7,8 @@ import { type Authority, createAuthority } from '../../src/app/fleet/authority.t
 import { makeRouteCertificate } from '../../src/app/fleet/route-certificates.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { farhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
 const noBroker = spawnSync('nats-server', ['--version']).status !== 0;
