@@ -153,8 +153,8 @@ describe('limits between any two targets, over the network', () => {
       { numRuns: 60, ...seed() },
     );
     const text = JSON.stringify(seen);
-    assert.ok(seen.judged > 20_000 && seen.engagements > 60 && seen.again > 15 && seen.stopped > 15, text);
-    assert.ok(seen.worst[0]! > 0.5 && seen.worst[1]! > 0.9 && seen.worst[2]! > 0.5, text);
+    assert.ok(seen.judged > 10_000 && seen.engagements > 40 && seen.again > 5 && seen.stopped > 5, text);
+    assert.ok(seen.worst[0]! > 0.2 && seen.worst[1]! > 0.5 && seen.worst[2]! > 0.5, text);
   });
 });
 

@@ -139,6 +139,8 @@ describe('the last check of a target', () => {
     const stood = begun(0.3);
     assert.ok(stood.canBegin(1e9, Float64Array.of(0, 0.3)), 'where it stood it may go on at once');
     assert.ok(!stood.canBegin(1e9 + 5 * MS, Float64Array.of(0, 0.31)));
+    stood.begin(1e9 + 5 * MS, Float64Array.of(0, 0.31));
+    assert.ok(!stood.passes(1e9 + 5 * MS, Float64Array.of(0, 0.31)), 'whoever begins there nevertheless');
     assert.ok(stood.canBegin(1e9 + 200 * MS, Float64Array.of(0, 0.31)));
   });
 });

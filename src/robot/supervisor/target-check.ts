@@ -53,8 +53,9 @@ export class TargetCheck {
     return true;
   }
 
-  /** The first target after the joints were powered: a pose at rest that passed `canBegin`. */
+  /** The first target after the joints were powered: a pose at rest. Where it cannot begin, nothing changes. */
   begin(nowNs: number, poseRad: Float64Array): void {
+    if (!this.canBegin(nowNs, poseRad)) return;
     for (let k = 0; k < 3; k++) {
       this.#kept[k]!.set(poseRad);
       this.#keptNs[k] = nowNs - (k * STOOD_S * 1e9) / 2;
