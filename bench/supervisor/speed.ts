@@ -60,6 +60,10 @@ export async function measureCycles(model: RobotModel, name: 'free' | 'near'): P
   const sample = emptyHandSample();
   const command = { ...emptyCommand(model.joints.length), engagement: 1, epoch: 1, tracking: true };
   supervisor.operatorJoined(true, clock.nowNs());
+  for (let n = 0; n < 30; n++) {
+    clock.advanceBy(CYCLE_NS);
+    supervisor.tick(clock.nowNs());
+  }
   supervisor.arm(clock.nowNs());
   hand.sample(clock.nowNs(), sample);
   mapper.engage(sample, supervisor.reading.positionsRad);
