@@ -12,7 +12,7 @@ export const GARBAGE_KINDS = [
 ] as const;
 export type GarbageKind = (typeof GARBAGE_KINDS)[number];
 
-/** Sealed datagrams: "FH1x", index u32, counter u64 little-endian; this byte counts in 2³². */
+/** Sealed datagrams: "FH2x", index u32, counter u64 little-endian; this byte counts in 2³². */
 const SEAL_COUNTER_HIGH_BYTE = 12;
 
 /** A port under attack and the message it takes, so that garbage gets past the cheapest test. */
