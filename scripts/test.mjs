@@ -1,5 +1,6 @@
 // Runs compiled tests, each file in a process of its own. Without arguments: the first tier (*.test.js) and the smoke
-// test. --realtime: the second tier (*.realtime.test.js). --all: both, and property tests once more with a random seed.
+// test. --realtime: the second tier (*.realtime.test.js). --properties: tests of the first tier that leave something to
+// chance. --all: both tiers, and those once more with a random seed.
 // WORD...: the files of both tiers whose path contains one of the words, or a file by its path. --jobs=N: so many files
 // at a time.
 import { spawn } from 'node:child_process';
@@ -23,9 +24,11 @@ const TIMES = path.join('dist', '.test-times.json');
 process.chdir(path.resolve(import.meta.dirname, '..'));
 const args = process.argv.slice(2);
 const words = args.filter((arg) => !arg.startsWith('--'));
-const unknown = args.find((arg) => arg.startsWith('--') && !/^--(realtime|all|jobs=[1-9]\d*)$/.test(arg));
+const unknown = args.find(
+  (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|jobs=[1-9]\d*)$/.test(arg),
+);
 if (unknown !== undefined) {
-  console.error(`Unknown option "${unknown}"; there are --realtime, --all and --jobs=N.`);
+  console.error(`Unknown option "${unknown}"; there are --realtime, --properties, --all and --jobs=N.`);
   process.exit(2);
 }
 const flag = (name) => args.includes(`--${name}`);
@@ -56,7 +59,9 @@ function plan() {
     [second, waiting, seed],
   ];
   if (words.length > 0) return both;
-  if (flag('all')) return [both[0], [first.filter(isProperty), together, seedFrom('random')], both[1]];
+  const properties = first.filter(isProperty);
+  if (flag('properties')) return [[properties, together, seed]];
+  if (flag('all')) return [both[0], [properties, together, seedFrom('random')], both[1]];
   if (flag('realtime')) return [both[1]];
   return [[[...first, ...second.filter((file) => file === SMOKE)], together, seed]];
 }

@@ -50,13 +50,8 @@ export function printSummary(results, wallMs) {
 
 function printSkipped(skipped) {
   if (skipped.length === 0) return;
-  const byReason = Map.groupBy?.(skipped, ({ why }) => why) ?? grouped(skipped);
+  const counts = new Map();
+  for (const { why } of skipped) counts.set(why, (counts.get(why) ?? 0) + 1);
   console.log('\nNot run:');
-  for (const [why, { length }] of byReason) console.log(`${String(length).padStart(6)}  ${why}`);
-}
-
-function grouped(skipped) {
-  const groups = new Map();
-  for (const test of skipped) groups.set(test.why, [...(groups.get(test.why) ?? []), test]);
-  return groups;
+  for (const [why, times] of counts) console.log(`${String(times).padStart(6)}  ${why}`);
 }

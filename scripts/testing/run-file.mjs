@@ -11,6 +11,8 @@ import { killMarked, MARKER, remaining, signal } from './processes.mjs';
 const own = (name) => fileURLToPath(new URL(name, import.meta.url));
 /** A killed process takes a moment to end; on a busy machine a long one. */
 const GRACE_MS = 5000;
+/** Left there by a browser and its sound server. */
+const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
 
 /** `folder`: of this file alone. `marker`: ends in "/", so that none begins another. */
@@ -57,7 +59,7 @@ export async function runFile({ file, seed, folder, marker, limitMs }) {
   if (code !== 0 && problems.length === 0 && !tests.some(({ kind }) => kind === 'fail'))
     problems.push(`ended with ${code}`);
   if (tests.length === 0 && problems.length === 0) problems.push('no test ran');
-  const leftFiles = readdirSync(temporary);
+  const leftFiles = readdirSync(temporary).filter((name) => !FOREIGN.test(name));
   if (leftFiles.length > 0)
     problems.push(`left in its temporary folder: ${leftFiles.slice(0, 10).join(', ')}`);
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

@@ -30,7 +30,7 @@ for (const name of pluginNames('driver')) {
   const sagRad = Math.max(STILL_RAD, fixture?.recoverySagRad ?? 0);
   const skip = fixture?.skip || false;
   const concurrency = fixture?.atOnce ?? 1;
-  const alone = fixture === null ? {} : { timeout: 60_000, concurrency };
+  const alone = fixture === null ? {} : { concurrency };
 
   describe(`driver ${name}`, { skip, ...alone }, () => {
     it('says what it is', () => {
@@ -202,7 +202,7 @@ function withoutHardware(name: string, bench: DriverBench): void {
 }
 
 function withHardware(name: string, bench: DriverBench, skip: string | false, concurrency: number): void {
-  describe(`driver ${name} and its device`, { skip, timeout: 60_000, concurrency }, () => {
+  describe(`driver ${name} and its device`, { skip, concurrency }, () => {
     it('is read and written for seconds without trouble, its readings fresh', async () => {
       await bench.with(async (arm) => {
         const target = arm.read();

@@ -14,7 +14,7 @@ const near = (actual: number, expected: number, by: number, what = '') =>
 
 after(() => DamiaoRig.endAll());
 
-describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, () => {
+describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
   it('is refused where a motor is scaled as another type, by name', async () => {
     const limits = { 2: { positionRad: 12.5, velocityRadS: 30, torqueNm: 10 } };
     await withRig('openarm', { limits }, async (rig) => {
@@ -230,7 +230,7 @@ describe('an arm of Damiao motors', { skip, timeout: 60_000, concurrency: 8 }, (
   });
 });
 
-describe('an arm of a VLAI L1 over CAN', { skip, timeout: 60_000 }, () => {
+describe('an arm of a VLAI L1 over CAN', { skip }, () => {
   it('is OpenArm’s, with settings and gains of its own', async () => {
     await withRig('vlai-l1', {}, async (rig) => {
       const arm = await rig.open();
@@ -241,7 +241,7 @@ describe('an arm of a VLAI L1 over CAN', { skip, timeout: 60_000 }, () => {
   });
 });
 
-describe('a DK1 follower', { skip, timeout: 60_000, concurrency: 8 }, () => {
+describe('a DK1 follower', { skip, concurrency: 8 }, () => {
   it('finds the open end of its gripper first, then closes it by its way', async () => {
     await withRig('dk1', {}, async (rig) => {
       const arm = await rig.open();

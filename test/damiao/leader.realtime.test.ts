@@ -44,7 +44,7 @@ function assertStands(packet: RctpPacket): void {
   assert.ok(Math.abs(packet.gripper - 0.5) < 1e-6);
 }
 
-describe('a leader arm', { skip, timeout: 30_000 }, () => {
+describe('a leader arm', { skip }, () => {
   const life = new Lifetime();
   afterEach(() => life.end());
 

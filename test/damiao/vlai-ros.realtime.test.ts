@@ -79,7 +79,7 @@ async function withDual(
   }
 }
 
-describe('VLAI L1 through its ROS 2 node', { timeout: 40_000, concurrency: 6 }, () => {
+describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
   for (const via of ['rosbridge', 'ros2'] as const)
     it(`${via}: holds, moves one arm and leaves the other, stops`, async () => {
       await withDual(via, async (dual, open) => {

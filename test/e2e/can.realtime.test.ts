@@ -9,7 +9,7 @@ import { farhand } from './farhand.ts';
 
 const skip = needs('Linux');
 
-describe('farhand can and farhand sim', { skip, timeout: 60_000 }, () => {
+describe('farhand can and farhand sim', { skip }, () => {
   it('dump and send on a simulated Piper', async () => {
     const folder = temporaryFolder('can');
     const slcan = path.join(folder, 'slcan');

@@ -67,7 +67,8 @@ function writeEpisode(dir: string, id: string, task: string): void {
 }
 
 describe('recording from the page', { skip: needs('chromium') }, () => {
-  const dir = temporaryFolder();
+  const dir = path.join(temporaryFolder(), 'recordings');
+  mkdirSync(dir);
   let browser: Browser;
   let page: Page;
   let served: ConsoleHandle;

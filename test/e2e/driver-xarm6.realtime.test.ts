@@ -25,7 +25,7 @@ async function faulted(rig: DriverRig, fault: RegExp): Promise<void> {
   assert.notEqual(rig.read(), 'fault', 'told once, then readings go on');
 }
 
-describe('driver xarm6 against a simulated control box', { timeout: 60_000 }, () => {
+describe('driver xarm6 against a simulated control box', () => {
   it('follows and tells velocities', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');

@@ -50,7 +50,7 @@ function ask<T>(request: Record<string, unknown>): Promise<T> {
   });
 }
 
-describe(`ROBOTIS ${REQUIREMENT}`, { skip, timeout: 60_000 }, () => {
+describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
   it('builds the same instruction packets', async () => {
     const positions = ids.map((id) => id * 4001 - 30_000);
     const pairs: [Record<string, unknown>, Uint8Array][] = [

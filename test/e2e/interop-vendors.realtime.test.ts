@@ -31,7 +31,7 @@ describe('ur_rtde and the simulated UR controller', { skip: needs('Linux') }, ()
     ['cb3', 125],
     ['e', 500],
   ] as const)
-    it(`reads a ${series} at ${hz} Hz and switches it on`, { timeout: 60_000 }, async (t) => {
+    it(`reads a ${series} at ${hz} Hz and switches it on`, async (t) => {
       const host = series === 'cb3' ? '127.0.0.77' : '127.0.0.78';
       const sim = await startSimProcess(['ur', '--series', series, '--host', host]);
       try {
@@ -75,7 +75,7 @@ describe('xarm-python-sdk and the simulated control box', {
   });
 
   for (const report of ['real', 'normal'] as const)
-    it(`connects, enables and servos with the ${report} report`, { timeout: 60_000 }, async (t) => {
+    it(`connects, enables and servos with the ${report} report`, async (t) => {
       const host = report === 'real' ? '127.0.0.79' : '127.0.0.80';
       const sim = await startSimProcess(['xarm6', '--host', host, '--command', '0']);
       try {

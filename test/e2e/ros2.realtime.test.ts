@@ -22,7 +22,7 @@ const NAMES = MODEL.joints.map(({ name }) => name);
 const isNear = (a: ArrayLike<number>, b: ArrayLike<number>, byRad: number): boolean =>
   Array.from(a).every((angle, i) => Math.abs(angle - b[i]!) < byRad);
 
-describe('farhand bridge ros2', { timeout: 60_000 }, () => {
+describe('farhand bridge ros2', () => {
   const prefix = `/bridge_${process.pid}`;
   const states: number[][] = [];
   const commands: number[][] = [];
@@ -90,7 +90,7 @@ describe('farhand bridge ros2', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a robot behind a ROS 2 node', { timeout: 60_000 }, () => {
+describe('a robot behind a ROS 2 node', () => {
   const prefix = `/node_${process.pid}`;
   let node: Running;
   let robot: RoleHandle;

@@ -62,7 +62,7 @@ async function withLine(work: (line: Line) => Promise<void>): Promise<void> {
   }
 }
 
-describe('a CAN bus over a serial adapter', { skip, timeout: 30_000 }, () => {
+describe('a CAN bus over a serial adapter', { skip }, () => {
   it('configures the channel, sends at once, and takes frames however they are cut', async () => {
     await withLine(async (line) => {
       const got: string[] = [];
@@ -161,7 +161,7 @@ describe('a CAN bus over a serial adapter', { skip, timeout: 30_000 }, () => {
   });
 });
 
-describe('the serialport package', { skip, timeout: 30_000 }, () => {
+describe('the serialport package', { skip }, () => {
   it('opens our pseudo-terminals too, both ways', async () => {
     await withLine(async (line) => {
       let got = '';

@@ -25,7 +25,7 @@ const used = async (arm: Arm, work: () => Promise<void>) => {
   }
 };
 
-describe('Piper driver and its arm', { skip, timeout: 60_000 }, () => {
+describe('Piper driver and its arm', { skip }, () => {
   it('sends mode, joints and gripper in each cycle, at a quarter of the speed', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
@@ -239,7 +239,7 @@ describe('Piper driver and its arm', { skip, timeout: 60_000 }, () => {
   });
 });
 
-describe('Piper driver in a worker', { skip, timeout: 60_000 }, () => {
+describe('Piper driver in a worker', { skip }, () => {
   it('lives there as well, and the worker ends by itself', async () => {
     await withRig(START, async (rig) => {
       const worker = new Worker(new URL('./driver-in-worker.js', import.meta.url), {

@@ -54,7 +54,7 @@ async function withPeer(
 const put = (peer: Pty, bytes: Uint8Array) => peer.write(bytes, bytes.length);
 const PONG = [0xc4, 0x04, 46];
 
-describe('Dynamixel bus with motors', { skip, timeout: 30_000 }, () => {
+describe('Dynamixel bus with motors', { skip }, () => {
   it('pings, reads, writes, and reads several in every way', async () => {
     await withMotors(async (bus, bench) => {
       assert.deepEqual(await ping(bus, 3), { modelNumber: 1220, firmware: 46 });
@@ -106,7 +106,7 @@ describe('Dynamixel bus with motors', { skip, timeout: 30_000 }, () => {
   });
 });
 
-describe('Dynamixel bus with a hostile peer', { skip, timeout: 30_000 }, () => {
+describe('Dynamixel bus with a hostile peer', { skip }, () => {
   it('takes only the answer of the motor and of the length it asked for', async () => {
     await withPeer(20, async (bus, peer) => {
       const first = ping(bus, 1);
@@ -179,7 +179,7 @@ describe('Dynamixel bus with a hostile peer', { skip, timeout: 30_000 }, () => {
   });
 });
 
-describe('a process that is killed with a hand on its way', { skip, timeout: 30_000 }, () => {
+describe('a process that is killed with a hand on its way', { skip }, () => {
   it('leaves a hand that stops by itself', async () => {
     const bench = await OrcaBench.start();
     const script = fileURLToPath(new URL('./orca-host.js', import.meta.url));

@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const skip = needs('Linux');
 const farhand = path.join(packageRoot, 'bin', 'farhand');
 
-describe('farhand sim orca', { skip, timeout: 30_000 }, () => {
+describe('farhand sim orca', { skip }, () => {
   it('plays a hand that is told on stdin what breaks', async () => {
     const folder = temporaryFolder('orca');
     const port = path.join(folder, 'tty');

@@ -10,7 +10,7 @@ import { OrcaBench } from './orca-bench.ts';
 
 const skip = needs('Linux');
 
-describe('ORCA driver on a thread of its own', { skip, timeout: 30_000 }, () => {
+describe('ORCA driver on a thread of its own', { skip }, () => {
   it('moves a joint there as well, and leaves the hand limp', async () => {
     const bench = await OrcaBench.start();
     try {
