@@ -60,7 +60,7 @@ export function startFarhand(
     stdout: () => out,
     stderr: () => err,
     exited,
-    async waitFor(pattern, timeoutMs = 20_000) {
+    async waitFor(pattern, timeoutMs = 40_000) {
       const untilMs = performance.now() + timeoutMs;
       while (performance.now() < untilMs) {
         const found = pattern.exec(out);
