@@ -51,6 +51,46 @@ describe('command line', () => {
       /share of/,
     ],
     ['an unknown model', ['robot', 'model=ur33'], /no robot model named "ur33"/, /"ur3"/],
+    ['link: no link', ['link', '5750=4750'], /needs --profile/, /wifi-untuned/],
+    ['link: no mapping', ['link', '--profile', 'wifi'], /LISTEN=TARGET/, /5750=4750/],
+    [
+      'link: half a mapping',
+      ['link', '--profile', 'wifi', '5750'],
+      /"5750" is not LISTEN=TARGET/,
+      /5750=4750/,
+    ],
+    [
+      'link: a bad port',
+      ['link', '--profile', 'wifi', '5750=70000'],
+      /"70000" is not an address/,
+      /HOST:\]PORT/,
+    ],
+    ['link: no target', ['link', '--profile', 'wifi', '5750=0'], /not a target/, /port/],
+    [
+      'link: an unknown profile',
+      ['link', '--profile', 'wan2', '5750=4750'],
+      /no link profile "wan2"/,
+      /"wan"/,
+    ],
+    [
+      'link: a missing trace',
+      ['link', '--trace', 'none.csv', '5750=4750'],
+      /none\.csv does not exist/,
+      /seq,send_us/,
+    ],
+    [
+      'link: a bad setting',
+      ['link', '--profile', 'wifi', '--set', 'delay=3', '0=4750'],
+      /setting "delay"/,
+      /→ \w/,
+    ],
+    ['link: a bad fault', ['link', '--profile', 'wifi', '--hole', 'soon', '0=4750'], /"soon"/, /300ms@5s/],
+    [
+      'link: a bad way',
+      ['link', '--profile', 'wifi', '--faults', 'up', '0=4750'],
+      /--faults up/,
+      /both, forward/,
+    ],
   ];
   for (const [what, args, message, hint] of wrong)
     it(`refuses ${what} with a hint and exit code 2`, async () => {
