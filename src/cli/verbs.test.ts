@@ -91,6 +91,44 @@ describe('command line', () => {
       /--faults up/,
       /both, forward/,
     ],
+    ['check: an unknown kind', ['check', 'wierd'], /one cannot check "wierd"/, /Did you mean wired/],
+    ['check: an unknown profile', ['check', 'profile:wify'], /no link profile "wify"/, /profile:wifi\?/],
+    [
+      'check: a robot that was not cleared to move',
+      ['check', 'wired', '--robot', 'h'],
+      /would be armed/,
+      /add --arm/,
+    ],
+    [
+      'check: a real arm not cleared',
+      ['check', 'local', '--rig', 'piper'],
+      /driver piper.* would be armed/,
+      /add --arm/,
+    ],
+    [
+      'check: a robot elsewhere that is local',
+      ['check', 'local', '--robot', 'h', '--arm'],
+      /this machine alone/,
+      /check wired/,
+    ],
+    [
+      'check: a comparison over the emulator',
+      ['check', 'wireless', '--compare', 'udp,zmq'],
+      /ZeroMQ is TCP/,
+      /local or wired/,
+    ],
+    [
+      'check: a comparison of one',
+      ['check', 'local', '--compare', 'udp'],
+      /--compare udp is not known/,
+      /udp,zmq/,
+    ],
+    [
+      'check: a missing budget',
+      ['check', 'local', '--budget', 'none.yaml'],
+      /none\.yaml does not exist/,
+      /budgets\//,
+    ],
   ];
   for (const [what, args, message, hint] of wrong)
     it(`refuses ${what} with a hint and exit code 2`, async () => {

@@ -76,7 +76,7 @@ async function withLink(
 const ms = (part: Percentiles) =>
   `p50 ${part.p50.toFixed(3)} p95 ${part.p95.toFixed(3)} p99 ${part.p99.toFixed(3)} max ${part.max.toFixed(3)} ms`;
 
-/** How exactly is a matter of the machine: `npm run bench -- relay`. */
+/** How exactly depends on the machine; never early does not. */
 async function assertDelays(reactor: 'auto' | 'dgram'): Promise<void> {
   const request = { reactor, forward: { delayMs: 12 }, return: { delayMs: 25 } };
   await withLink(request, async (pair, link) => {
