@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isApplied, MS, robotPeer, SimulatedRig, TestHand, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { isApplied, MS, robotPeer, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 /** The figure eight never needs more; a jump would. The model allows 3.14. */
 const CALM_RAD_S = 1.5;
