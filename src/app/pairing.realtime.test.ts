@@ -243,10 +243,10 @@ describe('the waiting port under garbage', () => {
     it(`survives ${what} and pairs at once with the honest operator`, async () => {
       const robot = await offering();
       const sockets = await attack(robot.port);
-      const startedMs = performance.now();
       await request(robot.port, robot.code());
       await robot.done;
-      assert.ok(performance.now() - startedMs < 3000, 'without waiting for the others');
+      // The others are still there: nobody waited for them.
+      assert.ok(sockets.length === 0 || sockets.some((socket) => !socket.destroyed));
       assert.deepEqual(
         robot.events.map(({ kind }) => kind),
         ['waiting'],

@@ -86,7 +86,12 @@ const FRAME_MS = 33;
 /** From a capture until the picture is ready, as its sender says. */
 const READY_NS = 250_000;
 
-async function film(sender: FrameSender, done: () => boolean, withinMs = 4000, stepMs = 10): Promise<number> {
+async function film(
+  sender: FrameSender,
+  done: () => boolean,
+  withinMs = 20_000,
+  stepMs = 10,
+): Promise<number> {
   let sent = 0;
   for (let waited = 0; !done() && waited < withinMs; waited += stepMs) {
     for (const camera of cameras) {

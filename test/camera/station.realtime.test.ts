@@ -36,7 +36,7 @@ function station(
   return { made, frames, news };
 }
 
-async function until(done: () => boolean, withinMs = 3000): Promise<void> {
+async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
   for (let waited = 0; !done() && waited < withinMs; waited += 10) await sleep(10);
 }
 

@@ -136,7 +136,7 @@ class Bench implements SourceHost {
   }
 
   /** Until so many pictures have come; those that pace themselves need real time. */
-  async until(count: number, withinMs = 3000): Promise<void> {
+  async until(count: number, withinMs = 20_000): Promise<void> {
     for (let waited = 0; this.taken.length < count && waited < withinMs; waited += 5) {
       this.clock.advanceBy(1e9 / FORMAT.fpsHz);
       this.#tick?.(this.clock.nowNs());

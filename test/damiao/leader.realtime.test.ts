@@ -146,7 +146,7 @@ describe('a leader arm', { skip }, () => {
     }
     await reach(turned);
     sim.motors[2]!.unplugged = true;
-    await rig.waitFor('hold', 2000);
+    await rig.waitFor('hold');
     sim.motors[2]!.unplugged = false;
     sim.lead(stand);
     await sleep(500);

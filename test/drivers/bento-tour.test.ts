@@ -4,7 +4,7 @@ import { createKinematicWorld } from '../../sim/bento/kinematic-world.ts';
 import { loadMujoco } from '../../sim/bento/mujoco-world.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
-import { xorshift } from '../loops/simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
 import { BentoBench, type Impairment, VirtualArm } from './bento-bench.ts';
 
 const { joints } = loadModel('bento');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
 import { openDriver } from '../../src/app/robot/open-driver.ts';
@@ -22,16 +21,12 @@ import {
 import { emptyReading } from '../../src/robot/driver.ts';
 import plugin from '../../src/robot/drivers/bento.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
+import { until } from '../until.ts';
 
 /** A busy machine is no fault of the link. */
 const PATIENT = { watchdogMs: 1000, feedbackTimeoutMs: 1000, openTimeoutMs: 8000 };
 const WITHIN_RAD = 0.012;
 const TIMEOUT = { timeout: 60_000 };
-
-async function until(what: string, holds: () => boolean): Promise<void> {
-  for (const endMs = performance.now() + 20_000; !holds(); await sleep(5))
-    assert.ok(performance.now() < endMs, what);
-}
 
 /** A controller in this process that speaks in bytes. */
 async function openRaw(simPort: number, feedbackPort: number) {

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { needs } from '../needs.ts';
+import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
 import { root, startFarhand } from './farhand.ts';
 
@@ -37,9 +38,9 @@ describe('the page with a robot hand', { skip: needs('chromium') }, () => {
       await page.goto((await demo.waitFor(/console: (http:\S+)/))[1]!);
       const fingers = page.getByTestId('fingers');
       await fingers.waitFor({ state: 'visible' });
-      const [before] = [await fingers.screenshot(), await page.waitForTimeout(1200)];
+      const before = await fingers.screenshot();
+      await until('moving fingers', async () => !before.equals(await fingers.screenshot()));
       await page.screenshot({ path: path.join(artifacts, 'console-hand.png') });
-      assert.notDeepEqual(await fingers.screenshot(), before);
       const told = await page.evaluate<number>('window.__farhand.lastTelemetry.hand.pointsM.length');
       assert.equal(told, 63);
       assert.deepEqual(complaints, []);

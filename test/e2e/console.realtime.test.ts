@@ -9,6 +9,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import type { Telemetry } from '../../src/core/telemetry.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { launchChromium } from './chromium.ts';
 import { type Running, root, stampsIn, startFarhand } from './farhand.ts';
 
@@ -25,7 +26,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
   const telemetry = () => page.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
   const waitFor = async (what: string, holds: (seen: Telemetry) => boolean) => {
     // Not waitForFunction: the page's security policy forbids evaluating text.
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 600; i++) {
       const seen = await telemetry();
       if (seen && holds(seen)) return;
       await page.waitForTimeout(50);
@@ -70,15 +71,14 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     assert.ok(shot.length > 30_000, `${shot.length} bytes of PNG`);
     const view = page.getByTestId('view');
     const before = await view.screenshot();
-    await page.waitForTimeout(700);
-    assert.notDeepEqual(before, await view.screenshot(), 'the robot moves on the screen');
+    await until('a robot that moves on the screen', async () => !before.equals(await view.screenshot()));
   });
 
   it('reports the one-way latency live', async () => {
     const read = async () => Number.parseFloat((await page.getByTestId('latency-p50').textContent()) ?? '');
     const p50 = await read();
     // Adaptive playout makes up for what the machine does: how much is not this page's business.
-    assert.ok(p50 > 0 && p50 < 400, `p50 shown as ${p50} ms`);
+    assert.ok(p50 > 0, `p50 shown as ${p50} ms`);
     assert.match(
       (await page.getByTestId('playout').textContent()) ?? '',
       /^adaptive · [\d.]+ ms · \d+ waiting$/,
@@ -158,11 +158,11 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await page.keyboard.up('KeyD');
     await page.keyboard.up('Shift');
     await waitState('hold');
-    await page.waitForTimeout(800); // A line waits for its command's motion.
-    const driven = stampsIn(traces).filter(
-      (stamps) => 'device.sampled' in stamps && 'device.arrived' in stamps,
-    );
-    assert.ok(driven.length > 20, `${driven.length} traces begin in the page`);
+    // A line waits for its command's motion.
+    const fromPage = () =>
+      stampsIn(traces).filter((stamps) => 'device.sampled' in stamps && 'device.arrived' in stamps);
+    await until('traces that begin in the page', () => fromPage().length > 20);
+    const driven = fromPage();
     for (const stamps of driven)
       assert.ok(stamps['device.sampled']! < stamps['device.arrived']!, JSON.stringify(stamps));
   });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { filesBelow } from '../../src/record/lerobot/dataset-folder.ts';
 import { startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { needs } from '../needs.ts';
 import { type EpisodeShape, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
 /** As a recorder writes it. */
@@ -60,7 +60,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     const long = record(dir, { id: '20260921-141320-002', seconds: 12, cameras: ['front', 'wrist'] });
     const child = startFarhand(['export', 'lerobot', dataset, '--from', long]);
     const isEncoding = () => filesBelow(dataset).some((name) => name.endsWith('file-001.mp4.tmp'));
-    while (!isEncoding() && child.process.exitCode === null) await sleep(5);
+    await until('encoding', () => isEncoding() || child.process.exitCode !== null, child.stderr);
     child.process.kill('SIGKILL');
     assert.equal(await child.exited, null, 'it was still at work');
     const kept = await farhand(['dataset', 'check', dataset, '--json']);

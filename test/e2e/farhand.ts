@@ -13,7 +13,7 @@ export interface Finished {
 }
 
 /** Runs a verb to its end, as a user would. */
-export async function farhand(args: readonly string[], timeoutMs = 30_000): Promise<Finished> {
+export async function farhand(args: readonly string[], timeoutMs = 50_000): Promise<Finished> {
   const child = startFarhand(args);
   const timer = setTimeout(() => child.process.kill('SIGKILL'), timeoutMs);
   const code = await child.exited;
@@ -60,7 +60,7 @@ export function startFarhand(
     stdout: () => out,
     stderr: () => err,
     exited,
-    async waitFor(pattern, timeoutMs = 20_000) {
+    async waitFor(pattern, timeoutMs = 40_000) {
       const untilMs = performance.now() + timeoutMs;
       while (performance.now() < untilMs) {
         const found = pattern.exec(out);

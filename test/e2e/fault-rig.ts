@@ -111,7 +111,7 @@ export class FaultRig {
   /** Gives up early when it is no longer `possible`. */
   async waitFor(
     state: SupervisorState,
-    timeoutMs = 10_000,
+    timeoutMs = 30_000,
     possible: () => boolean = () => true,
   ): Promise<RobotSnapshot> {
     const untilMs = performance.now() + timeoutMs;

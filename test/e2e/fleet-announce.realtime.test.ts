@@ -21,6 +21,7 @@ import { EpisodeWriter } from '../../src/record/writer.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
@@ -51,7 +52,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
 
   const credentials = (name: string, role: FleetRole) => writeCredentials(authority, folder, name, role);
   const broker = () => startServer(authority, { name: 'one', host: '127.0.0.1', port });
-  const known = async (isSo: (all: Recording[]) => boolean, withinMs = 8000): Promise<Recording[]> => {
+  const known = async (isSo: (all: Recording[]) => boolean, withinMs = 30_000): Promise<Recording[]> => {
     let all: Recording[] = [];
     for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(100)) {
       all = await index.list().catch(() => []);
@@ -131,20 +132,17 @@ describe('recordings of a session of a fleet', { skip }, () => {
     await ann.waitFor(/drives arm/);
     mkdirSync(atOperator!, { recursive: true });
     const parts = () => readdirSync(atOperator!).filter((name) => name.endsWith('.part'));
-    for (let waits = 0; waits < 100 && parts().length === 0; waits++) await sleep(50);
+    await until('a recording', () => parts().length > 0);
     await sleep(300);
     await ask(telemetry!, { kind: 'record', action: 'stop', label: 'success' });
-    const savedMs = performance.now();
     const isRecorded = ({ places, atRobot: isThere }: Recording) => isThere && places.length > 0;
     const all = await known((entries) => entries.some(isRecorded));
-    const tookMs = performance.now() - savedMs;
-    assert.ok(tookMs < 5000, `after ${tookMs} ms`);
     const [first] = all.filter(isRecorded);
     assert.deepEqual([first?.label, first?.places[0]?.where], ['success', 'nats']);
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
     // The last one is saved when the session ends.
     await ask(telemetry!, { kind: 'record', action: 'start' });
-    for (let waits = 0; waits < 40 && parts().length === 0; waits++) await sleep(50);
+    await until('another recording', () => parts().length > 0);
     assert.equal(await ann.end(), 0);
     const saved = readdirSync(atOperator!).filter((name) => name.endsWith('.mcap'));
     assert.equal(saved.length, 2);
@@ -164,7 +162,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
     record(atRobot!, 'meanwhile', 'arm');
     await sleep(1200);
     server = await broker();
-    while (!admin.isConnected()) await sleep(20);
+    await until('the broker again', () => admin.isConnected());
     await known((all) => all.some(({ episode }) => episode === 'meanwhile'));
     assert.match(running[0]!.stderr(), /not announced yet/);
   });

@@ -106,7 +106,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const asked = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
     const replies = await Promise.all(asked);
     assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['offer']));
-    await until('closed but for one', 2000, () => openFiles() <= before);
+    await until('closed but for one', 20_000, () => openFiles() <= before);
     const numbers = replies.map((reply) => (reply.kind === 'offer' ? reply.session : 0));
     assert.equal(new Set(numbers).size, 12);
     for (const session of [Math.min(...numbers), Math.max(...numbers)]) {
@@ -127,7 +127,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
     await lease.release();
-    await until('without processes', 8000, () => children('cockpit').length === 0);
+    await until('without processes', 20_000, () => children('cockpit').length === 0);
   });
 
   it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
@@ -159,14 +159,14 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await sleep(300);
     assert.doesNotMatch(robot.stdout().slice(seen), /"stopped"/);
     ann.nats.publish(subjects.estop('arm', 'ann'));
-    await until('stopped', 1000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
+    await until('stopped', 20_000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
   });
 
   it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
     const first = await FleetPage.open(ann, 'arm');
-    await first.hear('hello', () => true, 15_000);
+    await first.hear('hello', () => true, 20_000);
     first.say({ kind: 'input', name: 'page' });
-    await first.until('telemetry of the robot', () => first.robot !== undefined, 5000);
+    await first.until('telemetry of the robot', () => first.robot !== undefined, 20_000);
     await first.drive();
     const seen = robot.stdout().length;
     const since = () =>
@@ -178,9 +178,9 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
       ].map(([, to]) => to!);
     await first.lease.release();
     page = await FleetPage.open(bob, 'arm');
-    await until('stopped', 500, () => since().includes('stopped'));
+    await until('stopped', 20_000, () => since().includes('stopped'));
     page.hand = { clutch: true, positionM: [0, 0, 0] };
-    await page.hear('hello', () => true, 15_000);
+    await page.hear('hello', () => true, 20_000);
     page.say({ kind: 'input', name: 'page' });
     // Who is out goes on talking.
     for (const kind of ['reset', 'arm']) first.say({ kind });
@@ -193,11 +193,11 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
   });
 
   it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
-    if (!noSound) await until('heard', 3000, () => children('ffmpeg').length === 1);
+    if (!noSound) await until('heard', 20_000, () => children('ffmpeg').length === 1);
     const left = [...children('cockpit'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
     robot.process.kill('SIGKILL');
-    await until('alone', 5000, () => !left.some(isAlive));
+    await until('alone', 20_000, () => !left.some(isAlive));
     page.close();
     await page.lease.release();
   });

@@ -91,7 +91,7 @@ export class FleetPage {
   }
 
   /** The first message of that kind, from now or before. */
-  async hear(kind: string, fits: (message: Json) => boolean = () => true, withinMs = 3000): Promise<Json> {
+  async hear(kind: string, fits: (message: Json) => boolean = () => true, withinMs = 20_000): Promise<Json> {
     return this.until(
       `heard ${kind}`,
       () => this.heard.find((each) => each['kind'] === kind && fits(each)),
@@ -99,7 +99,7 @@ export class FleetPage {
     );
   }
 
-  async until<T>(what: string, found: () => T | undefined | false, withinMs = 3000): Promise<T> {
+  async until<T>(what: string, found: () => T | undefined | false, withinMs = 20_000): Promise<T> {
     for (const untilMs = performance.now() + withinMs; performance.now() < untilMs; await sleep(5)) {
       const value = found();
       if (value !== undefined && value !== false) return value;
@@ -114,7 +114,7 @@ export class FleetPage {
     return this.news.at(-1)?.robot ?? undefined;
   }
 
-  async state(wanted: string, withinMs = 3000): Promise<void> {
+  async state(wanted: string, withinMs = 20_000): Promise<void> {
     await this.until(wanted, () => this.robot?.state === wanted, withinMs);
   }
 

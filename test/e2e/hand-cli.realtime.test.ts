@@ -10,6 +10,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../src/core/hand-points.ts';
 import { HAND_SHAPES, type HandShapeName, shapeHand } from '../../src/core/model-hand.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
 interface Answer {
@@ -178,8 +179,11 @@ describe('farhand calibrate hand', () => {
     const live = startFarhand(['calibrate', 'hand', '--out', out, '--seconds', '0.8', '--json', ...settings]);
     const to = names.map((name, i) => `${name}=${ports[i]}`).join(',');
     for (const pose of POSES) {
-      while (!live.stderr().includes(`${pose}:`) && live.process.exitCode === null)
-        await new Promise((resolve) => setTimeout(resolve, 20));
+      await until(
+        `a request for ${pose}`,
+        () => live.stderr().includes(`${pose}:`) || live.process.exitCode !== null,
+        () => live.stderr(),
+      );
       await farhand(['send', 'openteach', '--ports', to, '--shape', pose, '--seconds', '3.7']);
     }
     assert.equal(await live.exited, 0, live.stderr());

@@ -86,7 +86,7 @@ describe('who may drive the robot', () => {
     await sleep(1200);
     assert.equal(r.stdout().match(/"to":"engaged"/g)?.length, 1, 'the second did not get in');
     await first.end();
-    await r.waitFor(/operator left[\s\S]*"to":"engaged"/, 5000);
+    await r.waitFor(/operator left[\s\S]*"to":"engaged"/, 20_000);
     await second.end();
     await r.end();
     assert.ok(reportOf(r).counters['not-operator']! >= 4);
@@ -100,7 +100,7 @@ describe('who may drive the robot', () => {
     await operator(key);
     await r.waitFor(/"to":"engaged"/);
     await operator(key);
-    await r.waitFor(/"to":"engaged"[\s\S]*"to":"idle"[\s\S]*"to":"engaged"/, 5000);
+    await r.waitFor(/"to":"engaged"[\s\S]*"to":"idle"[\s\S]*"to":"engaged"/, 20_000);
     await sleep(1000);
     assert.equal(r.stdout().match(/"to":"engaged"/g)?.length, 2, 'who was displaced does not fight back');
   });
@@ -115,11 +115,11 @@ describe('who may drive the robot', () => {
     r.process.kill('SIGKILL');
     await r.exited;
     const again = robot(key);
-    await again.waitFor(/"to":"idle"/, 8000);
+    await again.waitFor(/"to":"idle"/, 20_000);
     await sleep(1000);
     assert.doesNotMatch(again.stdout(), /"to":"armed"/, 'a restarted robot stays still until armed');
     await ask(o.deskPort, 'arm');
-    await again.waitFor(/"to":"engaged"/, 5000);
+    await again.waitFor(/"to":"engaged"/, 20_000);
   });
 
   it('not an unpaired operator over ZeroMQ either', async () => {
@@ -132,7 +132,7 @@ describe('who may drive the robot', () => {
     await sleep(1500);
     assert.doesNotMatch(r.stdout(), /"to":"idle"/);
     await operator(key, 'link.transport=zmq');
-    await r.waitFor(/"to":"engaged"/, 5000);
+    await r.waitFor(/"to":"engaged"/, 20_000);
   });
 
   it('nobody over the network without a key', async () => {

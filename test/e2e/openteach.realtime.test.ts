@@ -115,7 +115,7 @@ describe('a robot hand behind the Quest app', () => {
     await sleep(700);
     await hand.silence();
     const killNs = hand.rig.nowNs();
-    const held = await hand.rig.waitFor('hold', 2000);
+    const held = await hand.rig.waitFor('hold', 20_000);
     const tookMs = (held.robotNs - killNs) / 1e6;
     assert.ok(tookMs < HOLD_WITHIN_MS + NOISE_MS, `hold after ${tookMs} ms`);
     await sleep(1200);
@@ -132,13 +132,13 @@ describe('a robot hand behind the Quest app', () => {
     await hand.rearm();
     hand.send('--shape', 'cycle', '--pause', '2-3.5', '--seconds', '6');
     await hand.rig.waitFor('engaged');
-    const held = await hand.rig.waitFor('hold', 4000);
+    const held = await hand.rig.waitFor('hold', 20_000);
     assert.match(held.cause, /clutch released/);
     await sleep(600);
     const restNs = hand.rig.nowNs();
     await sleep(400);
     assert.equal(hand.rig.lastMotionNs(restNs), restNs, 'it stands');
-    await hand.rig.waitFor('engaged', 3000);
+    await hand.rig.waitFor('engaged', 20_000);
     await sleep(400);
     assert.equal(hand.rig.last.state, 'engaged');
   });
@@ -151,7 +151,7 @@ describe('a robot hand behind the Quest app', () => {
     await hand.rig.waitFor('engaged');
     await sleep(500);
     const second = hand.send('--shape', 'fist', '--seconds', '2');
-    const held = await hand.rig.waitFor('hold', 3000);
+    const held = await hand.rig.waitFor('hold', 20_000);
     assert.match(held.cause, /tracking lost/);
     await second.exited;
     first.process.kill('SIGKILL');

@@ -67,7 +67,7 @@ describe('the shipped ORCA rig, from a headset’s tokens to motors on a serial 
     await rig.waitFor('engaged');
     await near('fist');
     await rig.ask('estop');
-    await rig.waitFor('stopped', 1000);
+    await rig.waitFor('stopped');
     await sleep(300);
     const restNs = rig.nowNs();
     await sleep(300);

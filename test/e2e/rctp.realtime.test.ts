@@ -10,6 +10,7 @@ import type { Telemetry } from '../../src/core/telemetry.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 import { FaultRig } from './fault-rig.ts';
 
@@ -158,11 +159,8 @@ describe('the verbs for RCTP', () => {
     writeFileSync(file, Array.from({ length: 51 }, (_, i) => line(i)).join('\n'));
     const ear = startFarhand(['listen', 'rctp', '--port', String(port), 'resumeAfterMs=100']);
     after(() => ear.end());
-    const until = async (what: string, holds: () => boolean) => {
-      for (const endMs = performance.now() + WAIT_MS; !holds(); await sleep(20))
-        assert.ok(performance.now() < endMs, `${what}: ${ear.stderr()}${ear.stdout()}`);
-    };
-    await until('listening', () => /listening/.test(ear.stderr()));
+    const told = () => ear.stderr() + ear.stdout();
+    await until('listening', () => /listening/.test(ear.stderr()), told);
     const sent = await farhand([
       'send',
       'rctp',
@@ -177,7 +175,7 @@ describe('the verbs for RCTP', () => {
     const report = JSON.parse(sent.stdout) as { sent: number; rateHz: number };
     assert.equal(report.sent, 51);
     assert.ok(report.rateHz > 10 && report.rateHz < 26, 'no faster than it was recorded');
-    await until('all packets', () => /"received":51/.test(ear.stdout()));
+    await until('all packets', () => /"received":51/.test(ear.stdout()), told);
     assert.equal(await ear.end(), 0);
     const heard = ear
       .stdout()

@@ -145,7 +145,7 @@ describe('a robot behind a ROS 2 node', () => {
     await node.end();
   });
 
-  const until = async (isSo: () => boolean, withinMs = 10_000) => {
+  const until = async (isSo: () => boolean, withinMs = 20_000) => {
     const endMs = performance.now() + withinMs;
     while (!isSo()) {
       assert.ok(performance.now() < endMs, JSON.stringify(seen.at(-1)));

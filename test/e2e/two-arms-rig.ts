@@ -16,7 +16,7 @@ import { type Running, startFarhand } from './farhand.ts';
 
 const HAND_MS = 20;
 export const APART_M = 0.5;
-export const SILENCE_MS = 250;
+const SILENCE_MS = 250;
 
 /** A process that tells of itself in JSON lines, those of one kind kept. */
 class Told<T> {
@@ -70,11 +70,11 @@ export class Follower {
   }
 
   ask(kind: string): Promise<unknown> {
-    return askOperator(this.#rig, kind, 8000);
+    return askOperator(this.#rig, kind, 20_000);
   }
 
   /** The first transition to `state` after `sinceNs`. */
-  async entered(state: SupervisorState, sinceNs = 0, withinMs = 8000): Promise<Transition> {
+  async entered(state: SupervisorState, sinceNs = 0, withinMs = 30_000): Promise<Transition> {
     const untilMs = performance.now() + withinMs;
     for (;;) {
       const found = this.robot.lines.find(({ to, robotNs }) => to === state && robotNs > sinceNs);
@@ -169,7 +169,7 @@ export class TwoArms {
         break;
     }
     await this.both((arm) => (arm.state === 'idle' ? arm.ask('arm') : Promise.resolve()));
-    if (await this.until(() => [this.right, this.left].every(({ state }) => state === 'engaged'), 8000))
+    if (await this.until(() => [this.right, this.left].every(({ state }) => state === 'engaged'), 20_000))
       return;
     throw new Error([this.right, this.left].map(({ robot }) => JSON.stringify(robot.lines.at(-1))).join());
   }
@@ -184,7 +184,7 @@ export class TwoArms {
   }
 
   /** Waits until it is so, looking all the while; false when it took too long. */
-  async until(isSo: () => boolean, withinMs = 4000): Promise<boolean> {
+  async until(isSo: () => boolean, withinMs = 20_000): Promise<boolean> {
     for (const endMs = performance.now() + withinMs; !isSo(); await sleep(HAND_MS))
       if (performance.now() > endMs) return false;
     return true;

@@ -6,8 +6,9 @@ import { DDS_REASONS } from '../../src/robot/buses/dds/tally.ts';
 import { Network } from '../dds/network.ts';
 import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
+import { scaled } from './scale.ts';
 
-const SHOTS = Math.round(100_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
+const SHOTS = scaled(100_000);
 
 /** Two that talk, and everything that went between them. */
 function conversation() {

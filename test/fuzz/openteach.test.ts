@@ -8,8 +8,9 @@ import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
 import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
+import { scaled } from './scale.ts';
 
-const SHOTS = Math.round(100_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
+const SHOTS = scaled(100_000);
 const RELAY = peerOf('127.0.0.1', 50_000);
 const STRANGER = peerOf('127.0.0.1', 50_001);
 const [HAND_SOCKET, BUTTON_SOCKET, PAUSE_SOCKET] = [4, 5, 6];

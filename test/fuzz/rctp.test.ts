@@ -6,8 +6,9 @@ import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
 import { SEED } from '../seed.ts';
 import { hostileDatagrams } from './datagrams.ts';
+import { scaled } from './scale.ts';
 
-const SHOTS = Math.round(200_000 * Number(process.env['FARHAND_FUZZ'] ?? 1));
+const SHOTS = scaled(200_000);
 const HEADSET = peerOf('10.0.0.3', 50_000);
 const STRANGER = peerOf('10.0.0.4', 50_000);
 const INPUT_SOCKET = 4;

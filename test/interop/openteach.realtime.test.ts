@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type Running, startFarhand } from '../e2e/farhand.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { until } from '../until.ts';
 import { pythonWith } from './python-venv.ts';
 
 const run = promisify(execFile);
@@ -44,7 +45,11 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
   });
   const listen = async (...more: string[]): Promise<Running> => {
     const child = start('listen', 'openteach', '--json', ...more);
-    while (!/ZeroMQ/.test(child.stderr())) await sleep(20);
+    await until(
+      'listening',
+      () => /ZeroMQ/.test(child.stderr()),
+      () => child.stderr(),
+    );
     return child;
   };
   const last = (child: Running): Heard => JSON.parse(child.stdout().trim().split('\n').at(-1)!) as Heard;

@@ -5,9 +5,10 @@ import { createChain } from '../../src/core/chain.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { quatMultiply, TURN_RAD } from '../../src/core/frames.ts';
 import { createSolver, METHODS, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { scaled } from '../fuzz/scale.ts';
 import { armOf, farthest, ROBOTS, randoms } from './poses.ts';
 
-const POSES = 100_000;
+const POSES = scaled(100_000);
 const pairs = ROBOTS.flatMap((name) =>
   methodsOf(loadModel(name)).map((method) => [name, method] as [string, Method]),
 );

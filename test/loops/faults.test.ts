@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { isApplied, MS, robotPeer, SimulatedRig, TestHand } from './simulated-rig.ts';
+
+/** The figure eight never needs more; a jump would. The model allows 3.14. */
+const CALM_RAD_S = 1.5;
 
 async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}): Promise<SimulatedRig> {
   const rig = await SimulatedRig.create(options);
@@ -29,6 +33,58 @@ function assertNoJump(rig: SimulatedRig): void {
       assert.ok(step <= rig.model.joints[j]!.maxVelocityRadS * 0.05 + 1e-9, `joint ${j} stepped ${step} rad`);
     });
 }
+
+describe('a bad link', () => {
+  /** Seeded, both directions alike. */
+  const badLinks: [string, (rig: SimulatedRig) => void][] = [
+    [
+      'loses 30 %',
+      (rig) => {
+        const random = xorshift(11);
+        rig.impair = () => (random() < 0.3 ? null : 2 * MS);
+      },
+    ],
+    [
+      'repeats 30 %',
+      (rig) => {
+        const random = xorshift(12);
+        const from = rig.operator.peers[0]!;
+        rig.onOperatorSend = (socket, bytes) => {
+          if (socket === 0 && random() < 0.3) rig.network.inject(from, robotPeer(0), bytes);
+        };
+      },
+    ],
+    [
+      'swaps 20 % by 10 to 30 ms',
+      (rig) => {
+        const random = xorshift(13);
+        rig.impair = () => (random() < 0.2 ? 15 + 20 * random() : 5) * MS;
+      },
+    ],
+    [
+      'flaps',
+      (rig) => {
+        rig.impair = (_from, _to, nowNs) => ((nowNs / MS) % 600 < 250 ? null : 2 * MS);
+      },
+    ],
+  ];
+  for (const [name, begin] of badLinks)
+    it(`that ${name} never leads back in time nor into a jump`, async () => {
+      const rig = await engaged();
+      const { length } = rig.robot.answers;
+      const fromNs = rig.nowNs;
+      begin(rig);
+      rig.runFor(3000);
+      const applied = rig.robot.answers.slice(length).filter(({ outcome }) => isApplied(outcome));
+      assert.ok(applied.length > 100, `${applied.length} applied`);
+      applied.forEach(({ seq }, i) => {
+        assert.ok(i === 0 || seq > applied[i - 1]!.seq, 'never back in time');
+      });
+      assert.ok(rig.maxSpeedRadS(fromNs) < CALM_RAD_S, `${rig.maxSpeedRadS(fromNs)} rad/s`);
+      rig.impair = () => 2 * MS;
+      rig.runUntil(() => rig.state === 'engaged', 1500);
+    });
+});
 
 describe('a hole in the link', () => {
   it('of 300 ms holds the arm and engages again by itself when nobody holds a clutch', async () => {

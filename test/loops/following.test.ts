@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../src/trace/segments.ts';
-import { isApplied, MS, SimulatedRig, TestHand, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { isApplied, MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 const outcomeOf = (record: TraceRecord): string => OUTCOMES[record.outcome]!;
 

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test';
 import { type Counters, REASONS, type Reason } from '../../src/core/counters.ts';
 import { frameBody, frameType, type Json } from '../../src/wire/codecs/frame.ts';
 import { type Peer, peerOf } from '../../src/wire/reactor.ts';
-import { MS, OPERATOR_HOST, robotPeer, SimulatedRig, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { MS, OPERATOR_HOST, robotPeer, SimulatedRig } from './simulated-rig.ts';
 
 const STRANGER = peerOf('10.66.6.6', 6666);
 const SAME_HOST = peerOf(OPERATOR_HOST, 12_345);

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { peerOf } from '../../src/wire/reactor.ts';
-import { MS, SimulatedRig, TestHand, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 /** The seed of a run that is to be repeated. */
 const seed = (): { seed?: number } => {

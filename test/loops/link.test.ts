@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OUTCOMES } from '../../src/core/trace-record.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
-import { isApplied, MS, robotPeer, SimulatedRig, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { isApplied, MS, robotPeer, SimulatedRig } from './simulated-rig.ts';
 
 async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}): Promise<SimulatedRig> {
   const rig = await SimulatedRig.create(options);

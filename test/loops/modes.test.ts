@@ -5,7 +5,8 @@ import type { JointCommand } from '../../src/core/messages.ts';
 import { OUTCOMES } from '../../src/core/trace-record.ts';
 import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
-import { isApplied, MS, SimulatedRig, TestHand, xorshift } from './simulated-rig.ts';
+import { xorshift } from '../xorshift.ts';
+import { isApplied, MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 const bytes = new Uint8Array(256);
 

@@ -487,14 +487,3 @@ const judgedJoints = ({ robot }: Rig, { joints }: RobotModel): JudgedJoint[] =>
   }));
 
 export const isApplied = (outcome: string): boolean => outcome === 'applied' || outcome === 'late';
-
-/** Repeatable chance. */
-export function xorshift(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 2 ** 32;
-  };
-}

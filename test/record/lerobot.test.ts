@@ -9,9 +9,9 @@ import type { DatasetInfo } from '../../src/record/lerobot/layout.ts';
 import { readVideoTrack } from '../../src/record/lerobot/mp4.ts';
 import type { Rule } from '../../src/record/lerobot/problems.ts';
 import { LeRobotWriter, type WriterOptions } from '../../src/record/lerobot/writer.ts';
-import { xorshift } from '../loops/simulated-rig.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { xorshift } from '../xorshift.ts';
 import { picture, sourceEpisode } from './source-episode.ts';
 
 const OPTIONS: WriterOptions = { fps: 30, codec: 'h264', maxGapS: 1, version: '0.0.0' };

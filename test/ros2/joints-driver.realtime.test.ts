@@ -111,7 +111,7 @@ async function withDriver(
 const now = () => monotonicClock.nowNs();
 
 /** Reads as a control loop does until it is so. */
-async function cycles(driver: Ros2JointsDriver, isSo: () => boolean, withinMs = 2000): Promise<void> {
+async function cycles(driver: Ros2JointsDriver, isSo: () => boolean, withinMs = 20_000): Promise<void> {
   const reading = emptyReading(JOINTS.length);
   for (const endNs = now() + withinMs * 1e6; !isSo(); await sleep(5)) {
     assert.ok(now() < endNs, `in time; fault: ${driver.fault}`);

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, it, mock } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { TeleopError } from '../core/errors.ts';
+import { exitCodeOf, failureText, runFarhand } from './verbs.ts';
+
+/** What a process would print and end with. */
+async function farhand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const log = mock.method(console, 'log', () => {});
+  const printed = () => log.mock.calls.map((call) => `${call.arguments.join(' ')}\n`).join('');
+  try {
+    return { code: await runFarhand(args), stdout: printed(), stderr: '' };
+  } catch (error) {
+    if (!(error instanceof TeleopError)) throw error;
+    return { code: exitCodeOf(error), stdout: printed(), stderr: `${failureText(error)}\n` };
+  } finally {
+    log.mock.restore();
+  }
+}
+
+describe('command line', () => {
+  it('lists its verbs and explains each', async () => {
+    const { code, stdout } = await farhand(['--help']);
+    assert.equal(code, 0);
+    const verbs = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map((match) => match[1]!);
+    assert.ok(verbs.includes('demo') && verbs.includes('trace'));
+    for (const verb of verbs) {
+      const help = await farhand([verb, '--help']);
+      assert.equal(help.code, 0, verb);
+      assert.match(help.stdout, new RegExp(`^Usage: farhand ${verb} `));
+    }
+  });
+
+  const wrong: [string, string[], RegExp, RegExp][] = [
+    ['an unknown verb', ['dmeo'], /no verb "dmeo"/, /Did you mean `farhand demo`/],
+    ['an unknown option', ['demo', '--headles'], /no option --headles/, /Did you mean --headless/],
+    ['a value out of range', ['demo', '--duration', '0'], /--duration 0 is not a number/, /--duration 10/],
+    ['a word too many', ['robot', 'ur3'], /does not take "ur3"/, /robot --help/],
+    ['a missing rig', ['robot', '--rig', 'dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
+    ['a missing rig file', ['robot', '--rig', './none.yaml'], /none\.yaml does not exist/, /config rigs/],
+    ['a missing rig among the settings', ['robot', 'rig=dmo'], /no rig named "dmo"/, /Did you mean "demo"/],
+    ['two rigs', ['robot', 'rig=piper', '--rig', 'ur3'], /two rigs are named: piper and ur3/, /rig=NAME/],
+    ['a missing trace', ['trace', 'report', 'none.jsonl'], /none\.jsonl/, /→ \w/],
+    ['a bad key', ['robot', 'robot.speedPercnt=40'], /unknown setting "robot.speedPercnt"/, /"speedPercent"/],
+    [
+      'a bad value',
+      ['robot', 'robot.speedPercent=400'],
+      /"robot.speedPercent" is not valid \(from command line\)/,
+      /share of/,
+    ],
+    ['an unknown model', ['robot', 'model=ur33'], /no robot model named "ur33"/, /"ur3"/],
+    ['link: no link', ['link', '5750=4750'], /needs --profile/, /wifi-untuned/],
+    ['link: no mapping', ['link', '--profile', 'wifi'], /LISTEN=TARGET/, /5750=4750/],
+    [
+      'link: half a mapping',
+      ['link', '--profile', 'wifi', '5750'],
+      /"5750" is not LISTEN=TARGET/,
+      /5750=4750/,
+    ],
+    [
+      'link: a bad port',
+      ['link', '--profile', 'wifi', '5750=70000'],
+      /"70000" is not an address/,
+      /HOST:\]PORT/,
+    ],
+    ['link: no target', ['link', '--profile', 'wifi', '5750=0'], /not a target/, /port/],
+    [
+      'link: an unknown profile',
+      ['link', '--profile', 'wan2', '5750=4750'],
+      /no link profile "wan2"/,
+      /"wan"/,
+    ],
+    [
+      'link: a missing trace',
+      ['link', '--trace', 'none.csv', '5750=4750'],
+      /none\.csv does not exist/,
+      /seq,send_us/,
+    ],
+    [
+      'link: a bad setting',
+      ['link', '--profile', 'wifi', '--set', 'delay=3', '0=4750'],
+      /setting "delay"/,
+      /→ \w/,
+    ],
+    ['link: a bad fault', ['link', '--profile', 'wifi', '--hole', 'soon', '0=4750'], /"soon"/, /300ms@5s/],
+    [
+      'link: a bad way',
+      ['link', '--profile', 'wifi', '--faults', 'up', '0=4750'],
+      /--faults up/,
+      /both, forward/,
+    ],
+    ['check: an unknown kind', ['check', 'wierd'], /one cannot check "wierd"/, /Did you mean wired/],
+    ['check: an unknown profile', ['check', 'profile:wify'], /no link profile "wify"/, /profile:wifi\?/],
+    [
+      'check: a robot that was not cleared to move',
+      ['check', 'wired', '--robot', 'h'],
+      /would be armed/,
+      /add --arm/,
+    ],
+    [
+      'check: a real arm not cleared',
+      ['check', 'local', '--rig', 'piper'],
+      /driver piper.* would be armed/,
+      /add --arm/,
+    ],
+    [
+      'check: a robot elsewhere that is local',
+      ['check', 'local', '--robot', 'h', '--arm'],
+      /this machine alone/,
+      /check wired/,
+    ],
+    [
+      'check: a comparison over the emulator',
+      ['check', 'wireless', '--compare', 'udp,zmq'],
+      /ZeroMQ is TCP/,
+      /local or wired/,
+    ],
+    [
+      'check: a comparison of one',
+      ['check', 'local', '--compare', 'udp'],
+      /--compare udp is not known/,
+      /udp,zmq/,
+    ],
+    [
+      'check: a missing budget',
+      ['check', 'local', '--budget', 'none.yaml'],
+      /none\.yaml does not exist/,
+      /budgets\//,
+    ],
+  ];
+  for (const [what, args, message, hint] of wrong)
+    it(`refuses ${what} with a hint and exit code 2`, async () => {
+      const { code, stdout, stderr } = await farhand(args);
+      assert.equal(code, 2, stderr);
+      assert.equal(stdout, '');
+      assert.match(stderr, message);
+      assert.match(stderr, hint);
+      assert.match(stderr, /^farhand: .*\n {2}→ .*\n$/, 'one line of what, one of what to do');
+    });
+
+  it('names file and line of a broken rig', async () => {
+    const file = path.join(temporaryFolder(), 'broken.yaml');
+    writeFileSync(file, 'name: x\nrobot: [unclosed\n');
+    const { code, stderr } = await farhand(['robot', '--rig', file]);
+    assert.equal(code, 2);
+    assert.match(stderr, /broken\.yaml cannot be read: .*line/s);
+  });
+
+  it('takes a rig among the settings', async () => {
+    const { stdout } = await farhand(['config', 'explain', '--json', 'rig=piper', 'operator.hz=50']);
+    const entries = JSON.parse(stdout) as { key: string; value: unknown; source: string }[];
+    const find = (key: string) => entries.find((entry) => entry.key === key);
+    assert.equal(find('robot.driver')?.source, 'rig piper.yaml');
+    assert.equal(find('operator.hz')?.value, 50);
+  });
+
+  it('explains every setting with value, source and meaning', async () => {
+    const { code, stdout } = await farhand(['config', 'explain', '--json', 'robot.speedPercent=40']);
+    assert.equal(code, 0);
+    const entries = JSON.parse(stdout) as { key: string; value: unknown; source: string; about: string }[];
+    const find = (key: string) => entries.find((entry) => entry.key === key);
+    assert.deepEqual(
+      [find('robot.speedPercent')?.value, find('robot.speedPercent')?.source],
+      [40, 'command line'],
+    );
+    assert.equal(find('operator.autoArm')?.source, 'rig demo.yaml');
+    assert.equal(find('operator.hz')?.source, 'default');
+    assert.deepEqual(
+      entries
+        .filter((entry) => entry.about === '' && !/\.inputs\./.test(entry.key))
+        .map((entry) => entry.key),
+      [],
+      'every setting says what it means',
+    );
+  });
+
+  it('lists plug-ins found in their folders', async () => {
+    const { stdout } = await farhand(['plugins', '--json']);
+    const rows = JSON.parse(stdout) as { kind: string; name: string }[];
+    for (const wanted of ['driver sim', 'input scripted', 'input page', 'model ur3'])
+      assert.ok(
+        rows.some((row) => `${row.kind} ${row.name}` === wanted),
+        wanted,
+      );
+  });
+});
