@@ -132,9 +132,12 @@ async function startFamily(family: Family, desk: DeskPorts, options: DemoOptions
 async function resultOf(family: Family, link: LinkStats | null): Promise<DemoResult> {
   const tracePath = family.reportOf('operator')?.tracePath;
   if (!tracePath) throw noTrace();
-  const report = createReport();
-  await readTraceParts(tracePath, (record) => report.add(record));
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
+  const report = createReport();
+  await readTraceParts(tracePath, (record) => report.add(record)).catch((error: unknown) => {
+    const losses = reports.flatMap((part) => part.losses);
+    throw losses.length === 0 ? error : lost(losses, error);
+  });
   return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };
 }
 
@@ -178,6 +181,12 @@ async function emulatedLink(
     operatorOverrides: LINK_PORTS.map((name, i) => `link.${name}=${link.ports[i]}`),
   };
 }
+
+const lost = (losses: readonly string[], cause: unknown): TeleopError =>
+  new TeleopError('file-unwritable', losses.join(' '), {
+    hint: 'Without its trace nothing can be said of the run: run it again.',
+    cause,
+  });
 
 function noTrace(): TeleopError {
   return new TeleopError('no-trace', 'the operator process left no trace', {

@@ -49,11 +49,12 @@ export async function savedWhileMoving(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
-/** Of a real file. What the disk writes counts as progress as well: its last step is to wait for that. */
+/** Of a real file. What its disk writes counts as progress as well: the last step is to wait for that. */
 export function savingOf(file: string, say: (text: string) => void): SavingParts {
   const sizeBytes = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const disk = diskOf(file);
   return {
-    progress: () => sizeBytes() + pagesWritten(),
+    progress: () => sizeBytes() + diskWrites(disk),
     sizeBytes,
     nowS: () => performance.now() / 1000,
     pause: () => sleep(POLL_MS),
@@ -61,12 +62,25 @@ export function savingOf(file: string, say: (text: string) => void): SavingParts
   };
 }
 
-/** By this machine, to any disk; 0 where the system does not tell. */
-function pagesWritten(): number {
+/** As Linux numbers it; a file system without a disk of its own has major number 0. */
+function diskOf(file: string): { major: number; minor: number } {
+  const { dev = 0 } = statSync(file, { throwIfNoEntry: false }) ?? {};
+  return { major: (dev >> 8) & 0xfff, minor: (dev & 0xff) | ((dev >> 12) & 0xfff00) };
+}
+
+/** Sectors written to the disk so far, or pages to all disks where it is not known which; 0 where nothing is. */
+function diskWrites({ major, minor }: { major: number; minor: number }): number {
+  const own = major > 0 ? textOf(`/sys/dev/block/${major}:${minor}/stat`) : '';
+  const found =
+    own === '' ? /^nr_written (\d+)$/m.exec(textOf('/proc/vmstat'))?.[1] : own.trim().split(/\s+/)[6];
+  return Number(found ?? 0);
+}
+
+function textOf(file: string): string {
   try {
-    return Number(/^nr_written (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);
+    return readFileSync(file, 'utf8');
   } catch {
-    return 0;
+    return '';
   }
 }
 
