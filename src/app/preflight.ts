@@ -63,9 +63,9 @@ async function checkOperator(rig: Rig): Promise<void> {
 /** One that exists and can be written to, or that can be made. */
 export function expectFolder(dir: string, setting: string): void {
   let there = path.resolve(dir);
-  while (statSync(there, { throwIfNoEntry: false }) === undefined && path.dirname(there) !== there)
-    there = path.dirname(there);
   try {
+    while (statSync(there, { throwIfNoEntry: false }) === undefined && path.dirname(there) !== there)
+      there = path.dirname(there);
     if (!statSync(there).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
     accessSync(there, constants.W_OK | constants.X_OK);
   } catch (cause) {
