@@ -11,6 +11,8 @@ export type ChildMessage =
   | { kind: 'ready'; info: RoleReady | { url: string } }
   | { kind: 'transition'; from: string; to: string; cause: string }
   | { kind: 'episode'; text: string }
+  /** It ends as soon as a file is saved, and gives up by itself when that makes no progress. */
+  | { kind: 'saving'; text: string }
   | { kind: 'report'; report: RoleReport }
   | { kind: 'link'; profile: string };
 
@@ -24,9 +26,11 @@ export interface Child {
   /** Exit code; null when a signal ended it. */
   exited: Promise<number | null>;
   report: RoleReport | null;
-  /** SIGTERM, and SIGKILL when that is not heeded within `graceMs`. */
+  /** SIGTERM, and SIGKILL when nothing is heard of it for `graceMs`. One that saves a file is waited for. */
   end(graceMs: number): Promise<number | null>;
 }
+
+const END_POLL_MS = 100;
 
 /** Starts a verb of our own as a process of its own, with a channel for its messages; `at` may put it elsewhere. */
 export function startChild(
@@ -44,6 +48,7 @@ export function startChild(
   child.stderr?.on('data', (data: Buffer) => {
     errors = (errors + data.toString()).slice(-4000);
   });
+  let heardMs = 0;
   const handle: Child = {
     verb,
     process: child,
@@ -52,13 +57,17 @@ export function startChild(
     report: null,
     async end(graceMs) {
       child.kill('SIGTERM');
-      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+      heardMs = performance.now();
+      const timer = setInterval(() => {
+        if (performance.now() - heardMs > graceMs) child.kill('SIGKILL');
+      }, END_POLL_MS);
       const code = await exited.promise;
-      clearTimeout(timer);
+      clearInterval(timer);
       return code;
     },
   };
   child.on('message', (message: ChildMessage) => {
+    heardMs = performance.now();
     if (message.kind === 'ready') ready.resolve(message.info);
     if (message.kind === 'report') handle.report = message.report;
     onMessage(message);

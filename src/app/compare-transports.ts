@@ -1,3 +1,4 @@
+import { TeleopError } from '../core/errors.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { oneWayNs } from '../trace/segments.ts';
@@ -26,6 +27,8 @@ export interface CompareOptions {
   slices: number;
   secondsPerSlice: number;
   onProgress: (done: number, total: number) => void;
+  /** Ends it before its time; nothing is compared then. */
+  stop?: Promise<void>;
   /** Runs both roles with these overrides for some seconds and leaves a trace; the demo on loopback unless told. */
   run?: (overrides: readonly string[], seconds: number) => Promise<{ tracePath: string }>;
 }
@@ -73,7 +76,7 @@ async function measure(options: CompareOptions, transport: Transport, folder: st
     `link.transport=${transport}`,
     `trace.dir=${folder}`,
   ];
-  const { tracePath } = await (options.run ?? demoOf(options.rig))(overrides, seconds);
+  const { tracePath } = await (options.run ?? demoOf(options))(overrides, seconds);
   const found: number[] = [];
   let firstNs = Number.NaN;
   await readTraceParts(tracePath, (record) => {
@@ -84,15 +87,17 @@ async function measure(options: CompareOptions, transport: Transport, folder: st
   return Float64Array.from(found);
 }
 
-const demoOf =
-  (rig: string): NonNullable<CompareOptions['run']> =>
-  (overrides, durationS) =>
-    runDemo({
-      rig,
-      overrides,
-      headless: true,
-      durationS,
-      stop: new Promise(() => {}),
-      say: () => {},
-      onUrl: () => {},
+function demoOf({ rig, stop = new Promise(() => {}) }: CompareOptions): NonNullable<CompareOptions['run']> {
+  let isStopped = false;
+  void stop.then(() => {
+    isStopped = true;
+  });
+  return async (overrides, durationS) => {
+    const silent = { say: () => {}, onUrl: () => {} };
+    const run = await runDemo({ rig, overrides, headless: true, durationS, stop, ...silent });
+    if (!isStopped) return run;
+    throw new TeleopError('not-confirmed', 'the comparison was ended before its time', {
+      hint: 'Let it run, or ask for less: --seconds S --slices N.',
     });
+  };
+}

@@ -5,6 +5,7 @@ import { TeleopError } from '../core/errors.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
+import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
 import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 import {
@@ -13,7 +14,8 @@ import {
   type LinkStats,
   startLinkEmulator,
 } from './link-emulator.ts';
-import { refuseWebrtc } from './link-keys.ts';
+import { linkKeys, refuseWebrtc } from './link-keys.ts';
+import { preflight } from './preflight.ts';
 import { loadRig } from './rig.ts';
 import type { RoleReport } from './role.ts';
 import { temporaryKey } from './temporary-key.ts';
@@ -30,6 +32,8 @@ export interface DemoOptions {
   cameras?: boolean | undefined;
   stop: Promise<void>;
   say: (text: string) => void;
+  /** How a file comes along that the end waits for. */
+  onSaving?: (text: string) => void;
   onUrl: (url: string) => void;
 }
 
@@ -47,12 +51,45 @@ const GRACE_MS = 5000;
 /** What `--cameras` stands for. */
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
+const ROLE_PORTS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
+/** Those it chooses itself unless the user does. */
+const DEMO_PORTS = [
+  ...ROLE_PORTS,
+  'console.port',
+  'console.deskPort',
+  'console.telemetryPort',
+  'cameras.port',
+];
 
 /** Both roles and the console as processes, started, watched and ended together. */
 export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
   const options = asked.cameras ? { ...asked, overrides: [...DEMO_CAMERAS, ...asked.overrides] } : asked;
+  await checkDemo(options);
+  // In the end, whatever happened on the way, all of it is closed: last opened, first closed.
+  const closing: (() => unknown)[] = [];
+  try {
+    return await runProcesses(options, closing);
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+}
+
+/** Throws what its processes would, and starts nothing. */
+async function checkDemo({ rig, overrides, headless, link }: DemoOptions): Promise<void> {
+  const { config, entries } = loadRig(rig, overrides);
+  refuseWebrtc(config);
+  resolveLink(linkRequest(link));
+  if (config.link.security === 'plain' || config.link.keyFile !== '')
+    for (const role of ['robot', 'operator'] as const) linkKeys(role, config);
+  const others = DEMO_PORTS.filter((key) => !isChosen(entries, key));
+  await preflight(config, ['robot', 'operator', ...(headless ? [] : ['console' as const])], others);
+}
+
+async function runProcesses(options: DemoOptions, closing: (() => unknown)[]): Promise<DemoResult> {
   const key = temporaryKey(loadRig(options.rig, options.overrides).config, 'demo');
+  closing.push(key.remove);
   const desk = await deskPorts(options);
+  closing.push(() => desk.release());
   const args = [
     '--rig',
     options.rig,
@@ -62,44 +99,50 @@ export async function runDemo(asked: DemoOptions): Promise<DemoResult> {
     ...key.overrides,
   ];
   const emulated = await emulatedLink(options, args);
+  closing.push(() => emulated.link?.close());
   const switcher = new LinkSwitch(emulated);
-  const overrides = [...args, ...emulated.overrides];
-  const family = new Family(overrides, emulated.operatorOverrides, options, switcher);
+  const family = new Family([...args, ...emulated.overrides], emulated.operatorOverrides, options, switcher);
+  closing.push(() => family.end());
   const over = new AbortController();
-  let linkStats: LinkStats | null = null;
-  try {
-    await family.start('robot');
-    await desk.release();
-    await family.start('operator');
-    if (desk.moved.length > 0) options.say(`farhand estop ${desk.moved.join(' ')}`);
-    if (!options.headless) {
-      const info = await family.start('console');
-      if ('url' in info) options.onUrl(info.url);
-    }
-    const ends: Promise<unknown>[] = [options.stop, family.failed];
-    if (options.durationS !== null)
-      ends.push(sleep(options.durationS * 1000, undefined, { signal: over.signal }));
-    await Promise.race(ends);
-  } finally {
-    over.abort();
-    await desk.release();
-    await family.end();
-    linkStats = (await emulated.link?.close()) ?? null;
-    key.remove();
-  }
+  closing.push(() => over.abort());
+  const ends: Promise<unknown>[] = [options.stop, family.failed];
+  const isStarted = await Promise.race([
+    startFamily(family, desk, options),
+    ...ends.map((end) => end.then(() => false)),
+  ]);
+  if (isStarted && options.durationS !== null)
+    ends.push(sleep(options.durationS * 1000, undefined, { signal: over.signal }));
+  await Promise.race(ends);
+  await family.end();
+  const linkStats = (await emulated.link?.close()) ?? null;
+  return resultOf(family, linkStats);
+}
+
+async function startFamily(family: Family, desk: DeskPorts, options: DemoOptions): Promise<boolean> {
+  await family.start('robot');
+  await desk.release();
+  await family.start('operator');
+  if (desk.moved.length > 0) options.say(`farhand estop ${desk.moved.join(' ')}`);
+  if (options.headless) return true;
+  const info = await family.start('console');
+  if ('url' in info) options.onUrl(info.url);
+  return true;
+}
+
+async function resultOf(family: Family, link: LinkStats | null): Promise<DemoResult> {
   const tracePath = family.reportOf('operator')?.tracePath;
   if (!tracePath) throw noTrace();
-  const report = createReport();
-  await readTraceParts(tracePath, (record) => report.add(record));
   const reports = [family.reportOf('operator'), family.reportOf('robot')].filter((part) => part !== null);
-  return {
-    summary: summaryOf(report.finish()),
-    link: linkStats,
-    tracePath,
-    reports,
-    episodes: family.episodes,
-  };
+  const report = createReport();
+  await readTraceParts(tracePath, (record) => report.add(record)).catch((error: unknown) => {
+    const losses = reports.flatMap((part) => part.losses);
+    throw losses.length === 0 ? error : lost(losses, error);
+  });
+  return { summary: summaryOf(report.finish()), link, tracePath, reports, episodes: family.episodes };
 }
+
+const linkRequest = (asked: DemoOptions['link']): LinkRequest =>
+  typeof asked === 'string' ? { profile: asked } : (asked ?? { profile: 'off' });
 
 interface EmulatedLink {
   link: LinkEmulator | null;
@@ -127,7 +170,7 @@ async function emulatedLink(
       hint: 'Leave link.transport at udp, or leave --link out.',
     });
   const mappings = LINK_PORTS.map((name) => ({ listen: '0', target: String(config.link[name]) }));
-  const options = typeof asked === 'string' ? { profile: asked } : (asked ?? { profile: 'off' });
+  const options = linkRequest(asked);
   const name = options.trace?.name ?? options.profile ?? '';
   const page = ['robot.network=none', 'robot.allowPlayoutChoice=true'];
   const link = await startLinkEmulator({ ...options, mappings });
@@ -139,6 +182,12 @@ async function emulatedLink(
   };
 }
 
+const lost = (losses: readonly string[], cause: unknown): TeleopError =>
+  new TeleopError('file-unwritable', losses.join(' '), {
+    hint: 'Without its trace nothing can be said of the run: run it again.',
+    cause,
+  });
+
 function noTrace(): TeleopError {
   return new TeleopError('no-trace', 'the operator process left no trace', {
     hint: 'Let it run for a second or more, and keep trace.dir set.',
@@ -148,7 +197,7 @@ function noTrace(): TeleopError {
 /** Free ports for whatever the user did not choose, so that two demos can run side by side. */
 async function portOverrides({ rig, overrides }: DemoOptions): Promise<string[]> {
   const { config, entries } = loadRig(rig, overrides);
-  const keys = ['link.commandPort', 'link.statePort', 'link.syncPort'];
+  const keys = ROLE_PORTS;
   const ports = await freeUdpPorts(keys.length);
   const added = keys.map((key, i) => ({ key, port: ports[i]! }));
   added.push({ key: 'console.port', port: await freeTcpPort(config.console.host, config.console.port) });
@@ -236,6 +285,7 @@ class Family {
   }
 
   async start(verb: 'robot' | 'operator' | 'console') {
+    if (this.#ending) throw new Error('nothing is started while the demo ends');
     const args = verb === 'operator' ? this.#operatorArgs : this.#args;
     const child = startChild(verb, args, (message) => this.#tell(verb, message));
     this.#children.set(verb, child);
@@ -252,6 +302,7 @@ class Family {
   #tell(verb: string, message: ChildMessage): void {
     if (message.kind === 'transition')
       this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
+    if (message.kind === 'saving') this.#options.onSaving?.(message.text);
     if (message.kind === 'episode') {
       this.episodes++;
       this.#options.say(message.text);

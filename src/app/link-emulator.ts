@@ -139,12 +139,15 @@ function linkThread(start: LinkStart, onEntry?: (entry: LinkEntry) => void): Lin
   return { ready: ready.promise, changed, done: done.promise };
 }
 
+/** Of a delay trace, unpacked: ten hours at 1 kHz. */
+const MAX_TRACE_BYTES = 1 << 30;
+
 /** Reads a delay trace, CSV or gzipped CSV. */
 export function loadLinkTrace(file: string): NonNullable<LinkRequest['trace']> {
   let content: Buffer;
   try {
     content = readFileSync(file);
-    if (file.endsWith('.gz')) content = gunzipSync(content);
+    if (file.endsWith('.gz')) content = gunzipSync(content, { maxOutputLength: MAX_TRACE_BYTES });
   } catch (cause) {
     const missing = (cause as NodeJS.ErrnoException).code === 'ENOENT';
     const what = missing ? 'does not exist' : `cannot be read: ${(cause as Error).message}`;

@@ -25,6 +25,7 @@ import { RecorderThread } from './record/recorder-thread.ts';
 import type { Rig } from './rig.ts';
 import { PairLink } from './robot/pair-link.ts';
 import { loadModel } from './robot-models.ts';
+import { Saving } from './saving.ts';
 import {
   type ControlMessage,
   type ControlStart,
@@ -34,7 +35,7 @@ import {
   stopFlag,
   windDownFlag,
 } from './shared.ts';
-import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
+import { startTraceThread } from './trace-thread.ts';
 import { watchVersion } from './version-watch.ts';
 
 export interface RoleReady {
@@ -70,6 +71,8 @@ export interface RoleReport {
   cameras: CameraReport[];
   /** Of an operator: why something was not recorded; empty without a reason. */
   recordTrouble: string;
+  /** Files that lack something because the disk refused it, in words. */
+  losses: string[];
 }
 
 export interface RoleHandle {
@@ -77,6 +80,8 @@ export interface RoleHandle {
   done: Promise<RoleReport>;
   /** Asks for a clean end: the robot comes to rest, the last receipts and trace lines are kept. */
   windDown(): void;
+  /** Files that are being saved after the end was asked for. */
+  unfinished(): string[];
   /** On our own bug: writes down what the robot did in its last seconds. Does nothing on the operator. */
   keepFlight(cause: string): void;
   /** What the control thread shares; its board holds the newest state. */
@@ -96,6 +101,7 @@ export function startRole(
   onTransition: (message: TransitionMessage) => void,
   onEpisode: (info: EpisodeInfo, file: string) => void = () => {},
   givenKeys?: Uint8Array[],
+  onSaving: (text: string) => void = () => {},
 ): RoleHandle {
   const model = loadModel(rig.model);
   const keys = givenKeys ?? linkKeys(role, rig);
@@ -127,19 +133,31 @@ export function startRole(
     },
   );
   control.done.catch((error: unknown) => flights?.onFailure(String(error)));
+  let traceTrouble = '';
   const trace = control.ready.then((ready) =>
     role === 'operator' && rig.trace.dir !== ''
-      ? traceThread(rig, identity, ready.stampSource, memory)
+      ? startTraceThread(rig, identity, ready.stampSource, memory, (text) => {
+          traceTrouble = text;
+          console.error(`farhand: ${text || 'The trace is written again.'}`);
+        })
       : null,
   );
   const telemetry = control.ready.then((ready) =>
     recorder === null
       ? null
-      : TelemetryPublisher.open(rig, model, memory, ready.stampSource, recorder, (news) => {
-          const isKnown = cameraNames(rig).includes(news.camera);
-          if (isKnown) video.fromConsole(news);
-          return isKnown;
-        }),
+      : TelemetryPublisher.open(
+          rig,
+          model,
+          memory,
+          ready.stampSource,
+          recorder,
+          (news) => {
+            const isKnown = cameraNames(rig).includes(news.camera);
+            if (isKnown) video.fromConsole(news);
+            return isKnown;
+          },
+          () => traceTrouble,
+        ),
   );
   const relays = control.ready.then((ready) =>
     role === 'operator' ? openRelays(rig, ready.ports, memory) : null,
@@ -176,6 +194,7 @@ export function startRole(
       tracePath: opened?.path ?? null,
     }),
   );
+  const saving = new Saving(onSaving);
   const done = (async (): Promise<RoleReport> => {
     const open = [telemetry, relays, published, pair];
     await ready.catch(async (error: unknown) => {
@@ -189,8 +208,10 @@ export function startRole(
     });
     await control.done;
     version.close();
-    await recorder?.close();
-    const closed = await (await trace)?.close();
+    if (recorder !== null)
+      await saving.wait(recorder.file, recorder.close(), `\`farhand recover ${recorder.file}\` finishes it.`);
+    const opened = await trace;
+    const closed = opened && (await saving.wait(opened.path, opened.close(), 'The trace lacks its end.'));
     const filmed = (await (await cameras)?.close()) ?? [];
     await closeAll(open);
     eventLoop.disable();
@@ -208,6 +229,9 @@ export function startRole(
       traceDropped: closed?.dropped ?? 0,
       cameras: filmed,
       recordTrouble: recorder?.trouble ?? '',
+      losses: [closed?.loss ?? '', recorder?.loss ?? '', flights?.trouble ?? '', ...saving.givenUp].filter(
+        (text) => text !== '',
+      ),
     };
   })();
   ready.catch(() => {});
@@ -216,6 +240,7 @@ export function startRole(
     done,
     memory,
     windDown: () => void Atomics.store(windDownFlag(memory), 0, 1),
+    unfinished: () => saving.files,
     keepFlight: (cause) => flights?.onFailure(cause),
   };
 }
@@ -289,51 +314,6 @@ function remember({ network, prior }: Extract<ControlMessage, { kind: 'learnt' }
   } catch (error) {
     console.error(`farhand: what playout learnt about ${network} was not kept: ${(error as Error).message}`);
   }
-}
-
-interface TraceThread {
-  path: string;
-  video(news: VideoNews): void;
-  close(): Promise<{ path: string; dropped: number }>;
-}
-
-function traceThread(
-  rig: Rig,
-  session: number,
-  stampSource: 'kernel' | 'userspace',
-  memory: RoleMemory,
-): Promise<TraceThread> {
-  const workerData: TraceStart = {
-    ring: memory.traceRing,
-    joints: memory.traceJoints,
-    camerasOnRobot: ['', rig.link.robotHost].includes(rig.cameras.host),
-    dir: rig.trace.dir,
-    maxPartBytes: rig.trace.rotateBytes,
-    session: {
-      startedAt: new Date(),
-      session,
-      role: 'operator',
-      stampSource,
-      playout: rig.robot.playout,
-      rig,
-    },
-  };
-  const worker = new Worker(new URL('./trace-worker.js', import.meta.url), { workerData });
-  return new Promise((resolve, reject) => {
-    const closed = deferred<{ path: string; dropped: number }>();
-    const order = (what: TraceOrder) => worker.postMessage(what);
-    const close = () => {
-      order('close');
-      return closed.promise;
-    };
-    worker.on('error', reject);
-    worker.on('message', (message: TraceMessage) => {
-      if (message.kind === 'opened') resolve({ path: message.path, video: order, close });
-      else if (message.kind === 'failed') reject(revive(message));
-      else if (message.kind === 'trouble') console.error(`farhand: ${message.message}`);
-      else closed.resolve(message);
-    });
-  });
 }
 
 async function resolveHost(name: string): Promise<string> {

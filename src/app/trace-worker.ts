@@ -28,8 +28,10 @@ export type TraceOrder = VideoNews | 'close';
 export type TraceMessage =
   | { kind: 'opened'; path: string }
   | { kind: 'failed'; code: string; message: string; hint: string }
+  /** Empty: it is over. */
   | { kind: 'trouble'; message: string }
-  | { kind: 'closed'; path: string; dropped: number };
+  /** `loss`: what the file lacks for good because of the disk; empty: nothing. */
+  | { kind: 'closed'; path: string; dropped: number; loss: string };
 
 /** Drains the ring of closed commands to disk: JSON, write and fsync happen here and nowhere near the loop. */
 const start = workerData as TraceStart;
@@ -95,11 +97,11 @@ function drain(writer: TraceFileWriter, patient = true): void {
   takeJoints();
   waiting.drain(patient ? nowNs : Number.POSITIVE_INFINITY, (ready) => writer.write(ready));
   estimate(writer, nowNs);
-  if (writer.flush(monotonicClock.nowNs()) === 'ok') troubled = false;
-  else if (!troubled) {
-    troubled = true;
-    tell({ kind: 'trouble', message: writer.failure?.message ?? 'the trace cannot be written' });
-  }
+  const isFine = writer.flush(monotonicClock.nowNs()) === 'ok';
+  if (isFine === !troubled) return;
+  troubled = !isFine;
+  const { message, hint } = writer.failure ?? { message: '', hint: '' };
+  tell({ kind: 'trouble', message: isFine ? '' : `${message}. ${hint}` });
 }
 
 try {
@@ -113,7 +115,7 @@ try {
     clearInterval(timer);
     drain(writer, false);
     writer.close(ring.dropped);
-    tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped });
+    tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped, loss: writer.loss });
     parentPort?.close();
   });
 } catch (error) {

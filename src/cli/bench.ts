@@ -2,6 +2,7 @@ import { compareTransports, type QuantileName, type TransportComparison } from '
 import { TeleopError } from '../core/errors.ts';
 import type { Interval } from '../trace/bootstrap.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
 import { progressLine } from './progress.ts';
 
 const NAMES: readonly QuantileName[] = ['p50', 'p95', 'p99', 'max'];
@@ -29,6 +30,7 @@ One-way time is get_state → applied. The intervals (95 %) come from resampling
       overrides: given.overrides,
       slices: Math.round(numberOption(given, 'slices', 2, 1000) ?? 6),
       secondsPerSlice: numberOption(given, 'seconds', 1, 3600) ?? 5,
+      stop: new Promise((resolve) => onEndRequest(resolve)),
       onProgress: progress.update,
     });
     progress.done();

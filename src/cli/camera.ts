@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { newsText, startCameraThread } from '../app/camera/cameras.ts';
 import { cameraNames, frameReceiverConfig } from '../app/camera/channel-config.ts';
 import { type CameraSeen, CameraWatch } from '../app/camera/watch.ts';
+import { checkCameras } from '../app/preflight.ts';
 import { loadRig, type Rig } from '../app/rig.ts';
 import { loadModel } from '../app/robot-models.ts';
 import { Counters } from '../core/counters.ts';
@@ -41,8 +42,10 @@ one clock: they are told for cameras on this machine. Ends on Ctrl-C.`,
       throw new TeleopError('bad-config', `rig "${config.name}" has no camera`, {
         hint: 'Add one to the rig, or here: cameras.list.front.source=test-pattern',
       });
-    const over = new Promise<void>((resolve) => onEndRequest(resolve));
     const seconds = numberOption(given, 'seconds', 0.1, 1e6);
+    loadModel(config.model);
+    await checkCameras(config);
+    const over = new Promise<void>((resolve) => onEndRequest(resolve));
     const end =
       seconds === null ? over : Promise.race([over, sleep(seconds * 1000, undefined, { ref: false })]);
     const json = given.values['json'] === true;

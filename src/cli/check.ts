@@ -99,10 +99,7 @@ function askedOf(given: Given) {
     robotHost,
     echoPort: echoPortOf(given),
     baseline: given.values['no-baseline'] !== true,
-    stop: new Promise<void>((resolve) => {
-      process.once('SIGINT', resolve);
-      process.once('SIGTERM', resolve);
-    }),
+    stop: new Promise<void>((resolve) => onEndRequest(resolve)),
     onPhase: (text: string) => {
       progress.done();
       if (!json) console.error(`${text} …`);
@@ -116,6 +113,7 @@ function askedOf(given: Given) {
 async function check(given: Given): Promise<number> {
   const { json, endProgress, ...options } = askedOf(given);
   const result = await runCheck(options).finally(endProgress);
+  for (const loss of result.measured.roles.flatMap(({ losses }) => losses)) console.error(`farhand: ${loss}`);
   const files = writeReport(result);
   const page = await writePage(result, files.html);
   if (json) console.log(JSON.stringify(checkJson(result)));

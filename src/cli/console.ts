@@ -1,6 +1,7 @@
 import type { ParentMessage } from '../app/child.ts';
 import { DeviceStore } from '../app/console/devices.ts';
 import { type ConsoleHandle, startConsole } from '../app/console/server.ts';
+import { preflight } from '../app/preflight.ts';
 import { loadRig } from '../app/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest, parentChannel } from './process.ts';
@@ -24,6 +25,7 @@ by the code it prints. See docs/headset.md.`,
     if (given.values['forget'] !== undefined) return forgetDevice(String(given.values['forget']));
     const lan = given.values['lan'] ? ['console.host=0.0.0.0', 'console.https=true'] : [];
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...lan, ...given.overrides]);
+    await preflight(config, ['console']);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const tell = parentChannel();
     const askLink = (profile: string) => void tell({ kind: 'link', profile });

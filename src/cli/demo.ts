@@ -4,6 +4,7 @@ import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { openBrowser } from './open-browser.ts';
+import { onEndRequest } from './process.ts';
 import { RECORD_SHORTCUTS } from './record-options.ts';
 
 export const demoVerb: Verb = {
@@ -32,10 +33,7 @@ export const demoVerb: Verb = {
     expectWords(demoVerb, given, 0, 0);
     const json = given.values['json'] === true;
     const say = json ? () => {} : (text: string) => console.log(text);
-    const stop = new Promise<void>((resolve) => {
-      process.once('SIGINT', resolve);
-      process.once('SIGTERM', resolve);
-    });
+    const stop = new Promise<void>((resolve) => onEndRequest(resolve));
     const { summary, link, tracePath, reports, episodes } = await runDemo({
       rig: String(given.values['rig'] ?? 'demo'),
       overrides: [...given.overrides, ...recordOverrides(given)],
@@ -45,6 +43,7 @@ export const demoVerb: Verb = {
       durationS: numberOption(given, 'duration', 1, 86_400),
       stop,
       say,
+      onSaving: (text) => console.error(`farhand: ${text}`),
       onUrl(url) {
         say(`\n  Farhand console: ${url}\n\n  Ctrl-C ends the demo.\n`);
         if (!json && given.values['no-open'] !== true) openBrowser(url);
@@ -52,6 +51,8 @@ export const demoVerb: Verb = {
     });
     const trouble = recordTrouble(given.values['record'] === true && episodes === 0, reports);
     if (trouble !== '') console.error(`farhand: ${trouble}`);
+    const losses = reports.flatMap((report) => report.losses);
+    for (const loss of losses) if (loss !== trouble) console.error(`farhand: ${loss}`);
     if (json) console.log(JSON.stringify({ ...summary, ...(link && { link }), tracePath, roles: reports }));
     else {
       const latency = summary.oneWayMs;
@@ -63,7 +64,7 @@ export const demoVerb: Verb = {
       for (const { cameras } of reports) for (const camera of cameras) say(cameraLine(camera));
       say(`trace: ${tracePath}\nfarhand trace report ${tracePath}`);
     }
-    return 0;
+    return losses.length === 0 ? 0 : 1;
   },
 };
 

@@ -1,4 +1,5 @@
 import { startFleetConsole } from '../app/fleet/console/server.ts';
+import { preflight } from '../app/preflight.ts';
 import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { type Given, numberOption } from './arguments.ts';
@@ -19,6 +20,7 @@ export async function fleetConsole(given: Given): Promise<number> {
     ...given.overrides,
   ];
   const { config } = loadRig(String(given.values['rig'] ?? 'demo'), settings);
+  await preflight(config, ['console']);
   const ended = new Promise<null>((resolve) => onEndRequest(() => resolve(null)));
   const access = accessOf(given, 'me');
   const handle = await startFleetConsole(config, access);

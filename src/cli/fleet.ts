@@ -183,10 +183,10 @@ async function dev(given: Given): Promise<number> {
   const folder = folderOf(given);
   const { plainBeyondLoopback } = fleetSettings(given);
   refusePlainServer({ host: hostOf(given) }, plainBeyondLoopback);
+  await expectFree(hostOf(given), portOf(given));
   const authority = existsSync(path.join(folder, 'authority.json'))
     ? openAuthority(folder)
     : await createAuthority(folder);
-  await expectFree(hostOf(given), portOf(given));
   const ended = new Promise<void>((resolve) => onEndRequest(resolve));
   const server = await startServer(authority, { name: 'dev', host: hostOf(given), port: portOf(given) });
   const admin = await write(authority, { name: 'admin', role: 'admin', robots: ['*'], seconds: 7 * DAY_S });

@@ -147,12 +147,15 @@ function readTrace(file: string): DelayTrace {
   return parseDelayTrace(plainText(file, bytes), name);
 }
 
+/** Unpacked. */
+const MAX_TRACE_BYTES = 1 << 30;
+
 function plainText(file: string, bytes: Buffer): string {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
   try {
-    return (isGzip ? gunzipSync(bytes) : bytes).toString('utf8');
+    return (isGzip ? gunzipSync(bytes, { maxOutputLength: MAX_TRACE_BYTES }) : bytes).toString('utf8');
   } catch (cause) {
-    const hint = 'The file is cut off or damaged: fetch it again.';
+    const hint = 'The file is cut off, damaged, or larger than 1 GB unpacked: fetch it again.';
     throw new TeleopError('file-unreadable', `${file} cannot be unpacked`, { hint, cause });
   }
 }

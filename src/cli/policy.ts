@@ -2,7 +2,9 @@ import { DEMO_CAMERAS } from '../app/demo.ts';
 import { openPolicyFrames } from '../app/policy/frames.ts';
 import { runPolicy } from '../app/policy/run.ts';
 import type { PolicyCounts } from '../app/policy/runner.ts';
+import { policyAddress } from '../app/policy/transports.ts';
 import { loadRig } from '../app/rig.ts';
+import { loadModel } from '../app/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 
@@ -34,18 +36,22 @@ both are counted. After a hold that the policy did not cause, start it anew.`,
     const overrides = [...(given.values['cameras'] === true ? DEMO_CAMERAS : []), ...given.overrides];
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), overrides);
     const json = given.values['json'] === true;
+    loadModel(config.model);
+    const wish = {
+      address: policyAddress(given.words[0]!),
+      task: String(given.values['task'] ?? ''),
+      hz: numberOption(given, 'hz', 1, 100) ?? 10,
+      timeoutMs: numberOption(given, 'timeout', 1, 10_000) ?? 100,
+      staleAfterMs: numberOption(given, 'stale', 20, 60_000) ?? 1000,
+      durationS: numberOption(given, 'duration', 1, 86_400),
+    };
     const stop = new AbortController();
     onEndRequest(() => stop.abort());
     const { cameras, frames, close } = await openPolicyFrames(config);
     try {
       const counts = await runPolicy({
         rig: config,
-        address: given.words[0]!,
-        task: String(given.values['task'] ?? ''),
-        hz: numberOption(given, 'hz', 1, 100) ?? 10,
-        timeoutMs: numberOption(given, 'timeout', 1, 10_000) ?? 100,
-        staleAfterMs: numberOption(given, 'stale', 20, 60_000) ?? 1000,
-        durationS: numberOption(given, 'duration', 1, 86_400),
+        ...wish,
         cameras,
         frames,
         stop: stop.signal,

@@ -1,5 +1,6 @@
 import { startProfiler } from '../app/profiler/server.ts';
 import { expectWords, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
 import { whereOf } from './top.ts';
 
 const PORT = 4748;
@@ -20,11 +21,7 @@ GET /api/profile answers one snapshot as JSON; the WebSocket /live sends one fou
     console.log(
       `Profiler on ${profiler.url}api/profile and ${profiler.url.replace('http', 'ws')}live (Ctrl-C ends it)`,
     );
-    await new Promise<void>((resolve) => {
-      process.once('SIGINT', () => resolve());
-      process.once('SIGTERM', () => resolve());
-      process.once('disconnect', () => resolve());
-    });
+    await new Promise<void>((resolve) => onEndRequest(resolve));
     await profiler.close();
     return 0;
   },

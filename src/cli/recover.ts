@@ -31,7 +31,8 @@ Exit code 0: nothing that was written is lost; 3: recovered with loss.`,
     const tookS = (performance.now() - startedMs) / 1000;
     const text = `${recoveryText(file, found)}\n${(sizeBytes / 1e6).toFixed(1)} MB read in ${tookS.toFixed(2)} s`;
     console.log(given.values['json'] === true ? JSON.stringify({ ...found, sizeBytes, tookS }) : text);
-    const lost = found.truncatedBytes + found.damagedBytes + found.damagedChunks + found.lostRows;
+    const { truncatedBytes, unsearchedBytes, damagedBytes, damagedChunks, lostRows } = found;
+    const lost = truncatedBytes + unsearchedBytes + damagedBytes + damagedChunks + lostRows;
     return lost === 0 ? 0 : WITH_LOSS;
   },
 };

@@ -8,6 +8,7 @@ import { loadModel } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { openBrowser } from './open-browser.ts';
+import { onEndRequest } from './process.ts';
 import { progressLine } from './progress.ts';
 
 export const replayVerb: Verb = {
@@ -35,14 +36,13 @@ robot has to be armed, and the operator to have the input "joints" (operator.inp
     const { info, rows } = await openSource(source);
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), given.overrides);
     checkModel(info, loadModel(config.model));
+    const speed = numberOption(given, 'speed', 0.1, 2) ?? 1;
     const stop = new AbortController();
-    process.once('SIGINT', () => stop.abort());
-    process.once('SIGTERM', () => stop.abort());
+    onEndRequest(() => stop.abort());
     const progress = progressLine('playing');
     const play = async (rig: Rig, arm: boolean) => {
       const desk = await JointDesk.open(rig);
       try {
-        const speed = numberOption(given, 'speed', 0.1, 2) ?? 1;
         return await playEpisode(desk, {
           rows,
           speed,

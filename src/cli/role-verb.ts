@@ -1,4 +1,5 @@
 import type { Companion } from '../app/fleet/companion.ts';
+import { preflight } from '../app/preflight.ts';
 import { episodeText } from '../app/record/quality-text.ts';
 import { loadRig, type Rig } from '../app/rig.ts';
 import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
@@ -6,7 +7,7 @@ import type { Role } from '../app/shared.ts';
 import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
-import { onEndRequest, parentChannel } from './process.ts';
+import { leave, onEndRequest, parentChannel } from './process.ts';
 
 /** An option that is another name for a setting. */
 export interface Shortcut extends OptionSpec {
@@ -59,6 +60,7 @@ export async function runRole(
   companion: Companion | null = null,
 ): Promise<number> {
   const config = companion?.rig ?? rig;
+  await preflight(config, [role]);
   const tell = parentChannel();
   const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
   const handle = startRole(
@@ -75,8 +77,12 @@ export async function runRole(
       print({ kind: 'episode', ...info, file }, text);
     },
     companion?.keys,
+    (text) => {
+      void tell({ kind: 'saving', text });
+      console.error(`farhand: ${text}`);
+    },
   );
-  onEndRequest(() => handle.windDown());
+  onEndRequest(() => handle.windDown(), { unfinished: () => handle.unfinished() });
   let failure: unknown = null;
   const fail = (error: unknown) => {
     failure ??= error;
@@ -103,8 +109,11 @@ export async function runRole(
   const report = await handle.done.finally(() => companion?.close());
   await tell({ kind: 'report', report });
   print({ kind: 'report', ...report }, reportText(report));
+  for (const loss of report.losses) console.error(`farhand: ${loss}`);
+  // The thread that saves it is stuck and would keep this process.
+  if (handle.unfinished().length > 0) leave('SIGTERM');
   if (failure instanceof TeleopError) throw failure;
-  return failure === null ? 0 : 1;
+  return failure === null && report.losses.length === 0 ? 0 : 1;
 }
 
 function reportText(report: RoleReport): string {

@@ -4,6 +4,7 @@ import { topFrame } from '../app/profiler/top-frame.ts';
 import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
+import { onEndRequest } from './process.ts';
 
 const POLL_MS = 100;
 const DRAW_MS = 500;
@@ -84,8 +85,7 @@ function watch(read: () => void, frame: (colour: boolean) => string[]): Promise<
     };
     stdout.write('\x1b[?1049h\x1b[?25l\x1b[2J');
     stdout.on('resize', draw);
-    process.once('SIGTERM', end);
-    process.once('SIGINT', end);
+    onEndRequest(end);
     if (stdin.isTTY) stdin.setRawMode(true);
     stdin.on('data', (keys: Buffer) => {
       // In raw mode Ctrl-C comes as a key.

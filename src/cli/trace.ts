@@ -7,6 +7,7 @@ import { reportPage } from '../trace/html/page.ts';
 import { PerfettoWriter } from '../trace/perfetto.ts';
 import { type OnRecord, type OtherLines, readTraceParts, type TraceFileInfo } from '../trace/read-file.ts';
 import { createReport, summaryOf } from '../trace/report.ts';
+import { completeness } from '../trace/report-notes.ts';
 import { reportText } from '../trace/report-text.ts';
 import { type RunSample, RunSampler } from '../trace/run-sample.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
@@ -43,7 +44,8 @@ async function report(given: Given, paths: readonly string[]): Promise<number> {
   });
   const finished = builder.finish();
   if (html !== undefined) await writeOut(html, (put) => put(reportPage(finished, files)));
-  if (given.values['json'] === true) console.log(JSON.stringify(summaryOf(finished)));
+  if (given.values['json'] === true)
+    console.log(JSON.stringify({ ...summaryOf(finished), ...completeness(files) }));
   else console.log(reportText(finished, files, process.stdout.columns ?? 120));
   if (html !== undefined && given.values['json'] !== true) console.log(`Page      ${html}`);
   return 0;

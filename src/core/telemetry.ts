@@ -92,6 +92,8 @@ export interface Telemetry {
   counters: Record<string, number>;
   /** What is being recorded; absent from operators that cannot. */
   record?: RecorderStatus | null;
+  /** Why the trace cannot be written at the moment, and what to do; empty or absent: it can. */
+  trouble?: string;
 }
 
 /** Seconds judged one by one; docs/playout.md has the rules. */

@@ -13,6 +13,8 @@ const MAX_MESSAGE_BYTES = 64 * 1024;
 const MAX_DEPTH = 64;
 const names = z.array(z.string().max(256)).max(256);
 const maybe = z.number().nullable();
+/** As many as an operator can have; loops and memory follow from it. */
+const rateHz = z.number().min(1).max(1000);
 
 const quality = z.object({
   ...{ skippedShare: z.number(), staleShare: z.number(), badWindows: z.number() },
@@ -23,7 +25,7 @@ const quality = z.object({
 const info = z.object({
   ...{ id: z.string(), task: z.string(), label: z.string().nullable(), startedAt: z.string() },
   ...{ durationS: z.number(), rows: z.number(), skippedRows: z.number(), staleRows: z.number() },
-  ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz: z.number() },
+  ...{ robot: z.string(), joints: names, hasGripper: z.boolean(), cameras: names, rateHz },
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
 

@@ -110,7 +110,7 @@ function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
     ...summary,
     ...parseStart(metadataOf(index, EPISODE_METADATA)),
   } as EpisodeInfo & { rig?: unknown; owner?: unknown };
-  if (known.robot === undefined)
+  if (known.robot === undefined || known.joints === undefined)
     throw new TeleopError('file-unreadable', `${mcap.path} is not a recording of Farhand`, {
       hint: 'Other MCAP files open in Foxglove, Lichtblick or Rerun.',
     });
@@ -157,7 +157,7 @@ function channelsOf(index: McapIndex, topics: readonly string[]): Map<number, st
 }
 
 const mayHold = (chunk: ChunkEntry, channels: ReadonlyMap<number, string>): boolean =>
-  chunk.channels.size === 0 || [...channels.keys()].some((id) => chunk.channels.has(id));
+  chunk.channels.size === 0 || [...chunk.channels.keys()].some((id) => channels.has(id));
 
 function* selected(
   mcap: McapFile,

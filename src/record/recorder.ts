@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, statfsSync } from 'node:fs';
+import { mkdirSync, statfsSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import { NS_PER_S } from '../core/clock.ts';
@@ -206,6 +206,7 @@ export class EpisodeRecorder {
     if (nowNs - this.#checkedNs < NS_PER_S) return;
     this.#checkedNs = nowNs;
     this.#guard('go on recording', () => {
+      if (!episode.writer.isNamed) throw deleted(episode.writer.path);
       if (!this.#hasRoom()) this.#stopForRoom();
     });
   }
@@ -259,8 +260,7 @@ export class EpisodeRecorder {
     const episode = this.#episode;
     if (episode === null) return;
     this.#guard('discard the recording', () => {
-      episode.writer.abandon();
-      rmSync(episode.writer.path, { force: true });
+      episode.writer.discard();
       this.#end(null);
     });
   }
@@ -286,20 +286,25 @@ export class EpisodeRecorder {
   }
 
   #fail({ message, hint }: TeleopError): void {
-    const left = this.#episode?.writer.path;
+    const path = this.#episode?.writer.path;
+    let isLeft = false;
     try {
-      this.#episode?.writer.abandon();
+      isLeft = this.#episode?.writer.abandon() ?? false;
     } catch {
       // A disk that is gone cannot even close the file.
     }
     this.#last = this.#episode?.info ?? this.#last;
     this.#episode = null;
     this.#state = 'failed';
-    const mend =
-      left === undefined ? '' : ` What was written until then is in ${left}: \`farhand recover\` mends it.`;
+    const mend = isLeft ? ` What was written until then is in ${path}: \`farhand recover\` mends it.` : '';
     this.#message = `${message}. ${hint}${mend}`;
   }
 }
+
+const deleted = (file: string): TeleopError =>
+  new TeleopError('recording-stopped', `Cannot go on recording: ${file} was deleted`, {
+    hint: 'Leave the folder in place while it is recorded to, and start again.',
+  });
 
 const noRoom = (dir: string): TeleopError =>
   new TeleopError('recording-stopped', `Cannot begin a recording in ${dir}: the disk is nearly full`, {

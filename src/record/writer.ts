@@ -67,9 +67,13 @@ export class EpisodeWriter {
     this.#values = new Float64Array(this.#names.length);
     const header = { profile: 'ros2', library: `farhand ${version}` };
     this.#file = new McapFileWriter(`${path}.part`, header, [NUMBERS_BYTES, PICTURES_BYTES]);
-    this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig, owner }) });
-    this.#channels = this.#declare(info.cameras);
-    this.#file.flush();
+    try {
+      this.#file.metadata(EPISODE_METADATA, { json: JSON.stringify({ ...info, rig, owner }) });
+      this.#channels = this.#declare(info.cameras);
+    } catch (cause) {
+      this.#file.remove();
+      throw cause;
+    }
   }
 
   get sizeBytes(): number {
@@ -178,9 +182,21 @@ export class EpisodeWriter {
     return intoPath;
   }
 
-  /** Leaves the unfinished file behind. */
-  abandon(): void {
-    this.#file.close();
+  /** Whether the file still has a name; one that was deleted takes bytes and keeps none. */
+  get isNamed(): boolean {
+    return this.#file.isNamed;
+  }
+
+  /** Leaves the unfinished file behind; removes it when no row of it can be recovered. True: it is there. */
+  abandon(): boolean {
+    const isWorthKeeping = this.#file.hasChunks && this.#file.isNamed;
+    if (isWorthKeeping) this.#file.close();
+    else this.#file.remove();
+    return isWorthKeeping;
+  }
+
+  discard(): void {
+    this.#file.remove();
   }
 }
 

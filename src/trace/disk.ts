@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** The few things a trace writer asks of a file system. Each blocks, and throws an error with a `code` on failure. */
@@ -8,6 +8,8 @@ export interface Disk {
   /** Returns how many of the bytes were taken, which may be fewer than given. */
   write(fd: number, bytes: Buffer, start: number, length: number): number;
   sync(fd: number): void;
+  /** Whether the file still has a name: bytes written to one without are lost when it is closed. */
+  isNamed(fd: number): boolean;
   close(fd: number): void;
   remove(path: string): void;
 }
@@ -19,6 +21,7 @@ export const nodeDisk: Disk = {
   },
   write: writeSync,
   sync: fsyncSync,
+  isNamed: (fd) => fstatSync(fd).nlink > 0,
   close: closeSync,
   remove: (path) => rmSync(path, { force: true }),
 };

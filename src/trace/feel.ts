@@ -45,6 +45,8 @@ const TAIL = 5;
 const EARLY = 0.15;
 const DRIFT = 0.02;
 const GAPS = 101;
+/** Operators tick at 1 kHz at most; a shorter period, and so a longer row of missed ticks, is no operator's. */
+const MIN_TICK_NS = 0.5 * NS_PER_MS;
 const SLOTS = 128;
 const PENDING = 4096;
 const SEGMENT_COUNT = SEGMENTS.length;
@@ -160,7 +162,7 @@ export class FeelMeter {
   #learnPeriod(gapNs: number): void {
     if (this.#gaps >= GAPS) return;
     this.#gapsNs[this.#gaps++] = gapNs;
-    if (this.#gaps === GAPS) this.#tickNs = this.#gapsNs.slice().sort()[GAPS >> 1]!;
+    if (this.#gaps === GAPS) this.#tickNs = Math.max(MIN_TICK_NS, this.#gapsNs.slice().sort()[GAPS >> 1]!);
   }
 
   /** A loop that wakes late is not one that missed a tick: the ticks lie on a grid, from which it may only lag. */

@@ -39,6 +39,7 @@ class HostileDisk implements Disk {
   syncs = 0;
   create = nodeDisk.create;
   close = nodeDisk.close;
+  isNamed = nodeDisk.isNamed;
   remove = nodeDisk.remove;
 
   write(fd: number, bytes: Buffer, start: number, length: number): number {

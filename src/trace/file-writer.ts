@@ -32,6 +32,9 @@ export class TraceFileWriter {
   #syncedNs = Number.NEGATIVE_INFINITY;
   #dropped = 0;
   #failure: TeleopError | null = null;
+  /** The last failure, also when the disk obeyed again. */
+  #lastFailure: TeleopError | null = null;
+  #deleted = false;
 
   private constructor(dir: string, session: TraceSession, options: TraceFileOptions) {
     this.#dir = dir;
@@ -61,6 +64,13 @@ export class TraceFileWriter {
     return this.#failure;
   }
 
+  /** What the file lacks for good because of the disk, and why; empty when it lacks nothing. Known after `close`. */
+  get loss(): string {
+    if (this.#lastFailure === null || (this.#failure === null && this.#dropped === 0)) return '';
+    const lacks = this.#dropped > 0 ? ` It lacks ${this.#dropped} commands.` : '';
+    return `${this.#lastFailure.message}.${lacks} ${this.#lastFailure.hint}`;
+  }
+
   write(record: TraceRecord): void {
     const line = `${traceLine(record)}\n`;
     const full = this.#partBytes + line.length + FOOTER_BYTES > this.#maxPartBytes;
@@ -78,10 +88,13 @@ export class TraceFileWriter {
   flush(nowNs: number): 'ok' | 'fault' {
     const done = this.#try(() => {
       this.#drain();
+      if (this.#deleted) throw deleted();
       if (!this.#dirty || nowNs - this.#syncedNs < NS_PER_S) return;
       this.#syncedNs = nowNs;
       this.#disk.sync(this.#fd);
       this.#dirty = false;
+      this.#deleted = !this.#disk.isNamed(this.#fd);
+      if (this.#deleted) throw deleted();
     });
     return done ? 'ok' : 'fault';
   }
@@ -92,6 +105,7 @@ export class TraceFileWriter {
     this.#append(`${footerLine(this.#partCommands, ringDropped + this.#dropped)}\n`);
     const done = this.#try(() => this.#endPart());
     this.#fd = CLOSED;
+    this.#dropped += commandsIn(this.#buffer.toString('latin1', 0, this.#buffered));
     return done ? 'ok' : 'fault';
   }
 
@@ -131,6 +145,8 @@ export class TraceFileWriter {
     try {
       this.#drain();
       this.#disk.sync(this.#fd);
+      this.#deleted = !this.#disk.isNamed(this.#fd);
+      if (this.#deleted) throw deleted();
     } finally {
       this.#disk.close(this.#fd);
     }
@@ -170,13 +186,29 @@ export class TraceFileWriter {
       return true;
     } catch (cause) {
       if (typeof (cause as NodeJS.ErrnoException).code !== 'string') throw cause;
-      const hint = `Free space on the disk and make ${this.#dir} a directory this user may write to.`;
-      const message = `The trace in ${this.#dir} cannot be written: ${(cause as Error).message}`;
-      this.#failure = new TeleopError('file-unwritable', message, { hint, cause });
+      const hint = this.#deleted
+        ? 'Leave the folder of a running operator in place; its next run writes a new trace.'
+        : `Free space on the disk and make ${this.#dir} a directory this user may write to.`;
+      const where = this.#path === '' ? `in ${this.#dir}` : this.#path;
+      const message = `The trace ${where} cannot be written: ${reasonOf(cause as NodeJS.ErrnoException)}`;
+      this.#failure = this.#lastFailure = new TeleopError('file-unwritable', message, { hint, cause });
       return false;
     }
   }
 }
+
+const deleted = (): Error => Object.assign(new Error('it was deleted'), { code: 'ENOENT' });
+
+const reasonOf = ({ code, message }: NodeJS.ErrnoException): string =>
+  code === 'ENOSPC' || code === 'EDQUOT' ? `the disk is full (${code})` : message;
+
+/** Of lines that never reached the disk; the first may have begun there. */
+const commandsIn = (text: string): number =>
+  text.split('\n').filter((line, i) => line.startsWith(COMMAND_START) || (i === 0 && isTornCommand(line)))
+    .length;
+
+const COMMAND_START = '{"kind":"teleop_cmd"';
+const isTornCommand = (line: string): boolean => line !== '' && !line.startsWith('{');
 
 /** Several seconds of commands at 100 Hz. */
 const BUFFER_BYTES = 256 * 1024;

@@ -39,6 +39,15 @@ function measurementNotes(report: TraceReport): string[] {
   return notes;
 }
 
+/** Whether the files hold every command that was closed, and how many lines or commands they are known to lack. */
+export function completeness(files: readonly TraceFileInfo[]): { complete: boolean; missing: number } {
+  const missing = files.reduce(
+    (sum, { bad, torn, footer }) => sum + bad + torn + (footer?.ringDropped ?? 0),
+    0,
+  );
+  return { complete: missing === 0 && files.every(({ footer }) => footer !== null), missing };
+}
+
 function fileNotes(files: readonly TraceFileInfo[]): string[] {
   const sum = (of: (file: TraceFileInfo) => number) => files.reduce((total, file) => total + of(file), 0);
   const notes: string[] = [];

@@ -70,7 +70,14 @@ function noticeFor({ link, fresh, telemetry, estopUndelivered, paired, robot }: 
       text: 'Waiting for it; the pose shown is the last one known.',
     };
   }
-  return null;
+  return fileNotice(telemetry);
+}
+
+/** What is lost of the session's files. The robot does not need them. */
+function fileNotice({ trouble = '', record }: Telemetry): Notice | null {
+  if (trouble !== '') return { tone: 'warn', title: 'The trace is incomplete', text: trouble };
+  if (record?.state !== 'failed') return null;
+  return { tone: 'warn', title: 'Recording stopped', text: record.message };
 }
 
 function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']>): Notice | null {

@@ -1,5 +1,8 @@
 import os from 'node:os';
 import type { LinkStats } from '../link-emulator.ts';
+import { linkKeys, refuseWebrtc } from '../link-keys.ts';
+import { preflight } from '../preflight.ts';
+import { loadRig } from '../rig.ts';
 import { type Budget, judgeBudget, loadBudget, type Verdict } from './budget.ts';
 import { openLink } from './kind.ts';
 import { type Measured, measuredOf } from './measured.ts';
@@ -28,6 +31,12 @@ export interface CheckResult {
   ok: boolean;
 }
 
+/** A session chooses them itself. */
+const SESSION_PORTS = [
+  ...['link.commandPort', 'link.statePort', 'link.syncPort'],
+  ...['console.deskPort', 'console.telemetryPort'],
+];
+
 /** A number says little without the machine it was measured on. */
 export interface Machine {
   cpu: string;
@@ -39,9 +48,19 @@ export interface Machine {
   loadAfter: number;
 }
 
+/** Throws what its processes would, and starts nothing. */
+export async function checkSession({ rig, overrides, robotHost }: CheckOptions): Promise<void> {
+  const { config } = loadRig(rig, overrides);
+  refuseWebrtc(config);
+  if (robotHost !== null || config.link.security === 'plain' || config.link.keyFile !== '')
+    linkKeys('operator', robotHost === null ? config : { ...config, link: { ...config.link, robotHost } });
+  await preflight(config, robotHost === null ? ['robot', 'operator'] : ['operator'], SESSION_PORTS);
+}
+
 /** Starts both roles, measures, ends them and judges. Throws when they could not be brought to teleoperation. */
 export async function runCheck(options: CheckOptions): Promise<CheckResult> {
   const { kind, robotHost } = options;
+  await checkSession(options);
   const { place, profile, about } = openLink(kind, robotHost);
   const startedAt = new Date().toISOString();
   const loadBefore = os.loadavg()[0]!;
@@ -51,7 +70,8 @@ export async function runCheck(options: CheckOptions): Promise<CheckResult> {
     const measured = await measuredOf(session);
     const verdicts = judgeBudget(budget, measured);
     const { tracePath, link, isCutShort } = session;
-    const ok = !isCutShort && verdicts.every((verdict) => verdict.ok);
+    const isWhole = session.roles.every(({ losses }) => losses.length === 0);
+    const ok = isWhole && !isCutShort && verdicts.every((verdict) => verdict.ok);
     const machine = machineOf(loadBefore);
     return {
       kind,

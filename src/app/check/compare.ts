@@ -3,7 +3,7 @@ import { TeleopError } from '../../core/errors.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import { compareTransports, type TransportComparison } from '../compare-transports.ts';
 import { loadRig } from '../rig.ts';
-import type { CheckOptions } from './check.ts';
+import { type CheckOptions, checkSession } from './check.ts';
 import { openLink } from './kind.ts';
 import { runSession } from './session.ts';
 
@@ -14,6 +14,7 @@ export async function compareOn(
   const { kind, rig, overrides, slices, durationS, robotHost, onPhase, onProgress } = options;
   refuse(kind, robotHost);
   const secondsPerSlice = Math.max(1, durationS / (2 * slices));
+  await checkSession(options);
   const { place, about } = openLink(kind, robotHost);
   onPhase(`comparing udp and zmq over ${about}: ${slices} windows of ${secondsPerSlice.toFixed(1)} s each`);
   try {

@@ -164,7 +164,7 @@ function sendAuthority(tls: HostTls, response: ServerResponse): void {
   response.end(raw);
 }
 
-function listen(server: NetServer, rig: Rig): Promise<void> {
+export function listen(server: NetServer, rig: Rig): Promise<void> {
   const { host, port } = rig.console;
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {

@@ -106,12 +106,22 @@ export async function openInputs(
   remark: (reason: Reason) => void = () => {},
 ): Promise<Map<string, OpenInput>> {
   const inputs = new Map<string, OpenInput>();
-  for (const [name, values] of Object.entries(rig.operator.inputs)) {
-    const plugin = await loadPlugin('input', name);
-    const config = inputConfig(rig, name, plugin, values);
+  for (const [name, { plugin, config }] of await inputConfigs(rig)) {
     const { automatic, clutchless = false } = plugin;
     const sockets = plugin.sockets?.(config).length ?? 0;
     inputs.set(name, { device: plugin.open(config, clock.nowNs(), remark), automatic, clutchless, sockets });
+  }
+  return inputs;
+}
+
+/** The same before anything is opened: what is wrong with their settings is thrown here. */
+export async function inputConfigs(
+  rig: Rig,
+): Promise<Map<string, { plugin: InputPlugin<unknown>; config: unknown }>> {
+  const inputs = new Map<string, { plugin: InputPlugin<unknown>; config: unknown }>();
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    inputs.set(name, { plugin, config: inputConfig(rig, name, plugin, values) });
   }
   if (!inputs.has(rig.operator.input))
     throw new TeleopError(

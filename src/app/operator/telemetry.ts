@@ -85,7 +85,10 @@ export class TelemetryPublisher {
     this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
   }
 
-  /** `onVideo` is told how pictures got to a console; false: that is none of a camera here. */
+  /**
+   * `onVideo` is told how pictures got to a console; false: that is none of a camera here. `trouble`: why a file of this
+   * process cannot be written at the moment, or empty.
+   */
   static open(
     rig: Rig,
     model: RobotModel,
@@ -93,6 +96,7 @@ export class TelemetryPublisher {
     stampSource: string,
     recorder: RecorderThread,
     onVideo: (news: VideoNews) => boolean,
+    trouble: () => string = () => '',
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
     const port = rig.console.telemetryPort;
@@ -109,7 +113,7 @@ export class TelemetryPublisher {
             new Counters(memory.counters),
             recorder,
             onVideo,
-            telemetryBuilder(rig, model, memory, stampSource, recorder),
+            telemetryBuilder(rig, model, memory, stampSource, recorder, trouble),
           ),
         );
       });
@@ -164,6 +168,7 @@ function telemetryBuilder(
   memory: RoleMemory,
   stampSource: string,
   recorder: RecorderThread,
+  trouble: () => string,
 ): () => Telemetry | null {
   const joints = model.joints.length;
   const board = new SnapshotBoard(memory.board);
@@ -261,6 +266,7 @@ function telemetryBuilder(
       },
       counters: counters.snapshot() as Record<string, number>,
       record: recorder.status,
+      trouble: trouble(),
     };
   };
 }

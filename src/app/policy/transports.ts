@@ -26,8 +26,12 @@ export interface PolicyChannel {
 
 /** `http://…`: JSON in a POST and in its answer. `tcp://…`: ZeroMQ, we send the requests. */
 export async function openPolicy(address: string): Promise<PolicyChannel> {
-  if (/^https?:\/\//.test(address)) return overHttp(address);
-  if (/^(tcp|ipc):\/\//.test(address)) return overZmq(address);
+  return /^http/.test(policyAddress(address)) ? overHttp(address) : overZmq(address);
+}
+
+/** The address, if it is one of a policy. */
+export function policyAddress(address: string): string {
+  if (/^(https?|tcp|ipc):\/\//.test(address) && URL.canParse(address)) return address;
   throw new TeleopError('bad-option', `${address} is no address of a policy`, {
     hint: 'Give http://127.0.0.1:8080/act, or tcp://127.0.0.1:5555 for ZeroMQ.',
   });

@@ -1,9 +1,11 @@
+import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../../core/recording.ts';
 import type { RobotModel } from '../../core/robot-model.ts';
 import type { VideoNews } from '../../core/video-news.ts';
 import { limitsSchema, type QualityLimits } from '../../record/limits.ts';
+import { PART_ENDING } from '../../record/writer.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
 import { packageVersion } from '../paths.ts';
 import type { Rig } from '../rig.ts';
@@ -30,6 +32,7 @@ export class RecorderThread {
   #closed: Promise<void> = Promise.resolve();
   #status: RecorderStatus;
   #presses = Number.NaN;
+  #loss = '';
 
   /** `keys`: of a link whose keys are in no file. */
   constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
@@ -74,6 +77,7 @@ export class RecorderThread {
   #onStatus(status: RecorderStatus): void {
     const before = this.trouble;
     this.#status = status;
+    if (status.state === 'failed') this.#loss = status.message;
     if (this.trouble !== '' && this.trouble !== before) this.#hooks.say(this.trouble);
   }
 
@@ -81,6 +85,19 @@ export class RecorderThread {
   get trouble(): string {
     const { state, episode, message } = this.#status;
     return state === 'failed' || episode === null ? message : '';
+  }
+
+  /** Why a recording of this run lacks something; also when a later one went well. */
+  get loss(): string {
+    return this.#loss;
+  }
+
+  /** The file being written; empty without one. */
+  get file(): string {
+    const { state, episode } = this.#status;
+    return state === 'recording' && episode !== null
+      ? path.join(this.#start.parts.dir, `${episode}${PART_ENDING}`)
+      : '';
   }
 
   #post(message: RecordWorkerRequest): void {
@@ -93,6 +110,7 @@ export class RecorderThread {
     this.#worker = null;
     const message = `Recording stopped by an error of Farhand itself: ${error.message}. What was written is kept.`;
     this.#status = { ...this.#status, state: 'failed', message };
+    this.#loss = message;
     this.#hooks.say(message);
   }
 
@@ -145,7 +163,7 @@ function workerStart(
   };
 }
 
-function readLimits(file: string): QualityLimits {
+export function readLimits(file: string): QualityLimits {
   if (file === '') return {};
   const parsed = limitsSchema.safeParse(readYaml(file));
   if (parsed.success) return parsed.data;

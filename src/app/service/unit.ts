@@ -40,7 +40,8 @@ export function unitText(unit: ServiceUnit): string {
     // SIGTERM is a clean end: the robot comes to rest and the last trace lines are written.
     'KillSignal=SIGTERM',
     'KillMode=mixed',
-    'TimeoutStopSec=10',
+    // An operator may have a long recording to finish, and gives up by itself when the disk is stuck.
+    `TimeoutStopSec=${unit.role === 'operator' ? 600 : 10}`,
     'Restart=on-failure',
     'RestartSec=1',
     `LimitRTPRIO=${unit.realtimePriority}`,

@@ -1,4 +1,13 @@
-import { closeSync, fdatasync, fsyncSync, ftruncateSync, openSync, writevSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  rmSync,
+  writevSync,
+} from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { McapChunkBuilder, McapRecordBuilder } from '@mcap/core';
 import { type ChannelRecord, Opcode, PREFIX_BYTES, type SchemaRecord } from './records.ts';
@@ -77,7 +86,12 @@ export class McapFileWriter {
     if (header === null) return;
     this.#records.writeMagic();
     this.#records.writeHeader(header);
-    this.#put();
+    try {
+      this.#put();
+    } catch (cause) {
+      this.remove();
+      throw cause;
+    }
   }
 
   /** Goes on with a file that was cut off: after `offset`, where its last whole record ends. */
@@ -103,6 +117,16 @@ export class McapFileWriter {
       last.messageIndexLength += this.#records.writeMessageIndex({ channelId, records });
     }
     this.#put();
+  }
+
+  /** Whether any message is in the file, rather than only gathered for it. */
+  get hasChunks(): boolean {
+    return this.#chunks.length > 0;
+  }
+
+  /** Whether the file still has a name: what is written to one without is lost. */
+  get isNamed(): boolean {
+    return fstatSync(this.#fd).nlink > 0;
   }
 
   get sizeBytes(): number {
@@ -187,6 +211,8 @@ export class McapFileWriter {
       messageIndexOffsets.set(index.channelId, indexStart + indexLength);
       indexLength += this.#records.writeMessageIndex(index);
     }
+    this.#write([head, records, this.#records.buffer]);
+    this.#records.reset();
     this.#chunks.push({
       messageStartTime,
       messageEndTime,
@@ -198,8 +224,6 @@ export class McapFileWriter {
       compressedSize: size,
       uncompressedSize: size,
     });
-    this.#write([head, records, this.#records.buffer]);
-    this.#records.reset();
   }
 
   #count(channelId: number, messages: number, startTime: bigint, endTime: bigint): void {
@@ -260,6 +284,12 @@ export class McapFileWriter {
     if (!this.#open) return;
     this.#open = false;
     closeSync(this.#fd);
+  }
+
+  /** Closes and removes it. */
+  remove(): void {
+    this.close();
+    rmSync(this.path, { force: true });
   }
 
   #put(): void {

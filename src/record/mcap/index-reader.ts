@@ -21,6 +21,10 @@ import {
 const FOOTER_BYTES = PREFIX_BYTES + 20 + MAGIC.length;
 /** A length field that says more than this is damage, not a record. */
 export const MAX_RECORD_BYTES = 1 << 30;
+/** Little enough to waste beside a chunk, enough for a hundred small records. */
+const PEEK_BYTES = 4096;
+/** The summary is read at once. */
+const MAX_SUMMARY_BYTES = 1 << 30;
 
 /** Up to where the length of the chunk's records begins, whatever its compression is called. */
 const CHUNK_HEAD_BYTES = 128;
@@ -47,6 +51,10 @@ export interface McapIndex {
 export class McapFile {
   readonly path: string;
   readonly sizeBytes: number;
+  /** So far: what reading costs, for tests. */
+  readBytes = 0;
+  #peeked: Uint8Array = new Uint8Array(0);
+  #peekedAt = 0;
   readonly #fd: number;
 
   constructor(path: string) {
@@ -70,6 +78,7 @@ export class McapFile {
     const bytes = new Uint8Array(
       Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.sizeBytes - offset))).buffer,
     );
+    this.readBytes += bytes.length;
     let taken = 0;
     while (taken < bytes.length) {
       const count = readSync(this.#fd, bytes, taken, bytes.length - taken, offset + taken);
@@ -77,6 +86,15 @@ export class McapFile {
       taken += count;
     }
     return bytes;
+  }
+
+  /** The same for a few bytes, without a call of the system for each; a view that holds until the next call. */
+  peek(offset: number, length: number): Uint8Array {
+    if (offset < this.#peekedAt || offset + length > this.#peekedAt + this.#peeked.length) {
+      this.#peeked = this.read(offset, PEEK_BYTES);
+      this.#peekedAt = offset;
+    }
+    return this.#peeked.subarray(offset - this.#peekedAt, offset - this.#peekedAt + length);
   }
 
   close(): void {
@@ -90,7 +108,18 @@ export class McapFile {
       throw new TeleopError('file-unreadable', `${this.path} is not an MCAP file`, {
         hint: 'Recordings end in .mcap or .mcap.part.',
       });
-    return this.summary() ?? this.#walk();
+    const summary = this.summary();
+    return summary !== null && this.#canHold(summary.chunks) ? summary : this.#walk();
+  }
+
+  /** Chunks that lie in the file and not on top of each other: a reader then reads no byte twice. */
+  #canHold(chunks: readonly ChunkEntry[]): boolean {
+    let total = 0;
+    for (const { offset, length } of chunks) {
+      total += length;
+      if (length < PREFIX_BYTES || offset + length > this.sizeBytes || total > this.sizeBytes) return false;
+    }
+    return true;
   }
 
   /** From the summary alone; null where the file has none. */
@@ -101,7 +130,9 @@ export class McapFile {
       return null;
     const summaryStart = new FieldReader(end, PREFIX_BYTES).size();
     if (summaryStart === 0 || summaryStart > this.sizeBytes) return null;
+    if (this.sizeBytes - summaryStart > MAX_SUMMARY_BYTES) return null;
     const index = emptyIndex(true);
+    let metadataBytes = 0;
     for (const { opcode, body } of recordsIn(
       this.read(summaryStart, this.sizeBytes - FOOTER_BYTES - summaryStart),
     )) {
@@ -111,7 +142,9 @@ export class McapFile {
         if (chunk !== null) index.chunks.push(chunk);
       } else if (opcode === Opcode.METADATA_INDEX) {
         const from = new FieldReader(body);
-        this.#metadataAt(index, from.size(), from.size());
+        const [offset, length] = [from.size(), from.size()];
+        metadataBytes += length;
+        if (metadataBytes <= this.sizeBytes) this.#metadataAt(index, offset, length);
       }
     }
     return index;
@@ -126,7 +159,7 @@ export class McapFile {
     const index = emptyIndex(false);
     let offset = MAGIC.length;
     for (;;) {
-      const head = new FieldReader(this.read(offset, PREFIX_BYTES));
+      const head = new FieldReader(this.peek(offset, PREFIX_BYTES));
       const opcode = head.u8();
       const length = head.size();
       const whole = head.ok && length <= MAX_RECORD_BYTES && offset + PREFIX_BYTES + length <= this.sizeBytes;
@@ -139,11 +172,11 @@ export class McapFile {
   #walked(index: McapIndex, opcode: number, offset: number, length: number): void {
     const bodyAt = offset + PREFIX_BYTES;
     if (opcode === Opcode.CHUNK) {
-      const from = new FieldReader(this.read(bodyAt, 16));
+      const from = new FieldReader(this.peek(bodyAt, 16));
       const entry = { offset, length: PREFIX_BYTES + length, startTime: from.u64(), endTime: from.u64() };
       index.chunks.push({ ...entry, channels: new Map() });
     } else if (opcode === Opcode.MESSAGE_INDEX) {
-      const from = new FieldReader(this.read(bodyAt, 6));
+      const from = new FieldReader(this.peek(bodyAt, 6));
       index.chunks.at(-1)?.channels.set(from.u16(), from.u32() / 16);
     } else {
       const body = this.read(bodyAt, length);

@@ -18,8 +18,15 @@ import {
 /** No chunk of a recording is near this; a length beyond it is damage. */
 export const MAX_CHUNK_BYTES = 64 * 2 ** 20;
 const CHUNK_HEAD_BYTES = 40;
-const SEARCH_BYTES = 1 << 20;
+/** The next chunk is nearly always close; a search that goes on reads more at a time. */
+const FIRST_SEARCH_BYTES = 512;
+const MAX_SEARCH_BYTES = 1 << 20;
 const END = -2;
+/**
+ * How much may be read in vain: a damaged chunk costs its length once, so an honest file stays below twice its size. One
+ * made of heads that all claim the rest of the file would cost its size for each of them.
+ */
+const MAX_WASTE = 4;
 
 /** What was found whole in a file and what was not. */
 export interface Scanned {
@@ -30,6 +37,8 @@ export interface Scanned {
   damagedBytes: number;
   /** After the last whole record. */
   truncatedBytes: number;
+  /** Not looked at, because too much before was made to look like chunks. */
+  unsearchedBytes: number;
   hadEnd: boolean;
 }
 
@@ -65,12 +74,14 @@ export class Scanner {
   readonly channels = new Map<number, ChannelRecord>();
   readonly #file: McapFile;
   readonly #sink: ScanSink;
+  #wastedBytes = 0;
   readonly #found: Scanned = {
     keptChunks: 0,
     keptMessages: 0,
     damagedChunks: 0,
     damagedBytes: 0,
     truncatedBytes: 0,
+    unsearchedBytes: 0,
     hadEnd: false,
   };
 
@@ -91,6 +102,10 @@ export class Scanner {
         continue;
       }
       const found = this.#nextChunk(offset + 1);
+      if (this.#isWasteful) {
+        this.#found.unsearchedBytes = sizeBytes - offset;
+        break;
+      }
       if (found < 0) this.#found.truncatedBytes += sizeBytes - offset;
       else this.#found.damagedBytes += found - offset;
       offset = found < 0 ? sizeBytes : found;
@@ -98,9 +113,13 @@ export class Scanner {
     return this.#found;
   }
 
+  get #isWasteful(): boolean {
+    return this.#wastedBytes > MAX_WASTE * this.#file.sizeBytes;
+  }
+
   /** The offset after the record at `offset`; the same offset where there is none. */
   #record(offset: number): number {
-    const head = new FieldReader(this.#file.read(offset, PREFIX_BYTES + 2));
+    const head = new FieldReader(this.#file.peek(offset, PREFIX_BYTES + 2));
     const opcode = head.u8();
     const length = head.size();
     const next = offset + PREFIX_BYTES + length;
@@ -120,12 +139,13 @@ export class Scanner {
     }
     if (this.#chunk(body, place)) return next;
     this.#found.damagedChunks++;
+    this.#wastedBytes += length;
     // Its length may be part of the damage.
     return this.#isRecordAt(next) ? next : offset;
   }
 
   #isRecordAt(offset: number): boolean {
-    const head = new FieldReader(this.#file.read(offset, PREFIX_BYTES));
+    const head = new FieldReader(this.#file.peek(offset, PREFIX_BYTES));
     const opcode = head.u8();
     return head.left === 8 && isOpcode(opcode) && offset + PREFIX_BYTES + head.size() <= this.#file.sizeBytes;
   }
@@ -169,14 +189,16 @@ export class Scanner {
 
   /** Where the next chunk begins whose check sum is right; −1 when there is none. */
   #nextChunk(from: number): number {
-    for (let start = from; start < this.#file.sizeBytes; start += SEARCH_BYTES) {
-      const bytes = this.#file.read(start, SEARCH_BYTES + PREFIX_BYTES + CHUNK_HEAD_BYTES);
-      for (
-        let at = bytes.indexOf(Opcode.CHUNK);
-        at >= 0 && at < SEARCH_BYTES;
-        at = bytes.indexOf(Opcode.CHUNK, at + 1)
-      )
+    let window = FIRST_SEARCH_BYTES;
+    for (let start = from; start < this.#file.sizeBytes; ) {
+      const bytes = this.#file.read(start, window + PREFIX_BYTES + CHUNK_HEAD_BYTES);
+      let at = bytes.indexOf(Opcode.CHUNK);
+      for (; at >= 0 && at < window; at = bytes.indexOf(Opcode.CHUNK, at + 1)) {
         if (this.#looksWhole(start + at, bytes.subarray(at + 1))) return start + at;
+        if (this.#isWasteful) return -1;
+      }
+      start += window;
+      window = Math.min(2 * window, MAX_SEARCH_BYTES);
     }
     return -1;
   }
@@ -189,9 +211,12 @@ export class Scanner {
     const records = head.size();
     head.u32();
     const isPlain = head.u32() === 0 && head.size() === records && length === records + CHUNK_HEAD_BYTES;
-    if (!head.ok || !isPlain || offset + PREFIX_BYTES + length > this.#file.sizeBytes) return false;
+    if (!head.ok || !isPlain || length > MAX_CHUNK_BYTES) return false;
+    if (offset + PREFIX_BYTES + length > this.#file.sizeBytes) return false;
     const chunk = readChunk(this.#file.read(offset + PREFIX_BYTES, length));
-    return chunk !== null && crc32(chunk.records) === chunk.crc;
+    if (chunk !== null && crc32(chunk.records) === chunk.crc) return true;
+    this.#wastedBytes += length;
+    return false;
   }
 }
 

@@ -1,0 +1,112 @@
+import { createSocket } from 'node:dgram';
+import { accessSync, constants, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { unwritable } from '../files/write-whole.ts';
+import { createPolicy } from '../robot/playout/policy.ts';
+import type { SocketSpec } from '../wire/reactor.ts';
+import { socketError } from '../wire/transports/socket-error.ts';
+import { listen } from './console/door.ts';
+import { inputConfigs, inputSockets } from './operator/open.ts';
+import { readLimits } from './record/recorder-thread.ts';
+import { loadPlugin, pluginConfig } from './registry.ts';
+import type { Rig } from './rig.ts';
+import { loadModel } from './robot-models.ts';
+
+export type Starting = 'robot' | 'operator' | 'console';
+
+/**
+ * Throws what these processes would throw once they run: unknown models, plug-ins and settings, folders that cannot be
+ * written to, ports that are taken. Starts and creates nothing. `except`: settings whose ports the caller holds itself.
+ */
+export async function preflight(
+  rig: Rig,
+  starting: readonly Starting[],
+  except: readonly string[] = [],
+): Promise<void> {
+  loadModel(rig.model);
+  if (starting.includes('robot')) await checkRobot(rig);
+  if (starting.includes('operator')) await checkOperator(rig);
+  if (starting.includes('console') && !except.includes('console.port')) await checkPage(rig);
+  const sockets = (await Promise.all(starting.map((role) => socketsOf(rig, role)))).flat();
+  for (const spec of sockets)
+    if (spec.port !== 0 && !except.includes(spec.portKey ?? `link.${spec.name}Port`)) await expectFree(spec);
+}
+
+async function checkPage(rig: Rig): Promise<void> {
+  const server = createServer();
+  await listen(server, rig);
+  await new Promise((resolve) => server.close(resolve));
+}
+
+async function checkRobot(rig: Rig): Promise<void> {
+  const { driver, options, playout, pair } = rig.robot;
+  pluginConfig('driver', driver, await loadPlugin('driver', driver), options);
+  createPolicy(playout);
+  if (pair !== null) loadModel(pair.model);
+  await checkCameras(rig);
+}
+
+/** Their sources and settings; whether a camera is there shows when it is opened. */
+export async function checkCameras({ cameras }: Rig): Promise<void> {
+  for (const { source, options } of Object.values(cameras.list))
+    pluginConfig('camera', source, await loadPlugin('camera', source), options);
+}
+
+async function checkOperator(rig: Rig): Promise<void> {
+  await inputConfigs(rig);
+  readLimits(rig.record.limits);
+  if (rig.trace.dir !== '') expectFolder(rig.trace.dir, 'trace.dir');
+  if (rig.record.start === 'engage') expectFolder(rig.record.dir, 'record.dir');
+}
+
+/** One that exists and can be written to, or that can be made. */
+export function expectFolder(dir: string, setting: string): void {
+  let there = path.resolve(dir);
+  try {
+    while (statSync(there, { throwIfNoEntry: false }) === undefined && path.dirname(there) !== there)
+      there = path.dirname(there);
+    if (!statSync(there).isDirectory()) throw Object.assign(new Error(), { code: 'ENOTDIR' });
+    accessSync(there, constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    throw unwritable(dir, cause, `${setting}=FOLDER chooses another.`);
+  }
+}
+
+async function socketsOf(rig: Rig, role: Starting): Promise<SocketSpec[]> {
+  const { link, console: page } = rig;
+  if (role === 'console') return [];
+  if (role === 'operator')
+    return [
+      { name: 'desk', host: '127.0.0.1', port: page.deskPort, portKey: 'console.deskPort' },
+      { name: 'telemetry', host: '127.0.0.1', port: page.telemetryPort, portKey: 'console.telemetryPort' },
+      ...(await inputSockets(rig)),
+    ];
+  if (link.transport === 'webrtc') return [];
+  const tcp = link.transport === 'zmq';
+  // Not those of its cameras: they never keep a robot from starting.
+  return (['command', 'state', 'sync'] as const).map((name) => ({
+    ...{ name, host: link.listenHost, port: link[`${name}Port`] },
+    ...(tcp ? { tcp: true as const } : {}),
+  }));
+}
+
+function expectFree(spec: SocketSpec): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => reject(socketError(spec, error.code ?? error.message));
+    if (spec.tcp) {
+      const server = createServer();
+      server.once('error', fail);
+      server.listen({ port: spec.port, host: spec.host }, () => server.close(() => resolve()));
+      return;
+    }
+    const socket = createSocket('udp4');
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      socket.close();
+      fail(error);
+    });
+    socket.bind({ port: spec.port, address: spec.host, exclusive: true }, () =>
+      socket.close(() => resolve()),
+    );
+  });
+}

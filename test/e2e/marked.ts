@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** Runs of `farhand` in folders of their own, whose processes can be told from all others. */
+export class Marked {
+  readonly mark = randomUUID();
+  readonly #root = mkdtempSync(path.join(tmpdir(), 'farhand-marked-'));
+  /** Empty until something is written. */
+  readonly cwd = path.join(this.#root, 'cwd');
+  readonly state = path.join(this.#root, 'state');
+
+  constructor() {
+    mkdirSync(this.cwd);
+    mkdirSync(this.state);
+  }
+
+  start(args: readonly string[]) {
+    const bin = path.join(process.cwd(), 'bin', 'farhand');
+    const child = spawn(process.execPath, [bin, ...args], {
+      cwd: this.cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+      env: {
+        ...process.env,
+        FARHAND_TEST_MARK: this.mark,
+        FARHAND_STATE: this.state,
+        FARHAND_KEYS: path.join(this.state, 'keys'),
+      },
+    });
+    let [out, err] = ['', ''];
+    child.stdout.on('data', (data: Buffer) => {
+      out += data.toString();
+    });
+    child.stderr.on('data', (data: Buffer) => {
+      err += data.toString();
+    });
+    const exited = once(child, 'close').then(([code, signal]) => ({
+      code: code as number | null,
+      signal: signal as NodeJS.Signals | null,
+    }));
+    return {
+      pid: child.pid!,
+      kill: (signal: NodeJS.Signals) => child.kill(signal),
+      out: () => out,
+      err: () => err,
+      exited,
+    };
+  }
+
+  /** Names of all files and folders that were made. */
+  written(): string[] {
+    return [this.cwd, this.state].flatMap((dir) => readdirSync(dir, { recursive: true, encoding: 'utf8' }));
+  }
+
+  /** Processes of these runs that still live, whoever started them. */
+  processes(): number[] {
+    return readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .filter((pid) => environmentOf(pid).includes(`FARHAND_TEST_MARK=${this.mark}`))
+      .map(Number);
+  }
+
+  /** Ends what is left and removes the folders. */
+  close(): void {
+    for (const pid of this.processes())
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It ended meanwhile.
+      }
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { after, describe, it } from 'node:test';
+import { startFarhand, temporaryFolder } from './farhand.ts';
+
+/** Longer than a process is given that does nothing. */
+const SYNC_S = 9;
+
+/** fsync of a recording takes its time, as on a disk that has 900 MB to catch up with. */
+const SLOW = `
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+int fsync(int fd) {
+  char link[64], name[4096];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, name, sizeof name - 1);
+  if (length > 10 && !memcmp(name + length - 10, ".mcap.part", 10)) sleep(${SYNC_S});
+  return ((int (*)(int))dlsym(RTLD_NEXT, "fsync"))(fd);
+}
+`;
+
+const skip =
+  process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
+    ? false
+    : 'needs Linux and a C compiler (apt-get install gcc): a library that makes fsync slow';
+
+describe('on a slow disk', { skip }, () => {
+  const dir = temporaryFolder();
+  after(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('the demo waits for its recording after Ctrl-C, shows that, and leaves it whole', async () => {
+    const library = path.join(dir, 'slow.so');
+    writeFileSync(path.join(dir, 'slow.c'), SLOW);
+    execFileSync('cc', ['-shared', '-fPIC', '-o', library, path.join(dir, 'slow.c'), '-ldl']);
+    const recordings = path.join(dir, 'recordings');
+    const demo = startFarhand(
+      ['demo', '--headless', '--record', `record.dir=${recordings}`, `trace.dir=${path.join(dir, 'traces')}`],
+      false,
+      ['env', `LD_PRELOAD=${library}`],
+    );
+    try {
+      await demo.waitFor(/→ engaged/, 60_000);
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      demo.process.kill('SIGINT');
+      assert.equal(await demo.exited, 0, demo.stderr());
+    } finally {
+      demo.process.kill('SIGKILL');
+    }
+    assert.match(demo.stderr(), /saving .*\.mcap\.part: \d+\.\d MB, for \d+ s/);
+    assert.match(demo.stdout(), /episode/i);
+    const names = readdirSync(recordings);
+    assert.equal(names.length, 1, names.join(', '));
+    assert.match(names[0]!, /\.mcap$/);
+  });
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { Marked } from './marked.ts';
+
+/** Everything that starts processes, threads or sockets, asked wrongly: it says so, ends, and has started nothing. */
+
+const LIMIT_MS = 60_000;
+const PLAIN = 'link.security=plain';
+const TAKEN_UDP = '<taken UDP port>';
+const TAKEN_TCP = '<taken TCP port>';
+
+const RIG: string[][] = [
+  ['--rig', 'nope'],
+  ['model=nope'],
+  ['nosuch.setting=1'],
+  ['operator.hz=0'],
+  ['--nosuch-option'],
+  ['word'],
+];
+const ROBOT: string[][] = [
+  ['robot.driver=nope'],
+  ['robot.options.nosuch=1'],
+  ['robot.playout=nope'],
+  ['cameras.list.a.source=nope'],
+  ['cameras.list.a.options.nosuch=1'],
+  [`link.commandPort=${TAKEN_UDP}`],
+  ['link.keyFile=./nope.key'],
+  ['link.transport=webrtc'],
+];
+const OPERATOR: string[][] = [
+  ['operator.input=nope'],
+  ['operator.inputs.nope={}'],
+  ['operator.inputs.scripted.nosuch=1'],
+  ['record.limits=nope.yaml'],
+  ['trace.dir=/dev/null/traces'],
+  ['--record', 'record.dir=/dev/null/recordings'],
+  [`console.telemetryPort=${TAKEN_UDP}`],
+  [`console.deskPort=${TAKEN_UDP}`],
+  ['link.keyFile=./nope.key'],
+];
+
+const WRONG: Record<string, string[][]> = {
+  demo: [
+    ...[...RIG, ...ROBOT, ...OPERATOR].map((more) => ['demo', '--headless', ...more]),
+    ['demo', '--no-open', '--link', 'wify'],
+    ['demo', '--headless', '--link', 'wify'],
+    ['demo', '--headless', '--link', 'wifi', 'link.transport=zmq'],
+    ['demo', '--headless', '--duration', '0'],
+    ['demo', '--no-open', `console.port=${TAKEN_TCP}`],
+  ],
+  robot: [
+    ['robot'],
+    ['robot', PLAIN, 'link.listenHost=192.0.2.1'],
+    ['robot', '--fleet', 'nats://127.0.0.1:1'],
+    ...[...RIG, ...ROBOT].map((more) => [
+      'robot',
+      ...(more[0]!.startsWith('link.key') ? [] : [PLAIN]),
+      ...more,
+    ]),
+  ],
+  operator: [
+    ['operator'],
+    ['operator', PLAIN, 'link.robotHost=no.such.host.invalid'],
+    ...[...RIG, ...OPERATOR].map((more) => [
+      'operator',
+      ...(more[0]!.startsWith('link.key') ? [] : [PLAIN]),
+      ...more,
+    ]),
+  ],
+  console: [...RIG.map((more) => ['console', ...more]), ['console', `console.port=${TAKEN_TCP}`]],
+  check: [
+    ['check'],
+    ['check', 'nope'],
+    ['check', 'profile:wify'],
+    ['check', 'wired', '--robot', '127.0.0.1'],
+    ['check', 'local', '--compare', 'udp'],
+    ['check', 'local', '--budget', 'nope.yaml'],
+    ['check', 'local', '--duration', '0'],
+    ['check', 'local', 'operator.input=nope'],
+    ['check', 'local', 'robot.driver=nope', '--arm'],
+    ['check', 'local', 'trace.dir=/dev/null/traces'],
+    ['check', 'local', 'link.keyFile=./nope.key'],
+    ['check', 'echo', '--echo-port', TAKEN_UDP],
+  ],
+  bench: [
+    ['bench', 'nope'],
+    ['bench', 'transports', '--slices', '1'],
+    ['bench', 'transports', 'model=nope'],
+    ['bench', 'transports', 'operator.input=nope'],
+  ],
+  fleet: [
+    ['fleet', 'nope'],
+    ['fleet', 'operate'],
+    ['fleet', 'operate', 'arm', '--creds', 'nope.creds'],
+    ['fleet', 'operate', 'arm', '--rig', 'nope'],
+    ['fleet', 'console', '--creds', 'nope.creds'],
+    ['fleet', 'console', `console.port=${TAKEN_TCP}`],
+    ['fleet', 'console', '--port', 'x'],
+    ['fleet', 'dev', '--port', TAKEN_TCP],
+    ['fleet', 'dev', '--port', 'x'],
+    ['robot', '--fleet', 'nats://127.0.0.1:1', '--creds', 'nope.creds'],
+  ],
+  sim: [
+    ['sim', 'nope'],
+    ['sim', 'ur', '--nosuch-option'],
+    ['sim', 'ur', '--model', 'nope'],
+    ['sim', 'xarm6', '--port', 'x'],
+  ],
+  camera: [
+    ['camera'],
+    ['camera', 'nope'],
+    ['camera', 'cameras.list.a.source=nope'],
+    ['camera', PLAIN, 'cameras.list.a.source=test-pattern', 'model=nope'],
+    ['camera', PLAIN, 'cameras.list.a.source=test-pattern', '--seconds', '0'],
+    ['camera', PLAIN, 'cameras.list.a.source=test-pattern', `cameras.port=${TAKEN_TCP}`],
+  ],
+  'replay and policy': [
+    ['replay'],
+    ['replay', 'nope.mcap'],
+    ['replay', 'a', 'b'],
+    ['policy'],
+    ['policy', 'nope'],
+    ['policy', 'http://'],
+    ['policy', 'http://127.0.0.1:1', '--hz', '1000'],
+    ['policy', 'http://127.0.0.1:1', '--rig', 'nope'],
+    ['policy', 'http://127.0.0.1:1', 'model=nope'],
+  ],
+  'send and listen': [
+    ['send'],
+    ['send', 'nope'],
+    ['send', 'rctp', '--hz', '0'],
+    ['send', 'rctp', '--from', 'nope'],
+    ['send', 'rctp', '--from', 'recorded'],
+    ['send', 'rctp', '--from', 'recorded', '--file', 'nope.jsonl'],
+    ['send', 'rctp', '--host', 'no.such.host.invalid'],
+    ['send', 'rctp', '--lose-tracking', '3-2'],
+    ['listen'],
+    ['listen', 'nope'],
+    ['listen', 'scripted'],
+    ['listen', 'rctp', '--port', TAKEN_UDP],
+    ['listen', 'rctp', '--seconds', '0'],
+  ],
+  'link, bridge, leader, top and profile': [
+    ['link'],
+    ['link', '--profile', 'wify', '0=4750'],
+    ['link', '--profile', 'wifi'],
+    ['link', '--profile', 'wifi', 'x=y'],
+    ['link', '--profile', 'wifi', `${TAKEN_UDP}=4750`],
+    ['link', '--profile', 'wifi', '--duration', '0', '0=4750'],
+    ['bridge', 'nope'],
+    ['bridge', 'ros2', '--domain', '9999'],
+    ['bridge', 'ros2', '--interface', 'x'],
+    ['bridge', 'ros2', '--rig', 'nope'],
+    ['leader'],
+    ['leader', '--port', '/dev/nope'],
+    ['leader', '--port', '/dev/null', '--to', 'x'],
+    ['leader', '--port', '/dev/null', '--model', 'nope'],
+    ['top', '/nonexistent'],
+    ['profile', '--port', TAKEN_TCP],
+    ['profile', '--port', 'x'],
+  ],
+};
+
+const skip = process.platform === 'linux' ? false : 'needs Linux: finds processes in /proc';
+
+describe('wrong options', { skip }, () => {
+  const udp = createSocket('udp4');
+  const tcp = createServer();
+  before(async () => {
+    await new Promise<void>((resolve) => udp.bind(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve));
+  });
+  after(() => {
+    udp.close();
+    tcp.close();
+  });
+
+  const filled = (text: string) =>
+    text
+      .replace(TAKEN_UDP, String(udp.address().port))
+      .replace(TAKEN_TCP, String((tcp.address() as { port: number }).port));
+
+  async function refusalOf(args: readonly string[]): Promise<string> {
+    const runs = new Marked();
+    try {
+      const run = runs.start(args.map(filled));
+      const late = setTimeout(() => process.kill(-run.pid, 'SIGKILL'), LIMIT_MS);
+      const { code, signal } = await run.exited;
+      clearTimeout(late);
+      if (signal !== null) return 'it hangs';
+      if (code === 0) return 'it exits with 0';
+      if (!/^farhand: .+ \[[a-z-]+\]\n {2}→ .+/m.test(run.err())) return `it says ${run.err() || 'nothing'}`;
+      if (runs.processes().length > 0) return 'it leaves processes';
+      const written = runs.written();
+      return written.length > 0 ? `it leaves ${written.join(', ')}` : '';
+    } finally {
+      runs.close();
+    }
+  }
+
+  for (const [verb, table] of Object.entries(WRONG))
+    it(`of ${verb} are refused with a hint before anything starts`, { timeout: 300_000 }, async () => {
+      const problems: string[] = [];
+      const waiting = [...table];
+      const work = async () => {
+        for (let args = waiting.shift(); args !== undefined; args = waiting.shift()) {
+          const problem = await refusalOf(args);
+          if (problem !== '') problems.push(`farhand ${args.join(' ')}: ${problem}`);
+        }
+      };
+      await Promise.all([work(), work(), work()]);
+      assert.deepEqual(problems, []);
+    });
+});
