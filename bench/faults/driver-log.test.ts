@@ -58,6 +58,26 @@ describe('log of a driver', () => {
     assert.deepEqual(stopsNs, [6]);
   });
 
+  it('lets a target stand in the cycles that write none, while the joints are powered', () => {
+    const file = path.join(folder, 'c.log');
+    const driver = new LoggedDriver(new HostileDriver(), file, 1);
+    driver.enable(1);
+    driver.write(2, Float64Array.of(7), 0);
+    for (const nowNs of [5, 10, 15]) driver.read(nowNs, emptyReading(1));
+    driver.write(16, Float64Array.of(8), 0);
+    driver.stop(17);
+    for (const nowNs of [20, 25]) driver.read(nowNs, emptyReading(1));
+    assert.deepEqual(
+      readDriverLog(file, 1).targets.map(({ atNs, jointsRad }) => [atNs, jointsRad[0]]),
+      [
+        [2, 7],
+        [5, 7],
+        [10, 7],
+        [16, 8],
+      ],
+    );
+  });
+
   it('passes on what the driver answers, and its fault', () => {
     const inner = new HostileDriver();
     const driver = new LoggedDriver(inner, path.join(folder, 'b.log'), 2);

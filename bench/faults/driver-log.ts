@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DRIVER_CALLS, LOG_HEAD } from '../../src/app/robot/driver-log.ts';
+import { DRIVER_CALLS, type DriverCall, LOG_HEAD } from '../../src/app/robot/driver-log.ts';
 import type { Target } from './limits.ts';
 
 export interface Pose {
@@ -9,6 +9,7 @@ export interface Pose {
 
 /** What a robot's driver was told and what it read. */
 export interface DriverLog {
+  /** Every target written, and the one that stands once more for each cycle in which none was. */
   targets: Target[];
   readings: Pose[];
   stopsNs: number[];
@@ -18,23 +19,41 @@ export interface DriverLog {
 export function readDriverLog(file: string, joints: number): DriverLog {
   const bytes = readFileSync(file);
   const size = 8 * (LOG_HEAD + joints);
-  const log: DriverLog = { targets: [], readings: [], stopsNs: [] };
-  let isNew = false;
+  const reader = new LogReader();
   for (let at = 0; at + size <= bytes.length; at += size) {
     const number = (i: number) => bytes.readDoubleLE(at + 8 * i);
-    const call = DRIVER_CALLS[number(0)];
-    const atNs = number(2);
     const jointsRad = Float64Array.from({ length: joints }, (_, i) => number(LOG_HEAD + i));
-    if (call === 'read' && jointsRad.every(Number.isFinite)) log.readings.push({ atNs, jointsRad });
-    else if (call === 'stop') log.stopsNs.push(atNs);
-    else if (call === 'enable') isNew = true;
-    else if (call === 'write') {
-      const fromRad = isNew ? (log.readings.at(-1)?.jointsRad ?? null) : null;
-      log.targets.push({ atNs, jointsRad, fromRad });
-      isNew = false;
+    reader.take(DRIVER_CALLS[number(0)]!, number(2), jointsRad);
+  }
+  return reader.log;
+}
+
+class LogReader {
+  readonly log: DriverLog = { targets: [], readings: [], stopsNs: [] };
+  /** Nothing was written since the joints were powered. */
+  #isNew = true;
+  /** The cycle that nothing was written in so far; NaN: something was. */
+  #emptyCycleNs = Number.NaN;
+
+  take(call: DriverCall, atNs: number, jointsRad: Float64Array): void {
+    const { targets, readings, stopsNs } = this.log;
+    if (call === 'read') {
+      // A cycle that writes no target leaves it where it stands.
+      const last = targets.at(-1);
+      if (!this.#isNew && last !== undefined && this.#emptyCycleNs > last.atNs)
+        targets.push({ atNs: this.#emptyCycleNs, jointsRad: last.jointsRad, fromRad: null });
+      this.#emptyCycleNs = atNs;
+      if (jointsRad.every(Number.isFinite)) readings.push({ atNs, jointsRad });
+    } else if (call === 'write') {
+      const fromRad = this.#isNew ? (readings.at(-1)?.jointsRad ?? null) : null;
+      targets.push({ atNs, jointsRad, fromRad });
+      this.#isNew = false;
+      this.#emptyCycleNs = Number.NaN;
+    } else {
+      this.#isNew = true;
+      if (call === 'stop') stopsNs.push(atNs);
     }
   }
-  return log;
 }
 
 /** Slower than this is rest: an encoder step, not a motion. */

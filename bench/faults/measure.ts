@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
+import { packageRoot } from '../../src/app/paths.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import type { VerbProcess } from '../estop/verb-process.ts';
 import { type DataLost, dataLost } from './data-lost.ts';
@@ -65,8 +66,10 @@ function messageOf(rig: TrialRig, wanted: RegExp | null): string {
   ].filter(({ atNs, text }) => atNs >= rig.faultNs && !ORDERLY_END.test(text));
   lines.sort((a, b) => a.atNs - b.atNs);
   const fits = (text: string) => wanted?.test(text) ?? false;
-  // A path of this trial says nothing to a reader.
-  return (lines.find(({ text }) => fits(text))?.text ?? '').replaceAll(rig.folder, '…');
+  // Folders of this machine say nothing to a reader.
+  return (lines.find(({ text }) => fits(text))?.text ?? '')
+    .replaceAll(rig.folder, '…')
+    .replaceAll(packageRoot, '…');
 }
 
 /** Of the end that every trial comes to. */

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { closeSync, cpSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
+import { connect } from 'node:net';
 import path from 'node:path';
 import type { HowToRun, VerbProcess } from '../../estop/verb-process.ts';
 import { DrivingPage } from '../driving-page.ts';
@@ -68,7 +69,11 @@ async function fullDisk(rig: TrialRig): Promise<void> {
       (await rig.operator.end()) !== 0,
       'the operator ended with exit code 0: nobody learns of the truncated trace',
     );
-    cpSync(seen, data, { recursive: true, filter: (file) => path.basename(file) !== 'filler' });
+    const empty = readdirSync(seen, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => statSync(path.join(seen, name)).size === 0,
+    );
+    rig.check(empty.length === 0, `empty files left: ${empty.join(', ')}`);
+    cpSync(`${seen}/`, data, { recursive: true, filter: (file) => path.basename(file) !== 'filler' });
   } finally {
     closeSync(disk);
   }
@@ -88,6 +93,8 @@ const DISKS: readonly Fault[] = [
       ends: ['engaged', 'disconnected', 'stopped'],
       restMs: null,
       message: /^operator: .*(disk|space|ENOSPC)/i,
+      // Nothing can be written: it is told.
+      lostMs: Number.POSITIVE_INFINITY,
     },
     run: fullDisk,
   },
@@ -116,67 +123,106 @@ const DISKS: readonly Fault[] = [
   },
   {
     name: 'state-read-only',
-    what: 'state folder read-only for robot and operator',
-    seconds: 8,
-    settings: { runRobot: readOnlyState, runOperator: readOnlyState },
+    what: 'state folder read-only for robot, operator and console; its page drives',
+    seconds: 10,
+    settings: {
+      operator: ['operator.input=page'],
+      first: 'armed',
+      runRobot: readOnlyState,
+      runOperator: readOnlyState,
+    },
     obstacle: noMounts,
     expected: { ends: ['engaged'], restMs: null, message: /read-only|EROFS/i },
     async run(rig) {
       rig.mark();
-      await pause(2000);
-      await rig.operator.end();
-      await pause(500);
-      await rig.robot.end();
+      const server = rig.startConsole(readOnlyState);
+      const page = await DrivingPage.open(
+        (await rig.ready(server, /console: http/)).slice('console: '.length),
+      );
+      try {
+        await rig.waitFor('engaged');
+        await pause(1500);
+      } finally {
+        page.close();
+      }
     },
   },
 ];
 
+const limitFiles = ({ child }: VerbProcess): void => {
+  spawnSync('prlimit', ['--pid', String(child.pid), `--nofile=${FILES}:${FILES}`]);
+};
+
 const DESCRIPTORS: readonly Fault[] = [
   {
     name: 'descriptors',
-    what: `robot and operator with ${FILES} file descriptors each`,
-    seconds: 8,
-    settings: { runRobot: fewFiles, runOperator: fewFiles },
+    what: `robot and operator left with ${FILES} file descriptors, then an e-stop`,
+    seconds: 9,
     obstacle: noPrlimit,
-    expected: { ends: ['stopped'], restMs: null, message: /^robot: engaged → stopped: / },
+    expected: {
+      through: ['stopped'],
+      ends: ['stopped'],
+      restMs: 500,
+      message: /^robot: engaged → stopped: e-stop/,
+    },
+    async run(rig) {
+      limitFiles(rig.robot);
+      limitFiles(rig.operator);
+      await pause(1500);
+      rig.check(rig.state === 'engaged', `robot is ${rig.state} before the e-stop`);
+      rig.mark();
+      await rig.ask('estop');
+      await pause(1000);
+      const flights = readdirSync(path.join(rig.folder, 'flights'));
+      const isTold = rig.robot.said.some(({ text }) => /flight record/i.test(text));
+      rig.check(flights.length > 0 || isTold, 'no flight record, and nobody is told');
+    },
+  },
+  {
+    name: 'descriptors-start',
+    what: `robot started with ${FILES} file descriptors: too few for Node to load it`,
+    seconds: 9,
+    obstacle: noPrlimit,
+    expected: { ends: ['gone'], restMs: 500, message: /^robot: .*(EMFILE|too many open files)/i },
     async run(rig) {
       rig.mark();
-      await pause(2000);
-      await rig.ask('estop');
-      await pause(500);
-      const flights = readdirSync(path.join(rig.folder, 'flights'));
-      rig.check(flights.length > 0, 'no flight record was written');
+      await rig.robot.end();
+      rig.settings.runRobot = fewFiles;
+      rig.startRobot();
+      await Promise.race([rig.robot.exited, pause(5000)]);
+      rig.check(rig.robot.child.exitCode !== 0, 'it ended with exit code 0');
     },
   },
   {
     name: 'descriptors-console',
-    what: `console with ${FILES} file descriptors and 60 pages at it`,
+    what: `console left with ${FILES} file descriptors, and 60 connections to it while its page drives`,
     seconds: 12,
     settings: { operator: ['operator.input=page'], first: 'armed' },
     obstacle: noPrlimit,
     expected: { ends: ['engaged'], restMs: null, message: null },
     async run(rig) {
-      const server = rig.startConsole(fewFiles);
+      const server = rig.startConsole();
       const url = (await rig.ready(server, /console: http/)).slice('console: '.length);
-      const driver = await DrivingPage.open(url);
-      await rig.waitFor('engaged');
-      rig.mark();
-      const crowd = await Promise.allSettled(Array.from({ length: 60 }, () => crowdPage(url)));
-      await pause(2000);
-      rig.check(!server.hasEnded, 'the console ended');
-      for (const page of crowd) if (page.status === 'fulfilled') page.value();
-      rig.check(
-        crowd.some(({ status }) => status === 'rejected'),
-        'every page got in: the limit was not reached',
-      );
-      driver.close();
+      const page = await DrivingPage.open(url);
+      try {
+        await rig.waitFor('engaged');
+        limitFiles(server);
+        rig.mark();
+        const crowd = await Promise.allSettled(Array.from({ length: 60 }, () => crowdPage(url)));
+        await pause(1500);
+        rig.check(!server.hasEnded, 'the console ended');
+        for (const each of crowd) if (each.status === 'fulfilled') each.value();
+        const isFull = crowd.some(({ status }) => status === 'rejected');
+        rig.check(isFull, 'every connection got in: the limit was not reached');
+      } finally {
+        page.close();
+      }
     },
   },
 ];
 
 /** A connection that says nothing; rejects when it is refused or not answered. */
 async function crowdPage(url: string): Promise<() => void> {
-  const { connect } = await import('node:net');
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
   socket.on('error', () => {});

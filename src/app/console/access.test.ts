@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import path from 'node:path';
 import { describe, it } from 'node:test';
@@ -86,6 +86,16 @@ describe('access to the console', () => {
     assert.equal(new Access({ folder: where }).pageHeaders(request({}))['set-cookie'], first);
     if (process.platform !== 'win32')
       assert.equal(statSync(path.join(where, 'local-token')).mode & 0o777, 0o600);
+  });
+
+  it('says that open pages are lost at a restart when the token cannot be kept, and works', () => {
+    const where = path.join(folder(), 'file');
+    writeFileSync(where, '');
+    const told: string[] = [];
+    const devices = new DeviceStore(folder());
+    const access = new Access({ folder: where, devices, warn: (text) => told.push(text) });
+    assert.match(told.join(), /^After a restart of the console, load open pages again: ./);
+    assert.ok(access.pageHeaders(request({}))['set-cookie']);
   });
 });
 

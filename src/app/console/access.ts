@@ -23,6 +23,8 @@ export interface AccessOptions {
   folder?: string;
   /** Whether a browser on this machine is an operator without pairing. */
   trustLocal?: boolean;
+  /** What the person who started the console should know. */
+  warn?: (text: string) => void;
 }
 
 /**
@@ -38,7 +40,7 @@ export class Access {
     const folder = options.folder ?? consoleFolder();
     this.devices = options.devices ?? new DeviceStore(folder);
     this.#trustLocal = options.trustLocal ?? true;
-    this.#localToken = keptToken(path.join(folder, 'local-token'));
+    this.#localToken = keptToken(path.join(folder, 'local-token'), options.warn ?? (() => {}));
   }
 
   /** Null: refuse. Checks Host (DNS rebinding), Origin (other pages of the same browser) and token. */
@@ -126,14 +128,14 @@ function tokenOf(request: IncomingMessage): string | null {
 }
 
 /** Kept between starts, so that an open page finds its way back to a console that was restarted. */
-function keptToken(file: string): string {
+function keptToken(file: string, warn: (text: string) => void): string {
   const token = newToken();
   try {
     const kept = readIfThere(file)?.trim() ?? '';
     if (TOKEN.test(kept)) return kept;
     writePrivate(file, `${token}\n`);
-  } catch {
-    // Then open pages have to be loaded anew after a restart.
+  } catch (error) {
+    warn(`After a restart of the console, load open pages again: ${(error as Error).message}`);
   }
   return token;
 }

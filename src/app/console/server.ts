@@ -43,7 +43,10 @@ export async function startConsole(
 ): Promise<ConsoleHandle> {
   const root = webRoot();
   const model = loadModel(rig.model);
-  const access = new Access({ trustLocal: rig.console.trustLocal });
+  const access = new Access({
+    trustLocal: rig.console.trustLocal,
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
   const accessApi = new AccessApi(access, () => door.lan);
   const api = createApi(rig, access, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
   const operator = openOperatorLink(rig.console);

@@ -81,7 +81,10 @@ async function serve(
   board: FleetBoard,
   pages: FleetPages,
 ): Promise<Omit<FleetConsoleHandle, 'ended'>> {
-  const access = new Access({ trustLocal: rig.console.trustLocal });
+  const access = new Access({
+    trustLocal: rig.console.trustLocal,
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
   const accessApi = new AccessApi(access, () => door.lan, { fleet: { user: connection.user } });
   const http = createServer(
     answering('console of the fleet', (request, response) => {
