@@ -20,7 +20,8 @@ import { type MessageType, TAG_BYTES, writeTag } from '../../src/wire/codecs/fra
 import { randomSource } from '../fuzz/datagrams.ts';
 import * as examples from '../fuzz/json-examples.ts';
 import { hostileTexts, toBytes } from '../fuzz/json-mutations.ts';
-import { type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
 const SEED = Number(process.env['FARHAND_SEED'] ?? 20_240_229);
