@@ -31,7 +31,7 @@ const DRIBBLE_MS = 200;
 interface Slow {
   open(port: number, localAddress: string): Socket;
   first: string | Buffer;
-  then: string;
+  later: string;
 }
 
 const plain: Slow['open'] = (port, localAddress) => connect({ host: HOME, port, localAddress });
@@ -39,13 +39,13 @@ const sealed: Slow['open'] = (port, localAddress) =>
   connectTls({ socket: connect({ host: HOME, port, localAddress }), rejectUnauthorized: false });
 const head = (line: string) => `${line} HTTP/1.1\r\nHost: ${HOME}\r\n`;
 const SLOW: readonly Slow[] = [
-  { open: plain, first: '', then: '' },
-  { open: plain, first: head('GET /'), then: 'x-a: b\r\n' },
-  { open: plain, first: `${head('POST /')}content-length: 9999\r\n\r\n`, then: 'x' },
-  { open: plain, first: Buffer.from([0x16, 3, 1, 2, 0]), then: '\x01' },
-  { open: sealed, first: head('GET /api/access'), then: 'x-a: b\r\n' },
-  { open: sealed, first: `${head('POST /api/access/pair')}content-length: 999\r\n\r\n`, then: ' ' },
-  { open: plain, first: `${head('GET /ws')}connection: upgrade\r\nupgrade: websocket\r\n\r\n`, then: 'x' },
+  { open: plain, first: '', later: '' },
+  { open: plain, first: head('GET /'), later: 'x-a: b\r\n' },
+  { open: plain, first: `${head('POST /')}content-length: 9999\r\n\r\n`, later: 'x' },
+  { open: plain, first: Buffer.from([0x16, 3, 1, 2, 0]), later: '\x01' },
+  { open: sealed, first: head('GET /api/access'), later: 'x-a: b\r\n' },
+  { open: sealed, first: `${head('POST /api/access/pair')}content-length: 999\r\n\r\n`, later: ' ' },
+  { open: plain, first: `${head('GET /ws')}connection: upgrade\r\nupgrade: websocket\r\n\r\n`, later: 'x' },
 ];
 
 class Flood {
@@ -61,7 +61,7 @@ class Flood {
     this.#sockets.add(socket);
     socket.on('error', () => {});
     socket.resume();
-    const timer = setInterval(() => kind.then !== '' && socket.write(kind.then), DRIBBLE_MS);
+    const timer = setInterval(() => kind.later !== '' && socket.write(kind.later), DRIBBLE_MS);
     this.#timers.add(timer);
     socket.once(kind.open === plain ? 'connect' : 'secureConnect', () => socket.write(kind.first));
     socket.once('close', () => {

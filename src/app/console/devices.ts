@@ -2,6 +2,7 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../core/parse-json.ts';
 import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
 
 /** Operators may hold control, one at a time; viewers look on, and may stop the robot. */
@@ -12,6 +13,7 @@ const FORMAT = 'farhand-devices/1';
 const TOKEN_BYTES = 32;
 const MAX_NAME = 40;
 const MAX_DEVICES = 64;
+const MAX_FILE_BYTES = 1 << 20;
 const DAY_MS = 24 * 3600e3;
 /** A device that was paired longer ago has to be paired again. */
 export const DEVICE_DAYS = 30;
@@ -67,8 +69,8 @@ export class DeviceStore {
   #read(): void {
     const writtenMs = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? -1;
     if (writtenMs === this.#readMs) return;
-    const parsed = fileSchema.safeParse(jsonOrNull(readIfThere(this.#file)));
-    this.#devices = parsed.success ? parsed.data.devices : [];
+    const file = parseJson(readIfThere(this.#file) ?? '', fileSchema, MAX_FILE_BYTES);
+    this.#devices = typeof file === 'string' ? [] : file.devices;
     this.#readMs = writtenMs;
   }
 
@@ -116,13 +118,5 @@ export class DeviceStore {
     writePrivate(this.#file, `${JSON.stringify({ format: FORMAT, devices })}\n`);
     this.#devices = devices;
     this.#readMs = -1;
-  }
-}
-
-function jsonOrNull(text: string | null): unknown {
-  try {
-    return text === null ? null : JSON.parse(text);
-  } catch {
-    return null;
   }
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import type { Hand } from './hands.ts';
 
@@ -15,6 +16,7 @@ export interface MotorRange {
   readonly highRad: number;
 }
 
+const MAX_FILE_BYTES = 1 << 20;
 const limit = z.number().min(-1700).max(1700).nullable();
 const content = z.strictObject({
   format: z.literal(FORMAT),
@@ -36,11 +38,12 @@ export function readRanges(file: string, hand: Hand): PartialRanges {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw unreadable(file, String(cause), cause);
   }
-  const parsed = content.safeParse(jsonOf(text));
-  if (!parsed.success) throw unreadable(file, 'it is not a calibration of an ORCA hand', parsed.error);
-  if (parsed.data.hand !== hand.name)
-    throw unreadable(file, `it is the calibration of ${parsed.data.hand}, not of ${hand.name}`);
-  return parsed.data.joints;
+  const calibration = parseJson(text, content, MAX_FILE_BYTES);
+  if (typeof calibration === 'string')
+    throw unreadable(file, `it is not a calibration of an ORCA hand (${calibration})`);
+  if (calibration.hand !== hand.name)
+    throw unreadable(file, `it is the calibration of ${calibration.hand}, not of ${hand.name}`);
+  return calibration.joints;
 }
 
 /** The ranges of all joints, in the hand's order. */
@@ -68,14 +71,6 @@ export function saveRanges(file: string, hand: Hand, joints: PartialRanges): voi
   writeWhole(file, `${JSON.stringify({ format: FORMAT, hand: hand.name, joints }, null, 1)}\n`, {
     hint: 'Choose a folder that exists and that you may write to.',
   });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }
 
 function unreadable(file: string, why: string, cause?: unknown): TeleopError {

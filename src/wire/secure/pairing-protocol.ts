@@ -1,5 +1,6 @@
 import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../../core/parse-json.ts';
 import {
   type CpaceInputs,
   type CpaceMessage,
@@ -264,13 +265,9 @@ function toLine(message: Record<string, string | Uint8Array>): string {
   return `${JSON.stringify(message, encode)}\n`;
 }
 
-function parseLine(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return null;
-  }
-}
+const lineSchema = z.record(z.string(), z.unknown());
+
+const parseLine = (line: string): unknown => parseJson(line, lineSchema, MAX_LINE_BYTES);
 
 /** Cuts a byte stream into lines and never holds more than one of at most MAX_LINE_BYTES. */
 export class LineSplitter {
