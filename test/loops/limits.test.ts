@@ -5,12 +5,6 @@ import { peerOf } from '../../src/wire/reactor.ts';
 import { xorshift } from '../xorshift.ts';
 import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
-/** The seed of a run that is to be repeated. */
-const seed = (): { seed?: number } => {
-  const { FARHAND_SEED } = process.env;
-  return FARHAND_SEED === undefined ? {} : { seed: Number(FARHAND_SEED) };
-};
-
 const DESK = ['arm', 'disarm', 'estop', 'reset'] as const;
 const MODES = ['home', 'hold', 'teleop'] as const;
 const INPUTS = ['scripted', 'joints'] as const;
@@ -151,7 +145,7 @@ describe('limits between any two targets, over the network', () => {
         }
         seen.worst = seen.worst.map((share, k) => Math.max(share, judge.worst[k]!));
       }),
-      { numRuns: 60, ...seed() },
+      { numRuns: 60 },
     );
     const text = JSON.stringify(seen);
     assert.ok(seen.judged > 10_000 && seen.engagements > 40 && seen.again > 5 && seen.stopped > 5, text);

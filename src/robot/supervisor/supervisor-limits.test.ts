@@ -8,12 +8,6 @@ import { FEEDBACKS, type Feedback, JudgedDriver } from './judged-driver.test.ben
 import { Bench, model as twoJoints } from './supervisor.test.bench.ts';
 import type { JudgedJoint } from './target-judge.test.bench.ts';
 
-/** The seed of a run that is to be repeated. */
-const seed = (): { seed?: number } => {
-  const { FARHAND_SEED } = process.env;
-  return FARHAND_SEED === undefined ? {} : { seed: Number(FARHAND_SEED) };
-};
-
 /** As many joints as a hand has, each with limits of its own. */
 const manyJoints = robotModelSchema.parse({
   name: 'many',
@@ -313,7 +307,7 @@ describe('limits between any two targets', () => {
           ).length;
           seen.worst = seen.worst.map((share, k) => Math.max(share, driver.judge.worst[k]!));
         }),
-        { numRuns: rig.runs, ...seed() },
+        { numRuns: rig.runs },
       );
       const text = JSON.stringify(seen);
       assert.ok(seen.judged > 5000 && seen.engagements > 100 && seen.again > 20, `${text} proves little`);
