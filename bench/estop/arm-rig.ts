@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimLine } from '../../sim/narrator.ts';
 import { type Answer, askOperator } from '../../src/app/ask.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { temporaryFolder } from '../../src/app/temporary-folder.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { SupervisorState } from '../../src/core/messages.ts';
 import { startArmSim } from './arm-sims.ts';
@@ -34,7 +33,7 @@ export class ArmRig {
   readonly events: { atNs: number; what: string }[] = [];
   readonly rctpPort: number;
   readonly #name: ArmName;
-  readonly #folder = mkdtempSync(path.join(tmpdir(), 'farhand-arm-'));
+  readonly #folder = temporaryFolder('arm').path;
   readonly #settings: string[];
   readonly #rig: Rig;
   sim!: VerbProcess;

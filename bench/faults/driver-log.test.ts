@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { LoggedDriver } from '../../src/app/robot/driver-log.ts';
 import type { TickStatus } from '../../src/core/messages.ts';
 import { type Driver, emptyReading } from '../../src/robot/driver.ts';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { readDriverLog } from './driver-log.ts';
 
 /** Poisons what it was handed as soon as the call is over. */
@@ -28,8 +27,7 @@ class HostileDriver implements Driver {
 }
 
 describe('log of a driver', () => {
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-log-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('log');
 
   it('has every target with its instant, and the pose in which the joints were powered', () => {
     const file = path.join(folder, 'a.log');

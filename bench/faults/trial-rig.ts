@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimLine } from '../../sim/narrator.ts';
@@ -8,6 +7,7 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulator.ts';
 import type { LinkEntry } from '../../src/app/link-worker.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
+import { temporaryFolder } from '../../src/app/temporary-folder.ts';
 import { monotonicClock } from '../../src/core/clock.ts';
 import type { SupervisorState } from '../../src/core/messages.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
@@ -58,7 +58,7 @@ const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
 
 /** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
 export class TrialRig {
-  readonly folder = mkdtempSync(path.join(tmpdir(), 'farhand-faults-'));
+  readonly folder = temporaryFolder('faults').path;
   readonly settings: TrialSettings;
   readonly changes: Change[] = [];
   /** Joints as the simulated arm itself tells them. */

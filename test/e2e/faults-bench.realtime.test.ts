@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { needs } from '../needs.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Processes whose command line names this folder. */
 function processesIn(folder: string): string[] {
@@ -20,9 +20,9 @@ function processesIn(folder: string): string[] {
   });
 }
 
-describe('bench faults', { timeout: 120_000, skip: process.platform !== 'linux' && 'needs /proc' }, () => {
+describe('bench faults', { timeout: 120_000, skip: needs('Linux') }, () => {
   it('ends all that it started on Ctrl-C, a suspended process too, and leaves no file', async () => {
-    const folder = mkdtempSync(path.join(tmpdir(), 'farhand-bench-test-'));
+    const folder = temporaryFolder('bench-test');
     const bench = spawn(process.execPath, ['dist/bench/main.js', 'faults', '--only', 'pause-robot-10'], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, TMPDIR: folder },

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -7,12 +6,12 @@ import { type Authority, createAuthority } from '../../src/app/fleet/authority.t
 import { makeRouteCertificate } from '../../src/app/fleet/route-certificates.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const noBroker = spawnSync('nats-server', ['--version']).status !== 0;
-const skip = noBroker && process.env['CI'] !== 'true' ? 'nats-server is not installed' : false;
+const skip = needs('nats-server');
 const HOST = '127.0.0.1';
 /** Nobody's address: whoever tried to connect would wait. */
 const ELSEWHERE = 'nats://192.0.2.1:4222';

@@ -63,7 +63,9 @@ const CODECS: Record<string, Codec> = {
       assert.ok([origin.boot, origin.session, state.epoch, state.endedEngagement].every(isCount));
       assert.ok([state.appliedSeq, state.ackRequest].every(isCount));
       assert.ok(areFinite([state.robotNs, state.gripper]));
-      assert.ok([state.positionsRad, state.velocitiesRadS, state.targetRad].every(areFinite));
+      // No position is known before the first reading.
+      assert.ok(areFinite(state.positionsRad) || state.positionsRad.every(Number.isNaN));
+      assert.ok([state.velocitiesRadS, state.targetRad].every(areFinite));
       return null;
     },
   },
