@@ -20,6 +20,8 @@ export class Clutch {
   #mustArm = true;
   #wasArmed = false;
   #paused = false;
+  /** Asked to hold since the last tick: an input that was chosen just before does not undo it. */
+  #justPaused = false;
   #closed = false;
   #closedAnew = false;
 
@@ -46,16 +48,18 @@ export class Clutch {
     this.#wasArmed = isArmed;
     if (!isPowered) this.#paused = false;
     if (!isSeen || !isPowered) this.#seenOpen = false;
-    else if (!sample.clutch) this.#seenOpen = true;
+    // The first sample of another may still tell of a release from before.
+    else if (!sample.clutch && !isOther) this.#seenOpen = true;
     const isClosed = isSeen && sample.clutch;
     this.#closedAnew = isClosed && this.#seenOpen;
+    this.#justPaused = false;
     const isMeant = automatic ? !this.#paused : clutchless ? !this.#mustArm : this.#seenOpen;
     this.#closed = isClosed && isMeant;
     return isOther;
   }
 
   #takeOver(isArmed: boolean): void {
-    this.#paused = false;
+    this.#paused = this.#justPaused;
     this.#seenOpen = false;
     if (!isArmed) this.#mustArm = true;
   }
@@ -71,7 +75,7 @@ export class Clutch {
   /** As `void`, and an automatic input stays out as well. */
   pause(): void {
     this.void();
-    this.#paused = true;
+    this.#paused = this.#justPaused = true;
   }
 
   /** A person lets an input without a clutch drive again. */

@@ -56,7 +56,7 @@ function set() {
   };
   // The clutch is seen open, then closed.
   sample.clutch = false;
-  tick();
+  tick(2);
   sample.clutch = true;
   sent.length = 0;
   return { orchestrator, answer, counters, leader, robot, sent, tick };

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { loadPlugin, pluginNames } from '../../src/app/registry.ts';
+import type { InputPlugin } from '../../src/input/device.ts';
+import { ClutchWorld } from './clutch-world.ts';
+import { SENDERS } from './input-senders.ts';
+
+/** From far below to far above every device's own limit, and across the second after which a sender is another one. */
+const SILENCES_MS = [50, 130, 160, 210, 260, 300, 600, 900, 1010, 5000];
+
+/** Whatever a person, a network and a robot can do to an input; each with how long it lasts. */
+const event = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('grip', 'close', 'open') },
+  { weight: 2, arbitrary: fc.constantFrom('lose', 'lose-clutch', 'find') },
+  { weight: 4, arbitrary: fc.constant('silence') },
+  { weight: 3, arbitrary: fc.constantFrom('cut to-operator', 'cut to-robot', 'cut both') },
+  { weight: 2, arbitrary: fc.constantFrom('hold', 'teleop', 'home') },
+  { weight: 2, arbitrary: fc.constantFrom('disarm', 'arm', 'estop', 'reset') },
+  { weight: 2, arbitrary: fc.constantFrom('other sender', 'scripted', 'page', 'back') },
+);
+const lasts = fc.oneof(
+  fc.integer({ min: 1, max: 60 }),
+  fc.integer({ min: 50, max: 1200 }),
+  fc.constant(5000),
+);
+const story = fc.array(fc.tuple(event, lasts), { minLength: 5, maxLength: 20 });
+
+function happen(world: ClutchWorld, what: string, ms: number): void {
+  const { grip } = world;
+  const loses = SENDERS_OF.get(world) ?? [];
+  if (what === 'silence') return world.silence(ms);
+  if (what.startsWith('cut ')) return world.cut(what.slice(4) as 'both', ms);
+  if (what === 'grip') {
+    grip.closed = false;
+    world.run(100);
+    grip.closed = true;
+  } else if (what === 'close' || what === 'open') grip.closed = what === 'close';
+  else if (what === 'lose' && loses.includes('seen')) grip.seen = false;
+  else if (what === 'lose-clutch' && loses.includes('clutchSeen')) grip.clutchSeen = false;
+  else if (what === 'find') grip.seen = grip.clutchSeen = true;
+  else if (what === 'other sender') grip.sender++;
+  else if (what === 'scripted' || what === 'page') world.select(what);
+  else if (what === 'back') world.back();
+  else if (!what.startsWith('lose')) world.ask(what);
+  world.run(ms);
+}
+const SENDERS_OF = new WeakMap<ClutchWorld, readonly string[]>();
+
+/** By hand: with the robot ready, open, closed, followed. */
+function follow(world: ClutchWorld): void {
+  world.grip.closed = false;
+  world.run(400);
+  world.grip.closed = true;
+  world.run(500);
+  assert.ok(world.isEngaged, world.rig.state);
+}
+
+function describePerson(create: () => Promise<ClutchWorld>, staleMs: number): void {
+  it('follows when the clutch is seen open and then closed', async () => follow(await create()));
+
+  it('does not follow a clutch that was never seen open', async () => {
+    const world = await create();
+    world.grip.closed = true;
+    world.run(3000);
+    assert.equal(world.beginnings, 0);
+  });
+
+  it('does not follow a clutch that was closed before the robot was armed', async () => {
+    const world = await create();
+    world.run(400);
+    world.ask('disarm');
+    world.run(300);
+    world.grip.closed = true;
+    world.run(300);
+    world.ask('arm');
+    world.run(1000);
+    assert.equal(world.beginnings, 0);
+    follow(world);
+  });
+
+  for (const silenceMs of SILENCES_MS)
+    it(`holds after ${silenceMs} ms of silence, until the clutch is seen open`, async () => {
+      const world = await create();
+      follow(world);
+      for (const phaseMs of [0, 7, 13]) {
+        world.run(phaseMs);
+        world.silence(silenceMs);
+        world.run(700);
+        const isShort = silenceMs + 40 < staleMs;
+        if (isShort) assert.ok(world.isEngaged, 'not felt');
+        else if (silenceMs > staleMs) assert.ok(!world.isEngaged, `${silenceMs} ms, phase ${phaseMs}`);
+        if (!world.isEngaged) follow(world);
+      }
+    });
+
+  it('does not follow a clutch that was closed while device, link or hand were away', async () => {
+    const world = await create();
+    const away: (() => void)[] = [
+      () => world.silence(600),
+      () => world.cut('both', 600),
+      () => world.cut('to-operator', 600),
+      () => world.select('scripted'),
+    ];
+    for (const goAway of away) {
+      world.grip.closed = false;
+      world.run(400);
+      world.silent = true;
+      world.run(300);
+      world.grip.closed = true;
+      world.silent = false;
+      goAway();
+      world.back();
+      world.run(1000);
+      assert.ok(!world.isEngaged, String(goAway));
+    }
+  });
+}
+
+for (const name of pluginNames('input')) {
+  describe(`the clutch of input ${name}`, async () => {
+    const plugin: InputPlugin<unknown> = await loadPlugin('input', name);
+    const sender = SENDERS[name] ?? null;
+    const create = async () => {
+      const world = await ClutchWorld.create(name, sender);
+      SENDERS_OF.set(world, sender?.loses ?? []);
+      return world;
+    };
+
+    it('has a sender here, unless it is automatic', () => assert.ok(plugin.automatic || sender !== null));
+
+    if (sender !== null && plugin.clutchless !== true) describePerson(create, sender.staleMs);
+
+    it('begins no engagement by itself, whatever happens', async () => {
+      let beginnings = 0;
+      await fc.assert(
+        fc.asyncProperty(story, async (events) => {
+          const world = await create();
+          world.run(300);
+          for (const [what, ms] of events) happen(world, what, ms);
+          beginnings += world.beginnings;
+        }),
+        { numRuns: 12 },
+      );
+      assert.ok(beginnings > 5, `${beginnings} engagements: the law was put to the test`);
+    });
+  });
+}

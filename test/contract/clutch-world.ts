@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
+import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
+import { frameType, TAG_BYTES, writeTag } from '../../src/wire/codecs/frame.ts';
+import { peerOf } from '../../src/wire/reactor.ts';
+import { MS, OPERATOR_HOST, SimulatedRig } from '../loops/simulated-rig.ts';
+import type { Grip, InputSender } from './input-senders.ts';
+
+const TICK_MS = 10;
+const SEND_MS = 20;
+const INPUT_SOCKET = OPERATOR_SOCKETS.firstInput;
+/** An operator that has no state of the robot for this long has lost it. */
+const STATE_MS = 200;
+/** A sender of a socket is another one after this. */
+const OTHER_MS = 1000;
+
+/** When something happened last, in simulated time; −∞: never. */
+type Instants = Record<
+  'open' | 'unseen' | 'silence' | 'other' | 'ended' | 'cut' | 'held' | 'homed' | 'resumed' | 'switched',
+  number
+>;
+
+/**
+ * Operator and robot in simulated time, with one input's real bytes. Keeps its own record of what the person and the
+ * network did, and checks every beginning of an engagement against it, on both sides.
+ */
+export class ClutchWorld {
+  readonly rig: SimulatedRig;
+  readonly grip: Grip = { closed: false, seen: true, clutchSeen: true, sender: 1 };
+  readonly #name: string;
+  readonly #sender: InputSender | null;
+  readonly #at: Instants = {
+    open: -1e18,
+    unseen: -1e18,
+    silence: -1e18,
+    other: -1e18,
+    ended: -1e18,
+    cut: -1e18,
+    held: -1e18,
+    homed: -1e18,
+    resumed: -1e18,
+    switched: -1e18,
+  };
+  readonly #begun: number[] = [];
+  readonly #engagementOf = new Map<number, number>();
+  silent = false;
+  #count = 0;
+  #sentNs = -1e18;
+  #sentBy = 1;
+  #isOpen = false;
+  #isHoming = false;
+  #active: string;
+  #engagement = 0;
+  #cut: 'none' | 'to-operator' | 'to-robot' | 'both' = 'none';
+  #stateNs = -1e18;
+
+  private constructor(rig: SimulatedRig, name: string, sender: InputSender | null) {
+    this.rig = rig;
+    this.#name = name;
+    this.#active = name;
+    this.#sender = sender;
+    rig.onOperatorSend = (_socket, bytes) => this.#onSend(bytes);
+    rig.impair = (from, to) => this.#impair(from, to);
+  }
+
+  static async create(name: string, sender: InputSender | null): Promise<ClutchWorld> {
+    const listed = ['scripted', 'page', 'webxr'].includes(name) ? [] : [`operator.inputs.${name}={}`];
+    return new ClutchWorld(
+      await SimulatedRig.create({ overrides: [`operator.input=${name}`, ...listed] }),
+      name,
+      sender,
+    );
+  }
+
+  get beginnings(): number {
+    return this.#begun.length;
+  }
+
+  get isEngaged(): boolean {
+    return this.rig.state === 'engaged';
+  }
+
+  /** Lets time pass; the sender sends, unless it is silent. */
+  run(ms: number): void {
+    for (let passed = 0; passed < ms; passed += TICK_MS) {
+      if (!this.silent && this.rig.nowNs - this.#sentNs >= SEND_MS * MS) this.#send();
+      this.rig.runFor(Math.min(TICK_MS, ms - passed));
+      this.#checkRobot();
+    }
+  }
+
+  silence(ms: number): void {
+    this.silent = true;
+    this.run(ms);
+    this.silent = false;
+  }
+
+  cut(which: 'to-operator' | 'to-robot' | 'both', ms: number): void {
+    this.#cut = which;
+    this.run(ms);
+    this.#cut = 'none';
+  }
+
+  ask(kind: string): void {
+    const nowNs = this.rig.nowNs;
+    if (kind === 'hold') this.#at.held = nowNs;
+    if (kind === 'home') this.#at.homed = nowNs;
+    if (kind === 'teleop') this.#at.resumed = nowNs;
+    this.rig.request({ kind });
+  }
+
+  select(name: string): void {
+    if (name !== this.#active) this.#at.switched = this.rig.nowNs;
+    this.#active = name;
+    this.rig.request({ kind: 'input', name });
+  }
+
+  back(): void {
+    this.select(this.#name);
+  }
+
+  #impair(from: number, to: number): number | null {
+    const isOperator = (peer: number) => this.rig.operator.peers.includes(peer);
+    if (isOperator(from) && ['to-robot', 'both'].includes(this.#cut)) return null;
+    if (isOperator(to) && !isOperator(from) && from !== this.#peer) {
+      if (['to-operator', 'both'].includes(this.#cut)) return null;
+      const nowNs = this.rig.nowNs;
+      if (nowNs - this.#stateNs > (STATE_MS + TICK_MS) * MS) this.#at.cut = nowNs;
+      this.#stateNs = nowNs;
+    }
+    return from === this.#peer ? 0 : 2 * MS;
+  }
+
+  get #peer(): number {
+    return peerOf('10.0.0.9', 50_000 + this.grip.sender);
+  }
+
+  #send(): void {
+    const { rig, grip } = this;
+    const sender = this.#sender;
+    if (sender === null) return;
+    const nowNs = rig.nowNs;
+    const gapMs = (nowNs - this.#sentNs) / MS;
+    if (gapMs > sender.staleMs + TICK_MS) this.#at.silence = nowNs;
+    if (gapMs > OTHER_MS || grip.sender !== this.#sentBy) this.#at.other = nowNs;
+    const isSeen = grip.seen && grip.clutchSeen;
+    if (!isSeen) this.#at.unseen = nowNs;
+    // It is seen open until the next message, unless that is of another sender or comes after a silence.
+    const wasOpen = this.#isOpen && gapMs <= sender.staleMs && grip.sender === this.#sentBy;
+    this.#isOpen = isSeen && !grip.closed;
+    if (this.#isOpen || (isSeen && wasOpen)) this.#at.open = nowNs;
+    this.#sentNs = nowNs;
+    this.#sentBy = grip.sender;
+    this.#deliver(sender, sender.message(nowNs, ++this.#count, grip));
+  }
+
+  #deliver({ via }: InputSender, bytes: Uint8Array): void {
+    const { rig } = this;
+    if (via === 'socket') {
+      rig.network.inject(this.#peer, peerOf(OPERATOR_HOST, portOf(rig.operator.peers[INPUT_SOCKET]!)), bytes);
+      return;
+    }
+    const datagram = new Uint8Array(TAG_BYTES + bytes.length);
+    datagram.set(bytes, writeTag(via, datagram));
+    rig.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, datagram, datagram.length, 1, rig.nowNs, Number.NaN);
+  }
+
+  #onSend(bytes: Uint8Array): void {
+    if (frameType(bytes, bytes.length) !== 'command') return;
+    const command = emptyCommand(6);
+    assert.equal(decodeCommand(bytes, bytes.length, command), null);
+    this.#engagementOf.set(command.seq, command.engagement);
+    const { engagement } = command;
+    if (engagement === this.#engagement) return;
+    if (this.#engagement !== 0 && !this.#isHoming) this.#at.ended = this.rig.nowNs - TICK_MS * MS;
+    this.#engagement = engagement;
+    this.#isHoming = this.rig.operator.loop.mode === 'home';
+    if (engagement !== 0 && !this.#isHoming) this.#onBegin(engagement);
+  }
+
+  /** The law, by what was delivered alone. */
+  #onBegin(engagement: number): void {
+    const { rig } = this;
+    const at = this.#at;
+    this.#begun.push(engagement);
+    const last = (to: readonly string[]) =>
+      rig.robot.transitions.findLast((transition) => to.includes(transition.to))?.robotNs ?? -1e18;
+    const unpoweredNs = last(['idle', 'stopped', 'disconnected']);
+    const armedNs = last(['armed']);
+    // The operator knows of it a moment later; what it sends until then is refused.
+    if (unpoweredNs > armedNs) return;
+    if (this.#sender === null || this.#active === 'scripted') return this.#mayGoOn(unpoweredNs);
+    if (isClutchless(this.#name)) return this.#maySee(armedNs);
+    const lostNs = Math.max(at.ended, at.unseen, at.silence, at.cut, at.switched, at.held, at.homed);
+    assert.ok(at.open >= lostNs, `open ${age(rig, at.open)}, lost ${JSON.stringify(this.#ages())}`);
+    assert.ok(at.open >= armedNs, 'seen open after the robot was armed');
+  }
+
+  #ages(): Record<string, string> {
+    return Object.fromEntries(Object.entries(this.#at).map(([name, ns]) => [name, age(this.rig, ns)]));
+  }
+
+  /** Nobody behind it: not between a request to hold and one to go on or home, a choice of input, or arming. */
+  #mayGoOn(unpoweredNs: number): void {
+    const { held, homed, resumed, switched } = this.#at;
+    assert.ok(Math.max(resumed, homed, switched, unpoweredNs) >= held, 'held by request');
+  }
+
+  /** No clutch: only its own loss of the hand may lie between arming and now. */
+  #maySee(armedNs: number): void {
+    const { rig } = this;
+    const at = this.#at;
+    const watchdogNs =
+      rig.robot.transitions.findLast(({ to, cause }) => to === 'hold' && cause.startsWith('no command'))
+        ?.robotNs ?? -1e18;
+    const others = rig.robot.loop.supervisor.state === 'armed' ? -1e18 : Math.max(at.other, at.switched);
+    const barredNs = Math.max(at.cut, at.held, at.homed, watchdogNs, others);
+    assert.ok(
+      Math.max(armedNs, at.resumed) >= barredNs - 50 * MS,
+      `armed ${age(rig, armedNs)}, ${JSON.stringify(this.#ages())}`,
+    );
+  }
+
+  /** The robot follows an engagement of the operator's once, and never again. */
+  #checkRobot(): void {
+    const { transitions, answers } = this.rig.robot;
+    for (; this.#looked < transitions.length; this.#looked++) {
+      const { to, robotNs } = transitions[this.#looked]!;
+      if (to !== 'engaged') continue;
+      const first = answers.find(
+        ({ atNs, outcome }) => atNs >= robotNs && (outcome === 'applied' || outcome === 'late'),
+      );
+      const engagement = this.#engagementOf.get(first!.seq)!;
+      assert.ok(engagement > this.#followed, `engagement ${engagement} after ${this.#followed}`);
+      this.#followed = engagement;
+    }
+  }
+  #looked = 0;
+  #followed = 0;
+}
+
+export const isClutchless = (name: string): boolean => name === 'rctp' || name === 'openteach';
+const age = (rig: SimulatedRig, ns: number): string => (ns < 0 ? 'never' : `${(rig.nowNs - ns) / MS} ms ago`);
+const portOf = (peer: number): number => peer % 65_536;

@@ -1,0 +1,100 @@
+import { readFileSync } from 'node:fs';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import {
+  emptyXr,
+  encodeEnvelope,
+  encodeXr,
+  XR_ENVELOPE_BYTES,
+  type XrSide,
+} from '../../src/input/codecs/webxr.ts';
+
+/** What a sender's person does at an instant. */
+export interface Grip {
+  closed: boolean;
+  /** The driving hand is in sight. */
+  seen: boolean;
+  /** The hand, or whatever else holds the clutch, is in sight. */
+  clutchSeen: boolean;
+  /** Another one is another sender: a program, a page, a headset's session. */
+  sender: number;
+}
+
+/** The bytes that a device's real sender would send, 50 times a second. */
+export interface InputSender {
+  /** How they reach the operator: its input's socket, or the console's datagrams. */
+  via: 'socket' | 'hand' | 'hands';
+  /** Silence after which the device is gone, with its default settings. */
+  staleMs: number;
+  /** The sender can say that it does not see the hand, or the clutch. */
+  loses: readonly ('seen' | 'clutchSeen')[];
+  message(nowNs: number, count: number, grip: Grip): Uint8Array;
+}
+
+const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+/** A flat hand; thumb and index tips `gapM` apart. */
+function handAt(side: XrSide, xM: number, gapM: number): void {
+  side.kind = 'hand';
+  const put = (joint: number, x: number, z: number) => side.jointsM.set([xM + x, 1.2, z - 0.4], 3 * joint);
+  put(0, 0, 0);
+  for (let i = 1; i <= 3; i++) put(i, 0.03 + 0.01 * i, -0.03 * i);
+  [0.02, 0, -0.02, -0.04].forEach((x, finger) => {
+    for (const [k, z] of [0.03, 0.09, 0.13, 0.155, 0.175].entries()) put(5 + 5 * finger + k, x, -z);
+  });
+  put(4, 0.02 + gapM, -0.175);
+}
+
+function headset(nowNs: number, count: number, { closed, seen, clutchSeen, sender }: Grip): Uint8Array {
+  const packet = { ...emptyXr(), visible: true, seq: count };
+  handAt(packet.right, 0.2, 0.08);
+  handAt(packet.left, -0.2, closed ? 0.01 : 0.1);
+  packet.right.tracked = seen;
+  packet.left.tracked = clutchSeen;
+  const out = new Uint8Array(1400);
+  encodeEnvelope({ takenNs: nowNs, sentNs: nowNs, stream: sender }, out, 0);
+  return out.slice(0, XR_ENVELOPE_BYTES + encodeXr(packet, out.subarray(XR_ENVELOPE_BYTES)));
+}
+
+function rctp(_nowNs: number, count: number, { seen }: Grip): Uint8Array {
+  const packet = { ...emptyRctp(), timestampS: count / 50, gripper: 0.5, tracking: seen };
+  packet.positionM.set([0, 1.2, -0.3]);
+  packet.quatXyzw.set([0, 0, 0, 1]);
+  const bytes = new Uint8Array(RCTP_BYTES);
+  encodeRctp(packet, bytes);
+  return bytes;
+}
+
+const quest = JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as {
+  openteach: { text: string }[];
+};
+const HOME_RAD = [0, -1.2, 1.3, 0, 0.5, 0];
+
+export const SENDERS: Record<string, InputSender> = {
+  joints: {
+    via: 'socket',
+    staleMs: 250,
+    loses: [],
+    message: (_nowNs, _count, { closed }) => text({ jointsRad: HOME_RAD, gripper: 0.25, clutch: closed }),
+  },
+  openteach: {
+    via: 'socket',
+    staleMs: 150,
+    loses: [],
+    message: () => new TextEncoder().encode(quest.openteach[0]!.text),
+  },
+  page: {
+    via: 'hand',
+    staleMs: 200,
+    loses: [],
+    message: (_nowNs, _count, { closed, sender }) =>
+      text({
+        positionM: [0, 1.2, -0.3],
+        quatXyzw: [0, 0, 0, 1],
+        gripper: 0.25,
+        clutch: closed,
+        page: sender,
+      }),
+  },
+  rctp: { via: 'socket', staleMs: 150, loses: ['seen'], message: rctp },
+  webxr: { via: 'hands', staleMs: 150, loses: ['seen', 'clutchSeen'], message: headset },
+};
