@@ -127,7 +127,10 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     const out = new Uint8Array(MAX_DATAGRAM);
     let forwarded = 0;
     let refused = 0;
-    const known = [...examples.PAGE_REQUESTS, { ...examples.HANDS[0], takenNs: 1 }];
+    const known = [
+      ...examples.PAGE_REQUESTS,
+      ...examples.HANDS.map((hand) => ({ ...hand, takenNs: 1, page: 1 })),
+    ];
     const clients = new ConsoleClients({
       access: { stillKnown: () => true },
       ask: () => {},
@@ -147,13 +150,13 @@ describe(`hostile JSON, seed ${SEED}`, () => {
       });
       return page;
     });
-    shoot(180_000, examples.PAGE_REQUESTS, (text) => {
+    shoot(120_000, examples.PAGE_REQUESTS, (text) => {
       for (const page of pages) page.emit('message', text, false);
       return true;
     });
-    total += 180_000 * SCALE;
+    total += 120_000 * SCALE;
     clients.close();
-    assert.ok(forwarded > 1000 && refused > 100_000 * SCALE, `${forwarded} forwarded, ${refused} refused`);
+    assert.ok(forwarded > 1000 && refused > 80_000 * SCALE, `${forwarded} forwarded, ${refused} refused`);
     assert.deepEqual(
       pages.map(({ closed }) => closed),
       [0, 0],

@@ -143,7 +143,7 @@ export class ConsoleClients {
     const request = parsePageRequest(data);
     const isViewer = client.caller.role === 'viewer';
     if (typeof request === 'string')
-      return this.#refuse(client, claimedKind(data), isViewer ? 'viewer' : 'malformed');
+      return this.#refuse(client, claimedKind(data, request), isViewer ? 'viewer' : 'malformed');
     if (request.kind === 'control') return this.#control(client, request.action);
     if (client.path.hear(request, receivedNs)) return;
     const refusal = this.#refusal(client, request);

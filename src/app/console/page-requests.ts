@@ -30,7 +30,8 @@ export const parsePageRequest = (text: string): PageRequest | JsonProblem =>
 const kindSchema = z.object({ kind: z.string().max(32) });
 
 /** What a message that was rejected claims to be, for the answer to its page; empty where that cannot be told. */
-export function claimedKind(text: string): string {
+export function claimedKind(text: string, problem: JsonProblem): string {
+  if (problem !== 'malformed') return '';
   const claimed = parseJson(text, kindSchema, MAX_MESSAGE_BYTES);
   return typeof claimed === 'string' ? '' : claimed.kind;
 }
