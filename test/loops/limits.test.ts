@@ -159,6 +159,8 @@ describe('a robot process that stands still', () => {
       it(`for ${ms} ms ends in a latched stop, ${datagramsFirst ? 'datagrams' : 'its cycle'} first`, async () => {
         const hand = new TestHand();
         const rig = await SimulatedRig.create({ hand });
+        rig.runUntil(() => rig.state === 'armed', 1000);
+        rig.runFor(100);
         hand.hand.clutch = true;
         rig.runUntil(() => rig.state === 'engaged', 1000);
         const writes = rig.robot.driver.writes.length;

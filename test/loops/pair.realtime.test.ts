@@ -138,6 +138,7 @@ describe('two arms side by side', () => {
     two.right.deaf = true;
     two.run(20);
     two.right.bench.bring('armed');
+    two.left.bench.rest();
     assert.equal(two.right.bench.send({}), 'not-ready', 'never heard');
     two.right.deaf = false;
     two.run(20);
