@@ -3,7 +3,8 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { startFarhand, temporaryFolder } from './farhand.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { startFarhand } from './farhand.ts';
 
 /** Longer than a process is given that does nothing. */
 const SYNC_S = 9;
