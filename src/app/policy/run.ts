@@ -25,8 +25,9 @@ export interface PolicyOptions {
 }
 
 const CONTACT_MS = 10_000;
-/** Less than the input's own limit: a pause it may have noticed is taken for one. */
-const HOLD_AFTER_MS = 200;
+/** The input's own limit, unless its rig says otherwise, and how much earlier a pause is taken for one that it noticed. */
+const INPUT_STALE_MS = 250;
+const MARGIN_MS = 30;
 /** So many failures in a row, and nobody is there. */
 const MAX_FAILED = 50;
 
@@ -48,7 +49,8 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
     ask: (observation, signal) => channel.ask(observation, signal),
     act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch),
     timeoutMs,
-    holdAfterMs: HOLD_AFTER_MS + 1000 / hz,
+    holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
+    follows: () => desk.newest?.operator.mode === 'teleop' && desk.newest.robot?.state === 'engaged',
   });
   try {
     await desk.take(CONTACT_MS);
@@ -79,6 +81,10 @@ async function ticks(
     if (durationS !== null && performance.now() - startMs > 1000 * durationS) return;
     runner.tick();
     if (tick % Math.ceil(hz) === 0) onCounts(runner.counts);
+    if (runner.overruled)
+      throw new TeleopError('policy-failed', 'the robot stopped following the policy', {
+        hint: 'Look at the robot’s state on the page, clear what stopped it, and start the policy anew.',
+      });
     const { failed, acted, idle } = runner.counts;
     if (failed >= MAX_FAILED && acted + idle === 0)
       throw new TeleopError('policy-failed', `the policy does not answer (${failed} questions)`, {

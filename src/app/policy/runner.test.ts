@@ -15,7 +15,10 @@ function bench() {
   const clock = new ManualClock();
   const acts: [number[], number, boolean][] = [];
   const asked: ReturnType<typeof deferred<unknown>>[] = [];
-  const seen: { observation: Observation | Unobserved } = { observation: OBSERVATION };
+  const seen: { observation: Observation | Unobserved; follows: boolean } = {
+    observation: OBSERVATION,
+    follows: true,
+  };
   return {
     clock,
     acts,
@@ -31,6 +34,7 @@ function bench() {
       act: (jointsRad, gripper, clutch) => acts.push([[...jointsRad], gripper, clutch]),
       timeoutMs: 100,
       holdAfterMs: 250,
+      follows: () => seen.follows,
     }),
     async answer(value: unknown, afterMs = 10) {
       clock.advanceBy(afterMs * MS);
@@ -42,20 +46,40 @@ function bench() {
 }
 
 describe('policy runner', () => {
-  it('opens the clutch first, then acts; and again after a pause in which the robot holds', async () => {
+  it('opens the clutch for a moment, then acts; and again after a pause in which the robot holds', async () => {
     const { runner, acts, answer, clock } = bench();
-    for (let i = 0; i < 2; i++) {
-      runner.tick();
-      await answer({ action: [1, 2, 0.25] });
-    }
+    const closedAt = async (ms: number) => {
+      acts.length = 0;
+      for (let passed = 0; passed < ms; passed += 20) {
+        runner.tick();
+        await answer({ action: [1, 2, 0.25] }, 20);
+      }
+      return 20 * acts.findIndex(([, , clutch]) => clutch);
+    };
+    assert.equal(await closedAt(400), 120);
+    assert.deepEqual(acts[0], [[1, 2], 0.25, false]);
+    assert.equal(await closedAt(400), 0, 'it stays closed');
     clock.advanceBy(300 * MS);
-    runner.tick();
-    await answer({ action: [1, 2] });
-    assert.deepEqual(acts, [
-      [[1, 2], 0.25, false],
-      [[1, 2], 0.25, true],
-      [[1, 2], 0.5, false],
-    ]);
+    assert.equal(await closedAt(400), 120);
+  });
+
+  it('stays out once someone else has ended it, pause or not', async () => {
+    const { runner, acts, answer, clock, seen } = bench();
+    const drive = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 20) {
+        runner.tick();
+        await answer({ action: [1, 2] }, 20);
+      }
+    };
+    await drive(600);
+    assert.ok(!runner.overruled && acts.at(-1)![2]);
+    seen.follows = false;
+    await drive(2200);
+    assert.ok(runner.overruled && !acts.at(-1)![2]);
+    seen.follows = true;
+    clock.advanceBy(2000 * MS);
+    await drive(1000);
+    assert.ok(!acts.at(-1)![2]);
   });
 
   it('drops an answer that is late, whether it was waited for or not', async () => {

@@ -31,7 +31,14 @@ export interface PolicyParts {
   timeoutMs: number;
   /** Silence after which the operator lets the robot hold: going on then begins with an open clutch. */
   holdAfterMs: number;
+  /** Whether the robot follows at present, as the operator last said. */
+  follows: () => boolean;
 }
+
+/** Long enough for every tick of an operator to see it. */
+const OPEN_NS = 100e6;
+/** From closing the clutch to following: the link, playout and the way of the news back. */
+const ENGAGE_NS = 2000e6;
 
 /** Asks a policy at every tick and hands on what it answers in time. One question is open at a time. */
 export class PolicyRunner {
@@ -49,6 +56,11 @@ export class PolicyRunner {
   };
   #open: { askedNs: number; abort: AbortController } | null = null;
   #actedNs = Number.NEGATIVE_INFINITY;
+  #openedNs = Number.NEGATIVE_INFINITY;
+  /** When the robot was last seen to follow. */
+  #followedNs = Number.NEGATIVE_INFINITY;
+  /** Something other than a pause of the policy ended it: it stays out until it is started anew. */
+  #overruled = false;
 
   constructor(parts: PolicyParts) {
     this.#parts = parts;
@@ -98,7 +110,7 @@ export class PolicyRunner {
   }
 
   #take(answer: unknown, observation: Observation): void {
-    const { joints, act, clock, holdAfterMs } = this.#parts;
+    const { joints, act, clock } = this.#parts;
     const action = (answer as { action?: unknown } | null)?.action;
     if (action === null) {
       this.counts.idle++;
@@ -108,11 +120,23 @@ export class PolicyRunner {
       this.counts.malformed++;
       return;
     }
-    const nowNs = clock.nowNs();
-    const wasHeld = nowNs - this.#actedNs > holdAfterMs * 1e6;
-    this.#actedNs = nowNs;
     this.counts.acted++;
-    act(action.slice(0, joints), action[joints] ?? observation.state.gripper, !wasHeld);
+    act(action.slice(0, joints), action[joints] ?? observation.state.gripper, this.#isClosed(clock.nowNs()));
+  }
+
+  /** Opened for a moment at the beginning and after a pause of its own; open for good once someone else has ended it. */
+  #isClosed(nowNs: number): boolean {
+    const { holdAfterMs, follows } = this.#parts;
+    if (nowNs - this.#actedNs > holdAfterMs * 1e6) this.#openedNs = this.#followedNs = nowNs;
+    this.#actedNs = nowNs;
+    if (follows()) this.#followedNs = nowNs;
+    if (nowNs - this.#followedNs > ENGAGE_NS) this.#overruled = true;
+    return !this.#overruled && nowNs - this.#openedNs > OPEN_NS;
+  }
+
+  /** The robot was stopped, held or taken over by someone else. */
+  get overruled(): boolean {
+    return this.#overruled;
   }
 
   stop(): void {
