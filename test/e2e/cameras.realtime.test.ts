@@ -100,7 +100,7 @@ describe('farhand demo --cameras', () => {
       applied: number;
       roles: { role: string; cameras: { camera: string; source: string; frames: number }[] }[];
     };
-    assert.ok(applied > 50, `${applied} commands`);
+    assert.ok(applied > 10, `${applied} commands`);
     const filmed = roles.find(({ role }) => role === 'robot')!.cameras;
     assert.deepEqual(
       filmed.map(({ camera, source }) => [camera, source]),
@@ -110,7 +110,7 @@ describe('farhand demo --cameras', () => {
       ],
     );
     assert.ok(
-      filmed.every(({ frames }) => frames > 10),
+      filmed.every(({ frames }) => frames > 2),
       JSON.stringify(filmed),
     );
   });

@@ -48,7 +48,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
   it('follow each its own hand', async () => {
     const { right, left } = two;
     two.seeHands();
-    await two.both((arm) => arm.entered('engaged'));
+    await two.engage();
     const rest = [right.jointsRad, left.jointsRad] as const;
     const away = ({ jointsRad }: Follower, from: readonly number[]) => furthest(jointsRad, from) > 0.03;
     await two.move([0, 0.06, 0], [0, 0, 0], 300);
@@ -59,6 +59,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
   });
 
   it('do not touch when both hands meet', async () => {
+    await two.engage();
     const beforeM = betweenM(two);
     let leastM = beforeM;
     const look = () => {
