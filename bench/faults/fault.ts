@@ -1,5 +1,6 @@
 import type { SupervisorState } from '../../src/core/messages.ts';
-import type { TrialRig, TrialSettings } from './trial-rig.ts';
+import type { TrialRig } from './trial-rig.ts';
+import type { TrialSettings } from './trial-settings.ts';
 
 /** What docs/SAFETY.md promises about a fault. */
 export interface Expected {

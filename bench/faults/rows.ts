@@ -1,13 +1,14 @@
 import type { Fault } from './fault.ts';
 import { ARM_KILLS } from './rows/arms.ts';
 import { CLOCK } from './rows/clock.ts';
+import { DESCRIPTORS } from './rows/descriptors.ts';
+import { DISKS } from './rows/disks.ts';
 import { FEEDBACK } from './rows/feedback.ts';
 import { HOSTILE } from './rows/hostile.ts';
 import { KILLS } from './rows/kills.ts';
 import { NETWORK } from './rows/network.ts';
 import { OPERATORS } from './rows/operators.ts';
 import { PAUSE_ROWS } from './rows/pauses.ts';
-import { SYSTEM } from './rows/system.ts';
 
 /** Every fault of the matrix, in the order it is tried and shown. */
 export const FAULTS: readonly Fault[] = [
@@ -17,7 +18,8 @@ export const FAULTS: readonly Fault[] = [
   ...NETWORK,
   ...HOSTILE,
   ...FEEDBACK,
-  ...SYSTEM,
+  ...DISKS,
+  ...DESCRIPTORS,
   ...CLOCK,
   ...OPERATORS,
 ];

@@ -15,22 +15,7 @@ import { type SimulatedArm, startArmSim } from '../estop/arm-sims.ts';
 import { type HowToRun, type Said, VerbProcess } from '../estop/verb-process.ts';
 import { interruption } from '../interrupt.ts';
 import type { Pose } from './driver-log.ts';
-
-/** `sim`: the driver of that name, inside the robot process. */
-export type TrialArm = 'sim' | SimulatedArm;
-
-export interface TrialSettings {
-  arm?: TrialArm;
-  /** `key=value` for robot and operator, and for one of them. */
-  both?: readonly string[];
-  robot?: readonly string[];
-  operator?: readonly string[];
-  /** How a role is run; handed the trial's folder. */
-  runRobot?: (folder: string) => HowToRun;
-  runOperator?: (folder: string) => HowToRun;
-  /** Where the trial is ready for its fault. */
-  first?: SupervisorState;
-}
+import { rigOf, sharedSettings, type TrialSettings } from './trial-settings.ts';
 
 export interface Change {
   atNs: number;
@@ -45,15 +30,6 @@ const FOLLOW_MS = 1200;
 /** A busy machine takes long to start three processes. */
 const START_MS = 60_000;
 const CHANGE = /^(\w+) → (\w+): (.*)$/;
-const RCTP_PORTS = ['rctp.rightPort', 'rctp.leftPort'];
-/** Ports of inputs that the rigs offer and no trial uses: others may hold the usual ones. */
-const INPUT_PORTS: Partial<Record<TrialArm, string[]>> = {
-  piper: RCTP_PORTS,
-  ur3: RCTP_PORTS,
-  xarm6: RCTP_PORTS,
-  openarm: RCTP_PORTS,
-  orca: ['right', 'left', 'button', 'pause'].map((place) => `openteach.${place}Port`),
-};
 const KEYS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
 
 /** Robot, operator, a simulated arm where there is one, and the emulated link between: processes as a user starts them. */
@@ -101,31 +77,19 @@ export class TrialRig {
   }
 
   async #start(priority: number): Promise<void> {
-    const { arm = 'sim', both = [], robot = [] } = this.settings;
+    const { arm = 'sim', robot = [] } = this.settings;
     for (const name of ['state', 'flights', 'data/traces', 'data/recordings'])
       mkdirSync(path.join(this.folder, name), { recursive: true });
     const keyFile = path.join(this.folder, 'trial.key');
     writeKeyFile(keyFile, { name: 'trial', key: createKey(), createdAt: new Date().toISOString() });
-    const [command, state, sync, desk, telemetry, ...inputs] = await freeUdpPorts(9);
+    const [command, state, sync, ...others] = await freeUdpPorts(9);
     this.robotPorts = [command!, state!, sync!];
-    const name = arm === 'sim' ? 'demo' : arm;
     this.#shared = [
-      `rig=${name}`,
+      ...sharedSettings(this.settings, others, priority),
       `link.keyFile=${keyFile}`,
-      `console.deskPort=${desk}`,
-      `console.telemetryPort=${telemetry}`,
-      'console.port=0',
-      'operator.autoArm=true',
-      `robot.realtimePriority=${priority}`,
-      `operator.realtimePriority=${priority}`,
-      'operator.input=scripted',
-      'operator.inputs.scripted.periodS=4',
-      ...(INPUT_PORTS[arm] ?? []).map((key, i) => `operator.inputs.${key}=${inputs[i]}`),
-      ...(arm === 'orca' ? ['operator.inputs.openteach.listenHost=127.0.0.1'] : []),
       `record.dir=${path.join(this.folder, 'data/recordings')}`,
-      ...both,
     ];
-    this.rig = loadRig(name, this.#shared.slice(1)).config;
+    this.rig = loadRig(rigOf(arm), this.#shared.slice(1)).config;
     this.#robotArgs = [
       ...portKeys(this.robotPorts),
       `trace.dir=${path.join(this.folder, 'flights')}`,
@@ -166,8 +130,8 @@ export class TrialRig {
       this.arm.push({ atNs: told.atNs, jointsRad: Float64Array.from(told.positionsRad) });
   }
 
-  startRobot(): void {
-    this.robot = this.start(['robot', ...this.#shared, ...this.#robotArgs], this.settings.runRobot, (line) =>
+  startRobot(how = this.settings.runRobot): void {
+    this.robot = this.start(['robot', ...this.#shared, ...this.#robotArgs], how, (line) =>
       this.#onRobot(line),
     );
   }

@@ -1,6 +1,6 @@
-import { CALM } from '../calm.ts';
 import type { Fault } from '../fault.ts';
-import { pause, type TrialArm } from '../trial-rig.ts';
+import { pause } from '../trial-rig.ts';
+import { CALM, type TrialArm } from '../trial-settings.ts';
 
 const ARMS: Partial<Record<TrialArm, string>> = {
   piper: 'Piper',

@@ -1,6 +1,6 @@
-import { CALM } from '../calm.ts';
 import type { Fault } from '../fault.ts';
 import { pause, type TrialRig } from '../trial-rig.ts';
+import { CALM } from '../trial-settings.ts';
 
 /** From powering the joints; the arm follows before that. */
 const AFTER_S = 4;

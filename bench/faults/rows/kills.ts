@@ -1,7 +1,7 @@
-import { CALM } from '../calm.ts';
 import { DrivingPage } from '../driving-page.ts';
 import { type Fault, HOLD_REST_MS } from '../fault.ts';
 import { pause } from '../trial-rig.ts';
+import { CALM } from '../trial-settings.ts';
 
 /** The writer keeps a line back until its command's motion is seen; what is not written dies with its process. */
 const UNWRITTEN_MS = 3000;
