@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
 import { McapFile } from './mcap/index-reader.ts';
 import { Opcode } from './mcap/records.ts';
@@ -14,8 +14,7 @@ import { TOPICS } from './schemas.ts';
 
 /** Files made to waste a reader's time. What it costs is counted in bytes read, which no busy machine changes. */
 
-const dir = mkdtempSync(path.join(tmpdir(), 'farhand-hostile-'));
-after(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder('hostile');
 
 const SIZE = 300_000;
 /** Read at most this many times over, and a constant for each look at the ends. */

@@ -5,8 +5,10 @@ import { after, before, describe, it } from 'node:test';
 import { openSocket, sendTo, telemetryOf } from '../../src/app/ask.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
-import { noSmallDisk, openSmallDisk, type SmallDisk } from '../small-disk.ts';
-import { farhand, type Running, startFarhand, temporaryFolder } from './farhand.ts';
+import { needs } from '../needs.ts';
+import { openSmallDisk, type SmallDisk } from '../small-disk.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+import { farhand, type Running, startFarhand } from './farhand.ts';
 
 const MS = 60_000;
 
@@ -46,7 +48,7 @@ const filesIn = (dir: string, pattern: RegExp): string[] => {
   return names.filter((name) => pattern.test(name)).map((name) => path.join(dir, name));
 };
 
-describe('a disk that fills during a run', { skip: noSmallDisk() }, () => {
+describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
   let disk: SmallDisk;
   before(async () => {
     disk = await openSmallDisk(16 << 20);
@@ -147,7 +149,7 @@ describe('a folder that cannot be written to', () => {
   const dir = temporaryFolder();
   after(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('is refused before anything starts', { skip: noSmallDisk() }, async () => {
+  it('is refused before anything starts', { skip: needs('mounts') }, async () => {
     const disk = await openSmallDisk(1 << 20);
     try {
       disk.readOnly();

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
+import { temporaryFolder } from '../temporary-folder.ts';
 
 /** Runs of `farhand` in folders of their own, whose processes can be told from all others. */
 export class Marked {
   readonly mark = randomUUID();
-  readonly #root = mkdtempSync(path.join(tmpdir(), 'farhand-marked-'));
+  readonly #root = temporaryFolder('marked');
   /** Empty until something is written. */
   readonly cwd = path.join(this.#root, 'cwd');
   readonly state = path.join(this.#root, 'state');
