@@ -61,6 +61,7 @@ const TOOLS = {
   openssl: program('openssl'),
   'systemd-analyze': program('systemd-analyze', 'systemd'),
   script: program('script', 'bsdutils'),
+  cc: program('cc', 'gcc'),
   Linux: { found: () => process.platform === 'linux', install: 'run these tests on Linux' },
   'an ordinary user': { found: () => process.getuid?.() !== 0, install: 'run these tests not as root' },
   'network namespaces': {

@@ -60,6 +60,8 @@ export function leave(signal: NodeJS.Signals): void {
     console.error(
       `farhand: ${file} is unfinished.${file.endsWith('.part') ? ` \`farhand recover ${file}\` finishes it.` : ''}`,
     );
+  // Whatever clears up at the end of a process, such as its temporary folders.
+  process.emit('exit', 1);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 }

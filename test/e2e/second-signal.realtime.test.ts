@@ -7,13 +7,13 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { needs } from '../needs.ts';
 import { Marked } from './marked.ts';
 
 const MS = 60_000;
 /** Beyond what counts as one request. */
 const APART_MS = 300;
 const PLAIN = 'link.security=plain';
-const skip = process.platform === 'linux' ? false : 'needs Linux: finds processes in /proc';
 
 /** `ready`: what it prints once it runs. */
 const VERBS: Record<string, { args: (port: number) => string[]; ready: RegExp }> = {
@@ -53,7 +53,7 @@ async function seen(text: () => string, pattern: RegExp): Promise<void> {
   throw new Error(`${pattern} not seen in ${text()}`);
 }
 
-describe('a second signal', { skip }, () => {
+describe('a second signal', { skip: needs('Linux') }, () => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     it(`${signal} ends a process that hangs on its way out, and on a thread that never answers`, async () => {
       const helper = pathToFileURL(path.join(process.cwd(), 'dist', 'src', 'cli', 'process.js')).href;

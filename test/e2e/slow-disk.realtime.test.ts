@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
+import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startFarhand } from './farhand.ts';
 
@@ -25,14 +26,8 @@ int fsync(int fd) {
 }
 `;
 
-const skip =
-  process.platform === 'linux' && spawnSync('cc', ['--version']).status === 0
-    ? false
-    : 'needs Linux and a C compiler (apt-get install gcc): a library that makes fsync slow';
-
-describe('on a slow disk', { skip }, () => {
+describe('on a slow disk', { skip: needs('Linux', 'cc') }, () => {
   const dir = temporaryFolder();
-  after(() => rmSync(dir, { recursive: true, force: true }));
 
   it('the demo waits for its recording after Ctrl-C, shows that, and leaves it whole', async () => {
     const library = path.join(dir, 'slow.so');

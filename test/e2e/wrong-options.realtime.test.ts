@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { needs } from '../needs.ts';
 import { Marked } from './marked.ts';
 
 /** Everything that starts processes, threads or sockets, asked wrongly: it says so, ends, and has started nothing. */
@@ -163,9 +164,7 @@ const WRONG: Record<string, string[][]> = {
   ],
 };
 
-const skip = process.platform === 'linux' ? false : 'needs Linux: finds processes in /proc';
-
-describe('wrong options', { skip }, () => {
+describe('wrong options', { skip: needs('Linux') }, () => {
   const udp = createSocket('udp4');
   const tcp = createServer();
   before(async () => {

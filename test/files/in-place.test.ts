@@ -9,6 +9,7 @@ const ALLOWED: Record<string, string> = {
   'src/app/export/csv.ts': 'pictures of an export; the table that names them comes last, whole',
   'src/app/fleet/recordings/pull.ts': 'a download and its progress, checked by their SHA-256 and resumed',
   'src/app/replay/local-robot.ts': 'a temporary file of one run',
+  'src/app/robot/driver-log.ts': 'a log that only grows, for trials',
   'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',
   'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are whole',
 };
