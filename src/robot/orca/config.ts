@@ -36,7 +36,12 @@ export const orcaConfig = z.strictObject({
     .max(2540)
     .default(200)
     .describe('the motors stop by themselves when the bus is silent for this long; steps of 20 ms'),
-  feedbackTimeoutMs: z.number().min(50).max(1000).default(100).describe('no positions for this long: fault'),
+  feedbackTimeoutMs: z
+    .number()
+    .min(50)
+    .max(1000)
+    .default(180)
+    .describe('no positions for this long while the motors have torque: fault'),
   onStop: z
     .enum(['hold', 'release'])
     .default('hold')

@@ -105,6 +105,21 @@ describe('supervisor states', () => {
       assert.deepEqual([bench.state, bench.supervisor.cause], ['stopped', 'no joint feedback']);
     }
   });
+
+  it('waits for feedback while nothing is powered, and stops once something is', () => {
+    const bench = new Bench().bring('idle');
+    bench.tick();
+    bench.driver.readStatus = 'stale';
+    for (let ms = 0; ms < 3000; ms += 20) bench.tick(20);
+    assert.equal(bench.state, 'idle');
+    bench.driver.readStatus = 'ok';
+    bench.supervisor.arm(bench.nowNs);
+    for (let ms = 0; ms < 500; ms += 20) bench.tick(20);
+    assert.equal(bench.state, 'armed');
+    bench.driver.readStatus = 'stale';
+    for (let ms = 0; ms <= 220; ms += 20) bench.tick(20);
+    assert.equal(bench.state, 'stopped');
+  });
 });
 
 describe('supervisor admission', () => {

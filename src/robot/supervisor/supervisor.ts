@@ -354,7 +354,8 @@ export class Supervisor {
       this.#stillness.note(incoming.robotNs, incoming.positionsRad);
     }
     if (status === 'fault') this.#fault('driver fault', nowNs);
-    else if (this.#hasReading && nowNs - this.#readNs > this.#timeoutNs)
+    // Without power there is nothing to stop, and while it comes the driver has its own limit.
+    else if (this.#isPowered && POWERED[this.#state] && nowNs - this.#readNs > this.#timeoutNs)
       this.#go('fault', 'no joint feedback', nowNs);
   }
 
