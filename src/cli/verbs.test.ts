@@ -4,7 +4,12 @@ import path from 'node:path';
 import { describe, it, mock } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { TeleopError } from '../core/errors.ts';
+import { createKey, writeKeyFile } from '../wire/secure/key-file.ts';
 import { exitCodeOf, failureText, runFarhand } from './verbs.ts';
+
+const keyFile = path.join(temporaryFolder(), 'test.key');
+writeKeyFile(keyFile, { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' });
+const paired = `link.keyFile=${keyFile}`;
 
 /** What a process would print and end with. */
 async function farhand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -107,7 +112,7 @@ describe('command line', () => {
     ],
     [
       'check: a robot elsewhere that is local',
-      ['check', 'local', '--robot', 'h', '--arm'],
+      ['check', 'local', '--robot', 'h', '--arm', paired],
       /this machine alone/,
       /check wired/,
     ],

@@ -93,7 +93,7 @@ describe('farhand demo --cameras', () => {
     const settings = [`trace.dir=${folder}`, `cameras.port=${await freeTcpPort('127.0.0.1', 41_000)}`];
     const { code, stdout, stderr } = await farhand(
       ['demo', '--headless', '--cameras', '--duration', '2', '--json', ...settings],
-      40_000,
+      55_000,
     );
     assert.equal(code, 0, stderr);
     const { applied, roles } = JSON.parse(stdout) as {
