@@ -87,7 +87,7 @@ describe('farhand playout replay', () => {
       ],
       [
         ['replay', '--trace', trace, '--out', path.join(trace, 'x')],
-        fails('file-unwritable', /written/, /dir/),
+        fails('file-unwritable', /written/, /folder/),
       ],
       [['compare', '--traces', at('none')], fails('file-missing', /no directory/, /csv/)],
       [
