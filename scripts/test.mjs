@@ -83,7 +83,7 @@ function readTimes() {
 
 /** Everything this run starts carries the marker and lives in the folder; the watchdog ends it if we cannot. */
 function openRun() {
-  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-test-'));
+  const folder = mkdtempSync(path.join(tmpdir(), 'farhand-run-'));
   const marker = `${process.env[MARKER] ?? ''}${path.basename(folder)}/`;
   const watchdog = fileURLToPath(new URL('./testing/watchdog.mjs', import.meta.url));
   const child = spawn(process.execPath, [watchdog, marker, folder], {
