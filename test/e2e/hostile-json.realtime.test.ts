@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -20,11 +19,12 @@ import { type MessageType, TAG_BYTES, writeTag } from '../../src/wire/codecs/fra
 import { randomSource } from '../fuzz/datagrams.ts';
 import * as examples from '../fuzz/json-examples.ts';
 import { hostileTexts, toBytes } from '../fuzz/json-mutations.ts';
+import { needs } from '../needs.ts';
+import { SEED } from '../seed.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-const SEED = Number(process.env['FARHAND_SEED'] ?? 20_240_229);
 /** What ended a process once. */
 const KILLER = '{"toString":1,"valueOf":1}';
 const HOST = '127.0.0.1';
@@ -247,9 +247,7 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
   });
 });
 
-const noBroker = spawnSync('nats-server', ['--version']).status !== 0 && 'nats-server is not installed';
-
-describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: noBroker }, () => {
+describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }, () => {
   const folder = temporaryFolder();
   const children: Running[] = [];
   let server: RunningServer;

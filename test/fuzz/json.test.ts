@@ -26,6 +26,7 @@ import { parseTraceLine } from '../../src/trace/stamps.ts';
 import { type MessageType, TAG_BYTES, writeFrame, writeTag } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { PairingOffer } from '../../src/wire/secure/pairing-protocol.ts';
+import { SEED } from '../seed.ts';
 import { randomSource } from './datagrams.ts';
 import * as examples from './json-examples.ts';
 import { hostileTexts, toBytes } from './json-mutations.ts';
@@ -33,7 +34,6 @@ import { engagedRig, type FuzzRig } from './rig.ts';
 
 /** In all, a million messages a run; FARHAND_FUZZ multiplies that, FARHAND_SEED repeats a run. */
 const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
-const SEED = Number(process.env['FARHAND_SEED'] ?? 20_240_229);
 const ROW = { ...examples.RECORDED[2], frames: [{ captureNs: 1, ageNs: 2, stale: false }] };
 const STRANGER = peerOf('127.0.0.1', 50_000);
 const DESK_SOCKET = 3;
