@@ -49,7 +49,8 @@ export class ThreadedDriver implements Driver {
 
   read(nowNs: number, out: JointReading): TickStatus {
     this.#pass(nowNs);
-    if (this.#silent) return 'fault';
+    // Without power there is nothing to stop: a thread that starts, or a busy machine, is waited for.
+    if (this.#silent) return this.#order.powered ? 'fault' : 'stale';
     out.robotNs = this.#reading.robotNs;
     out.gripper = this.#reading.gripper;
     out.positionsRad.set(this.#reading.positionsRad);
