@@ -71,7 +71,12 @@ export class ArmRig {
       const input = ['operator.input=rctp', `operator.inputs.rctp.rightPort=${arm.rctpPort}`];
       const operator = [...input, `operator.realtimePriority=${priority}`, ...more];
       arm.operator = new VerbProcess(['operator', ...shared, ...operator]);
-      await arm.waitFor('idle');
+      // Stopped where the machine stalled meanwhile: `rearm` knows.
+      await arm.until(
+        () => arm.state,
+        30_000,
+        () => 'the robot has not seen its operator',
+      );
     } catch (error) {
       await arm.close();
       throw error;
