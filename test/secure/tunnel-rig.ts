@@ -101,7 +101,8 @@ export class TunnelRig {
   #tap(outbox: Outbox, from: readonly Peer[]): Outbox {
     return {
       send: (socket, bytes, length, to) => {
-        this.captured.push({ from: from[socket]!, to, bytes: bytes.slice(0, length) });
+        // A Buffer's own slice() shares its memory: a forgery would then change what the sender keeps.
+        this.captured.push({ from: from[socket]!, to, bytes: Uint8Array.from(bytes.subarray(0, length)) });
         return outbox.send(socket, bytes, length, to);
       },
     };
