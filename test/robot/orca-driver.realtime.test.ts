@@ -73,6 +73,19 @@ describe('ORCA driver and its motors', { skip }, () => {
     bench.close();
   });
 
+  it('waits for a limp hand that does not answer: there is nothing to stop', async () => {
+    await withHand({}, async (bench, cycles) => {
+      await cycles.until(() => cycles.answers.includes('ok'), 20_000);
+      bench.simulation.silent = true;
+      await cycles.until(() => cycles.answers.includes('stale'), 20_000);
+      await cycles.run(800);
+      assert.ok(!cycles.answers.includes('fault'));
+      assert.equal(cycles.driver.fault, '');
+      bench.simulation.silent = false;
+      assert.equal(await cycles.enable(), 'ok');
+    });
+  });
+
   it('holds, then reports, when the bus goes silent; feels its way back only when enabled', async () => {
     await withHand({}, async (bench, cycles) => {
       assert.equal(await cycles.enable(), 'ok');
