@@ -51,6 +51,7 @@ const GRACE_MS = 5000;
 /** What `--cameras` stands for. */
 export const DEMO_CAMERAS = ['cameras.list.front.source=sim', 'cameras.list.pattern.source=test-pattern'];
 const MAX_RESTARTS = 3;
+const DESK_TRIES = 3;
 const ROLE_PORTS = ['link.commandPort', 'link.statePort', 'link.syncPort'];
 /** Those it chooses itself unless the user does. */
 const DEMO_PORTS = [
@@ -120,13 +121,27 @@ async function runProcesses(options: DemoOptions, closing: (() => unknown)[]): P
 
 async function startFamily(family: Family, desk: DeskPorts, options: DemoOptions): Promise<boolean> {
   await family.start('robot');
-  await desk.release();
-  await family.start('operator');
-  if (desk.moved.length > 0) options.say(`farhand estop ${desk.moved.join(' ')}`);
+  const { moved } = await startOperator(family, desk, options);
+  if (moved.length > 0) options.say(`farhand estop ${moved.join(' ')}`);
   if (options.headless) return true;
   const info = await family.start('console');
   if ('url' in info) options.onUrl(info.url);
   return true;
+}
+
+/** Between the release of its ports and its own bind, another demo may take them: then it gets others. */
+async function startOperator(family: Family, first: DeskPorts, options: DemoOptions): Promise<DeskPorts> {
+  for (let [desk, left] = [first, DESK_TRIES]; ; left--) {
+    await desk.release();
+    try {
+      await family.start('operator');
+      return desk;
+    } catch (error) {
+      if (left === 0 || !/(desk|telemetry) socket is in use/.test(String(error))) throw error;
+    }
+    desk = await deskPorts(options);
+    family.override(desk.overrides);
+  }
 }
 
 async function resultOf(family: Family, link: LinkStats | null): Promise<DemoResult> {
@@ -258,8 +273,8 @@ class LinkSwitch {
 
 class Family {
   readonly failed: Promise<never>;
-  readonly #args: readonly string[];
-  readonly #operatorArgs: readonly string[];
+  #args: readonly string[];
+  #operatorArgs: readonly string[];
   readonly #options: DemoOptions;
   readonly #switch: LinkSwitch;
   readonly #children = new Map<string, Child>();
@@ -293,6 +308,12 @@ class Family {
     if (verb === 'console') this.#tellLink();
     void child.exited.then((code) => this.#onExit(verb, code));
     return info;
+  }
+
+  /** For processes that are started from now on. */
+  override(overrides: readonly string[]): void {
+    this.#args = [...this.#args, ...overrides];
+    this.#operatorArgs = [...this.#operatorArgs, ...overrides];
   }
 
   reportOf(verb: string): RoleReport | null {

@@ -10,7 +10,7 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { needs } from '../needs.ts';
 import { Marked } from './marked.ts';
 
-const MS = 60_000;
+const MS = 90_000;
 /** Beyond what counts as one request. */
 const APART_MS = 300;
 const PLAIN = 'link.security=plain';

@@ -29,7 +29,9 @@ int fsync(int fd) {
 describe('on a slow disk', { skip: needs('Linux', 'cc') }, () => {
   const dir = temporaryFolder();
 
-  it('the demo waits for its recording after Ctrl-C, shows that, and leaves it whole', async () => {
+  it('the demo waits for its recording after Ctrl-C, shows that, and leaves it whole', {
+    timeout: 240_000,
+  }, async () => {
     const library = path.join(dir, 'slow.so');
     writeFileSync(path.join(dir, 'slow.c'), SLOW);
     execFileSync('cc', ['-shared', '-fPIC', '-o', library, path.join(dir, 'slow.c'), '-ldl']);
@@ -40,7 +42,7 @@ describe('on a slow disk', { skip: needs('Linux', 'cc') }, () => {
       ['env', `LD_PRELOAD=${library}`],
     );
     try {
-      await demo.waitFor(/→ engaged/, 60_000);
+      await demo.waitFor(/→ engaged/, 120_000);
       await new Promise((resolve) => setTimeout(resolve, 1500));
       demo.process.kill('SIGINT');
       assert.equal(await demo.exited, 0, demo.stderr());

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import { openTls } from '../../src/app/console/ca.ts';
 import { DeviceStore } from '../../src/app/console/devices.ts';
 import { type Authority, saveAuthority } from '../../src/app/fleet/authority.ts';
@@ -145,6 +145,7 @@ describe('on a full disk', { skip }, () => {
     disk = await openSmallDisk(4 << 20);
   });
   after(() => disk?.close());
+  afterEach(() => disk.free());
 
   for (const { name, write } of CASES)
     it(`${name} stays as it was, and the error says what to do`, async () => {

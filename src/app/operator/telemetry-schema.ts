@@ -69,6 +69,7 @@ const schema: z.ZodType<Telemetry, unknown> = z.object({
   }),
   counters: z.record(z.string(), count),
   record: record.nullable().exactOptional(),
+  trouble: z.string().max(4096).exactOptional(),
 });
 
 export const parseTelemetry = (bytes: Uint8Array): Telemetry | JsonProblem =>
