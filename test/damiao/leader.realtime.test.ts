@@ -112,7 +112,12 @@ describe('a leader arm', { skip }, () => {
     const [port = 0] = await freeUdpPorts(1);
     const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
     // A machine that is busy with other tests: patience where a real set-up has none.
-    const patient = ['model=dk1', 'robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=600'];
+    const patient = [
+      'model=dk1',
+      'robot.commandTimeoutMs=500',
+      'robot.feedbackTimeoutMs=1000',
+      'operator.inputs.joints.staleAfterMs=600',
+    ];
     const rig = life.own(await FaultRig.start(input, 'armed', 'demo', patient), (each) => each.close());
     const pty = life.own(await openPty(), (each) => each.close());
     const sim = new SimLeader(pty, [...Array<number>(6).fill(2048), GRIPPER.openTicks]);

@@ -87,7 +87,12 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     demo = startFarhand([
       ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${traces}`, 'console.port=0'],
       // A shared machine stalls; what is tried here is the headset, not the watchdog.
-      ...['robot.commandTimeoutMs=500', 'operator.inputs.webxr.staleAfterMs=1000', 'robot.playout=fixed:20'],
+      ...[
+        'robot.commandTimeoutMs=500',
+        'robot.feedbackTimeoutMs=1000',
+        'operator.inputs.webxr.staleAfterMs=1000',
+        'robot.playout=fixed:20',
+      ],
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);

@@ -55,7 +55,11 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
       ...['demo', '--no-open', `trace.dir=${temporaryFolder()}`, `console.port=${port}`],
       `record.dir=${path.join(temporaryFolder(), 'recordings')}`,
       // A busy machine stalls; what is tried here is the pages, not the watchdogs.
-      ...['robot.commandTimeoutMs=500', 'operator.inputs.page.staleAfterMs=1000'],
+      ...[
+        'robot.commandTimeoutMs=500',
+        'robot.feedbackTimeoutMs=1000',
+        'operator.inputs.page.staleAfterMs=1000',
+      ],
     ]);
     url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
     browser = await launchChromium();
@@ -118,7 +122,8 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await plot.locator('canvas').waitFor();
     const before = await plot.screenshot();
     await until('a chart that advances', async () => !before.equals(await plot.screenshot()));
-    assert.ok(Number.parseFloat((await page.getByTestId('lat-p50').textContent()) ?? '') > 0);
+    const p50 = async () => Number.parseFloat((await page.getByTestId('lat-p50').textContent()) ?? '');
+    await until('a latency', async () => (await p50()) > 0);
     await page.getByTestId('lat-pause').click();
     const { x, y, width, height } = (await plot.boundingBox())!;
     await page.mouse.click(x + width * 0.97, y + height / 2);

@@ -114,7 +114,11 @@ describe('a fleet in the browser', { skip }, () => {
     telling = setInterval(tellHall, 1000);
     const settings = [
       // A busy machine stalls; what is tried here is the page, not the watchdogs.
-      ...['robot.commandTimeoutMs=500', 'operator.inputs.page.staleAfterMs=1000'],
+      ...[
+        'robot.commandTimeoutMs=500',
+        'robot.feedbackTimeoutMs=1000',
+        'operator.inputs.page.staleAfterMs=1000',
+      ],
       ...['fleet.rtcAddress=127.0.0.1', 'trace.dir=', 'cameras.list.front.fpsHz=10'],
       ...['cameras.list.front.widthPx=160', 'cameras.list.front.heightPx=120'],
       `cameras.port=${await freeTcpPort('127.0.0.1', 25_753)}`,

@@ -49,7 +49,11 @@ describe('replay and policy on a simulated robot', () => {
     dir = temporaryFolder('replay');
     recordSwing(dir);
     // A shared machine stalls processes for longer than a robot would be left alone.
-    const patient = ['robot.commandTimeoutMs=500', 'operator.inputs.joints.staleAfterMs=1000'];
+    const patient = [
+      'robot.commandTimeoutMs=500',
+      'robot.feedbackTimeoutMs=1000',
+      'operator.inputs.joints.staleAfterMs=1000',
+    ];
     robot = await startLocalRobot(loadRig('demo', patient).config, {
       headless: true,
       say: () => {},
