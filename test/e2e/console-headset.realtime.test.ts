@@ -96,7 +96,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);
-    url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
+    url = (await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!;
     browser = await launchChromium(LOOPBACK_PEERS);
     context = await browser.newContext({ viewport: { width: 480, height: 270 } });
     await emulateQuest(context);

@@ -48,7 +48,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
         'operator.inputs.page.staleAfterMs=1000',
       ],
     ]);
-    url = (await demo.waitFor(/console: (http:\S+)/, 40_000))[1]!;
+    url = (await demo.waitFor(/console: (http:\S+)/, 55_000))[1]!;
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     page.on('console', (message) => {
