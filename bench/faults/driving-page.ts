@@ -9,6 +9,8 @@ export class DrivingPage {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
   readonly #startMs = performance.now();
+  /** Sends nothing; its clutch stays closed. */
+  isSilent = false;
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -32,7 +34,7 @@ export class DrivingPage {
   }
 
   #send(): void {
-    if (this.#socket.readyState !== WebSocket.OPEN) return;
+    if (this.isSilent || this.#socket.readyState !== WebSocket.OPEN) return;
     const sinceMs = performance.now() - this.#startMs;
     const aside = SWAY_M * Math.sin((2 * Math.PI * sinceMs) / SWAY_MS);
     const pose = { positionM: [aside, 1.2, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0 };

@@ -14,7 +14,7 @@ export function complaintsAbout({ expected }: Fault, found: Measured): string[] 
     complain(!found.states.includes(state), `did not go through ${state}`);
   complain(
     !(expected.ends as readonly string[]).includes(found.end),
-    `ended ${found.end}, not ${expected.ends.join(' or ')}`,
+    `ended ${found.end} (${found.cause}), not ${expected.ends.join(' or ')}`,
   );
   if (expected.restMs !== null && found.restMs !== null)
     complain(

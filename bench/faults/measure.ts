@@ -13,6 +13,8 @@ export interface Measured {
   /** States after the fault, in order; the one before where there was none. */
   states: string[];
   end: string;
+  /** Of the last of them. */
+  cause: string;
   restMs: number | null;
   shares: Shares;
   targets: number;
@@ -36,6 +38,7 @@ export async function measure(
   return {
     states: after.map(({ to }) => to),
     end,
+    cause: after.at(-1)?.cause ?? 'no change',
     restMs: fault.expected.restMs === null ? null : restMs(rig, log),
     shares: limitShares(log.targets, model, rig.rig.robot),
     targets: log.targets.length,

@@ -56,6 +56,8 @@ export class TrialRig {
   robot!: VerbProcess;
   operator!: VerbProcess;
   robotPorts: number[] = [];
+  /** Changes of robot processes before the present one. */
+  #earlier = 0;
   #shared: string[] = [];
   #robotArgs: string[] = [];
 
@@ -131,6 +133,7 @@ export class TrialRig {
   }
 
   startRobot(how = this.settings.runRobot): void {
+    this.#earlier = this.changes.length;
     this.robot = this.start(['robot', ...this.#shared, ...this.#robotArgs], how, (line) =>
       this.#onRobot(line),
     );
@@ -191,7 +194,7 @@ export class TrialRig {
 
   get state(): SupervisorState | 'gone' {
     if (this.robot.hasEnded) return 'gone';
-    return this.changes.at(-1)?.to ?? 'disconnected';
+    return this.changes.slice(this.#earlier).at(-1)?.to ?? 'disconnected';
   }
 
   async waitFor(state: SupervisorState, timeoutMs = 10_000): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fchmodSync,
   fchownSync,
   fsyncSync,
@@ -95,7 +96,7 @@ function begin(
   file: string,
   { mode, folderMode, replace }: WholeOptions,
 ): { fd: number; target: string; draft: string | null } {
-  if (folderMode !== undefined) mkdirSync(path.dirname(file), { recursive: true, mode: folderMode });
+  if (folderMode !== undefined) makeFolder(path.dirname(file), folderMode);
   const target = linkTarget(file);
   const old = lstatSync(target, { throwIfNoEntry: false });
   if (old !== undefined && replace === false) throw existsAlready(target);
@@ -108,6 +109,19 @@ function begin(
   const fd = openSync(draft, 'wx', mode ?? (old === undefined ? 0o644 : old.mode & 0o777));
   if (old !== undefined) inherit(fd, old, mode);
   return { fd, target, draft };
+}
+
+/** Node's recursive `mkdir` reports a read-only disk as ENOENT; a plain one says what is wrong. */
+function makeFolder(folder: string, mode: number): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
+    let missing = folder;
+    while (!existsSync(path.dirname(missing))) missing = path.dirname(missing);
+    mkdirSync(missing, { mode });
+    mkdirSync(folder, { recursive: true, mode });
+  }
 }
 
 /** The file behind a symbolic link is replaced, not the link. */

@@ -194,4 +194,16 @@ describe('on a read-only disk', { skip }, () => {
       await disk.close();
     }
   });
+
+  it('a folder that would have to be made is not reported as missing', async () => {
+    const disk = await openSmallDisk(1 << 20);
+    try {
+      disk.readOnly();
+      const file = path.join(disk.dir, 'state', 'console', 'local-token');
+      const { message } = await failureOf(() => writeWhole(file, 'x', { folderMode: 0o700 }));
+      assert.match(message, /the file system is read-only \(EROFS\)/);
+    } finally {
+      await disk.close();
+    }
+  });
 });

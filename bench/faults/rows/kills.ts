@@ -68,4 +68,34 @@ export const KILLS: readonly Fault[] = [
       }
     },
   },
+  {
+    name: 'pause-page',
+    what: 'page that drives silent for 0.5 s, its clutch closed all the time',
+    seconds: 10,
+    settings: { operator: ['operator.input=page'], first: 'armed' },
+    expected: {
+      through: ['hold'],
+      // Its person has to open the clutch first.
+      ends: ['hold'],
+      restMs: PAGE_SILENCE_MS + HOLD_REST_MS,
+      message: /^robot: engaged → hold/,
+    },
+    async run(rig) {
+      const server = rig.startConsole();
+      const page = await DrivingPage.open(
+        (await rig.ready(server, /console: http/)).slice('console: '.length),
+      );
+      try {
+        await rig.waitFor('engaged');
+        await pause(1500);
+        page.isSilent = true;
+        rig.mark();
+        await pause(500);
+        page.isSilent = false;
+        await pause(1500);
+      } finally {
+        page.close();
+      }
+    },
+  },
 ];
