@@ -101,9 +101,12 @@ async function runGroups(groups, run) {
   for (const [group, concurrency, seed] of groups) {
     if (group.length === 0) continue;
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
-    const queue = group.slice();
-    const worker = async () => {
-      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+    // A browser that draws in software fills a core: one at a time, by the first worker.
+    const drawing = group.filter(hasBrowser);
+    const queue = group.filter((file) => !drawing.includes(file));
+    const worker = async (_, index) => {
+      const next = () => (index === 0 ? drawing.shift() : undefined) ?? queue.shift();
+      for (let file = next(); file !== undefined; file = next()) {
         const name = String(started++);
         const folder = path.join(run.folder, name);
         const marker = `${run.marker}${name}/`;
