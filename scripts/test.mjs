@@ -42,6 +42,7 @@ const files = readdirSync('dist', { recursive: true })
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
 /** Tests that leave something to chance. */
 const isProperty = (file) => /'fast-check'|\/seed\.js'/.test(readFileSync(file, 'utf8'));
+const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 
 /** Groups of files that run after each other: [files, how many at a time, seed]. */
 function plan() {

@@ -64,6 +64,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
   const waitState = (state: string) => waitFor(state, ({ telemetry }) => telemetry.robot?.state === state);
   const engage = async () => {
     await wearer.pinch('left', false);
+    await waitFor('an open clutch', ({ telemetry: { input } }) => input.status === 'ok' && !input.clutch);
     await page.waitForTimeout(300);
     await wearer.pinch('left', true);
     await waitState('engaged');
@@ -87,12 +88,8 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     demo = startFarhand([
       ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${traces}`, 'console.port=0'],
       // A shared machine stalls; what is tried here is the headset, not the watchdog.
-      ...[
-        'robot.commandTimeoutMs=500',
-        'robot.feedbackTimeoutMs=1000',
-        'operator.inputs.webxr.staleAfterMs=1000',
-        'robot.playout=fixed:20',
-      ],
+      ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000', 'robot.playout=fixed:20'],
+      'operator.inputs.webxr.staleAfterMs=1000',
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
       ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
     ]);
@@ -274,6 +271,8 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     const desk = await context.newPage();
     await desk.setViewportSize({ width: 1280, height: 720 });
     await desk.goto(url);
+    // A page behind another draws once a second: its hand would come and go.
+    await page.bringToFront();
     await engage();
     const text = async () => (await desk.getByTestId('control').textContent()) ?? '';
     for (let i = 0; i < 60 && (await text()) !== 'this computer'; i++) await desk.waitForTimeout(50);
