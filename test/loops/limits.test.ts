@@ -154,9 +154,13 @@ describe('limits between any two targets, over the network', () => {
 });
 
 describe('a robot process that stands still', () => {
-  for (const ms of [300, 2000, 10_000])
+  for (const [ms, state] of [
+    [300, 'hold'],
+    [2000, 'stopped'],
+    [10_000, 'stopped'],
+  ] as const)
     for (const datagramsFirst of [true, false])
-      it(`for ${ms} ms ends in a latched stop, ${datagramsFirst ? 'datagrams' : 'its cycle'} first`, async () => {
+      it(`for ${ms} ms ends in ${state}, ${datagramsFirst ? 'datagrams' : 'its cycle'} first`, async () => {
         const hand = new TestHand();
         const rig = await SimulatedRig.create({ hand });
         rig.runUntil(() => rig.state === 'armed', 1000);
@@ -166,9 +170,9 @@ describe('a robot process that stands still', () => {
         const writes = rig.robot.driver.writes.length;
         rig.stall('robot', ms, datagramsFirst);
         rig.runFor(3000);
-        assert.equal(rig.state, 'stopped');
+        assert.equal(rig.state, state);
         assert.match(rig.robot.loop.supervisor.cause, /^the robot’s control loop stood still for \d+ ms$/);
-        assert.equal(rig.robot.driver.writes.length, writes);
-        assert.equal(rig.operator.loop.robot.state.state, 'stopped', 'its operator knows');
+        if (state === 'stopped') assert.equal(rig.robot.driver.writes.length, writes);
+        assert.equal(rig.operator.loop.robot.state.state, state, 'its operator knows');
       });
 });

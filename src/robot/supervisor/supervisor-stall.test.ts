@@ -46,9 +46,9 @@ describe('a control loop that stands still', () => {
     }
     for (const state of ['armed', 'hold'] as const) {
       const bench = new Bench().bring(state);
-      for (let n = 0; n < 20; n++) bench.tick(200);
+      for (let n = 0; n < 20; n++) bench.tick(1000);
       assert.equal(bench.state, state);
-      bench.tick(201);
+      bench.tick(1001);
       assert.equal(bench.state, 'stopped');
     }
   });

@@ -16,6 +16,8 @@ import { TargetCheck } from './target-check.ts';
 
 /** Stamps this far ahead of our clock are not clock error any more. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
+/** As long as an operator may be silent. A loop that stood still for longer cannot know what it missed. */
+const MAX_STALL_NS = 1000 * NS_PER_MS;
 /** States whose beginning is worth keeping the last seconds for. */
 const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
 
@@ -364,15 +366,19 @@ export class Supervisor {
   }
 
   /**
-   * A loop that stood still saw neither joints nor operator: a powered robot is stopped before anything else is heeded.
-   * What was sent meanwhile is void, a reset that nobody knew to be needed as well.
+   * A loop that stood still saw neither joints nor operator, and that comes before anything else. After a short stall the
+   * arm holds. After a long one a powered robot is stopped, and what was sent meanwhile is void, a reset as well.
    */
   #heedStall(nowNs: number): void {
     const gapNs = nowNs - this.#tickNs;
-    if (gapNs <= this.#timeoutNs || !POWERED[this.#state]) return;
+    if (!POWERED[this.#state] || !(gapNs > this.#config.commandTimeoutMs * NS_PER_MS)) return;
+    const isLong = gapNs > Math.max(MAX_STALL_NS, this.#timeoutNs);
+    if (!isLong && this.#state !== 'engaged') return;
     this.#tickNs = nowNs;
-    this.#epoch++;
-    this.#go('fault', `the robot’s control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`, nowNs);
+    if (isLong) this.#epoch++;
+    else this.#counters.add('watchdog');
+    const cause = `the robot’s control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`;
+    this.#go(isLong ? 'fault' : 'watchdog', cause, nowNs);
   }
 
   get #hasReading(): boolean {
