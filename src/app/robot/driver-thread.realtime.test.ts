@@ -185,38 +185,38 @@ describe('a driver on a thread of its own', () => {
     }
   });
 
-  it('works across real threads: the simulated arm follows and stops', async () => {
+  it('works across real threads: the simulated arm follows and stops', async (t) => {
     const model = loadModel('ur3');
     const { driver, close } = await openThreaded({ name: 'sim', options: {}, model });
     const reading = emptyReading(6);
     const target = Float64Array.from(model.homeRad);
     target[0]! += 0.1;
-    const run = async (cycles: number, work: (nowNs: number) => void) => {
-      for (let i = 0; i < cycles; i++) {
-        work(monotonicClock.nowNs());
-        await sleep(5);
-      }
+    const cycle = async (work: (nowNs: number) => void) => {
+      work(monotonicClock.nowNs());
+      await sleep(5);
     };
-    let enabled: TickStatus = 'stale';
-    await run(20, (nowNs) => {
-      driver.read(nowNs, reading);
-      enabled = driver.enable(nowNs);
-    });
-    assert.equal(enabled, 'ok');
-    await run(80, (nowNs) => {
-      driver.read(nowNs, reading);
-      driver.write(nowNs, target, 0);
-    });
-    assert.ok(Math.abs(reading.positionsRad[0]! - target[0]!) < 0.01, `${reading.positionsRad[0]}`);
-    assert.ok(monotonicClock.nowNs() - reading.robotNs < 50 * MS);
+    t.after(close);
+    const fromNs = monotonicClock.nowNs();
+    const untilMs = performance.now() + 30_000;
+    // A test that stalls lets the driver's thread stop the arm: enabled again, it goes on.
+    while (!(Math.abs(reading.positionsRad[0]! - target[0]!) < 0.01) || reading.robotNs < fromNs) {
+      assert.ok(
+        performance.now() < untilMs,
+        `not there in 30 s: ${reading.positionsRad[0]}, ${driver.fault}`,
+      );
+      await cycle((nowNs) => {
+        driver.read(nowNs, reading);
+        if (driver.enable(nowNs) === 'ok') driver.write(nowNs, target, 0);
+      });
+    }
     driver.stop(monotonicClock.nowNs());
     target[0]! += 0.5;
-    await run(20, (nowNs) => {
-      driver.write(nowNs, target, 0);
-      driver.read(nowNs, reading);
-    });
+    for (let n = 0; n < 20; n++)
+      await cycle((nowNs) => {
+        driver.write(nowNs, target, 0);
+        driver.read(nowNs, reading);
+      });
     assert.ok(target[0]! - reading.positionsRad[0]! > 0.45, 'at rest');
-    await close();
   });
 
   it('tells why a driver does not open', async () => {
