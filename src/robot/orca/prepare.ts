@@ -13,6 +13,8 @@ import { ping, reboot, syncRead, syncWrite } from '../buses/dynamixel/operations
 import type { Hand } from './hands.ts';
 
 const TRIES = 6;
+/** About a second: a busy machine is not a missing motor, and whoever arms has the time. */
+const READ_TRIES = 25;
 /** A motor answers nothing while it starts. */
 const REBOOT_MS = 400;
 const REBOOT_TRIES = 12;
@@ -58,7 +60,7 @@ export class HandPreparation {
   /** One register of all motors, or of these, in their order; not negative. */
   async readAll(register: Register, ids = this.#ids): Promise<number[]> {
     const found = new Map<number, number>();
-    for (let i = 0; i < TRIES && found.size < ids.length; i++) {
+    for (let i = 0; i < READ_TRIES && found.size < ids.length; i++) {
       const missing = ids.filter((id) => !found.has(id));
       for (const [id, value] of await syncRead(this.#bus, missing, register)) found.set(id, value);
       this.#check();
