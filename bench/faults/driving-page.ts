@@ -1,49 +1,87 @@
 import { WebSocket } from 'ws';
+import type { HowToRun, VerbProcess } from '../estop/verb-process.ts';
+import { pause, type TrialRig } from './trial-rig.ts';
+import type { TrialSettings } from './trial-settings.ts';
 
 const PERIOD_MS = 20;
 const SWAY_M = 0.05;
 const SWAY_MS = 4000;
+/** A clutch counts once it was seen open. */
+const OPEN_MS = 500;
+const FOLLOW_MS = 1500;
+const TRIES = 5;
 
-/** A page of this machine that holds its clutch closed and sways its hand, as a browser's would over the same socket. */
+/** The page is the input; nothing moves before it comes. */
+export const BY_PAGE: TrialSettings = { operator: ['operator.input=page'], first: 'armed' };
+
+/** A page of this machine that closes its clutch and sways its hand, as a browser's would over the same socket. */
 export class DrivingPage {
+  readonly server: VerbProcess;
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
   readonly #startMs = performance.now();
+  #openUntilMs = this.#startMs + OPEN_MS;
   /** Sends nothing; its clutch stays closed. */
   isSilent = false;
 
-  private constructor(socket: WebSocket) {
+  private constructor(server: VerbProcess, socket: WebSocket) {
+    this.server = server;
     this.#socket = socket;
     socket.on('error', () => {});
-    this.#timer = setInterval(() => this.#send(), PERIOD_MS);
+    // A trial that breaks off leaves it behind; its socket ends with the console.
+    this.#timer = setInterval(() => this.#send(), PERIOD_MS).unref();
   }
 
-  static async open(url: string): Promise<DrivingPage> {
-    // Fetching the page brings the cookie of this machine's own browser.
-    const served = await fetch(url);
-    const cookie = (served.headers.get('set-cookie') ?? '').split(';')[0]!;
-    await served.text();
-    const socket = new WebSocket(new URL('/ws', url.replace('http', 'ws')), {
-      headers: { origin: new URL(url).origin, cookie },
-    });
-    await new Promise<void>((resolve, reject) => {
-      socket.once('open', resolve);
-      socket.once('error', reject);
-    });
-    return new DrivingPage(socket);
+  /** Starts a console and leads the arm from a page of it; returns when the arm has followed for a moment. */
+  static async lead(rig: TrialRig, how?: (folder: string) => HowToRun): Promise<DrivingPage> {
+    const server = rig.startConsole(how);
+    const url = (await rig.ready(server, /^console: http/)).slice('console: '.length);
+    const page = new DrivingPage(server, await open(url));
+    try {
+      for (let left = TRIES; left > 0; left--) {
+        await rig.waitFor('engaged');
+        await pause(FOLLOW_MS);
+        if (rig.state === 'engaged') return page;
+        // A busy machine was silent for too long: as a person would, once more.
+        page.#openUntilMs = performance.now() + OPEN_MS;
+      }
+      throw new Error('the arm does not follow the page');
+    } catch (error) {
+      page.close();
+      throw error;
+    }
   }
 
   #send(): void {
     if (this.isSilent || this.#socket.readyState !== WebSocket.OPEN) return;
-    const sinceMs = performance.now() - this.#startMs;
-    const aside = SWAY_M * Math.sin((2 * Math.PI * sinceMs) / SWAY_MS);
+    const nowMs = performance.now();
+    const aside = SWAY_M * Math.sin((2 * Math.PI * (nowMs - this.#startMs)) / SWAY_MS);
     const pose = { positionM: [aside, 1.2, -0.3], quatXyzw: [0, 0, 0, 1], gripper: 0 };
-    // Open at first: a clutch counts once it was seen open.
-    this.#socket.send(JSON.stringify({ kind: 'hand', ...pose, clutch: sinceMs > 500 }));
+    this.#socket.send(JSON.stringify({ kind: 'hand', ...pose, clutch: nowMs > this.#openUntilMs }));
+  }
+
+  /** Where the console is. */
+  get url(): string {
+    return this.#socket.url;
   }
 
   close(): void {
     clearInterval(this.#timer);
     this.#socket.terminate();
   }
+}
+
+async function open(url: string): Promise<WebSocket> {
+  // Fetching the page brings the cookie of this machine's own browser.
+  const served = await fetch(url);
+  const cookie = (served.headers.get('set-cookie') ?? '').split(';')[0]!;
+  await served.text();
+  const socket = new WebSocket(new URL('/ws', url.replace('http', 'ws')), {
+    headers: { origin: new URL(url).origin, cookie },
+  });
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return socket;
 }

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { HowToRun, VerbProcess } from '../../estop/verb-process.ts';
-import { DrivingPage } from '../driving-page.ts';
+import { BY_PAGE, DrivingPage } from '../driving-page.ts';
 import type { Fault } from '../fault.ts';
 import { pause } from '../trial-rig.ts';
 
@@ -62,27 +62,21 @@ export const DESCRIPTORS: readonly Fault[] = [
     name: 'descriptors-console',
     what: `console left with ${FILES} file descriptors, and 60 connections to it while its page drives`,
     seconds: 12,
-    settings: { operator: ['operator.input=page'], first: 'armed' },
+    settings: BY_PAGE,
     obstacle: noPrlimit,
     // A console short of descriptors may be late: then its page counts as gone, and the robot holds.
     expected: { ends: ['engaged', 'hold'], restMs: null, message: null },
     async run(rig) {
-      const server = rig.startConsole();
-      const url = (await rig.ready(server, /console: http/)).slice('console: '.length);
-      const page = await DrivingPage.open(url);
-      try {
-        await rig.waitFor('engaged');
-        limitFiles(server);
-        rig.mark();
-        const crowd = await Promise.allSettled(Array.from({ length: 60 }, () => crowdPage(url)));
-        await pause(1500);
-        rig.check(!server.hasEnded, 'the console ended');
-        for (const each of crowd) if (each.status === 'fulfilled') each.value();
-        const isFull = crowd.some(({ status }) => status === 'rejected');
-        rig.check(isFull, 'every connection got in: the limit was not reached');
-      } finally {
-        page.close();
-      }
+      const page = await DrivingPage.lead(rig);
+      limitFiles(page.server);
+      rig.mark();
+      const crowd = await Promise.allSettled(Array.from({ length: 60 }, () => crowdPage(page.url)));
+      await pause(1500);
+      rig.check(!page.server.hasEnded, 'the console ended');
+      for (const each of crowd) if (each.status === 'fulfilled') each.value();
+      const isFull = crowd.some(({ status }) => status === 'rejected');
+      rig.check(isFull, 'every connection got in: the limit was not reached');
+      page.close();
     },
   },
 ];

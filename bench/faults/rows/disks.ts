@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { closeSync, cpSync, openSync, readdirSync, statSync, writeSync } from 'node:fs';
 import path from 'node:path';
 import type { HowToRun, VerbProcess } from '../../estop/verb-process.ts';
-import { DrivingPage } from '../driving-page.ts';
+import { BY_PAGE, DrivingPage } from '../driving-page.ts';
 import type { Fault } from '../fault.ts';
 import { pause, type TrialRig } from '../trial-rig.ts';
 
@@ -119,26 +119,13 @@ export const DISKS: readonly Fault[] = [
     name: 'state-read-only',
     what: 'state folder read-only for robot, operator and console; its page drives',
     seconds: 10,
-    settings: {
-      operator: ['operator.input=page'],
-      first: 'armed',
-      runRobot: readOnlyState,
-      runOperator: readOnlyState,
-    },
+    settings: { ...BY_PAGE, runRobot: readOnlyState, runOperator: readOnlyState },
     obstacle: noMounts,
-    expected: { ends: ['engaged'], restMs: null, message: /read-only|EROFS/i },
+    expected: { ends: ['engaged'], restMs: null, message: /^console: .*read-only/ },
     async run(rig) {
       rig.mark();
-      const server = rig.startConsole(readOnlyState);
-      const page = await DrivingPage.open(
-        (await rig.ready(server, /console: http/)).slice('console: '.length),
-      );
-      try {
-        await rig.waitFor('engaged');
-        await pause(1500);
-      } finally {
-        page.close();
-      }
+      const page = await DrivingPage.lead(rig, readOnlyState);
+      page.close();
     },
   },
 ];

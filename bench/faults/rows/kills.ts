@@ -1,4 +1,4 @@
-import { DrivingPage } from '../driving-page.ts';
+import { BY_PAGE, DrivingPage } from '../driving-page.ts';
 import { type Fault, HOLD_REST_MS } from '../fault.ts';
 import { pause } from '../trial-rig.ts';
 import { CALM } from '../trial-settings.ts';
@@ -45,7 +45,7 @@ export const KILLS: readonly Fault[] = [
     name: 'kill-console',
     what: 'console killed (`kill -9`) while its page drives',
     seconds: 10,
-    settings: { operator: ['operator.input=page'], first: 'armed' },
+    settings: BY_PAGE,
     expected: {
       through: ['hold'],
       ends: ['hold'],
@@ -53,26 +53,18 @@ export const KILLS: readonly Fault[] = [
       message: /^robot: engaged → hold/,
     },
     async run(rig) {
-      const server = rig.startConsole();
-      const page = await DrivingPage.open(
-        (await rig.ready(server, /console: http/)).slice('console: '.length),
-      );
-      try {
-        await rig.waitFor('engaged');
-        await pause(1500);
-        server.child.kill('SIGKILL');
-        rig.mark();
-        await pause(1500);
-      } finally {
-        page.close();
-      }
+      const page = await DrivingPage.lead(rig);
+      page.server.child.kill('SIGKILL');
+      rig.mark();
+      await pause(1500);
+      page.close();
     },
   },
   {
     name: 'pause-page',
     what: 'page that drives silent for 0.5 s, its clutch closed all the time',
     seconds: 10,
-    settings: { operator: ['operator.input=page'], first: 'armed' },
+    settings: BY_PAGE,
     expected: {
       through: ['hold'],
       // Its person has to open the clutch first.
@@ -81,21 +73,13 @@ export const KILLS: readonly Fault[] = [
       message: /^robot: engaged → hold/,
     },
     async run(rig) {
-      const server = rig.startConsole();
-      const page = await DrivingPage.open(
-        (await rig.ready(server, /console: http/)).slice('console: '.length),
-      );
-      try {
-        await rig.waitFor('engaged');
-        await pause(1500);
-        page.isSilent = true;
-        rig.mark();
-        await pause(500);
-        page.isSilent = false;
-        await pause(1500);
-      } finally {
-        page.close();
-      }
+      const page = await DrivingPage.lead(rig);
+      page.isSilent = true;
+      rig.mark();
+      await pause(500);
+      page.isSilent = false;
+      await pause(1500);
+      page.close();
     },
   },
 ];
