@@ -23,7 +23,7 @@ export function writeDocs(outcomes: readonly Outcome[], env: Environment, priori
 /** Names of the faults in the table that stands in the docs. */
 export function documentedFaults(text: string): string[] {
   const table = text.slice(text.indexOf(BEGIN), text.indexOf(END));
-  return [...table.matchAll(/^\| `([\w-]+)`/gm)].map((match) => match[1]!);
+  return [...table.matchAll(/^\| `([\w.-]+)`/gm)].map((match) => match[1]!);
 }
 
 function tableOf(outcomes: readonly Outcome[], env: Environment, priority: number): string {
