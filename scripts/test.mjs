@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MARKER } from './testing/processes.mjs';
@@ -17,6 +17,8 @@ const FIXED_SEED = 20_240_229;
 const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
 /** Tests that wait share a core well. */
 const REALTIME_FILES_PER_CORE = 1.5;
+/** A machine that other programs use more than this is busy. */
+const BUSY = 0.7;
 const FILE_LIMIT_MS = 600_000;
 /** How long each file took the last time: the longest start first. */
 const TIMES = path.join('dist', '.test-times.json');
@@ -44,11 +46,29 @@ const isRealtime = (file) => file.endsWith('.realtime.test.js');
 const isProperty = (file) => /'fast-check'|\/seed\.js'/.test(readFileSync(file, 'utf8'));
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 
+/** The share of all cores that other programs use: 0 to 1, over half a second. */
+async function loadOfOthers() {
+  const totals = () =>
+    cpus().reduce(
+      ([busy, all], { times }) => {
+        const sum = Object.values(times).reduce((a, b) => a + b, 0);
+        return [busy + sum - times.idle, all + sum];
+      },
+      [0, 0],
+    );
+  const before = totals();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const after = totals();
+  return (after[0] - before[0]) / Math.max(1, after[1] - before[1]);
+}
+
 /** Groups of files that run after each other: [files, how many at a time, seed]. */
-function plan() {
+async function plan() {
   const cores = availableParallelism();
   const together = jobs || cores;
-  const waiting = jobs || Math.ceil(cores * REALTIME_FILES_PER_CORE);
+  // Where other programs fill the cores, one file at a time gets what is left.
+  const isBusy = (await loadOfOthers()) > BUSY;
+  const waiting = jobs || (isBusy ? 1 : Math.ceil(cores * REALTIME_FILES_PER_CORE));
   const seed = seedFrom(process.env.FARHAND_SEED);
   const named = words.filter((word) => /\.m?js$/.test(word) && existsSync(word));
   const matching = files.filter((file) => words.length === 0 || words.some((word) => file.includes(word)));
@@ -121,7 +141,7 @@ async function runGroups(groups, run) {
   return results;
 }
 
-const groups = plan();
+const groups = await plan();
 if (groups.every(([group]) => group.length === 0)) {
   console.error(`No compiled test matches ${words.join(', ')}; build with "node scripts/ensure.mjs" first.`);
   process.exit(2);

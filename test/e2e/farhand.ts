@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { patienceOf } from '../patience.ts';
 
 export const root = process.cwd();
 const bin = path.join(root, 'bin', 'farhand');
@@ -31,8 +32,11 @@ export interface Running {
   end(): Promise<number | null>;
 }
 
+/** Verbs that start a robot. */
+const ROBOTS = ['robot', 'demo'];
+
 /**
- * `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). `within`: words before the
+ * A robot is patient with a busy machine unless `args` say otherwise. `ownGroup`: as a shell starts it, so that Ctrl-C can be sent to all of its processes (−pid). `within`: words before the
  * command, of a program that becomes it.
  */
 export function startFarhand(
@@ -40,7 +44,8 @@ export function startFarhand(
   ownGroup = false,
   within: readonly string[] = [],
 ): Running {
-  const [program, ...words] = [...within, process.execPath, bin, ...args];
+  const patience = ROBOTS.includes(args[0] ?? '') && !args.includes('--help') ? patienceOf(args) : [];
+  const [program, ...words] = [...within, process.execPath, bin, ...args, ...patience];
   const child = spawn(program!, words, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

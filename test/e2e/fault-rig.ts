@@ -13,6 +13,7 @@ import { SnapshotBoard } from '../../src/core/snapshot.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { Lifetime } from '../lifetime.ts';
+import { patienceOf } from '../patience.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 
@@ -78,6 +79,7 @@ export class FaultRig {
       `link.keyFile=${keyFile}`,
       `trace.dir=${folder}`,
       ...portKeys(ports),
+      ...patienceOf(both),
       ...both,
     ]).config;
     const robot = life.own(

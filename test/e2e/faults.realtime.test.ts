@@ -11,7 +11,7 @@ describe('faults on a sealed link', () => {
   let rig: FaultRig;
 
   before(async () => {
-    rig = await FaultRig.start();
+    rig = await FaultRig.start([], 'engaged', 'demo', ['robot.commandTimeoutMs=100']);
   });
   after(() => rig?.close());
   beforeEach(() => rig.waitFor('engaged'));

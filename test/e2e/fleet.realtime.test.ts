@@ -10,7 +10,7 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { roster } from '../../src/app/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { type FleetTelemetry, holderOf } from '../../src/fleet/messages.ts';
+import { type FleetTelemetry, holderOf, type Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
@@ -110,10 +110,14 @@ describe('a robot of a fleet', { skip }, () => {
       return Math.max(...values) - Math.min(...values);
     });
     assert.ok(Math.max(...spans) > 0.02, `it moves: ${spans}`);
-    const [presence] = await roster(admin, 'arm');
+    let presence: Presence | undefined;
+    const isFollowing = async () => {
+      [presence] = await roster(admin, 'arm');
+      return presence?.state === 'engaged';
+    };
+    await until('engaged on the roster', isFollowing, () => JSON.stringify(presence));
     assert.equal(presence?.holder, 'ann');
     assert.equal(presence?.model, 'ur3');
-    assert.equal(presence?.state, 'engaged');
     assert.ok(presence!.link!.fromOperatorHz! > 50, JSON.stringify(presence));
   });
 

@@ -17,6 +17,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import type { EpisodeRow } from '../../src/core/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
+import { PATIENCE } from '../patience.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const MODEL = loadModel('ur3');
@@ -49,11 +50,7 @@ describe('replay and policy on a simulated robot', () => {
     dir = temporaryFolder('replay');
     recordSwing(dir);
     // A shared machine stalls processes for longer than a robot would be left alone.
-    const patient = [
-      'robot.commandTimeoutMs=500',
-      'robot.feedbackTimeoutMs=1000',
-      'operator.inputs.joints.staleAfterMs=1000',
-    ];
+    const patient = [...PATIENCE, 'operator.inputs.joints.staleAfterMs=1000'];
     robot = await startLocalRobot(loadRig('demo', patient).config, {
       headless: true,
       say: () => {},
@@ -71,7 +68,7 @@ describe('replay and policy on a simulated robot', () => {
     address,
     task: 'swing',
     hz: 20,
-    timeoutMs: 100,
+    timeoutMs: 2000,
     staleAfterMs: 1000,
     durationS: 3,
     cameras: [],
@@ -143,7 +140,7 @@ describe('replay and policy on a simulated robot', () => {
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const short = { ...policyOptions(url), durationS: 0.7 };
+    const short = { ...policyOptions(url), timeoutMs: 100, durationS: 0.7 };
     const late = await runPolicy(short);
     assert.ok(late.late > 1 && late.acted === 0, JSON.stringify(late));
     const frame = { camera: 'front', captureNs: 1, encoding: 'jpeg', bytes: new Uint8Array(4) } as const;

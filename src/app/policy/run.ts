@@ -36,7 +36,7 @@ const MAX_FAILED = 50;
  * `joints`: they begin with a slow drive, pass the same link, and the same supervisor judges them.
  */
 export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
-  const { rig, hz, timeoutMs, durationS, stop } = options;
+  const { rig, timeoutMs } = options;
   const model = loadModel(rig.model);
   const joints = model.joints.map(({ name }) => name);
   const channel = await openPolicy(options.address);
@@ -50,12 +50,13 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
     act: (jointsRad, gripper, clutch) => desk.target(jointsRad, gripper, clutch),
     timeoutMs,
     holdAfterMs: Number(rig.operator.inputs['joints']?.['staleAfterMs'] ?? INPUT_STALE_MS) - MARGIN_MS,
+    isAdmitted: () => desk.isAdmitted,
     follows: () => desk.newest?.operator.mode === 'teleop' && desk.newest.robot?.state === 'engaged',
   });
   try {
     await desk.take(CONTACT_MS);
     await power(desk, false);
-    await ticks(runner, hz, durationS, stop, options.onCounts);
+    await ticks(runner, desk, options);
     return runner.counts;
   } finally {
     runner.stop();
@@ -67,12 +68,15 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   }
 }
 
+function stateOf(desk: JointDesk): string {
+  const robot = desk.newest?.robot;
+  return robot ? `${robot.state} (${robot.cause})` : 'no message from it';
+}
+
 async function ticks(
   runner: PolicyRunner,
-  hz: number,
-  durationS: number | null,
-  stop: AbortSignal,
-  onCounts: (counts: PolicyCounts) => void,
+  desk: JointDesk,
+  { hz, durationS, stop, onCounts }: PolicyOptions,
 ): Promise<void> {
   const startMs = performance.now();
   for (let tick = 0; !stop.aborted; tick++) {
@@ -82,7 +86,7 @@ async function ticks(
     runner.tick();
     if (tick % Math.ceil(hz) === 0) onCounts(runner.counts);
     if (runner.overruled)
-      throw new TeleopError('policy-failed', 'the robot stopped following the policy', {
+      throw new TeleopError('policy-failed', `the robot stopped following the policy: ${stateOf(desk)}`, {
         hint: 'Look at the robot’s state on the page, clear what stopped it, and start the policy anew.',
       });
     const { failed, acted, idle } = runner.counts;

@@ -15,8 +15,9 @@ function bench() {
   const clock = new ManualClock();
   const acts: [number[], number, boolean][] = [];
   const asked: ReturnType<typeof deferred<unknown>>[] = [];
-  const seen: { observation: Observation | Unobserved; follows: boolean } = {
+  const seen: { observation: Observation | Unobserved; isAdmitted: boolean; follows: boolean } = {
     observation: OBSERVATION,
+    isAdmitted: true,
     follows: true,
   };
   return {
@@ -34,6 +35,7 @@ function bench() {
       act: (jointsRad, gripper, clutch) => acts.push([[...jointsRad], gripper, clutch]),
       timeoutMs: 100,
       holdAfterMs: 250,
+      isAdmitted: () => seen.isAdmitted,
       follows: () => seen.follows,
     }),
     async answer(value: unknown, afterMs = 10) {
@@ -63,6 +65,24 @@ describe('policy runner', () => {
     assert.equal(await closedAt(400), 120);
   });
 
+  it('keeps the clutch open until the operator takes its actions', async () => {
+    const { runner, acts, answer, seen } = bench();
+    seen.isAdmitted = seen.follows = false;
+    const drive = async (ms: number) => {
+      for (let passed = 0; passed < ms; passed += 20) {
+        runner.tick();
+        await answer({ action: [1, 2] }, 20);
+      }
+    };
+    await drive(1000);
+    assert.ok(acts.length > 40 && acts.every(([, , clutch]) => !clutch));
+    seen.isAdmitted = true;
+    acts.length = 0;
+    await drive(200);
+    const closedAt = acts.findIndex(([, , clutch]) => clutch);
+    assert.ok(closedAt * 20 >= 80 && closedAt * 20 <= 120, `${closedAt * 20} ms`);
+  });
+
   it('stays out once someone else has ended it, pause or not', async () => {
     const { runner, acts, answer, clock, seen } = bench();
     const drive = async (ms: number) => {
@@ -74,7 +94,7 @@ describe('policy runner', () => {
     await drive(600);
     assert.ok(!runner.overruled && acts.at(-1)![2]);
     seen.follows = false;
-    await drive(2200);
+    await drive(3200);
     assert.ok(runner.overruled && !acts.at(-1)![2]);
     seen.follows = true;
     clock.advanceBy(2000 * MS);

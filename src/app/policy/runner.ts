@@ -31,6 +31,8 @@ export interface PolicyParts {
   timeoutMs: number;
   /** Silence after which the operator lets the robot hold: going on then begins with an open clutch. */
   holdAfterMs: number;
+  /** Whether the operator takes actions from here: not before it has forgotten a program that drove before. */
+  isAdmitted: () => boolean;
   /** Whether the robot follows at present, as the operator last said. */
   follows: () => boolean;
 }
@@ -38,7 +40,7 @@ export interface PolicyParts {
 /** Long enough for every tick of an operator to see it. */
 const OPEN_NS = 100e6;
 /** From closing the clutch to following: the link, playout and the way of the news back. */
-const ENGAGE_NS = 2000e6;
+const ENGAGE_NS = 3000e6;
 
 /** Asks a policy at every tick and hands on what it answers in time. One question is open at a time. */
 export class PolicyRunner {
@@ -126,8 +128,9 @@ export class PolicyRunner {
 
   /** Opened for a moment at the beginning and after a pause of its own; open for good once someone else has ended it. */
   #isClosed(nowNs: number): boolean {
-    const { holdAfterMs, follows } = this.#parts;
+    const { holdAfterMs, follows, isAdmitted } = this.#parts;
     if (nowNs - this.#actedNs > holdAfterMs * 1e6) this.#openedNs = this.#followedNs = nowNs;
+    else if (!isAdmitted()) this.#openedNs = nowNs;
     this.#actedNs = nowNs;
     if (follows()) this.#followedNs = nowNs;
     if (nowNs - this.#followedNs > ENGAGE_NS) this.#overruled = true;

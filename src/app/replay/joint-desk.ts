@@ -47,6 +47,13 @@ export class JointDesk {
     return this.#newest !== null && performance.now() - this.#newest.seenMs < SILENT_MS ? this.#newest : null;
   }
 
+  /** The operator takes targets from here, not from a program that sent them until a moment ago. */
+  get isAdmitted(): boolean {
+    const { port } = this.#socket.address();
+    const heard = this.newest?.input.heard?.find(({ name }) => name === 'joints');
+    return heard?.from === `${HOST}:${port}`;
+  }
+
   /** Tells the operator's desk, as the page would. */
   ask(request: { kind: string; name?: string }): void {
     const bytes = new Uint8Array(256);

@@ -28,6 +28,8 @@ export interface Played {
 const TICK_MS = 10;
 const CONTACT_MS = 30_000;
 const OPEN_MS = 150;
+/** The operator waits for a second of silence before it takes targets from another program. */
+const ADMIT_MS = 2000;
 /** The farthest way at the slowest speed of homing. */
 const APPROACH_MS = 120_000;
 const ARRIVED_RAD = 0.02;
@@ -102,10 +104,11 @@ class Playing {
 
   /** Opens the clutch where the operator can see it, closes it, and waits until the robot is there and follows. */
   async lead(first: EpisodeRow, stop: AbortSignal | undefined): Promise<boolean> {
-    const openUntilMs = performance.now() + OPEN_MS;
     const startedMs = performance.now();
+    let openUntilMs = startedMs + OPEN_MS;
     for (;;) {
       const nowMs = performance.now();
+      if (!this.#desk.isAdmitted && nowMs - startedMs < ADMIT_MS) openUntilMs = nowMs + OPEN_MS;
       this.#desk.target(first.commandRad, first.commandGripper, nowMs > openUntilMs);
       const seen = this.#desk.newest;
       if (seen !== null && nowMs > openUntilMs && this.#isThere(seen, first)) return true;

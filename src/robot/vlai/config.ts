@@ -14,6 +14,12 @@ const partnerConfig = z.strictObject({
   port: port.describe('UDP port of this process, on loopback'),
   otherPort: port.describe('UDP port of the other arm’s process'),
   speaks: z.boolean().describe('this process publishes for both arms; true for one of the two'),
+  timeoutMs: z
+    .number()
+    .min(20)
+    .max(1000)
+    .default(100)
+    .describe('no message from the other process for this long: fault'),
 });
 
 /** The maker's ROS 2 node. The order of numbers in its messages is not documented, so it can be set. */

@@ -6,6 +6,8 @@ export interface PartnerConfig {
   port: number;
   otherPort: number;
   speaks: boolean;
+  /** Silence that ends what the other process wanted. */
+  timeoutMs: number;
 }
 
 const HOST = '127.0.0.1';
@@ -14,7 +16,6 @@ const JOINTS = 7;
 const MAGIC = 0x4c564846;
 const HEAD_BYTES = 8;
 const BYTES = HEAD_BYTES + 8 * (JOINTS + 1);
-const FRESH_NS = 100e6;
 
 /**
  * The process of the other arm, over loopback. The node's command holds both arms, so one of the two speaks for both:
@@ -28,14 +29,16 @@ export class Partner {
   refused = 0;
   readonly #socket: Socket;
   readonly #otherPort: number;
+  readonly #timeoutNs: number;
   readonly #nowNs: () => number;
   readonly #out = Buffer.alloc(BYTES);
   #heardNs = Number.NEGATIVE_INFINITY;
   #flags = 0;
 
-  private constructor({ otherPort, speaks }: PartnerConfig, socket: Socket, nowNs: () => number) {
+  private constructor({ otherPort, speaks, timeoutMs }: PartnerConfig, socket: Socket, nowNs: () => number) {
     this.speaks = speaks;
     this.#otherPort = otherPort;
+    this.#timeoutNs = timeoutMs * 1e6;
     this.#socket = socket;
     this.#nowNs = nowNs;
     this.#out.writeUInt32LE(MAGIC, 0);
@@ -83,7 +86,7 @@ export class Partner {
   }
 
   #isFresh(nowNs: number): boolean {
-    return Math.abs(nowNs - this.#heardNs) < FRESH_NS;
+    return Math.abs(nowNs - this.#heardNs) < this.#timeoutNs;
   }
 
   #take(bytes: Buffer): boolean {

@@ -9,7 +9,7 @@ const fixture: DriverFixture = {
     const ports = ['--port', String(port), '--feedback-port', String(feedbackPort)];
     const sim = await startSimProcess(['bento', ...ports]);
     // This machine may be busy with other tests: patience where a real set-up has none.
-    const patience = { watchdogMs: 1000, feedbackTimeoutMs: 500, openTimeoutMs: 4000 };
+    const patience = { watchdogMs: 1000, feedbackTimeoutMs: 2000, openTimeoutMs: 4000 };
     return { options: { port, feedbackPort, ...patience }, kill: sim.kill, stop: sim.stop };
   },
 };

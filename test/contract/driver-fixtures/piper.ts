@@ -15,7 +15,7 @@ const fixture: DriverFixture = {
     const slcan = path.join(folder, 'slcan');
     const sim = await startSimProcess(['piper', '--slcan', slcan, '--start', '0,60,-60,0,20,0']);
     return {
-      options: { bus: `slcan:${slcan}` },
+      options: { bus: `slcan:${slcan}`, feedbackTimeoutMs: 1000 },
       kill: () => {
         sim.kill();
         // Its number is free now: the next pseudo-terminal of any test may have it.

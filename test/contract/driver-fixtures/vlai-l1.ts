@@ -19,7 +19,7 @@ const fixture: DriverFixture = {
       clearInterval(ticker);
       server.close();
     };
-    const ros = { url: `ws://127.0.0.1:${server.port}`, feedbackTimeoutMs: 500 };
+    const ros = { url: `ws://127.0.0.1:${server.port}`, feedbackTimeoutMs: 2000 };
     return { options: { via: 'rosbridge', ros }, kill: stop, stop: async () => stop() };
   },
 };
