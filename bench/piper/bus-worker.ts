@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PiperSimulation } from '../../sim/piper/simulation.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { loadBusLibc } from '../../src/robot/buses/libc.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { int32 } from '../../src/robot/piper/feedback.ts';

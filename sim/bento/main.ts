@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import type { BentoPageRequest } from '../../src/core/bento-view.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DEFAULT_FRAME_RATE, DEFAULT_LIMITS, SCENES } from '../../src/robot/bento/arm-facts.ts';
 import {
   BRACHIOPLEXUS_FROM_ARM_PORT,

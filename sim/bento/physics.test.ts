@@ -3,7 +3,7 @@ import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
-import { createChain } from '../../src/core/chain.ts';
+import { createChain } from '../../src/geometry/chain.ts';
 import { JOINT_NAMES } from '../../src/robot/bento/arm-facts.ts';
 import { needsPackage } from '../../test/needs.ts';
 import { createKinematicWorld } from './kinematic-world.ts';

@@ -1,4 +1,4 @@
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { ArmFacts } from '../../src/robot/damiao/config.ts';
 import type { MotorLimits } from '../../src/robot/damiao/motors.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../robot/buses/dynamixel/line.ts';
 import { calibrateHand } from '../robot/orca/calibrate.ts';

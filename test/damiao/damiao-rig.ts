@@ -3,7 +3,7 @@ import path from 'node:path';
 import type { SimArmOptions } from '../../sim/damiao/arm.ts';
 import { DamiaoSimulation } from '../../sim/damiao/simulation.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { DK1, OPENARM, VLAI_L1 } from '../../src/robot/damiao/arms.ts';

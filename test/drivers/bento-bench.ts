@@ -4,7 +4,7 @@ import { BentoSimulation } from '../../sim/bento/simulation.ts';
 import type { MakeWorld } from '../../sim/bento/world.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
 import type { BentoConfig } from '../../src/robot/bento/config.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,

@@ -5,8 +5,8 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
 import { openDriver } from '../../src/app/robot/open-driver.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DEFAULT_LIMITS, SCENES } from '../../src/robot/bento/arm-facts.ts';
 import type { BentoConfig } from '../../src/robot/bento/config.ts';
 import {

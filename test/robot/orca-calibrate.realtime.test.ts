@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
 import { type CalibrationOptions, calibrateHand } from '../../src/robot/orca/calibrate.ts';

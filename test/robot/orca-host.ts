@@ -1,5 +1,5 @@
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { orcaConfig } from '../../src/robot/orca/config.ts';
 import { openOrca } from '../../src/robot/orca/open.ts';
 

@@ -1,5 +1,5 @@
 import type { Counters } from '../../core/counters.ts';
-import type { DeskAction, RobotState } from '../../core/messages.ts';
+import type { DeskAction, RobotState } from '../../messages/control.ts';
 import { emptyDesk, encodeDesk } from '../../wire/codecs/desk.ts';
 import type { Outbox, Peer } from '../../wire/reactor.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../core/clock.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { RtdeClient } from './rtde.ts';
 import { Dashboard } from './ur-dashboard.ts';
 import { ReverseServer } from './ur-reverse.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { CAN_NAME } from '../buses/open-can.ts';
 import { type ArmSpec, type MotorSpec, STOP_KINDS } from './arm-spec.ts';
 import { KD_MAX, KP_MAX } from './frames.ts';

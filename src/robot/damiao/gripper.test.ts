@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { DK1 } from './arms.ts';
 import { DamiaoCommands } from './commands.ts';
 import { armConfig, armSpec } from './config.ts';

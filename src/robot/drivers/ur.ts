@@ -1,8 +1,9 @@
 // UNVERIFIED ON HARDWARE
-import type { Clock } from '../../core/clock.ts';
+
 import { TeleopError } from '../../core/errors.ts';
-import type { TickStatus } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { TickStatus } from '../../messages/control.ts';
 import { RtdeClient, type RtdeState } from '../buses/rtde.ts';
 import { ReverseServer, type ReverseSession } from '../buses/ur-reverse.ts';
 import { REVERSE_MODE } from '../buses/ur-reverse-frame.ts';

@@ -1,8 +1,8 @@
 // UNVERIFIED ON HARDWARE
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { TickStatus } from '../../core/messages.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { TickStatus } from '../../messages/control.ts';
 import { Refused, until, within } from '../buses/wait.ts';
 import { isServoing, XARM, XARM_ALL_AXES, XARM_FLAG, XARM_MODE, XARM_STATE } from '../buses/xarm-codec.ts';
 import { XarmTcp } from '../buses/xarm-tcp.ts';

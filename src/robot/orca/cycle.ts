@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { DynamixelBus, Exchange } from '../buses/dynamixel/bus.ts';
 import { ALERT, PRESENT, REGISTER } from '../buses/dynamixel/control-table.ts';
 import { FastStatus } from '../buses/dynamixel/fast-status.ts';

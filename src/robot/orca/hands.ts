@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { type MotorType, XC330, XC430 } from '../buses/dynamixel/control-table.ts';
 
 export interface HandJoint {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { TeleopError } from '../../core/errors.ts';
-import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
 import { RAD_PER_TICK } from '../buses/dynamixel/control-table.ts';
 import { syncWritePacket } from '../buses/dynamixel/packets.ts';
 import type { MotorRange } from './calibration-file.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { DynamixelBus } from '../buses/dynamixel/bus.ts';
 import { REGISTER } from '../buses/dynamixel/control-table.ts';
 import { serialLine } from '../buses/dynamixel/line.ts';

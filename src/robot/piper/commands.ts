@@ -1,5 +1,5 @@
-import type { Chain } from '../../core/chain.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Chain } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { CanFrame } from '../buses/can-frame.ts';
 import type { PiperConfig } from './config.ts';
 import {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
 import { TeleopError } from '../../core/errors.ts';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { type CanFrame, frameText, parseFrameText } from '../buses/can-frame.ts';
 import { controlFault, driverFault, statusFault } from './faults.ts';
 import { PiperFeedback } from './feedback.ts';

@@ -1,6 +1,6 @@
-import { type Chain, createChain } from '../../core/chain.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { type Chain, createChain } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { PIPER_JOINTS } from './frames.ts';
 
 /** Joints 2 and 3 have their zero 2° elsewhere in firmware before 1.6-3; the model must have it there too. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { CanBackend } from '../buses/can.ts';
 import { canBackend } from '../buses/open-can.ts';
 import type { PiperConfig } from './config.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { Ros2JointsConfig } from './config.ts';
 import { Ros2JointsDriver } from './joints-driver.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type JointCommand, SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import { type JointCommand, SUPERVISOR_STATES, type SupervisorState } from '../../messages/control.ts';
 import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
 import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
 

@@ -1,7 +1,7 @@
-import { NS_PER_MS } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { JointCommand, LimitedBy, SupervisorState } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { JointCommand, LimitedBy, SupervisorState } from '../../messages/control.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
 import type { Neighbour } from './collision.ts';

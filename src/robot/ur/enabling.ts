@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { RtdeClient } from '../buses/rtde.ts';
 import { Dashboard } from '../buses/ur-dashboard.ts';
 import { Refused, until } from '../buses/wait.ts';

@@ -1,7 +1,7 @@
 // UNVERIFIED ON HARDWARE
 
 import { CdrWriter, ENCAPSULATION } from '../../core/cdr.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { DdsNode } from '../buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic, text } from '../buses/dds/ros2.ts';
 import type { TopicWriter } from '../buses/dds/topic-writer.ts';

@@ -1,5 +1,5 @@
 // UNVERIFIED ON HARDWARE: no TCP protocol of the maker is public; this is the ROS field's own bridge.
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { JointState } from '../buses/dds/ros2.ts';
 import { Rosbridge } from '../buses/rosbridge.ts';
 import type { VlaiRosConfig } from './config.ts';

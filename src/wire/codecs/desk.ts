@@ -5,7 +5,7 @@ import {
   PLAYOUT_QUALITIES,
   PLAYOUT_WAYS,
   type PlayoutWish,
-} from '../../core/messages.ts';
+} from '../../messages/control.ts';
 import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(DESK_ACTIONS);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { JointCommand, PlayoutWish, Receipt, RobotState } from '../../core/messages.ts';
+import type { JointCommand, PlayoutWish, Receipt, RobotState } from '../../messages/control.ts';
 import { OperatorLease } from '../session.ts';
 import { decodeCommand, emptyCommand, encodeCommand } from './command.ts';
 import {

@@ -1,4 +1,4 @@
-import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './messages.ts';
+import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './control.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isFist, Pinch, pinchGapM } from './hand-gestures.ts';
+import { isFist, Pinch, pinchGapM } from './gestures.ts';
 
 /** 25 joints; each finger's tip `curl` of the way back from stretched to the palm. */
 function hand(curl: readonly number[]): Float64Array {

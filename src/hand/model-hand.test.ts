@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { checkHand, HAND_NUMBERS, spanM, spreadHandPoints, takeHandPoints } from './hand-points.ts';
 import { HAND_SHAPES, type HandShapeName, mixShapes, shapeHand } from './model-hand.ts';
+import { checkHand, HAND_NUMBERS, spanM, spreadHandPoints, takeHandPoints } from './points.ts';
 
 const names = Object.keys(HAND_SHAPES) as HandShapeName[];
 const anyShape = fc

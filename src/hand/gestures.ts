@@ -1,4 +1,4 @@
-import { spanM } from './hand-points.ts';
+import { spanM } from './points.ts';
 
 /** What 25 WebXR joints say, x, y, z each: 0 wrist, thumb 1–4, index 5–9, middle 10–14, ring 15–19, pinky 20–24. */
 

@@ -1,4 +1,4 @@
-import { HAND_POINTS, PALM } from './hand-points.ts';
+import { HAND_POINTS, PALM } from './points.ts';
 
 /** Pairs of points that are joined in a drawing: five chains from the wrist, and across the knuckles. */
 export const HAND_BONES: readonly (readonly [number, number])[] = [

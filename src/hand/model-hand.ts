@@ -1,4 +1,4 @@
-import { HAND_NUMBERS, PALM, spanM } from './hand-points.ts';
+import { HAND_NUMBERS, PALM, spanM } from './points.ts';
 
 /**
  * A person's hand as numbers: what tests, the scripted input and `farhand send openteach` show. Bends of the four

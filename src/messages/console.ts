@@ -1,5 +1,5 @@
+import type { Box, RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo, EpisodeRow } from './recording.ts';
-import type { Box, RobotModel } from './robot-model.ts';
 
 /** Server → page, first message on every connection. */
 export interface ConsoleHello {

@@ -1,4 +1,4 @@
-import { HAND_NUMBERS } from './hand-points.ts';
+import { HAND_NUMBERS } from '../hand/points.ts';
 
 /** Data that crosses stages. Units are in the names; quaternions are x, y, z, w; arrays are owned by their holder. */
 
