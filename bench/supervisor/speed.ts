@@ -4,7 +4,7 @@ import { type Percentiles, percentiles } from '../../src/core/statistics/percent
 import { ManualClock } from '../../src/core/time/clock.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { createArmMapper } from '../../src/mapping/arm-mapper.ts';
-import { emptyHandSample } from '../../src/messages/control.ts';
+import { emptyHandSample } from '../../src/messages/hand-sample.ts';
 import { createClearanceField, spreadPose } from '../../src/robot/supervisor/collision.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { FlightRecorder } from '../../src/robot/supervisor/flight-recorder.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../messages/control.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../messages/playout-wish.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import type { VideoNews } from '../messages/video-news.ts';
 

@@ -13,7 +13,7 @@ import {
 import { TeleopError } from '../core/errors.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { handMapperConfig } from '../mapping/hand-mapper.ts';
-import { PLAYOUT_QUALITIES } from '../messages/control.ts';
+import { PLAYOUT_QUALITIES } from '../messages/playout-wish.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';

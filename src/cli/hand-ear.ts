@@ -4,7 +4,7 @@ import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { InputDevice } from '../input/device.ts';
-import { emptyHandSample } from '../messages/control.ts';
+import { emptyHandSample } from '../messages/hand-sample.ts';
 import type { DatagramHandler, Peer } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 

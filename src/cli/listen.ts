@@ -6,7 +6,7 @@ import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
-import { emptyHandSample, type HandSample } from '../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { type DatagramHandler, type Peer, peerAddress, peerPort, type SocketSpec } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { createChain } from '../geometry/chain.ts';
 import { quatConjugate, quatMultiply, quatNormalise, rotvecFromQuat } from '../geometry/frames.ts';
 import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
-import { emptyHandSample, type HandSample } from '../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import {
   type ArmMapper,
   type ArmMapperConfig,

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { createChain } from '../geometry/chain.ts';
 import { quatAngleRad, quatMultiply, type Transform } from '../geometry/frames.ts';
 import { robotModelSchema } from '../geometry/robot-model.ts';
-import { emptyHandSample, type HandSample } from '../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { type ArmMapperConfig, armMapperConfig, createArmMapper } from './arm-mapper.ts';
 import { createAbsolutePlacement, createClamp, createRelativePlacement } from './placement.ts';
 import { quatFromRpyDeg, rigFrame } from './rig-frame.ts';

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { createChain } from '../geometry/chain.ts';
 import { baseFromVr, quatAngleRad, quatMultiply, quatNormalise, quatRotate } from '../geometry/frames.ts';
 import { robotModelSchema } from '../geometry/robot-model.ts';
-import { emptyHandSample, type HandSample } from '../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { armMapperConfig, createArmMapper } from './arm-mapper.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));

@@ -4,7 +4,7 @@ import { NS_PER_S } from '../core/time/clock.ts';
 import { type Chain, createChain } from '../geometry/chain.ts';
 import { quatNormalise } from '../geometry/frames.ts';
 import { type Box, boxSchema, type RobotModel } from '../geometry/robot-model.ts';
-import type { HandSample } from '../messages/control.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
 import { createSolver, METHODS, type Method, methodsOf, type Solver, type SolveStatus } from './ik/solver.ts';

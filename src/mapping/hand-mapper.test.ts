@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { robotModelSchema } from '../geometry/robot-model.ts';
 import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model-hand.ts';
 import { HAND_POINTS } from '../hand/points.ts';
-import { emptyHandSample, type HandSample } from '../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { createHandMapper, handMapperConfig } from './hand-mapper.ts';
 import { createRetargeter, retargetConfig } from './retarget/retargeter.ts';
 

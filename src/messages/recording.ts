@@ -1,4 +1,4 @@
-import type { LimitedBy, SupervisorState } from './control.ts';
+import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
 /** A picture as it crosses the camera channel. */
 export interface CameraFrame {

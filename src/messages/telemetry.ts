@@ -1,5 +1,6 @@
-import type { LimitedBy, PlayoutQuality, PlayoutWay, SupervisorState } from './control.ts';
+import type { PlayoutQuality, PlayoutWay } from './playout-wish.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
+import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
 /** What moves the robot: nothing, the hand, or the way home. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;

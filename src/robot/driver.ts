@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import type { TickStatus } from '../messages/control.ts';
+import type { TickStatus } from '../messages/robot-state.ts';
 
 /** Joint positions as a driver reads them. Filled in place. */
 export interface JointReading {

@@ -8,7 +8,7 @@ import { TeleopError } from '../../src/core/errors.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import { encodeEnvelope, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
 import { emptyQuality, type InputDevice, type InputPlugin } from '../../src/input/device.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/control.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/hand-sample.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -9,7 +9,7 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { type RoleHandle, startRole } from '../../src/app/role.ts';
 import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import type { SupervisorState } from '../../src/messages/control.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { Lifetime } from '../lifetime.ts';

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { SupervisorState } from '../../src/messages/control.ts';
 import type { RecorderStatus } from '../../src/messages/recording.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { FeelStatus, Telemetry } from '../../src/messages/telemetry.ts';
 import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 

@@ -7,7 +7,7 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
-import type { SupervisorState } from '../../src/messages/control.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { Lifetime } from '../lifetime.ts';

@@ -254,7 +254,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
   it('from joint targets never moves the input to a number that is none', async () => {
     const { default: plugin } = await import('../../src/input/devices/joints.ts');
     const device = plugin.open(plugin.config.parse({}), 0, () => {});
-    const { emptyHandSample } = await import('../../src/messages/control.ts');
+    const { emptyHandSample } = await import('../../src/messages/hand-sample.ts');
     const sample = emptyHandSample();
     let nowNs = 1e9;
     shoot(60_000, examples.JOINTS, (_, bytes) => {

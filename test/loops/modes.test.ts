@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
-import type { JointCommand } from '../../src/messages/control.ts';
+import type { JointCommand } from '../../src/messages/command.ts';
 import { OUTCOMES } from '../../src/messages/trace-record.ts';
 import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';

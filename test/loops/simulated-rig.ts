@@ -16,12 +16,8 @@ import { DurationHistogram } from '../../src/core/statistics/histogram.ts';
 import { type Clock, ManualClock } from '../../src/core/time/clock.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { InputDevice } from '../../src/input/device.ts';
-import {
-  emptyHandSample,
-  type HandSample,
-  type SampleStatus,
-  type TickStatus,
-} from '../../src/messages/control.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/hand-sample.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
 import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';

@@ -5,7 +5,7 @@ import { SimHand } from '../../sim/orca/hand.ts';
 import { OrcaSimulation, type SimulationOptions } from '../../sim/orca/simulation.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import type { TickStatus } from '../../src/messages/control.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { saveRanges } from '../../src/robot/orca/calibration-file.ts';

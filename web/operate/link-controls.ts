@@ -1,5 +1,5 @@
 import type { DemoLink, LinkRequest } from '../../src/messages/console.ts';
-import type { PlayoutWay } from '../../src/messages/control.ts';
+import type { PlayoutWay } from '../../src/messages/playout-wish.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute } from '../dom.ts';
 

@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../src/messages/control.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';

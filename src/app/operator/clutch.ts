@@ -1,4 +1,4 @@
-import type { RobotState, SupervisorState } from '../../messages/control.ts';
+import type { RobotState, SupervisorState } from '../../messages/robot-state.ts';
 import type { LeaderState } from './leader.ts';
 
 /**

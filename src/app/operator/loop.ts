@@ -9,12 +9,8 @@ import { emptyQuality } from '../../input/device.ts';
 import { createArmMapper } from '../../mapping/arm-mapper.ts';
 import { createHandMapper } from '../../mapping/hand-mapper.ts';
 import { withJointTargets } from '../../mapping/joint-follower.ts';
-import {
-  type DeskAction,
-  PLAYOUT_QUALITIES,
-  type PlayoutWay,
-  type PlayoutWish,
-} from '../../messages/control.ts';
+import type { DeskAction } from '../../messages/desk-action.ts';
+import { PLAYOUT_QUALITIES, type PlayoutWay, type PlayoutWish } from '../../messages/playout-wish.ts';
 import { OPERATOR_MODES, type OperatorMode } from '../../messages/telemetry.ts';
 import type { TraceRecord } from '../../messages/trace-record.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';

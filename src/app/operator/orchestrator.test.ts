@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counters } from '../../core/counters.ts';
 import type { ArmMapper } from '../../mapping/arm-mapper.ts';
-import { emptyHandSample } from '../../messages/control.ts';
+import { emptyHandSample } from '../../messages/hand-sample.ts';
 import { loadModel } from '../robot-models.ts';
 import { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';

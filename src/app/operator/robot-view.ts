@@ -1,5 +1,5 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
-import type { RobotState } from '../../messages/control.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 import { emptyState } from '../../wire/codecs/state.ts';
 
 const FRESH_NS = 200 * NS_PER_MS;

@@ -1,6 +1,6 @@
 import type { Counters } from '../../core/counters.ts';
 import { RecordRing } from '../../core/memory/ring.ts';
-import type { RobotState } from '../../messages/control.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../messages/trace-record.ts';
 import { emptyRingRow, packRingRow, type RingRow, ringRowFields } from '../../record/ring-row.ts';
 import { oneWayNs } from '../../trace/segments.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { type JsonProblem, parseJson } from '../../core/parse-json.ts';
-import { LIMITED_BY, PLAYOUT_QUALITIES, PLAYOUT_WAYS, SUPERVISOR_STATES } from '../../messages/control.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
 import { RECORDER_STATES } from '../../messages/recording.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from '../../messages/telemetry.ts';
 
 /** What an operator on this machine publishes, as whoever subscribes checks it. Fields of a later version are ignored. */

@@ -6,7 +6,7 @@ import { SnapshotBoard } from '../../core/memory/snapshot.ts';
 import { parseJson } from '../../core/parse-json.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../hand/points.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../messages/control.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
 import {
   type ClosedCommand,
   type InputHeard,

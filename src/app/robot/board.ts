@@ -1,6 +1,6 @@
 import type { SnapshotBoard } from '../../core/memory/snapshot.ts';
-import type { LimitedBy, SupervisorState } from '../../messages/control.ts';
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/control.ts';
+import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { Supervisor } from '../../robot/supervisor/supervisor.ts';
 
 const HEAD = [

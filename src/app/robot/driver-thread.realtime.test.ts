@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Counters } from '../../core/counters.ts';
 import { ManualClock, monotonicClock } from '../../core/time/clock.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import { loadModel } from '../robot-models.ts';
 import { createDriverMemory } from './driver-boards.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
-import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../messages/control.ts';
+import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../messages/hand-sample.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 import { SourceLock } from '../source-lock.ts';
 

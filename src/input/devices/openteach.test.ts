@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { HAND_SHAPES, type HandShape, shapeHand } from '../../hand/model-hand.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../hand/points.ts';
-import { emptyHandSample, type HandSample } from '../../messages/control.ts';
+import { emptyHandSample, type HandSample } from '../../messages/hand-sample.ts';
 import { encodeHandToken } from '../codecs/openteach.ts';
 import type { InputDevice } from '../device.ts';
 import plugin from './openteach.ts';

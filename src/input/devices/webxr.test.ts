@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyHandSample } from '../../messages/control.ts';
+import { emptyHandSample } from '../../messages/hand-sample.ts';
 import {
   emptyXr,
   encodeEnvelope,

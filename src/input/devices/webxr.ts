@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
 import { Pinch, pinchGapM } from '../../hand/gestures.ts';
 import { checkHand, HAND_NUMBERS, takeHandPoints } from '../../hand/points.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/control.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeEnvelope,
   decodeXr,

@@ -2,7 +2,7 @@ import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, r
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { syncFolderOf } from '../../files/write-whole.ts';
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/control.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
 import { dataColumns, type Values } from './columns.ts';
 import { clearLeftovers, lockDataset } from './dataset-folder.ts';

@@ -3,7 +3,7 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import {
   DEFAULT_LIMITS,
   HAND,

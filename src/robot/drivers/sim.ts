@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Clock } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, DriverPlugin, JointReading } from '../driver.ts';
 
 const config = z.strictObject({

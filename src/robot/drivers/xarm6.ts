@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { Refused, until, within } from '../buses/wait.ts';
 import { isServoing, XARM, XARM_ALL_AXES, XARM_FLAG, XARM_MODE, XARM_STATE } from '../buses/xarm-codec.ts';
 import { XarmTcp } from '../buses/xarm-tcp.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/time/clock.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { DynamixelBus } from '../buses/dynamixel/bus.ts';
 import {
   hardwareErrorText,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { type CanBackend, CanBus } from '../buses/can.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { PiperCommands } from './commands.ts';

@@ -1,6 +1,6 @@
 import { CdrWriter, ENCAPSULATION } from '../../core/cdr.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { DdsNode } from '../buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../buses/dds/ros2.ts';
 import type { TopicReader } from '../buses/dds/topic-reader.ts';

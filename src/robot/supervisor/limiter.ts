@@ -1,4 +1,4 @@
-import { LIMITED_BY, type LimitedBy } from '../../messages/control.ts';
+import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { brake, ease, glide, motionOf, restOffset } from './brake.ts';
 import type { MotionGuard } from './guard.ts';
 import type { JointLimits } from './limits.ts';

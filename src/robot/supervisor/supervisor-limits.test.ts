@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { sixJoints } from './arm.test.bench.ts';
 import { FEEDBACKS, type Feedback, JudgedDriver } from './judged-driver.test.bench.ts';
 import { Bench, model as twoJoints } from './supervisor.test.bench.ts';

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
-import type { TickStatus } from '../../messages/control.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import { JointFeedback } from '../ros2/joint-feedback.ts';
 import type { VlaiRosConfig } from './config.ts';
