@@ -39,7 +39,14 @@ const BROWSER_SAFE = [
   'src/wire/codecs/',
   'src/input/codecs/',
 ];
+// A plug-in is a file or a folder with an index.ts; the registry finds it by its name.
 const PLUGIN_FOLDERS = ['src/robot/drivers/', 'src/input/devices/', 'src/camera/sources/'];
+/** Of a file inside a plug-in: the plug-in's path. */
+const pluginOf = (file) => {
+  const folder = PLUGIN_FOLDERS.find((each) => file.startsWith(each));
+  return folder && folder + file.slice(folder.length).split('/')[0].replace(/\.ts$/, '');
+};
+const isEntry = (file) => file === `${pluginOf(file)}.ts` || file === `${pluginOf(file)}/index.ts`;
 // Clocks and chance are handed in; these own them.
 const MAY_TELL_TIME = [
   'src/core/',
@@ -47,6 +54,7 @@ const MAY_TELL_TIME = [
   'src/cli/',
   'src/wire/transports/',
   'src/robot/buses/',
+  'src/robot/drivers/',
   'src/camera/channel/',
 ];
 
@@ -77,15 +85,17 @@ for (const file of files) {
       problems.push(`${file}: ${to} is not browser-safe`);
     if (file.startsWith('web/') && to.startsWith('src/') && !BROWSER_SAFE.some((p) => to.startsWith(p)))
       problems.push(`${file}: the page may not import ${to}`);
-    if (!isTest && owner !== null && PLUGIN_FOLDERS.some((p) => to.startsWith(p)))
+    if (!isTest && owner !== null && isEntry(to))
       problems.push(`${file}: plug-ins are found by name, not imported (${to})`);
+    if (!isTest && pluginOf(file) && pluginOf(to) && pluginOf(file) !== pluginOf(to))
+      problems.push(`${file}: a plug-in may not import another (${to})`);
   }
   if (owner !== null && !isTest && !MAY_TELL_TIME.some((p) => file.startsWith(p)))
     for (const [word] of text.matchAll(
       /\b(Date\.now|new Date\(\)|setTimeout|setInterval|Math\.random|performance\.now)\b/g,
     ))
       problems.push(
-        `${file}: ${word} outside core, app, cli, wire/transports, robot/buses and camera/channel`,
+        `${file}: ${word} outside core, app, cli, wire/transports, robot/buses, robot/drivers and camera/channel`,
       );
   const lines = text.split('\n').length;
   if (lines > 500) problems.push(`${file}: ${lines} lines; files stay under 500`);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { loadModel } from '../../src/app/robot-models.ts';
 import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { createChain } from '../../src/geometry/chain.ts';
-import { JOINT_NAMES } from '../../src/robot/bento/arm-facts.ts';
+import { JOINT_NAMES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import { needsPackage } from '../../test/needs.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';

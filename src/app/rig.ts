@@ -110,7 +110,7 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   robot: z
     .strictObject({
-      driver: z.string().default('sim').describe('driver: a file in src/robot/drivers/'),
+      driver: z.string().default('sim').describe('driver: a folder in src/robot/drivers/'),
       options: options.default({}).describe('settings of the driver'),
       driverLog: z
         .string()

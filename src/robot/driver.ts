@@ -38,7 +38,7 @@ export interface Driver {
   dispose(): void;
 }
 
-/** What a file in `drivers/` exports by default; its file name is the name in a rig. */
+/** What `drivers/<name>/index.ts` exports by default; the folder's name is the name in a rig. */
 export interface DriverPlugin<C> {
   readonly about: string;
   readonly config: z.ZodType<C>;

@@ -21,7 +21,7 @@ import {
   parseStart,
   parseSummary,
 } from '../../src/record/episode-schema.ts';
-import { stateOf } from '../../src/robot/vlai/rosbridge-topics.ts';
+import { stateOf } from '../../src/robot/drivers/vlai-l1/rosbridge-topics.ts';
 import { parseTraceLine } from '../../src/trace/stamps.ts';
 import { type MessageType, TAG_BYTES, writeFrame, writeTag } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';

@@ -7,9 +7,9 @@ import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
-import { ros2JointsConfig } from '../../src/robot/ros2/config.ts';
-import { Ros2JointsDriver } from '../../src/robot/ros2/joints-driver.ts';
-import { openRos2Joints } from '../../src/robot/ros2/open.ts';
+import { ros2JointsConfig } from '../../src/robot/drivers/ros2-joints/config.ts';
+import { Ros2JointsDriver } from '../../src/robot/drivers/ros2-joints/joints-driver.ts';
+import { openRos2Joints } from '../../src/robot/drivers/ros2-joints/open.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 
 const DOMAIN = 60 + (process.pid % 40);
