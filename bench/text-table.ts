@@ -1,4 +1,4 @@
-import type { Percentiles } from '../src/core/percentiles.ts';
+import type { Percentiles } from '../src/core/statistics/percentiles.ts';
 
 export interface TextRow {
   label: string;

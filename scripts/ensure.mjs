@@ -89,6 +89,9 @@ if (inCheckout) {
       fingerprint(
         'web',
         'src/core',
+        'src/messages',
+        'src/geometry',
+        'src/hand',
         'src/mapping',
         'src/wire/codecs',
         'src/input/codecs',

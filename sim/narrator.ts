@@ -1,5 +1,5 @@
 import type { OptionSpec } from '../src/cli/arguments.ts';
-import { monotonicClock } from '../src/core/clock.ts';
+import { monotonicClock } from '../src/core/time/clock.ts';
 
 export const JSON_OPTION: OptionSpec = {
   type: 'boolean',

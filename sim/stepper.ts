@@ -1,4 +1,4 @@
-import { monotonicClock } from '../src/core/clock.ts';
+import { monotonicClock } from '../src/core/time/clock.ts';
 
 /** More steps than this at once are a pause of this process, not of the device. */
 const STALL_STEPS = 3;

@@ -6,7 +6,7 @@ import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../src/app/free-ports.ts';
 import { openTelemetryFeed, type TelemetryFeed } from '../src/app/operator/telemetry-feed.ts';
 import { loadRig } from '../src/app/rig.ts';
-import type { Telemetry } from '../src/core/telemetry.ts';
+import type { Telemetry } from '../src/messages/telemetry.ts';
 import { createKey, writeKeyFile } from '../src/wire/secure/key-file.ts';
 import { launchChromium } from './e2e/chromium.ts';
 import { farhand, type Running, startFarhand } from './e2e/farhand.ts';

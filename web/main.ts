@@ -1,5 +1,5 @@
-import type { ConsoleHello, DeviceReport } from '../src/core/console.ts';
-import type { Telemetry } from '../src/core/telemetry.ts';
+import type { ConsoleHello, DeviceReport } from '../src/messages/console.ts';
+import type { Telemetry } from '../src/messages/telemetry.ts';
 import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';

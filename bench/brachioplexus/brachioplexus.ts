@@ -7,7 +7,7 @@ import {
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 

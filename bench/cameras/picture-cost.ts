@@ -4,8 +4,8 @@ import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { toThird } from '../../src/camera/resize.ts';
 import type { RgbPicture, SourceHost } from '../../src/camera/source.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 
 export interface PictureCost {
   what: string;

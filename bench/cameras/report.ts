@@ -1,5 +1,5 @@
-import { type Percentiles, percentiles, variation } from '../../src/core/percentiles.ts';
-import type { TraceRecord } from '../../src/core/trace-record.ts';
+import { type Percentiles, percentiles, variation } from '../../src/core/statistics/percentiles.ts';
+import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
 import { type Environment, environmentText, type LoadSeen, loadText } from '../environment.ts';

@@ -1,9 +1,9 @@
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
 import { frameBits } from '../../src/robot/buses/can-frame.ts';
+import { DamiaoFeedback } from '../../src/robot/buses/damiao/feedback.ts';
+import { motorFrame, setMit } from '../../src/robot/buses/damiao/frames.ts';
+import { MOTOR_TYPES } from '../../src/robot/buses/damiao/motors.ts';
 import { FROM_ADAPTER_BYTES, TO_ADAPTER_BYTES } from '../../src/robot/buses/damiao-serial-codec.ts';
-import { DamiaoFeedback } from '../../src/robot/damiao/feedback.ts';
-import { motorFrame, setMit } from '../../src/robot/damiao/frames.ts';
-import { MOTOR_TYPES } from '../../src/robot/damiao/motors.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText } from '../environment.ts';
 import { checkText } from '../text-table.ts';

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
-import { HandCycle } from '../../src/robot/orca/cycle.ts';
-import { HANDS } from '../../src/robot/orca/hands.ts';
+import { HandCycle } from '../../src/robot/drivers/orca/cycle.ts';
+import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 import { startSimProcess } from '../../test/contract/sim-process.ts';
 import { interruption } from '../interrupt.ts';
 

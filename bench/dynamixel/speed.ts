@@ -1,4 +1,4 @@
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { PRESENT } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { fastStatusPacket, SyncWrite } from '../../src/robot/buses/dynamixel/packets.ts';
 import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';

@@ -6,7 +6,7 @@ import {
   syncReadPacket,
   syncWritePacket,
 } from '../../src/robot/buses/dynamixel/packets.ts';
-import { HANDS } from '../../src/robot/orca/hands.ts';
+import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 
 export interface WireTime {
   name: string;

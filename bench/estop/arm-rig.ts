@@ -5,8 +5,8 @@ import { type Answer, askOperator } from '../../src/app/ask.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { temporaryFolder } from '../../src/app/temporary-folder.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { SupervisorState } from '../../src/core/messages.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import { startArmSim } from './arm-sims.ts';
 import { VerbProcess } from './verb-process.ts';
 

@@ -8,7 +8,7 @@ import {
   type Verb,
 } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { percentiles } from '../../src/core/percentiles.ts';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';

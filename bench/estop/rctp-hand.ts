@@ -1,5 +1,5 @@
 import { createSocket } from 'node:dgram';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 
 const PERIOD_MS = 20;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import jpeg from '@julusian/jpeg-turbo';
-import type { ReceivedFrame } from '../../src/core/recording.ts';
+import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 

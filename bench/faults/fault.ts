@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../src/core/messages.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { TrialRig } from './trial-rig.ts';
 import type { TrialSettings } from './trial-settings.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { robotModelSchema } from '../../src/core/robot-model.ts';
+import { robotModelSchema } from '../../src/geometry/robot-model.ts';
 import { type LimitSettings, limitShares, type Target } from './limits.ts';
 
 const settings: LimitSettings = {

@@ -1,4 +1,4 @@
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 
 /** A target as the driver got it; a pose at rest before it, where the driver was powered in between. */
 export interface Target {

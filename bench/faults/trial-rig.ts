@@ -8,8 +8,8 @@ import { type LinkEmulator, startLinkEmulator } from '../../src/app/link-emulato
 import type { LinkEntry } from '../../src/app/link-worker.ts';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { temporaryFolder } from '../../src/app/temporary-folder.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { SupervisorState } from '../../src/core/messages.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
 import { type SimulatedArm, startArmSim } from '../estop/arm-sims.ts';
 import { type HowToRun, type Said, VerbProcess } from '../estop/verb-process.ts';

@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../src/core/messages.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { SimulatedArm } from '../estop/arm-sims.ts';
 import type { HowToRun } from '../estop/verb-process.ts';
 

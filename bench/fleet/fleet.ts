@@ -9,7 +9,7 @@ import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText, type LoadSeen, loadText, meterLoad } from '../environment.ts';

@@ -1,6 +1,6 @@
 import type { RoleReport } from '../../src/app/role.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
-import { OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
 import type { DemoRun } from '../demo-run.ts';

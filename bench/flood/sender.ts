@@ -1,4 +1,4 @@
-import { monotonicClock as clock } from '../../src/core/clock.ts';
+import { monotonicClock as clock } from '../../src/core/time/clock.ts';
 import { type Libc, loadLibc } from '../../src/wire/transports/libc.ts';
 import { GARBAGE_KINDS, garbage, type Target, xorshift } from './garbage.ts';
 

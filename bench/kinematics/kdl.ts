@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { packageRoot } from '../../src/app/paths.ts';
-import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
-import type { Percentiles } from '../../src/core/percentiles.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
+import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
 import { interruption } from '../interrupt.ts';
 import type { Targets } from './targets.ts';
 

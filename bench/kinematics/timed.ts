@@ -1,6 +1,6 @@
-import { createChain } from '../../src/core/chain.ts';
-import { quatAngleRad } from '../../src/core/frames.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { createChain } from '../../src/geometry/chain.ts';
+import { quatAngleRad } from '../../src/geometry/frames.ts';
 import { createSolver, type Method } from '../../src/mapping/ik/solver.ts';
 import { collisionCheck } from '../supervisor/speed.ts';
 import type { Check } from '../text-table.ts';

@@ -3,7 +3,7 @@ import { loadLinkTrace } from '../../src/app/link-emulator.ts';
 import { packageRoot } from '../../src/app/paths.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import type { TraceRecord } from '../../src/core/trace-record.ts';
+import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { type Applied, replay } from '../../src/robot/playout/replay/replay.ts';
 import {

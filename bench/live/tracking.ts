@@ -1,7 +1,7 @@
 import type { LinkEntry } from '../../src/app/link-worker.ts';
-import { createChain } from '../../src/core/chain.ts';
 import { Counters } from '../../src/core/counters.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import { createChain } from '../../src/geometry/chain.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { ArmMotion } from '../../src/robot/supervisor/arm-motion.ts';
 import type { SupervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { decodeCommand, emptyCommand, emptyEarlier } from '../../src/wire/codecs/command.ts';

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { joinLocally } from '../../src/app/local-pair.ts';
-import { monotonicClock as clock } from '../../src/core/clock.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../src/core/trace-record.ts';
+import { monotonicClock as clock } from '../../src/core/time/clock.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { type Libc, loadLibc } from '../../src/wire/transports/libc.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 import type { InProcessDone, InProcessStart } from './in-process.ts';

@@ -1,13 +1,13 @@
 import { Worker } from 'node:worker_threads';
 import { loadRig, type Rig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import {
   emptyTraceRecord,
   TRACE_FIELDS,
   type TraceRecord,
   unpackTraceRecord,
-} from '../../src/core/trace-record.ts';
+} from '../../src/messages/trace-record.ts';
 import { interruption } from '../interrupt.ts';
 
 export interface InProcessStart {

@@ -1,6 +1,6 @@
-import type { Percentiles } from '../../src/core/percentiles.ts';
-import { percentiles } from '../../src/core/percentiles.ts';
-import { OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../../src/core/trace-record.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
+import { OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { createReport, summaryOf } from '../../src/trace/report.ts';
 import type { LoadSeen } from '../environment.ts';

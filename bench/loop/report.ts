@@ -1,4 +1,4 @@
-import type { Percentiles } from '../../src/core/percentiles.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
 import { type Environment, environmentText, type LoadSeen, loadText, wasQuiet } from '../environment.ts';
 import { percentileTable, type TextRow } from '../text-table.ts';
 import type { PathResult } from './path.ts';

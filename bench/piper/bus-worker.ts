@@ -1,11 +1,11 @@
 import { symlinkSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { PiperSimulation } from '../../sim/piper/simulation.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { loadBusLibc } from '../../src/robot/buses/libc.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
-import { int32 } from '../../src/robot/piper/feedback.ts';
-import { ID } from '../../src/robot/piper/frames.ts';
+import { int32 } from '../../src/robot/drivers/piper/feedback.ts';
+import { ID } from '../../src/robot/drivers/piper/frames.ts';
 import { END, flagsOf, NUMBERS, ON_BUS, type PiperBenchData, STAMPS, stampsOf, TICK } from './shared.ts';
 
 // The arm and its adapter: feedback every millisecond, and a stamp for the last joint frame of each cycle. It waits in

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { piperModel } from '../../sim/piper/model.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import {
   CALLED,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';

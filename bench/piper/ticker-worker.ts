@@ -1,5 +1,5 @@
 import { workerData } from 'node:worker_threads';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { AWAKE, DUE, flagsOf, PERIOD_NS, type PiperBenchData, STAMPS, stampsOf, TICK } from './shared.ts';
 
 // The control thread of the app, reduced to its tick: it waits natively and wakes the driver's thread.

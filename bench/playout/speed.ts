@@ -1,6 +1,6 @@
 import { PerformanceObserver } from 'node:perf_hooks';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { CommandQueue } from '../../src/robot/playout/queue.ts';
 import { replay } from '../../src/robot/playout/replay/replay.ts';
 import type { DelayTrace } from '../../src/robot/playout/replay/trace.ts';

@@ -2,10 +2,10 @@ import { mkdtempSync, renameSync, rmSync, statSync, truncateSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
-import { ManualClock } from '../../src/core/clock.ts';
-import { percentiles } from '../../src/core/percentiles.ts';
-import type { ReceivedFrame } from '../../src/core/recording.ts';
-import { emptyTraceRecord } from '../../src/core/trace-record.ts';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
+import type { ReceivedFrame } from '../../src/messages/recording.ts';
+import { emptyTraceRecord } from '../../src/messages/trace-record.ts';
 import { EpisodeRecorder } from '../../src/record/recorder.ts';
 import { finishEpisode, type RecoveredEpisode, recoverEpisode } from '../../src/record/recover.ts';
 import { emptyRingRow } from '../../src/record/ring-row.ts';

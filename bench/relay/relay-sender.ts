@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { workerData } from 'node:worker_threads';
 import { Push } from 'zeromq';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { HAND_NUMBERS, spreadHandPoints } from '../../src/core/hand-points.ts';
-import { HAND_SHAPES, shapeHand } from '../../src/core/model-hand.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { HAND_SHAPES, shapeHand } from '../../src/hand/model-hand.ts';
+import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
 import { encodeHandToken } from '../../src/input/codecs/openteach.ts';
 import { WRAP_S } from './relay.ts';
 

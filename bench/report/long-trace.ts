@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { emptyTraceRecord, OUTCOMES } from '../../src/core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES } from '../../src/messages/trace-record.ts';
 import { footerLine, headerLine, motionLine, traceLine } from '../../src/trace/stamps.ts';
 
 const TICK_NS = 10e6;

@@ -1,10 +1,10 @@
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
-import { emptyHandSample } from '../../src/core/messages.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { createArmMapper } from '../../src/mapping/arm-mapper.ts';
+import { emptyHandSample } from '../../src/messages/hand-sample.ts';
 import { createClearanceField, spreadPose } from '../../src/robot/supervisor/collision.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { FlightRecorder } from '../../src/robot/supervisor/flight-recorder.ts';

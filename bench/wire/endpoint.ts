@@ -1,8 +1,8 @@
 import { createSecretKey } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { Periodic } from '../../src/core/periodic.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { Periodic } from '../../src/core/time/periodic.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { Opener, SEAL_BYTES, Sealer } from '../../src/wire/secure/sealed-box.ts';
 import { openNativeReactor } from '../../src/wire/transports/udp-native.ts';

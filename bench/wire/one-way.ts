@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Place } from '../../src/app/check/place.ts';
 import { packageRoot } from '../../src/app/paths.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { interruption } from '../interrupt.ts';
 
 export const KINDS = ['native', 'sealed', 'dgram', 'zeromq', 'python udp', 'python zmq'] as const;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Counters } from '../../src/core/counters.ts';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { MAX_DATAGRAM_BYTES, peerOf } from '../../src/wire/reactor.ts';
 import { KNOCK } from '../../src/wire/secure/handshake.ts';
 import { HandshakeOffer } from '../../src/wire/secure/handshake-operator.ts';

@@ -1,5 +1,5 @@
 import { createSecretKey, randomBytes } from 'node:crypto';
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { Opener, Sealer } from '../../src/wire/secure/sealed-box.ts';
 
 const PACKETS = 100_000;

@@ -1,7 +1,7 @@
 import { loopback, openNamespaces, type Place } from '../../src/app/check/place.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
-import type { Percentiles } from '../../src/core/percentiles.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
 import type { TraceSummary } from '../../src/trace/report.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, type LoadSeen, loadText, meterLoad } from '../environment.ts';

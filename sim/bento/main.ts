@@ -1,9 +1,9 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import type { BentoPageRequest } from '../../src/core/bento-view.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { DEFAULT_FRAME_RATE, DEFAULT_LIMITS, SCENES } from '../../src/robot/bento/arm-facts.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { DEFAULT_FRAME_RATE, DEFAULT_LIMITS, SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
   BRACHIOPLEXUS_FROM_ARM_PORT,
   BRACHIOPLEXUS_MAX_BYTES,
@@ -12,7 +12,7 @@ import {
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { type PageServer, servePage } from './page-server.ts';

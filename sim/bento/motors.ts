@@ -4,8 +4,8 @@ import {
   JOINT_NAMES,
   radOfCounts,
   radSPerUnit,
-} from '../../src/robot/bento/arm-facts.ts';
-import { type BrachioplexusPacket, MOTOR } from '../../src/robot/buses/brachioplexus-codec.ts';
+} from '../../src/robot/drivers/bento/arm-facts.ts';
+import { type BrachioplexusPacket, MOTOR } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 
 const JOINTS = JOINT_NAMES.length;
 /** No joint of the arm is faster than this, whatever a packet asks for. */

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DEFAULT_LIMITS, HAND, radOfCounts, radSPerUnit, SCENES } from '../../src/robot/bento/arm-facts.ts';
+import {
+  DEFAULT_LIMITS,
+  HAND,
+  radOfCounts,
+  radSPerUnit,
+  SCENES,
+} from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
   type BrachioplexusPacket,
@@ -9,7 +15,7 @@ import {
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { BentoSimulation } from './simulation.ts';
 

@@ -7,14 +7,14 @@ import {
   JOINT_NAMES,
   MAX_SPEEDS,
   SCENES,
-} from '../../src/robot/bento/arm-facts.ts';
+} from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
   type BrachioplexusRefusal,
   decodeBrachioplexus,
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import { Motors } from './motors.ts';
 import { sceneBodies } from './task-objects.ts';
 import type { MakeWorld, World } from './world.ts';

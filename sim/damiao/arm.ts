@@ -1,7 +1,7 @@
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
-import type { ArmFacts } from '../../src/robot/damiao/config.ts';
-import type { MotorLimits } from '../../src/robot/damiao/motors.ts';
+import type { ArmFacts } from '../../src/robot/buses/damiao/arm-config.ts';
+import type { MotorLimits } from '../../src/robot/buses/damiao/motors.ts';
 import { SimMotor } from './motor.ts';
 
 export interface SimArmOptions {

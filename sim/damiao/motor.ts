@@ -1,5 +1,5 @@
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
-import { STATUS } from '../../src/robot/damiao/feedback.ts';
+import { STATUS } from '../../src/robot/buses/damiao/feedback.ts';
 import {
   CONTROL_MODE,
   ID_OFFSET,
@@ -13,8 +13,8 @@ import {
   REGISTER,
   scaled,
   unscaled,
-} from '../../src/robot/damiao/frames.ts';
-import { MOTOR_TYPES, type MotorLimits, type MotorType } from '../../src/robot/damiao/motors.ts';
+} from '../../src/robot/buses/damiao/frames.ts';
+import { MOTOR_TYPES, type MotorLimits, type MotorType } from '../../src/robot/buses/damiao/motors.ts';
 
 export interface SimMotorOptions {
   id: number;

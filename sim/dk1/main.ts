@@ -1,5 +1,5 @@
 import type { Given } from '../../src/cli/arguments.ts';
-import { DK1 } from '../../src/robot/damiao/arms.ts';
+import { DK1 } from '../../src/robot/buses/damiao/arms.ts';
 import { type ArmKind, damiaoDetails, damiaoOptions, runDamiao } from '../damiao/run.ts';
 
 const kind: ArmKind = {

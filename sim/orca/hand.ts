@@ -1,7 +1,7 @@
 import { HARDWARE_ERROR, RAD_PER_TICK } from '../../src/robot/buses/dynamixel/control-table.ts';
-import type { MotorRange, PartialRanges } from '../../src/robot/orca/calibration-file.ts';
-import type { Hand } from '../../src/robot/orca/hands.ts';
-import { JointMap } from '../../src/robot/orca/mapping.ts';
+import type { MotorRange, PartialRanges } from '../../src/robot/drivers/orca/calibration-file.ts';
+import type { Hand } from '../../src/robot/drivers/orca/hands.ts';
+import { JointMap } from '../../src/robot/drivers/orca/mapping.ts';
 import { SimMotor } from './motor.ts';
 
 const FIRMWARE = 46;

@@ -1,8 +1,8 @@
-import { type Chain, createChain } from '../../src/core/chain.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import { type Chain, createChain } from '../../src/geometry/chain.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
-import { int32 } from '../../src/robot/piper/feedback.ts';
-import { CAN_CONTROL, ID, MILLIDEG_PER_RAD, MOVE, UM_PER_M } from '../../src/robot/piper/frames.ts';
+import { int32 } from '../../src/robot/drivers/piper/feedback.ts';
+import { CAN_CONTROL, ID, MILLIDEG_PER_RAD, MOVE, UM_PER_M } from '../../src/robot/drivers/piper/frames.ts';
 import { JointMotion } from './joint-motion.ts';
 import { solvePose } from './kinematics.ts';
 

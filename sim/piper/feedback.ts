@@ -1,5 +1,5 @@
 import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
-import { DRIVER_FLAG } from '../../src/robot/piper/feedback.ts';
+import { DRIVER_FLAG } from '../../src/robot/drivers/piper/feedback.ts';
 import {
   ID,
   millideg,
@@ -8,7 +8,7 @@ import {
   rpyFromQuat,
   shortFrame,
   UM_PER_M,
-} from '../../src/robot/piper/frames.ts';
+} from '../../src/robot/drivers/piper/frames.ts';
 import type { PiperArm } from './arm.ts';
 
 const JOINTS = [0, 1, 2, 3, 4, 5];

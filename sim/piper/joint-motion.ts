@@ -1,5 +1,5 @@
-import type { Chain } from '../../src/core/chain.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { Chain } from '../../src/geometry/chain.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 
 const JOINTS = 6;
 const ACCELERATION_RAD_S2 = 8;

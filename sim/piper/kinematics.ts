@@ -1,4 +1,4 @@
-import type { Chain } from '../../src/core/chain.ts';
+import type { Chain } from '../../src/geometry/chain.ts';
 
 const JOINTS = 6;
 const STEPS = 60;

@@ -3,7 +3,7 @@ import { type Given, numberOption, type OptionSpec } from '../../src/cli/argumen
 import { TeleopError } from '../../src/core/errors.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
-import { ID } from '../../src/robot/piper/frames.ts';
+import { ID } from '../../src/robot/drivers/piper/frames.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { replaceLink } from '../pty-link.ts';
 import { STROKE_M } from './arm.ts';

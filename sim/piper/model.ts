@@ -1,4 +1,4 @@
-import { type RobotModel, robotModelSchema } from '../../src/core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-model.ts';
 
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 

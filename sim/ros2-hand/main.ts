@@ -1,8 +1,8 @@
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { Periodic } from '../../src/core/periodic.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { Periodic } from '../../src/core/time/periodic.ts';
 import { MAX_DOMAIN_ID } from '../../src/robot/buses/dds/ids.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeReverseFrame, REVERSE_FRAME_BYTES } from '../../src/robot/buses/ur-reverse-frame.ts';
-import { controlScript } from '../../src/robot/ur/script.ts';
+import { encodeReverseFrame, REVERSE_FRAME_BYTES } from '../../src/robot/drivers/ur/reverse-frame.ts';
+import { controlScript } from '../../src/robot/drivers/ur/script.ts';
 import { SAFETY, type Series, UrController } from './controller.ts';
 import { UrProgram } from './program.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { controlScript } from '../../src/robot/ur/script.ts';
+import { controlScript } from '../../src/robot/drivers/ur/script.ts';
 import { Arm } from './arm.ts';
 import { MODE, SAFETY, UrController } from './controller.ts';
 import { UrProgram } from './program.ts';

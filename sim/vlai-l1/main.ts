@@ -1,6 +1,6 @@
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { VLAI_L1 } from '../../src/robot/damiao/arms.ts';
+import { VLAI_L1 } from '../../src/robot/buses/damiao/arms.ts';
 import { type ArmKind, damiaoDetails, damiaoOptions, runDamiao } from '../damiao/run.ts';
 import { runSteps } from '../stepper.ts';
 import { DualArm } from './dual-arm.ts';

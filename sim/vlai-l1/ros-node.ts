@@ -1,5 +1,5 @@
 import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import {
   float64MultiArray,

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { TeleopError } from '../core/errors.ts';
-import type { Telemetry } from '../core/telemetry.ts';
+import type { Telemetry } from '../messages/telemetry.ts';
 import { encodeHello } from '../wire/codecs/desk.ts';
 import { writeFrame } from '../wire/codecs/frame.ts';
 import { parseTelemetry } from './operator/telemetry-schema.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
-import type { LinkNews } from '../core/console.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { LinkNews } from '../messages/console.ts';
 import { deferred } from './deferred.ts';
 import { packageRoot } from './paths.ts';
 import type { RoleReady, RoleReport } from './role.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import { openReactor } from './open-reactor.ts';
 import { openOperator } from './operator/open.ts';
 import { runRobot } from './robot/run.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../core/messages.ts';
-import type { DeskRequest } from '../core/telemetry.ts';
-import type { VideoNews } from '../core/video-news.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../messages/playout-wish.ts';
+import type { DeskRequest } from '../messages/telemetry.ts';
+import type { VideoNews } from '../messages/video-news.ts';
 
 /** What a page, a command line or a console may request of an operator process: one schema per kind, used at each hop. */
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
-import type { RobotModel } from '../core/robot-model.ts';
 import { writeWhole } from '../files/write-whole.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import type { Rig } from './rig.ts';
 

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { DIRECTIONS, LinkRelay } from '../wire/emulator/relay.ts';
 import { DirectionCounters, type DirectionMemory } from '../wire/emulator/stats.ts';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../core/clock.ts';
 import { Counters } from '../core/counters.ts';
-import { DurationHistogram } from '../core/histogram.ts';
-import type { RobotModel } from '../core/robot-model.ts';
-import { SnapshotBoard } from '../core/snapshot.ts';
-import type { TraceRecord } from '../core/trace-record.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../wire/reactor.ts';
 import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { Clock } from '../core/time/clock.ts';
 import type { Reactor, SocketSpec } from '../wire/reactor.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { z } from 'zod';
@@ -21,23 +21,30 @@ const FOLDERS: Record<keyof Kinds, string> = {
 };
 const here = path.dirname(fileURLToPath(import.meta.url));
 
-/** The plug-ins of a kind: the files in its folder, by name. There is no list to edit. */
-export function pluginNames(kind: keyof Kinds): string[] {
-  return readdirSync(path.join(here, FOLDERS[kind]))
-    .filter((file) => /^[a-z0-9-]+\.js$/.test(file))
-    .map((file) => file.slice(0, -'.js'.length))
-    .sort();
+/** The plug-ins of a kind: `<name>.ts` or `<name>/index.ts` in its folder. There is no list to edit. */
+export const pluginNames = (kind: keyof Kinds): string[] => [...pluginFiles(kind).keys()].sort();
+
+function pluginFiles(kind: keyof Kinds): Map<string, string> {
+  const folder = path.join(here, FOLDERS[kind]);
+  const files = new Map<string, string>();
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const [, name, ending] = /^([a-z0-9-]+)(\.js)?$/.exec(entry.name) ?? [];
+    if (name === undefined) continue;
+    const file = path.join(folder, ending === undefined ? `${name}/index.js` : entry.name);
+    if (existsSync(file)) files.set(name, file);
+  }
+  return files;
 }
 
 export async function loadPlugin<K extends keyof Kinds>(kind: K, name: string): Promise<Kinds[K]> {
-  const names = pluginNames(kind);
-  if (!names.includes(name)) {
+  const file = pluginFiles(kind).get(name);
+  if (file === undefined) {
+    const names = pluginNames(kind);
     const near = closest(name, names);
     throw new TeleopError('unknown-plugin', `there is no ${kind} named "${name}"`, {
       hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
     });
   }
-  const file = path.join(here, FOLDERS[kind], `${name}.js`);
   const module = (await import(pathToFileURL(file).href)) as { default: Kinds[K] };
   return module.default;
 }

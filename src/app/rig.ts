@@ -11,9 +11,9 @@ import {
   resolveConfig,
 } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
-import { PLAYOUT_QUALITIES } from '../core/messages.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { handMapperConfig } from '../mapping/hand-mapper.ts';
+import { PLAYOUT_QUALITIES } from '../messages/playout-wish.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { supervisorConfig } from '../robot/supervisor/config.ts';
 import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
@@ -110,7 +110,7 @@ export const rigSchema = z.strictObject({
     .prefault({}),
   robot: z
     .strictObject({
-      driver: z.string().default('sim').describe('driver: a file in src/robot/drivers/'),
+      driver: z.string().default('sim').describe('driver: a folder in src/robot/drivers/'),
       options: options.default({}).describe('settings of the driver'),
       driverLog: z
         .string()

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
-import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
 import { parseUrdf } from '../mapping/urdf/urdf.ts';
 import { namedFile, readYaml, yamlNames } from './yaml-files.ts';
 

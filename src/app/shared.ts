@@ -1,9 +1,9 @@
 import { Counters } from '../core/counters.ts';
-import { DurationHistogram } from '../core/histogram.ts';
-import { RecordRing } from '../core/ring.ts';
-import type { RobotModel } from '../core/robot-model.ts';
-import { SnapshotBoard } from '../core/snapshot.ts';
-import { TRACE_FIELDS } from '../core/trace-record.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { TRACE_FIELDS } from '../messages/trace-record.ts';
 import { ringRowFields } from '../record/ring-row.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
-import type { VideoNews } from '../core/video-news.ts';
+import type { VideoNews } from '../messages/video-news.ts';
 import { deferred } from './deferred.ts';
 import type { Rig } from './rig.ts';
 import type { RoleMemory } from './shared.ts';

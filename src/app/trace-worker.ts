@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import { RecordRing } from '../core/ring.ts';
-import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../core/trace-record.ts';
-import type { VideoNews } from '../core/video-news.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
+import type { VideoNews } from '../messages/video-news.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
 import { MotionMatcher } from '../trace/motion.ts';
 import { MotionCorrelator } from '../trace/motion-latency.ts';

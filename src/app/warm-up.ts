@@ -1,4 +1,4 @@
-import { ManualClock } from '../core/clock.ts';
+import { ManualClock } from '../core/time/clock.ts';
 import { LocalNetwork } from '../wire/transports/local.ts';
 import { joinLocally } from './local-pair.ts';
 import type { ControlStart } from './shared.ts';

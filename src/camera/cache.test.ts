@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ReceivedFrame } from '../core/recording.ts';
+import type { ReceivedFrame } from '../messages/recording.ts';
 import { FrameCache } from './cache.ts';
 
 const S = 1e9;

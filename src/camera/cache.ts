@@ -1,4 +1,4 @@
-import type { ReceivedFrame } from '../core/recording.ts';
+import type { ReceivedFrame } from '../messages/recording.ts';
 import { STALE_AFTER_MS } from './config.ts';
 
 /** The newest picture of a camera, and whether it has been silent for too long. */

@@ -1,6 +1,6 @@
-import { type Clock, monotonicClock } from '../core/clock.ts';
 import type { Reason } from '../core/counters.ts';
-import type { ReceivedFrame } from '../core/recording.ts';
+import { type Clock, monotonicClock } from '../core/time/clock.ts';
+import type { ReceivedFrame } from '../messages/recording.ts';
 import { openUdpReceiver } from './channel/udp-receiver.ts';
 import { openZmqReceiver } from './channel/zmq-receiver.ts';
 

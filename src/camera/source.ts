@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
 import type { TeleopError } from '../core/errors.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 
 /** What the rig asks of a camera. A source with pictures of its own (a file, a stream) may give other sizes. */
 export interface PictureFormat {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { overrideTree } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
-import { MAX_POINTS } from '../core/hand-points.ts';
+import { MAX_POINTS } from '../hand/points.ts';
 import {
   CALIBRATION_POSES,
   type CalibrationPose,

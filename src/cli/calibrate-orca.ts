@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../robot/buses/dynamixel/line.ts';
-import { calibrateHand } from '../robot/orca/calibrate.ts';
-import { defaultCalibrationFile, readRanges, saveRanges } from '../robot/orca/calibration-file.ts';
-import { HANDS, type Hand } from '../robot/orca/hands.ts';
-import { identify } from '../robot/orca/open.ts';
+import { calibrateHand } from '../robot/drivers/orca/calibrate.ts';
+import { defaultCalibrationFile, readRanges, saveRanges } from '../robot/drivers/orca/calibration-file.ts';
+import { HANDS, type Hand } from '../robot/drivers/orca/hands.ts';
+import { identify } from '../robot/drivers/orca/open.ts';
 import { type Given, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 

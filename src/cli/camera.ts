@@ -9,7 +9,7 @@ import { loadRig, type Rig } from '../app/rig.ts';
 import { loadModel } from '../app/robot-models.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { Percentiles } from '../core/percentiles.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import { CanBus } from '../robot/buses/can.ts';
 import { type CanFrame, frameText, hexOf, parseFrameText } from '../robot/buses/can-frame.ts';
 import { canBackend } from '../robot/buses/open-can.ts';

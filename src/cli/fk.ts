@@ -1,5 +1,5 @@
-import { createChain } from '../core/chain.ts';
 import { TeleopError } from '../core/errors.ts';
+import { createChain } from '../geometry/chain.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { answerLines, numbersInto } from './json-lines.ts';
 import { ROBOT_OPTION, robotOption } from './robot-option.ts';

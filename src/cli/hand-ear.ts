@@ -1,10 +1,10 @@
 import { InputRelays } from '../app/operator/input-relay.ts';
 import { loadPlugin, pluginConfig } from '../app/registry.ts';
-import { monotonicClock } from '../core/clock.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
-import { emptyHandSample } from '../core/messages.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import type { InputDevice } from '../input/device.ts';
+import { emptyHandSample } from '../messages/hand-sample.ts';
 import type { DatagramHandler, Peer } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 

@@ -1,6 +1,6 @@
 import { TeleopError } from '../core/errors.ts';
-import type { RobotModel } from '../core/robot-model.ts';
 import { closest } from '../core/suggest.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import { createSolver, METHODS, type Method, methodsOf } from '../mapping/ik/solver.ts';
 import { expectWords, type Given, type Verb } from './arguments.ts';
 import { answerLines, BadLine, numbersInto } from './json-lines.ts';

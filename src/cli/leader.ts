@@ -5,7 +5,7 @@ import type { LeaderGripper } from '../app/leader/leader-pose.ts';
 import { RctpSink } from '../app/leader/rctp-sink.ts';
 import { loadModel } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 

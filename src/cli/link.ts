@@ -11,7 +11,7 @@ import {
   startLinkEmulator,
 } from '../app/link-emulator.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { Percentiles } from '../core/percentiles.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { type LinkEventInput, linkEventSchema } from '../wire/emulator/events.ts';
 import { parseFaults } from '../wire/emulator/fault-text.ts';
 import { PROFILE_NAMES, PROFILES } from '../wire/emulator/profiles.ts';

@@ -1,12 +1,12 @@
 import { InputRelays } from '../app/operator/input-relay.ts';
 import { loadPlugin, pluginConfig, pluginNames } from '../app/registry.ts';
-import { monotonicClock } from '../core/clock.ts';
 import { overrideTree } from '../core/config.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
-import { emptyHandSample, type HandSample } from '../core/messages.ts';
-import { Periodic } from '../core/periodic.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { Periodic } from '../core/time/periodic.ts';
 import { emptyQuality, type InputDevice } from '../input/device.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { type DatagramHandler, type Peer, peerAddress, peerPort, type SocketSpec } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { monotonicClock } from '../core/clock.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 
 /** Node's timers wake up to a millisecond late; the rest is spent turning the event loop. */
 const SPIN_NS = 2e6;

@@ -3,8 +3,8 @@ import { askRecorder, type RecorderQuestion, statusText } from '../app/record/as
 import { episodeLine, episodeText } from '../app/record/quality-text.ts';
 import { loadRig, type Rig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { RecorderStatus } from '../core/recording.ts';
 import { closest } from '../core/suggest.ts';
+import type { RecorderStatus } from '../messages/recording.ts';
 import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { readInfo } from '../record/reader.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';

@@ -1,7 +1,7 @@
 import { loadModel, modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
-import { MAX_POINTS, POINT_COUNTS } from '../core/hand-points.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { MAX_POINTS, POINT_COUNTS } from '../hand/points.ts';
 import { createRetargeter, type Retargeter, retargetConfig } from '../mapping/retarget/retargeter.ts';
 import { expectWords, type Given, type Verb } from './arguments.ts';
 import { loadGains } from './hand-gains.ts';

@@ -1,6 +1,6 @@
 import { loadModel, loadModelNoted, modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { JointModel, RobotModel } from '../core/robot-model.ts';
+import type { JointModel, RobotModel } from '../geometry/robot-model.ts';
 import { methodsOf } from '../mapping/ik/solver.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 

@@ -1,9 +1,9 @@
 import type { Push } from 'zeromq';
-import { monotonicClock } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import { HAND_NUMBERS, POINT_COUNTS, spreadHandPoints } from '../core/hand-points.ts';
-import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../core/model-hand.ts';
-import { percentiles } from '../core/percentiles.ts';
+import { percentiles } from '../core/statistics/percentiles.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model-hand.ts';
+import { HAND_NUMBERS, POINT_COUNTS, spreadHandPoints } from '../hand/points.ts';
 import { type ButtonState, encodeHandToken, OPENTEACH_PORTS } from '../input/codecs/openteach.ts';
 import { minimumJerk } from '../mapping/joint-path.ts';
 import { loadZmq } from '../wire/transports/zmq-module.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:dgram';
-import { monotonicClock } from '../core/clock.ts';
-import { percentiles } from '../core/percentiles.ts';
+import { percentiles } from '../core/statistics/percentiles.ts';
+import { monotonicClock } from '../core/time/clock.ts';
 import type { Protocol } from './protocols/protocol.ts';
 
 export interface SendWish {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { Reason } from '../core/counters.ts';
-import type { HandSample, SampleStatus } from '../core/messages.ts';
+import type { HandSample, SampleStatus } from '../messages/hand-sample.ts';
 
 /** Bytes in, samples out: an input device owns no socket and no clock, so replay and fuzzing are free. */
 export interface InputDevice {

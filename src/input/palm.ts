@@ -1,4 +1,4 @@
-import { PALM, spanM } from '../core/hand-points.ts';
+import { PALM, spanM } from '../hand/points.ts';
 
 const [THUMB_TIP, INDEX_TIP] = [4, 8];
 /** Between the tips of thumb and index finger: closed, and open. */

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { createChain } from '../core/chain.ts';
-import { quatConjugate, quatMultiply, quatNormalise, rotvecFromQuat } from '../core/frames.ts';
-import { emptyHandSample, type HandSample } from '../core/messages.ts';
-import { type RobotModel, robotModelSchema } from '../core/robot-model.ts';
+import { createChain } from '../geometry/chain.ts';
+import { quatConjugate, quatMultiply, quatNormalise, rotvecFromQuat } from '../geometry/frames.ts';
+import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import {
   type ArmMapper,
   type ArmMapperConfig,

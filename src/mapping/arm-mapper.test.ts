@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { createChain } from '../core/chain.ts';
-import { baseFromVr, quatAngleRad, quatMultiply, quatNormalise, quatRotate } from '../core/frames.ts';
-import { emptyHandSample, type HandSample } from '../core/messages.ts';
-import { robotModelSchema } from '../core/robot-model.ts';
+import { createChain } from '../geometry/chain.ts';
+import { baseFromVr, quatAngleRad, quatMultiply, quatNormalise, quatRotate } from '../geometry/frames.ts';
+import { robotModelSchema } from '../geometry/robot-model.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { armMapperConfig, createArmMapper } from './arm-mapper.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));

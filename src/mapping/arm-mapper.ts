@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Chain, createChain } from '../core/chain.ts';
-import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import { quatNormalise } from '../core/frames.ts';
-import type { HandSample } from '../core/messages.ts';
-import { type Box, boxSchema, type RobotModel } from '../core/robot-model.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { type Chain, createChain } from '../geometry/chain.ts';
+import { quatNormalise } from '../geometry/frames.ts';
+import { type Box, boxSchema, type RobotModel } from '../geometry/robot-model.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
 import { createSolver, METHODS, type Method, methodsOf, type Solver, type SolveStatus } from './ik/solver.ts';

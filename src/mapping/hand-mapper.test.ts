@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { HAND_POINTS } from '../core/hand-points.ts';
-import { emptyHandSample, type HandSample } from '../core/messages.ts';
-import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../core/model-hand.ts';
-import { robotModelSchema } from '../core/robot-model.ts';
+import { robotModelSchema } from '../geometry/robot-model.ts';
+import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model-hand.ts';
+import { HAND_POINTS } from '../hand/points.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { createHandMapper, handMapperConfig } from './hand-mapper.ts';
 import { createRetargeter, retargetConfig } from './retarget/retargeter.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { NS_PER_S } from '../core/clock.ts';
-import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../core/hand-points.ts';
-import type { HandSample } from '../core/messages.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import type { SolveStatus } from './ik/solver.ts';
 import type { Mapper } from './mapper.ts';
 import { MAX_APPROACH_STEP_S } from './placement.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyHandSample, type HandSample } from '../core/messages.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { emptyHandSample, type HandSample } from '../messages/hand-sample.ts';
 import { withJointTargets } from './joint-follower.ts';
 import type { Mapper } from './mapper.ts';
 

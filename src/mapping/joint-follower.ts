@@ -1,6 +1,6 @@
-import { NS_PER_S } from '../core/clock.ts';
-import type { HandSample } from '../core/messages.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import type { SolveStatus } from './ik/solver.ts';
 import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
 import type { Mapper } from './mapper.ts';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { robotModelSchema } from '../core/robot-model.ts';
+import { robotModelSchema } from '../geometry/robot-model.ts';
 import { createJointPath } from './joint-path.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));

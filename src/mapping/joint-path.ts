@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../core/clock.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
 
 /** Peaks of the minimum-jerk profile 10τ³ − 15τ⁴ + 6τ⁵ over a unit of way and time. */
 const PEAK_VELOCITY = 15 / 8;

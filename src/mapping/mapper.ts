@@ -1,4 +1,4 @@
-import type { HandSample } from '../core/messages.ts';
+import type { HandSample } from '../messages/hand-sample.ts';
 import type { SolveStatus } from './ik/solver.ts';
 
 /** Hands to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */

@@ -1,6 +1,6 @@
-import { NS_PER_S } from '../core/clock.ts';
-import { quatRotate, type Transform } from '../core/frames.ts';
-import type { Box } from '../core/robot-model.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { quatRotate, type Transform } from '../geometry/frames.ts';
+import type { Box } from '../geometry/robot-model.ts';
 import type { HandPose } from './filters/filter.ts';
 
 /** `absolute`: how fast the place the robot had when engaging gives way to the hand's. */

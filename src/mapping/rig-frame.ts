@@ -1,4 +1,4 @@
-import { baseFromVr, compose, quatMultiply, type Transform, transform } from '../core/frames.ts';
+import { baseFromVr, compose, quatMultiply, type Transform, transform } from '../geometry/frames.ts';
 
 const RAD_PER_DEG = Math.PI / 180;
 

@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../core/clock.ts';
-import { quatConjugate, quatMultiply, type Transform } from '../core/frames.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { quatConjugate, quatMultiply, type Transform } from '../geometry/frames.ts';
 import type { HandPose } from './filters/filter.ts';
 import { MAX_APPROACH_STEP_S } from './placement.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { LIMITED_BY, SUPERVISOR_STATES } from '../core/messages.ts';
 import { parseJson } from '../core/parse-json.ts';
-import type { EpisodeInfo } from '../core/recording.ts';
+import type { EpisodeInfo } from '../messages/recording.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
 import type { RowMessage } from './schemas.ts';
 
 /** The JSON of a recording, as it is read back. A file may come from anybody. */

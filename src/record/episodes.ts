@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeInfo } from '../core/recording.ts';
 import { writeWhole } from '../files/write-whole.ts';
+import type { EpisodeInfo } from '../messages/recording.ts';
 import type { Sidecar } from './episode-schema.ts';
 import { readInfo, sidecarOf } from './reader.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';

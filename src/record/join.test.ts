@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { ReceivedFrame } from '../core/recording.ts';
+import type { ReceivedFrame } from '../messages/recording.ts';
 import { joinFrames, type NewestAt, rowFrom } from './join.ts';
 import { emptyRingRow, packRingRow, ringRowFields, unpackRingRow } from './ring-row.ts';
 

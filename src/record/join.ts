@@ -1,4 +1,4 @@
-import type { EpisodeRow, ReceivedFrame, RowFrame } from '../core/recording.ts';
+import type { EpisodeRow, ReceivedFrame, RowFrame } from '../messages/recording.ts';
 import type { RingRow } from './ring-row.ts';
 
 /** The newest frame of a camera that had arrived at an instant, operator clock; null without one. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EpisodeQuality } from '../core/recording.ts';
+import type { EpisodeQuality } from '../messages/recording.ts';
 
 const most = (about: string) => z.number().min(0).optional().describe(about);
 

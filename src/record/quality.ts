@@ -1,7 +1,7 @@
-import { percentiles } from '../core/percentiles.ts';
-import type { EpisodeQuality, EpisodeRow } from '../core/recording.ts';
-import { badWindowsOf, TICK_MS } from '../core/smoothness.ts';
-import type { TraceRecord } from '../core/trace-record.ts';
+import { percentiles } from '../core/statistics/percentiles.ts';
+import { badWindowsOf, TICK_MS } from '../core/statistics/smoothness.ts';
+import type { EpisodeQuality, EpisodeRow } from '../messages/recording.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 
 /** Jerk is the third difference of the measured angles over steps of this length: encoder noise stays out of it. */
 const JERK_STEP_S = 0.05;

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { parseObject, parseSidecar, parseStart, parseSummary, type Sidecar } from './episode-schema.ts';
 import { McapFile, type McapIndex } from './mcap/index-reader.ts';
 import type { ChunkEntry, MessageRecord } from './mcap/records.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 import path from 'node:path';
-import type { Clock } from '../core/clock.ts';
-import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../core/recording.ts';
-import type { TraceRecord } from '../core/trace-record.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../messages/recording.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
 import { type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
 import { type QualityLimits, refusals } from './limits.ts';

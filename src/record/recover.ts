@@ -1,9 +1,9 @@
 import { renameSync, rmSync } from 'node:fs';
-import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { EpisodeInfo, EpisodeRow } from '../core/recording.ts';
-import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
 import { syncFolderOf, unwritable } from '../files/write-whole.ts';
+import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
+import { emptyTraceRecord, type TraceRecord } from '../messages/trace-record.ts';
 import { parseObject, parseStart, parseSummary } from './episode-schema.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
 import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';

@@ -1,4 +1,9 @@
-import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES, type SupervisorState } from '../core/messages.ts';
+import {
+  LIMITED_BY,
+  type LimitedBy,
+  SUPERVISOR_STATES,
+  type SupervisorState,
+} from '../messages/robot-state.ts';
 
 /** One published command with what was known in the same instant, as the control thread hands it to the recorder. */
 export interface RingRow {

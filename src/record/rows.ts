@@ -1,4 +1,4 @@
-import type { EpisodeRow } from '../core/recording.ts';
+import type { EpisodeRow } from '../messages/recording.ts';
 import { parseRow } from './episode-schema.ts';
 import type { MessageRecord } from './mcap/records.ts';
 import { readFloat64MultiArray, readJointState, TOPICS } from './schemas.ts';

@@ -1,5 +1,5 @@
 import { CdrReader, CdrWriter, ENCAPSULATION, ENCAPSULATION_BYTES, payloadReader } from '../core/cdr.ts';
-import type { EpisodeRow } from '../core/recording.ts';
+import type { EpisodeRow } from '../messages/recording.ts';
 
 /** Names in a recording. Anyone may read them: docs/recording.md has the layout. */
 export const TOPICS = {

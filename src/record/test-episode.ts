@@ -1,4 +1,4 @@
-import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../core/recording.ts';
+import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
 import type { EpisodeStart } from './writer.ts';
 
 /** Episodes made up for tests and measurements. */

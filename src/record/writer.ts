@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
-import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../core/recording.ts';
-import { TRACE_FIELDS, type TraceRecord } from '../core/trace-record.ts';
 import { syncFolderOf } from '../files/write-whole.ts';
+import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
+import { TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
 import { McapFileWriter } from './mcap/file-writer.ts';
 import {
   CAMERA_TOPIC,

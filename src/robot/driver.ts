@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Clock } from '../core/clock.ts';
-import type { TickStatus } from '../core/messages.ts';
-import type { RobotModel } from '../core/robot-model.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { TickStatus } from '../messages/robot-state.ts';
 
 /** Joint positions as a driver reads them. Filled in place. */
 export interface JointReading {
@@ -38,7 +38,7 @@ export interface Driver {
   dispose(): void;
 }
 
-/** What a file in `drivers/` exports by default; its file name is the name in a rig. */
+/** What `drivers/<name>/index.ts` exports by default; the folder's name is the name in a rig. */
 export interface DriverPlugin<C> {
   readonly about: string;
   readonly config: z.ZodType<C>;

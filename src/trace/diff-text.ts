@@ -1,4 +1,4 @@
-import type { Hop } from '../core/trace-record.ts';
+import type { Hop } from '../messages/trace-record.ts';
 import type { Difference } from './diff.ts';
 import { roundMs } from './milliseconds.ts';
 import { HOP_WORDS } from './report-text.ts';

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../core/percentiles.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { Quantiles } from './quantiles.ts';
 
 export interface SegmentReport {

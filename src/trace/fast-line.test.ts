@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyTraceRecord, OUTCOMES, TRACE_FIELDS, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
 import { fastCommand } from './fast-line.ts';
 import { parseTraceLine, traceLine } from './stamps.ts';
 

@@ -1,4 +1,4 @@
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { STAMPS } from './stamps.ts';
 
 const DASH = 0x2d;

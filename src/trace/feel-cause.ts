@@ -1,4 +1,4 @@
-import { SEGMENTS } from '../core/trace-record.ts';
+import { SEGMENTS } from '../messages/trace-record.ts';
 
 /** What made a tick come at another time than the person at the controls had got used to. */
 export const CAUSES = [...SEGMENTS, 'lost', 'dropped', 'rejected', 'missed-tick', 'late-wake'] as const;

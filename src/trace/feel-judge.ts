@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../core/clock.ts';
+import { NS_PER_MS } from '../core/time/clock.ts';
 import { CAUSES, type Cause } from './feel-cause.ts';
 
 export const THRESHOLD_NS = 10.5 * NS_PER_MS;

@@ -1,6 +1,6 @@
-import { NS_PER_MS, NS_PER_S } from '../core/clock.ts';
 import { REASONS, type Reason } from '../core/counters.ts';
-import { OUTCOMES, SEGMENTS, type TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
+import { OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
 import { Blame, CAUSES } from './feel-cause.ts';
 import { type BadSpell, Judge, type Tick, type WindowVerdict } from './feel-judge.ts';
 import { segmentsNs } from './segments.ts';

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
-import { emptyTraceRecord, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, type TraceRecord } from '../messages/trace-record.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { TraceFileWriter } from './file-writer.ts';
 import { readTraceFile, readTraceParts } from './read-file.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { NS_PER_S } from '../core/clock.ts';
 import { TeleopError } from '../core/errors.ts';
-import type { TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 import { type Disk, nodeDisk } from './disk.ts';
 import { traceFileName } from './file-name.ts';
 import { footerLine, headerLine, type TraceSession, traceLine } from './stamps.ts';

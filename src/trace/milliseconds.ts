@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../core/clock.ts';
-import type { Percentiles } from '../core/percentiles.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
+import { NS_PER_MS } from '../core/time/clock.ts';
 
 /** To the microsecond. */
 export function roundMs(ns: number): number {

@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../core/clock.ts';
+import { NS_PER_MS } from '../core/time/clock.ts';
 
 /** By how much the measured joints lag behind the commanded ones, and how alike the two are: 1 is the same motion. */
 export interface MotionLatency {

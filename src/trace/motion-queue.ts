@@ -4,7 +4,7 @@ import {
   TRACE_FIELDS,
   type TraceRecord,
   unpackTraceRecord,
-} from '../core/trace-record.ts';
+} from '../messages/trace-record.ts';
 import { GIVE_UP_NS, type MotionMatcher } from './motion.ts';
 
 /** How long a closed command may wait for states that would show its motion: these may be late themselves. */

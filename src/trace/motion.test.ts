@@ -6,7 +6,7 @@ import {
   packTraceRecord,
   TRACE_FIELDS,
   type TraceRecord,
-} from '../core/trace-record.ts';
+} from '../messages/trace-record.ts';
 import { MotionMatcher } from './motion.ts';
 import { MotionQueue } from './motion-queue.ts';
 import { handToMotionNs, hopsNs } from './segments.ts';

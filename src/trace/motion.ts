@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../core/clock.ts';
-import { OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_MS } from '../core/time/clock.ts';
+import { OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 
 /** A step smaller than this, or than several times the noise of the encoders at rest, cannot be told from nothing. */
 const MIN_STEP_RAD = 0.5e-3;

@@ -1,4 +1,4 @@
-import { HOPS, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { HOPS, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { hopsNs, oneWayNs } from './segments.ts';
 import { sessionHex } from './stamps.ts';
 

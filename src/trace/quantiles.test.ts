@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { percentiles } from '../core/percentiles.ts';
+import { percentiles } from '../core/statistics/percentiles.ts';
 import { EXACT_VALUES, Quantiles } from './quantiles.ts';
 
 describe('quantiles of a stream', () => {

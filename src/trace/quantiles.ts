@@ -1,4 +1,4 @@
-import { type Percentiles, percentiles } from '../core/percentiles.ts';
+import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts';
 
 /** Up to this many values are kept and told exactly. */
 export const EXACT_VALUES = 100_000;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
-import { emptyTraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord } from '../messages/trace-record.ts';
 import { LineSplitter, MAX_LINE_BYTES } from './lines.ts';
 import { readTraceFile, readTraceParts } from './read-file.ts';
 import { footerLine, headerLine, traceLine } from './stamps.ts';

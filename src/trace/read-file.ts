@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { TeleopError } from '../core/errors.ts';
-import type { TraceRecord } from '../core/trace-record.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 import { fastCommand } from './fast-line.ts';
 import { nextPartPath } from './file-name.ts';
 import { LineSplitter } from './lines.ts';

@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../core/clock.ts';
-import { HOPS, type Hop, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { HOPS, type Hop, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import type { Quantiles } from './quantiles.ts';
 import { oneWayNs } from './segments.ts';
 import type { TraceMotion } from './stamps.ts';

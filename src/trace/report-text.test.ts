@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TraceRecord } from '../core/trace-record.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 import type { TraceFileInfo } from './read-file.ts';
 import { createReport } from './report.ts';
 import { reportText } from './report-text.ts';

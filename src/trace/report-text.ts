@@ -1,6 +1,6 @@
-import { NS_PER_S } from '../core/clock.ts';
-import type { Percentiles } from '../core/percentiles.ts';
-import { type Hop, SEGMENTS } from '../core/trace-record.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { type Hop, SEGMENTS } from '../messages/trace-record.ts';
 import type { SegmentReport } from './distribution.ts';
 import { formatMs } from './milliseconds.ts';
 import type { TraceFileInfo } from './read-file.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { REASONS } from '../core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { createReport, summaryOf } from './report.ts';
 
 const MS = 1e6;

@@ -1,6 +1,13 @@
 import { REASONS } from '../core/counters.ts';
-import type { Percentiles } from '../core/percentiles.ts';
-import { HOPS, type Hop, OUTCOMES, SEGMENTS, type Segment, type TraceRecord } from '../core/trace-record.ts';
+import type { Percentiles } from '../core/statistics/percentiles.ts';
+import {
+  HOPS,
+  type Hop,
+  OUTCOMES,
+  SEGMENTS,
+  type Segment,
+  type TraceRecord,
+} from '../messages/trace-record.ts';
 import { Distribution, type SegmentReport } from './distribution.ts';
 import { type Feel, FeelMeter } from './feel.ts';
 import { percentilesMs, roundMs } from './milliseconds.ts';

@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../core/clock.ts';
-import { HOPS, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
+import { HOPS, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { type Feel, FeelMeter } from './feel.ts';
 import { handToMotionNs, hopsNs, oneWayNs } from './segments.ts';
 import { Sequencer } from './sequencer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyTraceRecord, SEGMENTS, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
 import { oneWayNs, segmentsNs } from './segments.ts';
 
 function segmentsOf(record: TraceRecord): number[] {

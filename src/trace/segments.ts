@@ -1,4 +1,4 @@
-import type { TraceRecord } from '../core/trace-record.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 
 /**
  * Durations of one command in the order of SEGMENTS; `out` holds SEGMENTS.length numbers. Hot path.

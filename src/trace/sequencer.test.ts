@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyTraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord } from '../messages/trace-record.ts';
 import { Sequencer, type SequencerOptions } from './sequencer.ts';
 
 const command = (seq: number, session = 1) => ({

@@ -4,7 +4,7 @@ import {
   TRACE_FIELDS,
   type TraceRecord,
   unpackTraceRecord,
-} from '../core/trace-record.ts';
+} from '../messages/trace-record.ts';
 
 /** A sort key is the session in order of appearance × this + sequence number. */
 export const SESSION_STEP = 2 ** 32;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { REASONS } from '../core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, SEGMENTS, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
 import {
   footerLine,
   headerLine,

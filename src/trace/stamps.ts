@@ -1,5 +1,5 @@
 import { REASONS, type Reason } from '../core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 import { type VideoRecord, videoOf } from './video.ts';
 
 /** The lines of a trace file, specified in `protocol/trace.md`. */

@@ -1,4 +1,4 @@
-import { NS_PER_MS, NS_PER_S } from '../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
 import { CAUSE_WORDS, type Cause } from './feel-cause.ts';
 import type { BadSpell } from './feel-judge.ts';
 import { formatMs } from './milliseconds.ts';

@@ -1,4 +1,4 @@
-import { type Percentiles, percentiles } from '../core/percentiles.ts';
+import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts';
 
 /**
  * One camera picture from sensor to screen. The first two stamps are in the clock of the camera's host, the rest in the

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { NS_PER_MS, NS_PER_S } from '../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
 import { ClockSync } from './clock-sync.ts';
 
 /** What every exchange is held to err by at least. */

@@ -1,4 +1,4 @@
-import { NS_PER_S } from '../core/clock.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
 
 interface Exchange {
   atNs: number;

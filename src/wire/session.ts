@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../core/clock.ts';
 import type { Reason } from '../core/counters.ts';
+import { NS_PER_S } from '../core/time/clock.ts';
 import { type Peer, samePeerHost } from './reactor.ts';
 
 const SILENCE_NS = NS_PER_S;

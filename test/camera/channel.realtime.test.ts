@@ -20,10 +20,10 @@ import {
   sameClock,
 } from '../../src/camera/receiver.ts';
 import { MAX_SLICE_BYTES, sliceJpeg } from '../../src/camera/slices.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import type { CameraFrame, ReceivedFrame } from '../../src/core/recording.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { CameraFrame, ReceivedFrame } from '../../src/messages/recording.ts';
 import { curveKeys } from '../../src/wire/secure/curve-keys.ts';
 
 const coder = await loadJpegCoder();

@@ -8,8 +8,8 @@ import { loadModel } from '../../src/app/robot-models.ts';
 import { camerasConfig } from '../../src/camera/config.ts';
 import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { CameraFrame } from '../../src/core/recording.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { CameraFrame } from '../../src/messages/recording.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const coder = await loadJpegCoder();

@@ -1,7 +1,7 @@
 import type { Baseline } from '../../src/app/check/baseline.ts';
 import { judged, type Measured } from '../../src/app/check/measured.ts';
-import { percentiles } from '../../src/core/percentiles.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 
 const PERIOD_NS = 10e6;
 const START_NS = 5e12;

@@ -12,8 +12,8 @@ import { emptyPicture, fillRect } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
 import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
-import { ManualClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pluginConfig } from '../../src/app/registry.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { TickStatus } from '../../src/core/messages.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
 import { type Driver, type DriverPlugin, emptyReading, type JointReading } from '../../src/robot/driver.ts';
 import type { DriverFixture, RunningDevice } from './driver-fixture.ts';
 

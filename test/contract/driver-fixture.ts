@@ -4,7 +4,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/app/paths.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { type RobotModel, robotModelSchema } from '../../src/core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-model.ts';
 
 /**
  * How the contract suite gets at a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a driver

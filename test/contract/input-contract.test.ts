@@ -5,10 +5,10 @@ import fc from 'fast-check';
 import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
 import { REASONS } from '../../src/core/counters.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/core/messages.ts';
 import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
 import { encodeEnvelope, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
 import { emptyQuality, type InputDevice, type InputPlugin } from '../../src/input/device.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/hand-sample.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 
 const text = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../src/core/errors.ts';
-import { CONTROL_MODE, REGISTER } from '../../src/robot/damiao/frames.ts';
+import { CONTROL_MODE, REGISTER } from '../../src/robot/buses/damiao/frames.ts';
 import { needs } from '../needs.ts';
 import { ARMS, DamiaoRig, withRig } from './damiao-rig.ts';
 

@@ -4,8 +4,7 @@ import { BentoSimulation } from '../../sim/bento/simulation.ts';
 import type { MakeWorld } from '../../sim/bento/world.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { ManualClock } from '../../src/core/clock.ts';
-import type { BentoConfig } from '../../src/robot/bento/config.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
   BRACHIOPLEXUS_PERIOD_MS,
@@ -14,8 +13,9 @@ import {
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
-import plugin, { BentoDriver } from '../../src/robot/drivers/bento.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
+import type { BentoConfig } from '../../src/robot/drivers/bento/config.ts';
+import plugin, { BentoDriver } from '../../src/robot/drivers/bento/index.ts';
 
 const MS = 1e6;
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { TeleopError } from '../../src/core/errors.ts';
-import { DEFAULT_LIMITS, HAND, MAX_SPEEDS, radOfCounts } from '../../src/robot/bento/arm-facts.ts';
-import { MOTOR, PACKET } from '../../src/robot/buses/brachioplexus-codec.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
+import { DEFAULT_LIMITS, HAND, MAX_SPEEDS, radOfCounts } from '../../src/robot/drivers/bento/arm-facts.ts';
+import { MOTOR, PACKET } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import { BentoBench, BytePeer } from './bento-bench.ts';
 
 describe('driver bento, byte for byte', () => {

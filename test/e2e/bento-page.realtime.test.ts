@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { SCENES } from '../../src/robot/bento/arm-facts.ts';
+import { SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import { type SimProcess, startSimProcess } from '../contract/sim-process.ts';
 import { needs } from '../needs.ts';
 import { launchChromium } from './chromium.ts';

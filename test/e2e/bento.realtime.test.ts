@@ -5,10 +5,10 @@ import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
 import { openDriver } from '../../src/app/robot/open-driver.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { DEFAULT_LIMITS, SCENES } from '../../src/robot/bento/arm-facts.ts';
-import type { BentoConfig } from '../../src/robot/bento/config.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { emptyReading } from '../../src/robot/driver.ts';
+import { DEFAULT_LIMITS, SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
   type BrachioplexusPacket,
@@ -17,9 +17,9 @@ import {
   encodeBrachioplexus,
   MOTOR,
   PACKET,
-} from '../../src/robot/buses/brachioplexus-codec.ts';
-import { emptyReading } from '../../src/robot/driver.ts';
-import plugin from '../../src/robot/drivers/bento.ts';
+} from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
+import type { BentoConfig } from '../../src/robot/drivers/bento/config.ts';
+import plugin from '../../src/robot/drivers/bento/index.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
 import { until } from '../until.ts';
 

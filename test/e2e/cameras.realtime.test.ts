@@ -10,7 +10,7 @@ import { loadRig } from '../../src/app/rig.ts';
 import { readStrip, stripValue } from '../../src/camera/bit-strip.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
-import type { ReceivedFrame } from '../../src/core/recording.ts';
+import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 

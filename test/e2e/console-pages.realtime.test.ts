@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { WebSocket } from 'ws';
 import { loadModel } from '../../src/app/robot-models.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import type { Percentiles } from '../../src/core/percentiles.ts';
-import { SEGMENTS } from '../../src/core/trace-record.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
+import { SEGMENTS } from '../../src/messages/trace-record.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { startUr, urOptions } from '../contract/driver-fixtures/ur.ts';
 import { DriverRig } from './driver-rig.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { startXarm, xarmOptions } from '../contract/driver-fixtures/xarm6.ts';
 import { DriverRig } from './driver-rig.ts';
 

@@ -14,9 +14,9 @@ import { createRecordingBucket, RecordingIndex } from '../../src/app/fleet/recor
 import { roster } from '../../src/app/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
-import type { FleetMessage, FleetNews, FleetReply } from '../../src/core/fleet-console.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import type { FleetMessage, FleetNews, FleetReply } from '../../src/messages/fleet-console.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';

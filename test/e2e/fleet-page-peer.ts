@@ -4,9 +4,9 @@ import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
 import type { FleetConnection } from '../../src/app/fleet/connection.ts';
 import { HeldLease } from '../../src/app/fleet/held-lease.ts';
 import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
 import { holderOf, type SignalReply } from '../../src/fleet/messages.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { hold } from '../../src/wire/transports/rtc-hold.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 

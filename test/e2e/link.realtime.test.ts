@@ -11,8 +11,8 @@ import {
   type LinkEmulatorOptions,
   startLinkEmulator,
 } from '../../src/app/link-emulator.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { Percentiles } from '../../src/core/percentiles.ts';
+import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';

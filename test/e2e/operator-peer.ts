@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { SupervisorState } from '../../src/core/messages.ts';
-import type { RecorderStatus } from '../../src/core/recording.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { FeelStatus, Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { RecorderStatus } from '../../src/messages/recording.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
+import type { FeelStatus, Telemetry } from '../../src/messages/telemetry.ts';
 import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 
 const TELL_MS = 50;

@@ -15,8 +15,8 @@ import {
   modeFrame,
   resumeFrame,
   stopFrame,
-} from '../../src/robot/piper/frames.ts';
-import { flangeChain } from '../../src/robot/piper/geometry.ts';
+} from '../../src/robot/drivers/piper/frames.ts';
+import { flangeChain } from '../../src/robot/drivers/piper/geometry.ts';
 import { pythonWith } from '../interop/python-venv.ts';
 import { needs } from '../needs.ts';
 import { model, PiperRig, withRig } from '../piper/piper-rig.ts';

@@ -14,7 +14,7 @@ import { type LocalRobot, startLocalRobot } from '../../src/app/replay/local-rob
 import { checkModel, playEpisode } from '../../src/app/replay/play.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import type { EpisodeRow } from '../../src/core/recording.ts';
+import type { EpisodeRow } from '../../src/messages/recording.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { PATIENCE } from '../patience.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { neighbourOf } from '../../src/app/robot/pair-watch.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { needs } from '../needs.ts';

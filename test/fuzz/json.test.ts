@@ -21,7 +21,7 @@ import {
   parseStart,
   parseSummary,
 } from '../../src/record/episode-schema.ts';
-import { stateOf } from '../../src/robot/vlai/rosbridge-topics.ts';
+import { stateOf } from '../../src/robot/drivers/vlai-l1/rosbridge-topics.ts';
 import { parseTraceLine } from '../../src/trace/stamps.ts';
 import { type MessageType, TAG_BYTES, writeFrame, writeTag } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
@@ -254,7 +254,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
   it('from joint targets never moves the input to a number that is none', async () => {
     const { default: plugin } = await import('../../src/input/devices/joints.ts');
     const device = plugin.open(plugin.config.parse({}), 0, () => {});
-    const { emptyHandSample } = await import('../../src/core/messages.ts');
+    const { emptyHandSample } = await import('../../src/messages/hand-sample.ts');
     const sample = emptyHandSample();
     let nowNs = 1e9;
     shoot(60_000, examples.JOINTS, (_, bytes) => {

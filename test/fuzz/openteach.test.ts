@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REASONS } from '../../src/core/counters.ts';
-import { HAND_NUMBERS, spreadHandPoints } from '../../src/core/hand-points.ts';
-import { HAND_SHAPES, mixShapes, shapeHand } from '../../src/core/model-hand.ts';
+import { HAND_SHAPES, mixShapes, shapeHand } from '../../src/hand/model-hand.ts';
+import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
 import { encodeHandToken } from '../../src/input/codecs/openteach.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';

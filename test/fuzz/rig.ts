@@ -1,7 +1,7 @@
 import { joinLocally, type LocalPair } from '../../src/app/local-pair.ts';
 import { loadRig } from '../../src/app/rig.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { ManualClock } from '../../src/core/clock.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 
 export interface FuzzRig extends LocalPair {

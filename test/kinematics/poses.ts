@@ -1,6 +1,6 @@
 import { loadModel } from '../../src/app/robot-models.ts';
-import { createChain } from '../../src/core/chain.ts';
-import { quatAngleRad } from '../../src/core/frames.ts';
+import { createChain } from '../../src/geometry/chain.ts';
+import { quatAngleRad } from '../../src/geometry/frames.ts';
 import type { Method } from '../../src/mapping/ik/solver.ts';
 
 export const ROBOTS = ['ur3', 'ur3e', 'piper', 'piper-old', 'openarm'] as const;

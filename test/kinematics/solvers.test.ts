@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { createChain } from '../../src/core/chain.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { quatMultiply, TURN_RAD } from '../../src/core/frames.ts';
+import { createChain } from '../../src/geometry/chain.ts';
+import { quatMultiply, TURN_RAD } from '../../src/geometry/frames.ts';
 import { createSolver, METHODS, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
 import { scaled } from '../fuzz/scale.ts';
 import { armOf, farthest, ROBOTS, randoms } from './poses.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { createChain } from '../../src/core/chain.ts';
+import { createChain } from '../../src/geometry/chain.ts';
 import { Headset } from './rctp-headset.ts';
 import { MS, SimulatedRig, type Write } from './simulated-rig.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { oneWayNs, segmentsNs } from '../../src/trace/segments.ts';
 import { xorshift } from '../xorshift.ts';
 import { isApplied, MS, SimulatedRig, TestHand } from './simulated-rig.ts';

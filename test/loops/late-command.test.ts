@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createChain } from '../../src/core/chain.ts';
+import { createChain } from '../../src/geometry/chain.ts';
 import { MS, robotPeer, SimulatedRig } from './simulated-rig.ts';
 
 /** A hand to and fro at up to 0.38 m/s. */

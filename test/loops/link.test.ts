@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OUTCOMES } from '../../src/core/trace-record.ts';
+import { OUTCOMES } from '../../src/messages/trace-record.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
 import { xorshift } from '../xorshift.ts';
 import { isApplied, MS, robotPeer, SimulatedRig } from './simulated-rig.ts';

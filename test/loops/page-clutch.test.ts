@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
 import { ConsoleClients, type PageSocket } from '../../src/app/console/clients.ts';
 import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { SimulatedRig } from './simulated-rig.ts';
 

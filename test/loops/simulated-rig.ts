@@ -10,19 +10,15 @@ import { robotBoardSize } from '../../src/app/robot/board.ts';
 import { RobotLoop } from '../../src/app/robot/loop.ts';
 import { rigPolicy } from '../../src/app/robot/playout.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { type Clock, ManualClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
-import { DurationHistogram } from '../../src/core/histogram.ts';
-import {
-  emptyHandSample,
-  type HandSample,
-  type SampleStatus,
-  type TickStatus,
-} from '../../src/core/messages.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import { SnapshotBoard } from '../../src/core/snapshot.ts';
-import type { TraceRecord } from '../../src/core/trace-record.ts';
+import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
+import { DurationHistogram } from '../../src/core/statistics/histogram.ts';
+import { type Clock, ManualClock } from '../../src/core/time/clock.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { InputDevice } from '../../src/input/device.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/hand-sample.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
+import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from '../../src/robot/playout/policy.ts';

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { Arm } from '../contract/driver-bench.ts';
 import { model } from './piper-rig.ts';
 

@@ -1,5 +1,5 @@
 import jpeg from '@julusian/jpeg-turbo';
-import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../../src/core/recording.ts';
+import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../../src/messages/recording.ts';
 import type { SourceEpisode, SourceFrame } from '../../src/record/lerobot/layout.ts';
 import { emptyInfo, rowOf, START_NS } from '../../src/record/test-episode.ts';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DynamixelBus, type Exchange } from '../../src/robot/buses/dynamixel/bus.ts';
 import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';

@@ -4,15 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SimHand } from '../../sim/orca/hand.ts';
 import { OrcaSimulation, type SimulationOptions } from '../../sim/orca/simulation.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import type { TickStatus } from '../../src/core/messages.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import type { TickStatus } from '../../src/messages/robot-state.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
-import { saveRanges } from '../../src/robot/orca/calibration-file.ts';
-import { type OrcaConfig, orcaConfig } from '../../src/robot/orca/config.ts';
-import { HANDS } from '../../src/robot/orca/hands.ts';
-import { openOrca } from '../../src/robot/orca/open.ts';
-import type { OrcaDriver } from '../../src/robot/orca/orca-driver.ts';
+import { saveRanges } from '../../src/robot/drivers/orca/calibration-file.ts';
+import { type OrcaConfig, orcaConfig } from '../../src/robot/drivers/orca/config.ts';
+import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
+import { openOrca } from '../../src/robot/drivers/orca/open.ts';
+import type { OrcaDriver } from '../../src/robot/drivers/orca/orca-driver.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 export interface BenchOptions extends SimulationOptions {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
 import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
-import { type CalibrationOptions, calibrateHand } from '../../src/robot/orca/calibrate.ts';
-import type { PartialRanges } from '../../src/robot/orca/calibration-file.ts';
+import { type CalibrationOptions, calibrateHand } from '../../src/robot/drivers/orca/calibrate.ts';
+import type { PartialRanges } from '../../src/robot/drivers/orca/calibration-file.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 

@@ -1,7 +1,7 @@
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
-import { orcaConfig } from '../../src/robot/orca/config.ts';
-import { openOrca } from '../../src/robot/orca/open.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
+import { orcaConfig } from '../../src/robot/drivers/orca/config.ts';
+import { openOrca } from '../../src/robot/drivers/orca/open.ts';
 
 /** A process with a hand on its way somewhere, to be killed: `orca-host.js PORT CALIBRATION`. */
 const [port, calibrationFile] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDriver } from '../../src/app/robot/open-driver.ts';
 import { loadModel } from '../../src/app/robot-models.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';

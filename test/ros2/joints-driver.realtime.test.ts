@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CdrWriter, ENCAPSULATION } from '../../src/core/cdr.ts';
-import { monotonicClock } from '../../src/core/clock.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
-import { ros2JointsConfig } from '../../src/robot/ros2/config.ts';
-import { Ros2JointsDriver } from '../../src/robot/ros2/joints-driver.ts';
-import { openRos2Joints } from '../../src/robot/ros2/open.ts';
+import { ros2JointsConfig } from '../../src/robot/drivers/ros2-joints/config.ts';
+import { Ros2JointsDriver } from '../../src/robot/drivers/ros2-joints/joints-driver.ts';
+import { openRos2Joints } from '../../src/robot/drivers/ros2-joints/open.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 
 const DOMAIN = 60 + (process.pid % 40);

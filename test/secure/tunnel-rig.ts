@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { ManualClock } from '../../src/core/clock.ts';
 import { Counters } from '../../src/core/counters.ts';
+import { ManualClock } from '../../src/core/time/clock.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../../src/wire/reactor.ts';
 import { newKeyPair } from '../../src/wire/secure/noise.ts';

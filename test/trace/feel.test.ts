@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { REASONS } from '../../src/core/counters.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { replay } from '../../src/robot/playout/replay/replay.ts';
 import { scoreOf } from '../../src/robot/playout/replay/score.ts';

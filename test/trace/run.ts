@@ -1,4 +1,4 @@
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/core/trace-record.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 
 export const MS = 1e6;
 const OFFSET_NS = 5e12;

@@ -1,4 +1,4 @@
-import type { VideoAnswer, VideoAsk } from '../../src/core/video-news.ts';
+import type { VideoAnswer, VideoAsk } from '../../src/messages/video-news.ts';
 
 /** Runs in a worker: one camera's pictures, the newest only, decoded and drawn off the page's thread. */
 

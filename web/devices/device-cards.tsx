@@ -1,5 +1,5 @@
-import type { InputReport } from '../../src/core/console.ts';
-import type { InputHeard } from '../../src/core/telemetry.ts';
+import type { InputReport } from '../../src/messages/console.ts';
+import type { InputHeard } from '../../src/messages/telemetry.ts';
 import { inputLabel, milliseconds, sentence } from '../panels/words.ts';
 import type { DevicesState } from './page.tsx';
 

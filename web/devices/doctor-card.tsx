@@ -1,4 +1,4 @@
-import type { Finding } from '../../src/core/console.ts';
+import type { Finding } from '../../src/messages/console.ts';
 import type { DevicesState } from './page.tsx';
 
 const MARKS: Record<Finding['verdict'], string> = { good: '✓', note: '!', bad: '✗' };

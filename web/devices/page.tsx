@@ -1,6 +1,6 @@
 import { render } from 'preact';
-import type { DeviceReport, DoctorReport } from '../../src/core/console.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { DeviceReport, DoctorReport } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
 import { getJson } from '../record/api.ts';
 import type { LazyPage } from '../shell/lazy-pages.ts';

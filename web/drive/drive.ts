@@ -1,5 +1,5 @@
-import type { SupervisorState } from '../../src/core/messages.ts';
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { Clutch, type ClutchSource } from './clutch.ts';
 import { EngageButton } from './engage-button.ts';

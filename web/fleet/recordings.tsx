@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { FleetRecording } from '../../src/core/fleet-console.ts';
+import type { FleetRecording } from '../../src/messages/fleet-console.ts';
 import { duration, size, when } from '../record/format.ts';
 import type { FleetStore } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { FleetRecordings } from '../../src/core/fleet-console.ts';
+import type { FleetRecordings } from '../../src/messages/fleet-console.ts';
 import type { FleetAsk, FleetLink, KnownRobot } from '../link/fleet-link.ts';
 import { getJson } from '../record/api.ts';
 import { type Shown, shownOf, TONES, type Tone } from './words.ts';

@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
-import type { ClosedCommand, FeelStatus } from '../../src/core/telemetry.ts';
-import { SEGMENTS } from '../../src/core/trace-record.ts';
+import type { ClosedCommand, FeelStatus } from '../../src/messages/telemetry.ts';
+import { SEGMENTS } from '../../src/messages/trace-record.ts';
 import { element } from '../dom.ts';
 import { ceilingFor, css, dots, line, TimePlot } from './plot.ts';
 

@@ -1,4 +1,4 @@
-import { percentiles } from '../../src/core/percentiles.ts';
+import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { element, setText } from '../dom.ts';
 import { milliseconds } from '../panels/words.ts';
 import { ceilingFor, css } from './plot.ts';

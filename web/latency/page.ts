@@ -1,6 +1,6 @@
-import type { PlayoutQuality } from '../../src/core/messages.ts';
-import { percentiles, variation } from '../../src/core/percentiles.ts';
-import type { ClosedCommand, Telemetry } from '../../src/core/telemetry.ts';
+import { percentiles, variation } from '../../src/core/statistics/percentiles.ts';
+import type { PlayoutQuality } from '../../src/messages/playout-wish.ts';
+import type { ClosedCommand, Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setAttribute, setText } from '../dom.ts';
 import { CountersDrawer } from '../panels/counters.ts';
 import { WINDOW_S } from '../panels/latency-window.ts';

@@ -1,4 +1,4 @@
-import { SEGMENTS } from '../../src/core/trace-record.ts';
+import { SEGMENTS } from '../../src/messages/trace-record.ts';
 
 const tile = (id: string, name: string, unit: string, title: string): string =>
   `<div title="${title}"><dt>${name}</dt><dd><b id="lat-${id}" data-testid="lat-${id}">—</b><small>${unit}</small></dd></div>`;

@@ -1,5 +1,5 @@
-import type { ClosedCommand } from '../../src/core/telemetry.ts';
-import { SEGMENTS } from '../../src/core/trace-record.ts';
+import type { ClosedCommand } from '../../src/messages/telemetry.ts';
+import { SEGMENTS } from '../../src/messages/trace-record.ts';
 import { create, element, setText } from '../dom.ts';
 import { milliseconds, sentence } from '../panels/words.ts';
 

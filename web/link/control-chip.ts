@@ -1,4 +1,4 @@
-import type { AccessMessage, AccessNews } from '../../src/core/console-access.ts';
+import type { AccessMessage, AccessNews } from '../../src/messages/console-access.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { PageLink } from './page-link.ts';
 

@@ -4,7 +4,7 @@ import type {
   FleetReply,
   FleetRequest,
   FleetRow,
-} from '../../src/core/fleet-console.ts';
+} from '../../src/messages/fleet-console.ts';
 import type { LinkStatus } from './page-link.ts';
 import { ReturningSocket } from './returning-socket.ts';
 

@@ -1,4 +1,4 @@
-import { type AccessMessage, type AccessRequest, answerProbe } from '../../src/core/console-access.ts';
+import { type AccessMessage, type AccessRequest, answerProbe } from '../../src/messages/console-access.ts';
 import { parseServerMessage, type ServerMessage } from './messages.ts';
 
 export interface Hearers {

@@ -1,5 +1,5 @@
-import type { ConsoleHello, ExportNews, LinkNews } from '../../src/core/console.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { ConsoleHello, ExportNews, LinkNews } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 
 export type ServerMessage = ConsoleHello | LinkNews | ExportNews | Telemetry;
 

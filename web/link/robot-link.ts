@@ -1,7 +1,7 @@
-import type { LinkRequest } from '../../src/core/console.ts';
-import type { AccessMessage, AccessRequest } from '../../src/core/console-access.ts';
-import type { FleetMessage } from '../../src/core/fleet-console.ts';
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { LinkRequest } from '../../src/messages/console.ts';
+import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
+import type { FleetMessage } from '../../src/messages/fleet-console.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { FleetLink } from './fleet-link.ts';
 import { hearText } from './hear.ts';
 import type { LinkHandlers, LinkStatus, PageLink, PictureSource } from './page-link.ts';

@@ -1,4 +1,4 @@
-import type { RobotOffer } from '../../src/core/fleet-console.ts';
+import type { RobotOffer } from '../../src/messages/fleet-console.ts';
 
 export interface RobotPeerHandlers {
   /** `channel` it came on: `page`, `news` or `poses`. */

@@ -1,6 +1,6 @@
-import type { LinkRequest } from '../../src/core/console.ts';
-import type { AccessMessage, AccessRequest } from '../../src/core/console-access.ts';
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { LinkRequest } from '../../src/messages/console.ts';
+import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import { hearText } from './hear.ts';
 import type { LinkHandlers, LinkStatus, PageLink } from './page-link.ts';
 import { ReturningSocket } from './returning-socket.ts';

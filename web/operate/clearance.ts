@@ -1,5 +1,5 @@
-import type { ConsoleScene } from '../../src/core/console.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { partNames } from '../panels/words.ts';
 

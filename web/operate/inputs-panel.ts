@@ -1,5 +1,5 @@
-import type { InputReport } from '../../src/core/console.ts';
-import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import type { InputReport } from '../../src/messages/console.ts';
+import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
 import { gamepad } from '../drive/gamepad.ts';
 import { inputHint, inputLabel, milliseconds, PAGE_METHODS, type PageMethod } from '../panels/words.ts';

@@ -1,6 +1,6 @@
-import type { DemoLink, LinkRequest } from '../../src/core/console.ts';
-import type { PlayoutWay } from '../../src/core/messages.ts';
-import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import type { DemoLink, LinkRequest } from '../../src/messages/console.ts';
+import type { PlayoutWay } from '../../src/messages/playout-wish.ts';
+import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute } from '../dom.ts';
 
 const NAMES: Record<string, string> = {

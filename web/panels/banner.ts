@@ -1,4 +1,4 @@
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';
 import { sentence } from './words.ts';

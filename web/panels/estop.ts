@@ -1,4 +1,4 @@
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import { isTextField, listenForPress, listenForStopKeys } from './stop-keys.ts';
 import { milliseconds } from './words.ts';

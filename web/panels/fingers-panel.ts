@@ -1,8 +1,8 @@
-import { HAND_BONES, projectHand } from '../../src/core/hand-drawing.ts';
-import { HAND_NUMBERS, HAND_POINTS } from '../../src/core/hand-points.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
+import { HAND_BONES, projectHand } from '../../src/hand/projection.ts';
 import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setText } from '../dom.ts';
 
 /** A palm's length, as a share of the picture's height. */

@@ -1,5 +1,5 @@
-import type { SupervisorState } from '../../src/core/messages.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';
 

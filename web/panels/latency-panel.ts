@@ -1,5 +1,5 @@
-import { percentiles, variation } from '../../src/core/percentiles.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import { percentiles, variation } from '../../src/core/statistics/percentiles.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import { LatencyChart } from './latency-chart.ts';
 import { type LatencyWindow, RECENT_S } from './latency-window.ts';

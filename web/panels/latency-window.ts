@@ -1,6 +1,6 @@
-import { type Percentiles, percentiles } from '../../src/core/percentiles.ts';
-import type { ClosedCommand } from '../../src/core/telemetry.ts';
-import { SEGMENTS } from '../../src/core/trace-record.ts';
+import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import type { ClosedCommand } from '../../src/messages/telemetry.ts';
+import { SEGMENTS } from '../../src/messages/trace-record.ts';
 
 /** What the page remembers, and the part of it shown beside the robot. */
 export const WINDOW_S = 60;

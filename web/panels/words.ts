@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../src/core/messages.ts';
+import type { SupervisorState } from '../../src/messages/robot-state.ts';
 
 /** What to do about a state, after its cause. */
 export const STATE_WORDS: Record<SupervisorState, string> = {

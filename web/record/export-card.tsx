@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { ExportJob } from '../../src/core/console.ts';
+import type { ExportJob } from '../../src/messages/console.ts';
 import type { RecordState } from './store.ts';
 
 interface Props {

@@ -1,4 +1,4 @@
-import type { EpisodeInfo } from '../../src/core/recording.ts';
+import type { EpisodeInfo } from '../../src/messages/recording.ts';
 
 export function duration(seconds: number): string {
   const whole = Math.floor(seconds);

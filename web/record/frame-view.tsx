@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { RowFrame } from '../../src/core/recording.ts';
+import type { RowFrame } from '../../src/messages/recording.ts';
 import { milliseconds } from '../panels/words.ts';
 
 interface Props {

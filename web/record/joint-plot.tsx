@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import type { EpisodeView } from '../../src/core/console.ts';
+import type { EpisodeView } from '../../src/messages/console.ts';
 import { css } from '../latency/plot.ts';
 import { onThemeChange } from '../shell/theme.ts';
 

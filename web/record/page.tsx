@@ -1,7 +1,7 @@
 import { render } from 'preact';
-import type { ExportJob } from '../../src/core/console.ts';
-import type { RecordRequest } from '../../src/core/recording.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { ExportJob } from '../../src/messages/console.ts';
+import type { RecordRequest } from '../../src/messages/recording.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
 import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
 import { EpisodeTable } from './episode-table.tsx';

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { EpisodeView } from '../../src/core/console.ts';
-import type { EpisodeQuality, RecordRequest } from '../../src/core/recording.ts';
+import type { EpisodeView } from '../../src/messages/console.ts';
+import type { EpisodeQuality, RecordRequest } from '../../src/messages/recording.ts';
 import { milliseconds } from '../panels/words.ts';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { RecordRequest } from '../../src/core/recording.ts';
+import type { RecordRequest } from '../../src/messages/recording.ts';
 import { duration } from './format.ts';
 import type { RecordState } from './store.ts';
 

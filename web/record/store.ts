@@ -1,6 +1,6 @@
-import type { EpisodeList, EpisodeView, ExportJob } from '../../src/core/console.ts';
-import type { RecorderStatus } from '../../src/core/recording.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { EpisodeList, EpisodeView, ExportJob } from '../../src/messages/console.ts';
+import type { RecorderStatus } from '../../src/messages/recording.ts';
 import { getJson, postJson } from './api.ts';
 
 /** Everything the page Record shows; replaced, never changed in place. */

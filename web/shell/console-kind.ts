@@ -1,4 +1,4 @@
-import type { FleetAccessNews } from '../../src/core/fleet-console.ts';
+import type { FleetAccessNews } from '../../src/messages/fleet-console.ts';
 import { FleetLink } from '../link/fleet-link.ts';
 import { socketUrl } from '../link/returning-socket.ts';
 

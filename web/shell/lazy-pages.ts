@@ -1,6 +1,6 @@
-import type { ExportJob, LinkRequest } from '../../src/core/console.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { DeskRequest, Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { ExportJob, LinkRequest } from '../../src/messages/console.ts';
+import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element } from '../dom.ts';
 import type { FleetLink } from '../link/fleet-link.ts';
 import type { LatencyWindow } from '../panels/latency-window.ts';

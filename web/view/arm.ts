@@ -1,5 +1,5 @@
 import { Group, Mesh, Object3D } from 'three';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { createChainBody } from './chain-body.ts';
 import { createGripper, GRIPPER_LENGTH_M } from './gripper.ts';
 import { createHandBody } from './hand-body.ts';

@@ -1,8 +1,8 @@
 import { BoxGeometry, Group, Mesh, Object3D } from 'three';
-import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
-import type { ConsoleScene } from '../../src/core/console.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { type ClearanceTone, clearanceTone } from '../operate/clearance.ts';
 import { placeFrame } from './chain-body.ts';
 import { litMaterial, type TintMaterial } from './materials.ts';

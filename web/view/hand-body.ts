@@ -1,7 +1,7 @@
 import { Group, Mesh, Object3D, Vector3 } from 'three';
-import { HAND_BONES } from '../../src/core/hand-drawing.ts';
-import { HAND_NUMBERS, HAND_POINTS } from '../../src/core/hand-points.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
+import { HAND_BONES } from '../../src/hand/projection.ts';
 import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
 import type { ArmBody, ArmMaterial } from './arm.ts';
 import { createRod, span } from './chain-body.ts';

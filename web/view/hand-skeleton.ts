@@ -1,5 +1,5 @@
 import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments } from 'three';
-import { HAND_BONES } from '../../src/core/hand-drawing.ts';
+import { HAND_BONES } from '../../src/hand/projection.ts';
 import type { Palette } from './palette.ts';
 
 /** The bones of a tracked hand, in the input's frame. */

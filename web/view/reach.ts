@@ -1,5 +1,5 @@
-import { createChain, TRANSFORM_SIZE } from '../../src/core/chain.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 
 const LEAST_M = 0.1;
 const HAND_M = 0.2;

@@ -1,8 +1,8 @@
 import { ColorManagement, LinearSRGBColorSpace, PerspectiveCamera, Vector3, WebGLRenderer } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import type { ConsoleScene } from '../../src/core/console.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { onThemeChange } from '../shell/theme.ts';
 import { currentPalette } from './palette.ts';
 import type { Quality } from './quality.ts';

@@ -1,4 +1,4 @@
-import type { RobotModel } from '../../src/core/robot-model.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { Palette } from './palette.ts';
 import type { Part, Point, Shapes } from './shapes.ts';
 

@@ -1,7 +1,7 @@
 import { Color, Line, type Material, Mesh, Scene, Vector3 } from 'three';
-import type { ConsoleScene } from '../../src/core/console.ts';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { ConsoleScene } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from './arm.ts';
 import { CollisionShapes } from './capsules.ts';
 import { createFloor } from './floor.ts';

@@ -1,5 +1,5 @@
-import { type AccessMessage, answerProbe } from '../../src/core/console-access.ts';
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import { type AccessMessage, answerProbe } from '../../src/messages/console-access.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import type { LinkStatus, PictureSource } from '../link/page-link.ts';
 import { socketUrl } from '../link/returning-socket.ts';

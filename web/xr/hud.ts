@@ -1,4 +1,4 @@
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { Board } from './board.ts';
 
 export interface HudNews {

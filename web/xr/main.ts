@@ -1,5 +1,5 @@
-import type { AccessMessage, AccessNews } from '../../src/core/console-access.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { AccessMessage, AccessNews } from '../../src/messages/console-access.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';

@@ -1,4 +1,4 @@
-import type { AccessRequest } from '../../src/core/console-access.ts';
+import type { AccessRequest } from '../../src/messages/console-access.ts';
 
 export interface PeerOptions {
   /** Over the WebSocket. */

@@ -1,4 +1,4 @@
-import type { DeskRequest } from '../../src/core/telemetry.ts';
+import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { FleetLink } from '../link/fleet-link.ts';
 import type { LinkStatus, PictureSource } from '../link/page-link.ts';
 import { RobotLink } from '../link/robot-link.ts';

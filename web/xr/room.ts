@@ -14,9 +14,9 @@ import {
   SphereGeometry,
   WebGLRenderer,
 } from 'three';
-import type { RobotModel } from '../../src/core/robot-model.ts';
-import type { Telemetry } from '../../src/core/telemetry.ts';
+import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
 import { ghostMaterial, solidMaterial } from '../view/materials.ts';
 import { currentPalette, type Palette } from '../view/palette.ts';

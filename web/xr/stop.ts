@@ -1,4 +1,4 @@
-import { isFist } from '../../src/core/hand-gestures.ts';
+import { isFist } from '../../src/hand/gestures.ts';
 import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
 
 /** B and Y of the usual controllers. */

@@ -1,6 +1,6 @@
 import { CdrWriter, ENCAPSULATION } from '../../core/cdr.ts';
-import { monotonicClock } from '../../core/clock.ts';
-import type { Telemetry } from '../../core/telemetry.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { Telemetry } from '../../messages/telemetry.ts';
 import { DdsNode, type DdsSettings } from '../../robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, type MessageType, ros2Topic } from '../../robot/buses/dds/ros2.ts';
 import type { TopicWriter } from '../../robot/buses/dds/topic-writer.ts';

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { deferred } from '../deferred.ts';
 import type { Rig } from '../rig.ts';
 import { cameraNames, frameSenderConfig } from './channel-config.ts';

@@ -2,10 +2,10 @@ import type { CameraConfig } from '../../camera/config.ts';
 import type { JpegCoder } from '../../camera/encoder.ts';
 import { Finisher } from '../../camera/finisher.ts';
 import type { CameraSource, Picture, RobotPose, SourceHost } from '../../camera/source.ts';
-import { type Clock, NS_PER_MS } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { Periodic } from '../../core/periodic.ts';
-import type { CameraFrame } from '../../core/recording.ts';
+import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
+import { Periodic } from '../../core/time/periodic.ts';
+import type { CameraFrame } from '../../messages/recording.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 
 /** What became of one camera; printed when it ends. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { VideoNews } from '../../core/video-news.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 import { sideRequestSchema } from '../desk-requests.ts';
 import { VideoGate } from './video-news.ts';
 

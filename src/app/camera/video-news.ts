@@ -1,5 +1,5 @@
-import type { ReceivedFrame } from '../../core/recording.ts';
-import type { VideoNews } from '../../core/video-news.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 
 /** Of each camera some pictures a second are told about: enough for percentiles, nothing beside the pictures. */
 const EVERY_NS = 200e6;

@@ -6,10 +6,10 @@ import {
   type ProjectedCapture,
   sameClock,
 } from '../../camera/receiver.ts';
-import { monotonicClock, NS_PER_MS } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
-import { type Percentiles, percentiles } from '../../core/percentiles.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
+import { type Percentiles, percentiles } from '../../core/statistics/percentiles.ts';
+import { monotonicClock, NS_PER_MS } from '../../core/time/clock.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
 import { isLoopback } from '../link-keys.ts';
 
 /** What arrived from one camera since it was last asked. */

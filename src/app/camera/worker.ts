@@ -3,11 +3,11 @@ import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../..
 import type { CameraConfig } from '../../camera/config.ts';
 import { type JpegCoder, loadJpegCoder } from '../../camera/encoder.ts';
 import type { RobotPose } from '../../camera/source.ts';
-import { monotonicClock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { readRobotBoard } from '../robot/board.ts';
 import { giveWay } from './priority.ts';
 import { type CameraNews, type CameraReport, CameraStation } from './station.ts';

@@ -1,4 +1,4 @@
-import { SEGMENTS, type Segment } from '../../core/trace-record.ts';
+import { SEGMENTS, type Segment } from '../../messages/trace-record.ts';
 import { CAUSE_WORDS, type Cause } from '../../trace/feel-cause.ts';
 import { causesOf } from '../../trace/verdict.ts';
 import { bestLeg } from './baseline.ts';

@@ -1,4 +1,4 @@
-import type { Percentiles } from '../../core/percentiles.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
 import { writeWhole } from '../../files/write-whole.ts';
 import type { Feel } from '../../trace/feel.ts';
 import { reportText } from '../../trace/report-text.ts';

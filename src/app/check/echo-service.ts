@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { openProbeSocket, type ProbeSocket } from '../../wire/transports/probe-socket.ts';
 import { ECHO_BYTES, readEcho, TOS_EF, writeEcho } from './echo-packet.ts';
 

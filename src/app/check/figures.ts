@@ -1,5 +1,5 @@
-import type { Percentiles } from '../../core/percentiles.ts';
-import type { Segment } from '../../core/trace-record.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
+import type { Segment } from '../../messages/trace-record.ts';
 import {
   clockAdvice,
   feltAdvice,

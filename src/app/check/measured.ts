@@ -1,5 +1,5 @@
-import { type Percentiles, percentiles } from '../../core/percentiles.ts';
-import { SEGMENTS, type TraceRecord } from '../../core/trace-record.ts';
+import { type Percentiles, percentiles } from '../../core/statistics/percentiles.ts';
+import { SEGMENTS, type TraceRecord } from '../../messages/trace-record.ts';
 import { type Feel, FeelMeter } from '../../trace/feel.ts';
 import { readTraceParts, type TraceFileInfo } from '../../trace/read-file.ts';
 import { createReport, summaryOf, type TraceReport, type TraceSummary } from '../../trace/report.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { monotonicClock } from '../../core/clock.ts';
-import { Periodic } from '../../core/periodic.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import { Periodic } from '../../core/time/periodic.ts';
 import type { Libc } from '../../wire/transports/libc.ts';
 import { ProbeSocket, waitAny } from '../../wire/transports/probe-socket.ts';
 import { ECHO_BYTES, readEcho, TOS_EF, writeEcho } from './echo-packet.ts';

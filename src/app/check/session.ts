@@ -1,5 +1,5 @@
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import type { LinkStats } from '../link-emulator.ts';
 import type { Rig } from '../rig.ts';
 import type { RoleReport } from '../role.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { z } from 'zod';
-import type { FleetAccessNews } from '../../core/fleet-console.ts';
+import type { FleetAccessNews } from '../../messages/fleet-console.ts';
 import { type Access, type Caller, isKnownHost, isOwnOrigin, isSecure } from './access.ts';
 import { ROLES } from './devices.ts';
 import type { Door } from './door.ts';

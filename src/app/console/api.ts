@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import path from 'node:path';
 import { z } from 'zod';
-import type { ExportJob } from '../../core/console.ts';
+import type { ExportJob } from '../../messages/console.ts';
 import type { Rig } from '../rig.ts';
 import type { Access } from './access.ts';
 import { deviceReport } from './device-report.ts';

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
 import { type FrameReceiver, openFrameReceiver } from '../../camera/receiver.ts';
-import { monotonicClock } from '../../core/clock.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
-import type { VideoNews } from '../../core/video-news.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';
 import type { Rig } from '../rig.ts';
 import { PictureStamps } from './picture-stamps.ts';

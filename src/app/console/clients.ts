@@ -1,8 +1,8 @@
-import type { LinkRequest } from '../../core/console.ts';
-import type { AccessMessage, AccessNews, AccessRefusal } from '../../core/console-access.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
-import type { DeskRequest } from '../../core/telemetry.ts';
 import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../../input/codecs/webxr.ts';
+import type { LinkRequest } from '../../messages/console.ts';
+import type { AccessMessage, AccessNews, AccessRefusal } from '../../messages/console-access.ts';
+import type { DeskRequest } from '../../messages/telemetry.ts';
 import { writeTag } from '../../wire/codecs/frame.ts';
 import type { Caller } from './access.ts';
 import { Guests } from './guests.ts';

@@ -1,4 +1,4 @@
-import type { DeviceReport, InputReport } from '../../core/console.ts';
+import type { DeviceReport, InputReport } from '../../messages/console.ts';
 import { inputConfig } from '../operator/open.ts';
 import { loadPlugin, pluginNames } from '../registry.ts';
 import type { Rig } from '../rig.ts';

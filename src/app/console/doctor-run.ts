@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import path from 'node:path';
-import type { DoctorReport, Finding } from '../../core/console.ts';
+import type { DoctorReport, Finding } from '../../messages/console.ts';
 import { packageRoot } from '../paths.ts';
 
 const TIMEOUT_MS = 60_000;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { EpisodeView } from '../../core/console.ts';
-import type { EpisodeInfo } from '../../core/recording.ts';
+import type { EpisodeView } from '../../messages/console.ts';
+import type { EpisodeInfo } from '../../messages/recording.ts';
 import type { EpisodeAsk, EpisodeReply } from './episode-worker.ts';
 
 /** Why an episode cannot be shown, in the words for people. */

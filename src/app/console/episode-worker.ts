@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EpisodeView } from '../../core/console.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { EpisodeView } from '../../messages/console.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../../record/episodes.ts';
 import { readEpisode, readFrame } from '../../record/reader.ts';
 

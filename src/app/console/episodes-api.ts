@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { EpisodeList } from '../../core/console.ts';
+import type { EpisodeList } from '../../messages/console.ts';
 import { type EpisodeLibrary, EpisodeProblem } from './episode-library.ts';
 import { replyError, replyJson } from './replies.ts';
 import { decoded } from './request-url.ts';

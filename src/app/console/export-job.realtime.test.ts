@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { ExportJob } from '../../core/console.ts';
+import type { ExportJob } from '../../messages/console.ts';
 import { ExportRunner, readProgress } from './export-job.ts';
 
 describe('progress of an export', () => {

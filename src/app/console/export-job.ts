@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import path from 'node:path';
-import type { ExportJob } from '../../core/console.ts';
+import type { ExportJob } from '../../messages/console.ts';
 import { packageRoot } from '../paths.ts';
 
 const IDLE: ExportJob = { state: 'idle', format: '', out: '', progress: null, message: '' };

@@ -1,4 +1,4 @@
-import type { AccessMessage } from '../../core/console-access.ts';
+import type { AccessMessage } from '../../messages/console-access.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { DataPeer, loadRtc } from '../../wire/transports/webrtc.ts';
 import type { PageRequest } from './page-requests.ts';

@@ -1,5 +1,5 @@
-import type { ConsoleHello } from '../../core/console.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { ConsoleHello } from '../../messages/console.ts';
 import type { Rig } from '../rig.ts';
 
 /** What every page is told first. */

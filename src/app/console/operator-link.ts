@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
-import type { DeskRequest } from '../../core/telemetry.ts';
-import type { VideoNews } from '../../core/video-news.ts';
+import type { DeskRequest } from '../../messages/telemetry.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
 import { parseTelemetry } from '../operator/telemetry-schema.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { LinkRequest } from '../../core/console.ts';
-import type { AccessRequest } from '../../core/console-access.ts';
 import { type JsonProblem, parseJson } from '../../core/parse-json.ts';
-import type { DeskRequest } from '../../core/telemetry.ts';
+import type { LinkRequest } from '../../messages/console.ts';
+import type { AccessRequest } from '../../messages/console-access.ts';
+import type { DeskRequest } from '../../messages/telemetry.ts';
 import { deskRequestSchemas } from '../desk-requests.ts';
 
 /** The longest thing a page sends: what a peer connection needs to be made. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { VideoAsk, VideoNews } from '../../core/video-news.ts';
+import type { VideoAsk, VideoNews } from '../../messages/video-news.ts';
 import { PictureStamps, type Viewer } from './picture-stamps.ts';
 
 const MS = 1e6;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/parse-json.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
-import type { VideoAnswer, VideoAsk, VideoNews } from '../../core/video-news.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
+import type { VideoAnswer, VideoAsk, VideoNews } from '../../messages/video-news.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { arrivalNews, VideoSampler } from '../camera/video-news.ts';
 

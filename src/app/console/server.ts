@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
-import { monotonicClock } from '../../core/clock.ts';
-import type { ConsoleHello, DemoLink, LinkNews } from '../../core/console.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { ConsoleHello, DemoLink, LinkNews } from '../../messages/console.ts';
 import type { GuardOptions } from '../connection-guard.ts';
 import type { Rig } from '../rig.ts';
 import { loadModel } from '../robot-models.ts';

@@ -1,4 +1,4 @@
-import { percentiles } from '../../core/percentiles.ts';
+import { percentiles } from '../../core/statistics/percentiles.ts';
 import { bad, type Check, type Finding, good, note } from './check.ts';
 import type { Probe } from './probe.ts';
 

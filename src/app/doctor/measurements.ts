@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { type DatagramHandler, peerOf } from '../../wire/reactor.ts';
 import { loadLibc } from '../../wire/transports/libc.ts';

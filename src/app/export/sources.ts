@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 import { episodeFile, listEpisodes } from '../../record/episodes.ts';
 import type { SourceEpisode } from '../../record/lerobot/layout.ts';
 import { captures, frames, readEpisode, readInfo } from '../../record/reader.ts';

@@ -1,8 +1,8 @@
 import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../../camera/channel/sender.ts';
 import { stampsOf } from '../../camera/jpeg-structure.ts';
 import { SliceAssembler } from '../../camera/slice-assembler.ts';
-import { monotonicClock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { isToBeTold, MAX_MESSAGE_BYTES, NUMBER_BYTES } from './camera-line.ts';
 
 /** Through a slow network a picture takes its time; the robot gives it up a little sooner. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type FrameSenderConfig, openFrameSender } from '../../camera/channel/sender.ts';
 import { withStamp } from '../../camera/jpeg-structure.ts';
 import { openFrameReceiver } from '../../camera/receiver.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
 import { freeUdpPorts } from '../free-ports.ts';
 import { CameraIn } from './camera-in.ts';
 import { CameraOut } from './camera-out.ts';

@@ -1,7 +1,7 @@
 import { withStamp } from '../../camera/jpeg-structure.ts';
 import { type FrameReceiver, type FrameReceiverConfig, openFrameReceiver } from '../../camera/receiver.ts';
-import { monotonicClock } from '../../core/clock.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
 import { CameraLine, NUMBER_BYTES } from './camera-line.ts';
 
 /** While slices are under way, how often it is looked for what was lost. */

@@ -1,5 +1,5 @@
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { LeaseKeeper } from '../../fleet/lease-keeper.ts';
 import { userOf } from '../../fleet/messages.ts';
 import { LEASE_RENEW_MS, LEASE_TTL_MS } from '../../fleet/subjects.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { type Control, holderOf, type SentSignal } from '../../fleet/messages.ts';
 import { subjects } from '../../fleet/subjects.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';

@@ -1,5 +1,5 @@
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import {
   type Control,
   controlSchema,

@@ -1,9 +1,9 @@
 import type { Msg } from '@nats-io/transport-node';
 import type { FrameReceiverConfig } from '../../camera/receiver.ts';
-import { monotonicClock } from '../../core/clock.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { LeaseGuard } from '../../fleet/lease-guard.ts';
 import {
   type FleetEvent,

@@ -1,5 +1,5 @@
-import { HAND_BONES, projectHand } from '../../core/hand-drawing.ts';
-import { HAND_POINTS } from '../../core/hand-points.ts';
+import { HAND_POINTS } from '../../hand/points.ts';
+import { HAND_BONES, projectHand } from '../../hand/projection.ts';
 
 export const VIEW_SIZE = 480;
 const [BACKGROUND, BONE, JOINT] = [24, 150, 255];

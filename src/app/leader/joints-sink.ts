@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { type LeaderGripper, leaderOpen, leaderRad } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 

@@ -1,6 +1,6 @@
-import { createChain } from '../../core/chain.ts';
-import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../core/frames.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { createChain } from '../../geometry/chain.ts';
+import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../../geometry/frames.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { RctpPacket } from '../../input/codecs/rctp.ts';
 import { RAD_PER_TICK } from '../../robot/buses/dynamixel/control-table.ts';
 

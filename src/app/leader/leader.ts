@@ -1,6 +1,7 @@
 // UNVERIFIED ON HARDWARE: tried on simulated motors only.
-import { monotonicClock } from '../../core/clock.ts';
+
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { DynamixelBus } from '../../robot/buses/dynamixel/bus.ts';
 import { MODE, REGISTER } from '../../robot/buses/dynamixel/control-table.ts';
 import { serialLine } from '../../robot/buses/dynamixel/line.ts';

@@ -1,6 +1,6 @@
-import { HAND_NUMBERS } from '../../core/hand-points.ts';
-import type { SupervisorState } from '../../core/messages.ts';
-import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { HAND_NUMBERS } from '../../hand/points.ts';
+import type { SupervisorState } from '../../messages/robot-state.ts';
+import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 
 /** Numbers on the operator's snapshot board, in order; joint arrays and the hand's points follow. */
 export const BOARD_FIELDS = [

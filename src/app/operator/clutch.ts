@@ -1,4 +1,4 @@
-import type { RobotState, SupervisorState } from '../../core/messages.ts';
+import type { RobotState, SupervisorState } from '../../messages/robot-state.ts';
 import type { LeaderState } from './leader.ts';
 
 /**

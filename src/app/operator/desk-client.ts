@@ -1,5 +1,6 @@
 import type { Counters } from '../../core/counters.ts';
-import type { DeskAction, RobotState } from '../../core/messages.ts';
+import type { DeskAction } from '../../messages/desk-action.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 import { emptyDesk, encodeDesk } from '../../wire/codecs/desk.ts';
 import type { Outbox, Peer } from '../../wire/reactor.ts';
 

@@ -1,6 +1,6 @@
 import type { Publisher } from 'zeromq';
-import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../hand/points.ts';
 import { HandTransform } from '../../mapping/retarget/transform.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import { loadZmq } from '../../wire/transports/zmq-module.ts';

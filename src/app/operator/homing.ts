@@ -1,7 +1,7 @@
-import { NS_PER_S } from '../../core/clock.ts';
-import type { RobotState } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { createJointPath, type JointPath, type JointPathLimits } from '../../mapping/joint-path.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 
 /** Slower than this, a joint counts as standing. */
 const REST_RAD_S = 0.05;

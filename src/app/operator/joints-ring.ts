@@ -1,4 +1,4 @@
-import { RecordRing } from '../../core/ring.ts';
+import { RecordRing } from '../../core/memory/ring.ts';
 
 /** What a record of joints tells: a command that moves, one that does not, or a measured state. */
 export const JOINTS_KINDS = ['command', 'idle', 'state'] as const;

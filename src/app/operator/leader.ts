@@ -1,7 +1,7 @@
 import type { Reason } from '../../core/counters.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
 import { Topic } from '../../core/topic.ts';
 import type { InputDevice, InputQuality } from '../../input/device.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 
 export interface OpenInput {
   device: InputDevice;

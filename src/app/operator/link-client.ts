@@ -1,7 +1,8 @@
-import type { Clock } from '../../core/clock.ts';
 import { type Counters, REASONS, type Reason } from '../../core/counters.ts';
-import type { JointCommand, Receipt } from '../../core/messages.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../core/trace-record.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { Receipt } from '../../messages/receipt.ts';
+import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../messages/trace-record.ts';
 import type { ClockSync } from '../../wire/clock-sync.ts';
 import { copyCommand, emptyCommand, encodeCommand } from '../../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../../wire/codecs/receipt.ts';

@@ -1,5 +1,5 @@
-import type { FeelStatus } from '../../core/telemetry.ts';
-import type { TraceRecord } from '../../core/trace-record.ts';
+import type { FeelStatus } from '../../messages/telemetry.ts';
+import type { TraceRecord } from '../../messages/trace-record.ts';
 import { FeelMeter } from '../../trace/feel.ts';
 import { CAUSE_WORDS, type Cause } from '../../trace/feel-cause.ts';
 import { MotionCorrelator, type MotionLatency } from '../../trace/motion-latency.ts';

@@ -1,22 +1,18 @@
-import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { DurationHistogram } from '../../core/histogram.ts';
-import {
-  type DeskAction,
-  PLAYOUT_QUALITIES,
-  type PlayoutWay,
-  type PlayoutWish,
-} from '../../core/messages.ts';
+import type { SnapshotBoard } from '../../core/memory/snapshot.ts';
 import { parseJson } from '../../core/parse-json.ts';
-import { Periodic } from '../../core/periodic.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import type { SnapshotBoard } from '../../core/snapshot.ts';
-import { OPERATOR_MODES, type OperatorMode } from '../../core/telemetry.ts';
-import type { TraceRecord } from '../../core/trace-record.ts';
+import type { DurationHistogram } from '../../core/statistics/histogram.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { Periodic } from '../../core/time/periodic.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { emptyQuality } from '../../input/device.ts';
 import { createArmMapper } from '../../mapping/arm-mapper.ts';
 import { createHandMapper } from '../../mapping/hand-mapper.ts';
 import { withJointTargets } from '../../mapping/joint-follower.ts';
+import type { DeskAction } from '../../messages/desk-action.ts';
+import { PLAYOUT_QUALITIES, type PlayoutWay, type PlayoutWish } from '../../messages/playout-wish.ts';
+import { OPERATOR_MODES, type OperatorMode } from '../../messages/telemetry.ts';
+import type { TraceRecord } from '../../messages/trace-record.ts';
 import { encodeBye, encodeHello } from '../../wire/codecs/desk.ts';
 import { frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../../wire/codecs/state.ts';

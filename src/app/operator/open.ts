@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
 import { Counters, type Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { DurationHistogram } from '../../core/histogram.ts';
-import { RecordRing } from '../../core/ring.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trace-record.ts';
+import { RecordRing } from '../../core/memory/ring.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { DurationHistogram } from '../../core/statistics/histogram.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { InputPlugin } from '../../input/device.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../messages/trace-record.ts';
 import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../../wire/reactor.ts';
 import { OperatorTunnel } from '../../wire/secure/operator-tunnel.ts';
 import { GuardedHandler } from '../guarded-handler.ts';

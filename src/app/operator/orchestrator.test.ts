@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counters } from '../../core/counters.ts';
-import { emptyHandSample } from '../../core/messages.ts';
 import type { ArmMapper } from '../../mapping/arm-mapper.ts';
+import { emptyHandSample } from '../../messages/hand-sample.ts';
 import { loadModel } from '../robot-models.ts';
 import { Homing } from './homing.ts';
 import type { LeaderState } from './leader.ts';

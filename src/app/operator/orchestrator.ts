@@ -1,10 +1,11 @@
-import { NS_PER_S } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { JointCommand, RobotState, SupervisorState } from '../../core/messages.ts';
-import type { OperatorMode } from '../../core/telemetry.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
 import { Topic } from '../../core/topic.ts';
 import { minimumJerk } from '../../mapping/joint-path.ts';
 import type { Mapper } from '../../mapping/mapper.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { RobotState, SupervisorState } from '../../messages/robot-state.ts';
+import type { OperatorMode } from '../../messages/telemetry.ts';
 import { emptyCommand } from '../../wire/codecs/command.ts';
 import { Clutch } from './clutch.ts';
 import type { Homing } from './homing.ts';

@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../../core/clock.ts';
-import type { RobotState } from '../../core/messages.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 import { emptyState } from '../../wire/codecs/state.ts';
 
 const FRESH_NS = 200 * NS_PER_MS;

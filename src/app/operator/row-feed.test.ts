@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counters } from '../../core/counters.ts';
-import { RecordRing } from '../../core/ring.ts';
-import { emptyTraceRecord } from '../../core/trace-record.ts';
+import { RecordRing } from '../../core/memory/ring.ts';
+import { emptyTraceRecord } from '../../messages/trace-record.ts';
 import { emptyRingRow, ringRowFields, unpackRingRow } from '../../record/ring-row.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { emptyCommand } from '../../wire/codecs/command.ts';

@@ -1,7 +1,7 @@
 import type { Counters } from '../../core/counters.ts';
-import type { RobotState } from '../../core/messages.ts';
-import { RecordRing } from '../../core/ring.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../core/trace-record.ts';
+import { RecordRing } from '../../core/memory/ring.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../messages/trace-record.ts';
 import { emptyRingRow, packRingRow, type RingRow, ringRowFields } from '../../record/ring-row.ts';
 import { oneWayNs } from '../../trace/segments.ts';
 import type { ClockSync } from '../../wire/clock-sync.ts';

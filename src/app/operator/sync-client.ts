@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { ClockSync } from '../../wire/clock-sync.ts';
 import { decodeProbeReply, emptyProbe, encodeProbe } from '../../wire/codecs/sync.ts';
 import type { Outbox, Peer } from '../../wire/reactor.ts';

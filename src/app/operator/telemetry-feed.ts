@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
-import type { Telemetry } from '../../core/telemetry.ts';
+import type { Telemetry } from '../../messages/telemetry.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import type { Rig } from '../rig.ts';
 import { parseTelemetry } from './telemetry-schema.ts';

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { LIMITED_BY, PLAYOUT_QUALITIES, PLAYOUT_WAYS, SUPERVISOR_STATES } from '../../core/messages.ts';
 import { type JsonProblem, parseJson } from '../../core/parse-json.ts';
-import { RECORDER_STATES } from '../../core/recording.ts';
-import { OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
+import { RECORDER_STATES } from '../../messages/recording.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
+import { OPERATOR_MODES, type Telemetry } from '../../messages/telemetry.ts';
 
 /** What an operator on this machine publishes, as whoever subscribes checks it. Fields of a later version are ignored. */
 

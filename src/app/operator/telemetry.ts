@@ -1,13 +1,18 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { Counters, type Reason } from '../../core/counters.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
-import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../core/messages.ts';
+import { RecordRing } from '../../core/memory/ring.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
 import { parseJson } from '../../core/parse-json.ts';
-import { RecordRing } from '../../core/ring.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
-import { type ClosedCommand, type InputHeard, OPERATOR_MODES, type Telemetry } from '../../core/telemetry.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../hand/points.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
+import {
+  type ClosedCommand,
+  type InputHeard,
+  OPERATOR_MODES,
+  type Telemetry,
+} from '../../messages/telemetry.ts';
 import {
   emptyTraceRecord,
   OUTCOMES,
@@ -15,8 +20,8 @@ import {
   TRACE_FIELDS,
   type TraceRecord,
   unpackTraceRecord,
-} from '../../core/trace-record.ts';
-import type { VideoNews } from '../../core/video-news.ts';
+} from '../../messages/trace-record.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 import { oneWayNs, segmentsNs } from '../../trace/segments.ts';
 import { decodeHello } from '../../wire/codecs/desk.ts';
 import { frameType, TAG_BYTES } from '../../wire/codecs/frame.ts';

@@ -1,5 +1,5 @@
-import type { ReceivedFrame } from '../../core/recording.ts';
-import type { Telemetry } from '../../core/telemetry.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
+import type { Telemetry } from '../../messages/telemetry.ts';
 
 /** The newest picture of every camera; `FrameCache` of the camera stage is one. */
 export interface FrameSource {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { JointDesk } from '../replay/joint-desk.ts';
 import { power } from '../replay/play.ts';
 import type { Rig } from '../rig.ts';

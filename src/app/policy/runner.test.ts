@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { ManualClock } from '../../core/clock.ts';
-import type { ReceivedFrame } from '../../core/recording.ts';
-import type { Telemetry } from '../../core/telemetry.ts';
+import { ManualClock } from '../../core/time/clock.ts';
+import type { ReceivedFrame } from '../../messages/recording.ts';
+import type { Telemetry } from '../../messages/telemetry.ts';
 import { deferred } from '../deferred.ts';
 import { type Observation, observe, type Unobserved } from './observation.ts';
 import { PolicyRunner } from './runner.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { Observation, Unobserved } from './observation.ts';
 
 /** What became of the ticks of a policy. */

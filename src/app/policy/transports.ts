@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
-import { MAX_JOINTS } from '../../core/messages.ts';
 import { parseJson } from '../../core/parse-json.ts';
+import { MAX_JOINTS } from '../../messages/hand-sample.ts';
 import { loadZmq } from '../../wire/transports/zmq-module.ts';
 import type { Observation } from './observation.ts';
 

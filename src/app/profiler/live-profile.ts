@@ -1,7 +1,7 @@
-import { NS_PER_S } from '../../core/clock.ts';
-import type { Percentiles } from '../../core/percentiles.ts';
-import { percentiles } from '../../core/percentiles.ts';
-import { HOPS, type Hop, OUTCOMES, type TraceRecord } from '../../core/trace-record.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
+import { percentiles } from '../../core/statistics/percentiles.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import { HOPS, type Hop, OUTCOMES, type TraceRecord } from '../../messages/trace-record.ts';
 import { FeelMeter } from '../../trace/feel.ts';
 import { CAUSE_WORDS } from '../../trace/feel-cause.ts';
 import { percentilesMs, roundMs } from '../../trace/milliseconds.ts';

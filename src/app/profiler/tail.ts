@@ -1,7 +1,7 @@
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
-import type { TraceRecord } from '../../core/trace-record.ts';
+import type { TraceRecord } from '../../messages/trace-record.ts';
 import { fastCommand } from '../../trace/fast-line.ts';
 import { nextPartPath } from '../../trace/file-name.ts';
 import { LineSplitter } from '../../trace/lines.ts';

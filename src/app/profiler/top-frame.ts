@@ -1,5 +1,5 @@
-import type { Percentiles } from '../../core/percentiles.ts';
-import type { Hop } from '../../core/trace-record.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
+import type { Hop } from '../../messages/trace-record.ts';
 import { HOP_WORDS } from '../../trace/report-text.ts';
 import type { ProfileSecond, ProfileSnapshot } from './live-profile.ts';
 

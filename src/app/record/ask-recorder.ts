@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { RecorderStatus, RecordRequest } from '../../core/recording.ts';
+import type { RecorderStatus, RecordRequest } from '../../messages/recording.ts';
 import { encodeHello } from '../../wire/codecs/desk.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
 import { openSocket, sendTo, telemetryOf } from '../ask.ts';

@@ -1,4 +1,4 @@
-import type { EpisodeInfo } from '../../core/recording.ts';
+import type { EpisodeInfo } from '../../messages/recording.ts';
 
 const share = (part: number): string => `${(100 * part).toFixed(1)} %`;
 const figure = (value: number | null, unit: string, digits = 1): string =>

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../../core/recording.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import type { VideoNews } from '../../core/video-news.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../../messages/recording.ts';
+import type { VideoNews } from '../../messages/video-news.ts';
 import { limitsSchema, type QualityLimits } from '../../record/limits.ts';
 import { PART_ENDING } from '../../record/writer.ts';
 import { cameraNames, frameReceiverConfig } from '../camera/channel-config.ts';

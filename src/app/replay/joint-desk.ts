@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TeleopError } from '../../core/errors.ts';
-import type { Telemetry } from '../../core/telemetry.ts';
+import type { Telemetry } from '../../messages/telemetry.ts';
 import { writeFrame } from '../../wire/codecs/frame.ts';
 import { openTelemetryFeed, type TelemetryFeed } from '../operator/telemetry-feed.ts';
 import type { Rig } from '../rig.ts';

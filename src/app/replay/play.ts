@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 import type { JointDesk, SeenTelemetry } from './joint-desk.ts';
 
 export interface PlayOptions {

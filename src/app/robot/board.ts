@@ -1,6 +1,6 @@
-import type { LimitedBy, SupervisorState } from '../../core/messages.ts';
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
-import type { SnapshotBoard } from '../../core/snapshot.ts';
+import type { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { Supervisor } from '../../robot/supervisor/supervisor.ts';
 
 const HEAD = [

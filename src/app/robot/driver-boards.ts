@@ -1,5 +1,5 @@
-import type { TickStatus } from '../../core/messages.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { JointReading } from '../../robot/driver.ts';
 
 /** What the control thread wants of the driver's thread. Generations count every change between rest and power. */

@@ -1,5 +1,5 @@
 import { openSync, writeSync } from 'node:fs';
-import type { TickStatus } from '../../core/messages.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../../robot/driver.ts';
 
 /** Calls in the log, by their number. */

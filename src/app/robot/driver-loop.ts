@@ -1,5 +1,5 @@
-import { type Clock, NS_PER_MS } from '../../core/clock.ts';
 import type { Counters } from '../../core/counters.ts';
+import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import { type DriverMemory, emptyNews, emptyOrder, NewsBoard, OrderBoard } from './driver-boards.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ManualClock, monotonicClock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
-import type { TickStatus } from '../../core/messages.ts';
+import { ManualClock, monotonicClock } from '../../core/time/clock.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import { loadModel } from '../robot-models.ts';
 import { createDriverMemory } from './driver-boards.ts';

@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { monotonicClock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';
 import type { DriverMemory } from './driver-boards.ts';
 import { DriverLoop } from './driver-loop.ts';

@@ -1,10 +1,12 @@
-import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { DurationHistogram } from '../../core/histogram.ts';
-import type { JointCommand, Outcome, PlayoutWish } from '../../core/messages.ts';
-import { Periodic } from '../../core/periodic.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import type { SnapshotBoard } from '../../core/snapshot.ts';
+import type { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import type { DurationHistogram } from '../../core/statistics/histogram.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import { Periodic } from '../../core/time/periodic.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { PlayoutWish } from '../../messages/playout-wish.ts';
+import type { Outcome } from '../../messages/receipt.ts';
 import type { Driver } from '../../robot/driver.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from '../../robot/playout/policy.ts';

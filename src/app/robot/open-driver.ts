@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../../core/clock.ts';
 import type { Counters } from '../../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { Clock } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { Driver } from '../../robot/driver.ts';
 import { deferred } from '../deferred.ts';
 import { loadPlugin, pluginConfig } from '../registry.ts';

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { SupervisorConfig } from '../../robot/supervisor/config.ts';
 import { socketError } from '../../wire/transports/socket-error.ts';
 import type { RoleMemory } from '../shared.ts';

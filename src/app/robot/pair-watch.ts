@@ -1,6 +1,6 @@
-import { NS_PER_MS } from '../../core/clock.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import type { SnapshotBoard } from '../../core/snapshot.ts';
+import type { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { Neighbour } from '../../robot/supervisor/collision.ts';
 import type { SupervisorConfig } from '../../robot/supervisor/config.ts';
 import type { Supervisor } from '../../robot/supervisor/supervisor.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
 import { Counters } from '../../core/counters.ts';
-import { DurationHistogram } from '../../core/histogram.ts';
-import { SnapshotBoard } from '../../core/snapshot.ts';
+import { SnapshotBoard } from '../../core/memory/snapshot.ts';
+import { DurationHistogram } from '../../core/statistics/histogram.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import type { PriorJson } from '../../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../../robot/supervisor/flight-recorder.ts';
 import type { Transition } from '../../robot/supervisor/supervisor.ts';

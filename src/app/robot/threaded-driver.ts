@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../../core/clock.ts';
-import type { TickStatus } from '../../core/messages.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../../robot/driver.ts';
 import {
   type DriverMemory,

@@ -1,5 +1,5 @@
 import type { Reason } from '../../core/counters.ts';
-import type { CameraFrame } from '../../core/recording.ts';
+import type { CameraFrame } from '../../messages/recording.ts';
 import type { SliceVariant } from '../slices.ts';
 import { openUdpSender } from './udp-sender.ts';
 import { openZmqSender } from './zmq-sender.ts';

@@ -1,8 +1,8 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { lookup } from 'node:dns/promises';
-import type { Clock } from '../../core/clock.ts';
 import type { Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { stampsOf } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
 import { SliceAssembler } from '../slice-assembler.ts';

@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { monotonicClock } from '../../core/clock.ts';
 import type { Reason } from '../../core/counters.ts';
-import type { CameraFrame } from '../../core/recording.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import type { CameraFrame } from '../../messages/recording.ts';
 import { withStamp } from '../jpeg-structure.ts';
 import { MAX_SLICE_BYTES, type SliceVariant, sliceJpeg } from '../slices.ts';
 import { channelError } from './channel-error.ts';

@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
 import type { Reason } from '../../core/counters.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
 import { loadZmq } from './zmq-module.ts';

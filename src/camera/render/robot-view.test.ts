@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { RobotView } from './robot-view.ts';
 
 /** One link, a metre tall when it stands, that falls towards +x. */

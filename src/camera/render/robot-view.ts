@@ -1,6 +1,6 @@
-import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
-import { placed } from '../../core/touching.ts';
+import { type Chain, createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { placed } from '../../geometry/touching.ts';
 import type { Colour } from '../drawing.ts';
 import { Canvas } from './canvas.ts';
 import { aim, emptyView, type View } from './view.ts';

@@ -6,7 +6,7 @@ import {
   emptyBrachioplexus,
   encodeBrachioplexus,
   PACKET,
-} from '../../robot/buses/brachioplexus-codec.ts';
+} from '../../robot/drivers/bento/brachioplexus-codec.ts';
 import type { Protocol } from './protocol.ts';
 
 const LIMITS = ['shoulder', 'elbow', 'wristRotate', 'wristFlex', 'hand'] as const;

@@ -1,4 +1,4 @@
-import { POINT_COUNTS } from '../../core/hand-points.ts';
+import { POINT_COUNTS } from '../../hand/points.ts';
 import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from '../../input/codecs/openteach.ts';
 import type { Protocol } from './protocol.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { takeHandPoints } from '../../core/hand-points.ts';
+import { takeHandPoints } from '../../hand/points.ts';
 import { readDecimal } from './decimal.ts';
 import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from './openteach.ts';
 

@@ -1,4 +1,4 @@
-import { MAX_POINTS, POINT_COUNTS } from '../../core/hand-points.ts';
+import { MAX_POINTS, POINT_COUNTS } from '../../hand/points.ts';
 import { readDecimal } from './decimal.ts';
 import { decodePickledList, PICKLE_START } from './pickle-list.ts';
 

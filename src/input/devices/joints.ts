@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
-import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../core/messages.ts';
+import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../messages/hand-sample.ts';
 import type { InputDevice, InputPlugin, InputQuality } from '../device.ts';
 import { SourceLock } from '../source-lock.ts';
 

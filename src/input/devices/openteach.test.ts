@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { HAND_NUMBERS, spreadHandPoints } from '../../core/hand-points.ts';
-import { emptyHandSample, type HandSample } from '../../core/messages.ts';
-import { HAND_SHAPES, type HandShape, shapeHand } from '../../core/model-hand.ts';
+import { HAND_SHAPES, type HandShape, shapeHand } from '../../hand/model-hand.ts';
+import { HAND_NUMBERS, spreadHandPoints } from '../../hand/points.ts';
+import { emptyHandSample, type HandSample } from '../../messages/hand-sample.ts';
 import { encodeHandToken } from '../codecs/openteach.ts';
 import type { InputDevice } from '../device.ts';
 import plugin from './openteach.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
-import { checkHand, HAND_NUMBERS, HAND_POINTS, takeHandPoints } from '../../core/hand-points.ts';
-import type { HandSample, SampleStatus } from '../../core/messages.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS, takeHandPoints } from '../../hand/points.ts';
+import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeButton,
   decodeHand,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyHandSample } from '../../core/messages.ts';
+import { emptyHandSample } from '../../messages/hand-sample.ts';
 import type { InputDevice } from '../device.ts';
 import page from './page.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeRctp,
   emptyRctp,

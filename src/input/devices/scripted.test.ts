@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyHandSample, type HandSample } from '../../core/messages.ts';
+import { emptyHandSample, type HandSample } from '../../messages/hand-sample.ts';
 import scripted from './scripted.ts';
 
 const config = scripted.config.parse({});

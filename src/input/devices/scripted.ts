@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { HAND_NUMBERS, HAND_POINTS } from '../../core/hand-points.ts';
-import type { HandSample, SampleStatus } from '../../core/messages.ts';
-import { HAND_SHAPES, shapeHand } from '../../core/model-hand.ts';
+import { HAND_SHAPES, shapeHand } from '../../hand/model-hand.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../../hand/points.ts';
+import type { HandSample, SampleStatus } from '../../messages/hand-sample.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({

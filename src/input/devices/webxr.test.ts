@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyHandSample } from '../../core/messages.ts';
+import { emptyHandSample } from '../../messages/hand-sample.ts';
 import {
   emptyXr,
   encodeEnvelope,

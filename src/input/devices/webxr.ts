@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
-import { Pinch, pinchGapM } from '../../core/hand-gestures.ts';
-import { checkHand, HAND_NUMBERS, takeHandPoints } from '../../core/hand-points.ts';
-import { emptyHandSample, type HandSample, type SampleStatus } from '../../core/messages.ts';
+import { Pinch, pinchGapM } from '../../hand/gestures.ts';
+import { checkHand, HAND_NUMBERS, takeHandPoints } from '../../hand/points.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../../messages/hand-sample.ts';
 import {
   decodeEnvelope,
   decodeXr,

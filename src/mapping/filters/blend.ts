@@ -1,4 +1,4 @@
-import { quatNormalise } from '../../core/frames.ts';
+import { quatNormalise } from '../../geometry/frames.ts';
 
 /** `state` moves the share `alpha` of the way to `sample`. */
 export function blendVector(state: Float64Array, sample: Float64Array, alpha: number): void {

@@ -1,4 +1,4 @@
-import type { HandSample } from '../../core/messages.ts';
+import type { HandSample } from '../../messages/hand-sample.ts';
 
 /** A hand pose on its way through the mapping: finite, and the quaternion has length 1. */
 export type HandPose = Pick<HandSample, 'takenNs' | 'positionM' | 'quatXyzw'>;

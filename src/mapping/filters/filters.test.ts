@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { quatAngleRad, quatNormalise, wrapRad } from '../../core/frames.ts';
+import { quatAngleRad, quatNormalise, wrapRad } from '../../geometry/frames.ts';
 import { chooseFilter, filterSetting } from './choose.ts';
 import type { HandPose, PoseFilter } from './filter.ts';
 

@@ -1,4 +1,4 @@
-import { quatNormalise } from '../../core/frames.ts';
+import { quatNormalise } from '../../geometry/frames.ts';
 import { alignment } from './blend.ts';
 import type { HandPose, PoseFilter } from './filter.ts';
 

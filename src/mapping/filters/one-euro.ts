@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../../core/clock.ts';
-import { quatConjugate, quatMultiply, rotvecFromQuat } from '../../core/frames.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import { quatConjugate, quatMultiply, rotvecFromQuat } from '../../geometry/frames.ts';
 import { blendQuat, blendVector } from './blend.ts';
 import type { HandPose, PoseFilter } from './filter.ts';
 

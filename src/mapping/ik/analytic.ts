@@ -1,4 +1,4 @@
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 import { createPiperBranches } from './piper-branches.ts';
 import type { ClosedSolver, SolverOptions } from './solver.ts';

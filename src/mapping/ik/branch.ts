@@ -1,5 +1,5 @@
-import { TURN_RAD } from '../../core/frames.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { TURN_RAD } from '../../geometry/frames.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 
 /**
  * `clamped`: the way to a solution was cut short. `unreachable`: no solution lies within the limits. In both cases the

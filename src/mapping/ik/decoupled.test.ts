@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { createChain } from '../../core/chain.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { quatAngleRad, quatMultiply } from '../../core/frames.ts';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { createChain } from '../../geometry/chain.ts';
+import { quatAngleRad, quatMultiply } from '../../geometry/frames.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { createDecoupledSolver, SHELL_MARGIN_M } from './decoupled.ts';
 
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));

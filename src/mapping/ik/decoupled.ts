@@ -1,5 +1,5 @@
-import { wrapRad } from '../../core/frames.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { wrapRad } from '../../geometry/frames.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
 import { urRows } from './geometry.ts';
 import { type BoundedTurn, createBoundedTurn, HOLD, SINGULAR } from './singular.ts';

@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { JointModel, RobotModel } from '../../core/robot-model.ts';
+import type { JointModel, RobotModel } from '../../geometry/robot-model.ts';
 
 export type DhRow = NonNullable<JointModel['dh']>;
 

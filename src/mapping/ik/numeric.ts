@@ -1,5 +1,5 @@
-import { type Chain, createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { type Chain, createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { createLeastSquares, type LeastSquares } from './least-squares.ts';
 import { poseError } from './pose-error.ts';
 import type { NumericSolver, SolverOptions } from './solver.ts';

@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { createAnalyticSolver } from './analytic.ts';
 import { createDecoupledSolver } from './decoupled.ts';
 import { createNumericSolver } from './numeric.ts';

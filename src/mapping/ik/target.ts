@@ -1,6 +1,6 @@
-import { placementMatrix } from '../../core/chain.ts';
-import { matrixFromQuat, quatNormalise } from '../../core/frames.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { placementMatrix } from '../../geometry/chain.ts';
+import { matrixFromQuat, quatNormalise } from '../../geometry/frames.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 
 /** Farther targets are drawn in along their ray first, so that squares stay finite. */
 export const FAR_M = 1e3;

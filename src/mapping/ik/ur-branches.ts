@@ -1,4 +1,4 @@
-import { wrapRad } from '../../core/frames.ts';
+import { wrapRad } from '../../geometry/frames.ts';
 import type { Fill, FillContext } from './analytic.ts';
 import type { BranchChooser } from './branch.ts';
 import { urRows } from './geometry.ts';

@@ -1,4 +1,4 @@
-import type { JointModel, RobotModel } from '../../core/robot-model.ts';
+import type { JointModel, RobotModel } from '../../geometry/robot-model.ts';
 import { fingerTip, thumbTip } from './robot-fingers.ts';
 
 /** What a person shows, in this order. */

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { HAND_NUMBERS, spanM } from '../../core/hand-points.ts';
-import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../../core/model-hand.ts';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
+import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../../hand/model-hand.ts';
+import { HAND_NUMBERS, spanM } from '../../hand/points.ts';
 import { createRetargeter, retargetConfig } from './retargeter.ts';
 import { fingerTip, thumbTip } from './robot-fingers.ts';
 

@@ -1,5 +1,5 @@
-import { PALM, spanM } from '../../core/hand-points.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { PALM, spanM } from '../../hand/points.ts';
 import { fingerTip, ROBOT_PALM_M, thumbTip } from './robot-fingers.ts';
 
 const FINGERS = ['index', 'middle', 'ring', 'pinky'] as const;

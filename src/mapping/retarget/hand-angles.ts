@@ -1,4 +1,4 @@
-import { checkHand, HAND_NUMBERS, HAND_POINTS, type HandReason, PALM } from '../../core/hand-points.ts';
+import { checkHand, HAND_NUMBERS, HAND_POINTS, type HandReason, PALM } from '../../hand/points.ts';
 
 /** What is measured on a hand, in the order of `measureHand`. Radians; 0 is a straight finger in line with the palm. */
 export const HAND_ANGLES = [

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { quatNormalise, quatRotate } from '../../core/frames.ts';
-import { HAND_POINTS, takeHandPoints } from '../../core/hand-points.ts';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { quatNormalise, quatRotate } from '../../geometry/frames.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
+import { HAND_POINTS, takeHandPoints } from '../../hand/points.ts';
 import { createHandMeter, HAND_ANGLES } from './hand-angles.ts';
 import { createRetargeter, retargetConfig } from './retargeter.ts';
 

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { TeleopError } from '../../core/errors.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import {
   HAND_NUMBERS,
   type HandReason,
   type PointFrame,
   type PointsReason,
   takeHandPoints,
-} from '../../core/hand-points.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+} from '../../hand/points.ts';
 import { createFingertipFit } from './fingertips.ts';
 import { createHandMeter, HAND_ANGLES, type HandAngle } from './hand-angles.ts';
 

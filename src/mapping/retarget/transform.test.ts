@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { HAND_NUMBERS } from '../../core/hand-points.ts';
+import { HAND_NUMBERS } from '../../hand/points.ts';
 import { HandTransform, handTransformConfig } from './transform.ts';
 
 const transform = (values: Record<string, unknown> = {}) =>

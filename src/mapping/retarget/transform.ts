@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { HAND_NUMBERS } from '../../core/hand-points.ts';
-import { boxSchema } from '../../core/robot-model.ts';
+import { boxSchema } from '../../geometry/robot-model.ts';
+import { HAND_NUMBERS } from '../../hand/points.ts';
 
 const vector = z.tuple([z.number(), z.number(), z.number()]);
 

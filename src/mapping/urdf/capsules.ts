@@ -1,4 +1,4 @@
-import type { Capsule } from '../../core/robot-model.ts';
+import type { Capsule } from '../../geometry/robot-model.ts';
 import { applied, type Rigid, rigid, times } from './rigid.ts';
 import { childOf, childrenOf, type Vector, type XmlElement, type XmlReader } from './xml.ts';
 

@@ -1,4 +1,4 @@
-import { multiplyTransforms, placementMatrix, TRANSFORM_SIZE } from '../../core/chain.ts';
+import { multiplyTransforms, placementMatrix, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import type { Vector } from './xml.ts';
 
 /** 3×4 row-major transforms of a model being built; allocates. */

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
-import { type JointModel, type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
-import { touchingPairs } from '../../core/touching.ts';
+import { type JointModel, type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
+import { touchingPairs } from '../../geometry/touching.ts';
 import { linkCapsules } from './capsules.ts';
 import { inverse, placementOf, type Rigid, rigid, times } from './rigid.ts';
 import { type SerialChain, serialChain } from './serial-chain.ts';

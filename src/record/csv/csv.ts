@@ -1,4 +1,4 @@
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 
 /** Column names: what a number means and its unit are in the name. */
 export function csvHeader({ joints, hasGripper, cameras }: EpisodeInfo): string[] {

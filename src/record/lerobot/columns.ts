@@ -1,5 +1,5 @@
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { GridRow } from './grid.ts';
 
 /** Stands for what was not known yet; loaders and trainers need finite numbers. */

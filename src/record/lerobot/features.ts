@@ -1,4 +1,4 @@
-import type { EpisodeInfo } from '../../core/recording.ts';
+import type { EpisodeInfo } from '../../messages/recording.ts';
 import { type Feature, type Features, pictureKey } from './layout.ts';
 import type { Codec, PictureSize } from './video.ts';
 

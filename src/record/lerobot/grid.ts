@@ -1,6 +1,6 @@
-import { NS_PER_S } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { EpisodeRow } from '../../core/recording.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import type { EpisodeRow } from '../../messages/recording.ts';
 
 /** An instant of the export, and the row that was current then. */
 export interface GridRow {

@@ -1,4 +1,4 @@
-import type { EpisodeInfo, EpisodeRow } from '../../core/recording.ts';
+import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 
 /** One feature of a LeRobot dataset as `meta/info.json` declares it. Shape [1] is a plain column, [N] a list. */
 export interface Feature {

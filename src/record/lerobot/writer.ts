@@ -1,8 +1,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
 import { syncFolderOf } from '../../files/write-whole.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { checkOurs, checkRows, checkSame, sizesOf } from './admission.ts';
 import { dataColumns, type Values } from './columns.ts';
 import { clearLeftovers, lockDataset } from './dataset-folder.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type CanFrame, frameBits } from './can-frame.ts';
 
 /** What a link tells of; all on the event loop of the thread that opened it. */

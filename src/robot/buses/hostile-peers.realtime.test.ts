@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { monotonicClock } from '../../core/clock.ts';
-import { RtdeClient } from './rtde.ts';
-import { Dashboard } from './ur-dashboard.ts';
-import { ReverseServer } from './ur-reverse.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import { Dashboard } from '../drivers/ur/dashboard.ts';
+import { ReverseServer } from '../drivers/ur/reverse.ts';
+import { RtdeClient } from '../drivers/ur/rtde.ts';
+import { XarmTcp } from '../drivers/xarm6/tcp.ts';
 import { Refused } from './wait.ts';
-import { XarmTcp } from './xarm-tcp.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -1,4 +1,4 @@
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import { ClockSteps, IMPLAUSIBLE_NS } from './adaptive/clock-steps.ts';
 import { Floor } from './adaptive/floor.ts';
 import { LateLedger } from './adaptive/late-ledger.ts';

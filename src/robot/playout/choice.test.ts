@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { NS_PER_MS } from '../../core/clock.ts';
-import { PLAYOUT_WAYS } from '../../core/messages.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import { PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
 import { PlayoutChoice } from './choice.ts';
 import { createPolicy } from './policy.ts';
 

@@ -1,5 +1,5 @@
-import { NS_PER_S } from '../../core/clock.ts';
-import { PLAYOUT_WAYS, type PlayoutWay } from '../../core/messages.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import { PLAYOUT_WAYS, type PlayoutWay } from '../../messages/playout-wish.ts';
 import type { Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';

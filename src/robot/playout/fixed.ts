@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../../core/clock.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { PlayoutPolicy } from './policy.ts';
 
 /** A constant delay after the operator's tick; counted from arrival until the clocks are synchronized. */

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { PlayoutWay } from '../../core/messages.ts';
 import { closest } from '../../core/suggest.ts';
+import type { PlayoutWay } from '../../messages/playout-wish.ts';
 import { PRESET_NAMES, type Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';

@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../../core/clock.ts';
-import { MAX_WARP_DOWN, MAX_WARP_UP } from '../../core/smoothness.ts';
+import { MAX_WARP_DOWN, MAX_WARP_UP } from '../../core/statistics/smoothness.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
 
 /** A silence does not save up for a jump: no single command moves the delay by more than 10 ms. */
 const MAX_ELAPSED_NS = 100 * NS_PER_MS;

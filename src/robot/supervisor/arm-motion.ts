@@ -1,7 +1,7 @@
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import { LIMITED_BY, type LimitedBy } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { type ClearanceField, createClearanceField, type Neighbour } from './collision.ts';
 import type { SupervisorConfig } from './config.ts';
 import { MotionGuard } from './guard.ts';

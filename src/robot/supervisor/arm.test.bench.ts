@@ -1,4 +1,4 @@
-import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
 
 const HALF = Math.PI / 2;
 const big = { minRad: -6.28, maxRad: 6.28, maxVelocityRadS: 3.14, maxAccelerationRadS2: 12 };

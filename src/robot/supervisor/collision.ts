@@ -1,7 +1,7 @@
-import { type Chain, createChain, placementMatrix, TRANSFORM_SIZE } from '../../core/chain.ts';
-import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../core/distance.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { Box, Capsule, RobotModel } from '../../core/robot-model.ts';
+import { type Chain, createChain, placementMatrix, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import { segmentBoxDistanceInto, segmentDistanceInto, segmentHeight } from '../../geometry/distance.ts';
+import type { Box, Capsule, RobotModel } from '../../geometry/robot-model.ts';
 
 /** A box that does not move, in the base frame. */
 export interface Obstacle {

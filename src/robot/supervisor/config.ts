@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { boxSchema } from '../../core/robot-model.ts';
+import { boxSchema } from '../../geometry/robot-model.ts';
 
 const percent = (fallback: number) => z.number().min(1).max(100).default(fallback);
 const length = z.number().min(0).max(1);

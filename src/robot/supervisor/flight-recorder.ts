@@ -1,4 +1,4 @@
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 
 /** Numbers of one record; joint arrays follow in the order of `FLIGHT_JOINTS`. */
 export const FLIGHT_FIELDS = [

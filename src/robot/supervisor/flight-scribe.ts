@@ -1,4 +1,4 @@
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { ArmMotion } from './arm-motion.ts';
 import { FLIGHT_FIELDS, type FlightRecorder, flightRecordSize } from './flight-recorder.ts';
 import type { Supervisor } from './supervisor.ts';

@@ -1,5 +1,5 @@
-import type { TickStatus } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import type { JointReading } from '../driver.ts';
 import { HostileDriver } from './supervisor.test.bench.ts';
 import { type JudgedJoint, TargetJudge } from './target-judge.test.bench.ts';

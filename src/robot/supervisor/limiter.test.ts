@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { createClearanceField } from './collision.ts';
 import { supervisorConfig } from './config.ts';
 import { MotionGuard } from './guard.ts';

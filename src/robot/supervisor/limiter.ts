@@ -1,4 +1,4 @@
-import { LIMITED_BY, type LimitedBy } from '../../core/messages.ts';
+import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { brake, ease, glide, motionOf, restOffset } from './brake.ts';
 import type { MotionGuard } from './guard.ts';
 import type { JointLimits } from './limits.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { TeleopError } from '../../core/errors.ts';
-import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
 import { sixJoints } from './arm.test.bench.ts';
 import { supervisorConfig } from './config.ts';
 import { jointLimits, workspaceOf } from './limits.ts';

@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { Box, RobotModel } from '../../core/robot-model.ts';
+import type { Box, RobotModel } from '../../geometry/robot-model.ts';
 import type { SupervisorConfig } from './config.ts';
 
 /** What holds for each joint: the model's ceilings, lowered by the rig. */

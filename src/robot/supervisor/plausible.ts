@@ -1,5 +1,5 @@
 import type { Reason } from '../../core/counters.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 
 /** Whoever knows the model does not ask for more than this beyond its ranges. */
 const BEYOND_RAD = 0.1;

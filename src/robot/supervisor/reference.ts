@@ -1,4 +1,4 @@
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { JointLimits } from './limits.ts';
 
 /** Commands closer than this, or farther apart than the next, say nothing about a velocity. */

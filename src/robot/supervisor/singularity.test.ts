@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { sixJoints } from './arm.test.bench.ts';
 import { createManipulability } from './singularity.ts';
 import { Bench, HostileDriver } from './supervisor.test.bench.ts';

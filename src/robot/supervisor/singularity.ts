@@ -1,5 +1,5 @@
-import { createChain, TRANSFORM_SIZE } from '../../core/chain.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import { spreadPose } from './collision.ts';
 
 const SAMPLES = 256;

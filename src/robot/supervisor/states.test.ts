@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { SUPERVISOR_STATES } from '../../core/messages.ts';
+import { SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS } from './states.ts';
 
 const STATES: readonly InnerState[] = [...SUPERVISOR_STATES, 'arming'];

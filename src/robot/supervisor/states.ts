@@ -1,4 +1,4 @@
-import type { SupervisorState } from '../../core/messages.ts';
+import type { SupervisorState } from '../../messages/robot-state.ts';
 
 export type SupervisorEvent =
   | 'operator-joined'

@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../../core/clock.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
 
 /** A joint that stays within this distance for this long stands: it is slower than 0.2 rad/s. */
 const STILL_RAD = 0.02;

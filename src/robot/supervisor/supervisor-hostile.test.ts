@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { JointCommand, TickStatus } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { POWERED } from './states.ts';
 import { Bench, MS, model } from './supervisor.test.bench.ts';
 import { TargetJudge } from './target-judge.test.bench.ts';

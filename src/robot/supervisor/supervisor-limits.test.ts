@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { TickStatus } from '../../core/messages.ts';
-import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
 import { sixJoints } from './arm.test.bench.ts';
 import { FEEDBACKS, type Feedback, JudgedDriver } from './judged-driver.test.bench.ts';
 import { Bench, model as twoJoints } from './supervisor.test.bench.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { JointCommand } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
 import { Bench, config, HostileDriver, MS, model } from './supervisor.test.bench.ts';
 
 const last = (bench: Bench) => bench.driver.writes.at(-1)!;

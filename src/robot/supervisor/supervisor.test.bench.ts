@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { Counters } from '../../core/counters.ts';
-import type { JointCommand, SupervisorState, TickStatus } from '../../core/messages.ts';
-import { type RobotModel, robotModelSchema } from '../../core/robot-model.ts';
+import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { SupervisorState, TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import type { Neighbour } from './collision.ts';
 import { supervisorConfig } from './config.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type JointCommand, SUPERVISOR_STATES, type SupervisorState } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import { SUPERVISOR_STATES, type SupervisorState } from '../../messages/robot-state.ts';
 import { POWERED, type SupervisorEvent, TRANSITIONS } from './states.ts';
 import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
 

@@ -1,7 +1,8 @@
-import { NS_PER_MS } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
-import type { JointCommand, LimitedBy, SupervisorState } from '../../core/messages.ts';
-import type { RobotModel } from '../../core/robot-model.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
 import type { Neighbour } from './collision.ts';

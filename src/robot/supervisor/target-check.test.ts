@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { robotModelSchema } from '../../core/robot-model.ts';
+import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { supervisorConfig } from './config.ts';
 import { jointLimits } from './limits.ts';
 import { TargetCheck } from './target-check.ts';

@@ -1,4 +1,4 @@
-import type { RobotModel } from '../../core/robot-model.ts';
+import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { JointLimits } from './limits.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { HOPS, type Hop } from '../../core/trace-record.ts';
+import { HOPS, type Hop } from '../../messages/trace-record.ts';
 import { formatMs } from '../milliseconds.ts';
 import type { Histogram, ReportDetail, WorstCommand } from '../report-detail.ts';
 import { HOP_WORDS } from '../report-text.ts';

@@ -1,6 +1,6 @@
-import { NS_PER_S } from '../../core/clock.ts';
-import type { Percentiles } from '../../core/percentiles.ts';
-import { HOPS, SEGMENTS } from '../../core/trace-record.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
+import { HOPS, SEGMENTS } from '../../messages/trace-record.ts';
 import type { SegmentReport } from '../distribution.ts';
 import { CAUSE_WORDS } from '../feel-cause.ts';
 import { formatMs } from '../milliseconds.ts';

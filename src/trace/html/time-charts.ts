@@ -1,4 +1,4 @@
-import { HOPS } from '../../core/trace-record.ts';
+import { HOPS } from '../../messages/trace-record.ts';
 import { CAUSE_WORDS } from '../feel-cause.ts';
 import type { WindowVerdict } from '../feel-judge.ts';
 import { formatMs, roundMs } from '../milliseconds.ts';

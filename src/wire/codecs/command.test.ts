@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { JointCommand } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import {
   copyCommand,

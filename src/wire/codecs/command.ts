@@ -1,5 +1,5 @@
 import type { Reason } from '../../core/counters.ts';
-import type { JointCommand } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
 import {
   anglesFromJson,
   anglesToJson,

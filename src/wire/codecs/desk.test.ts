@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { DESK_ACTIONS } from '../../core/messages.ts';
+import { DESK_ACTIONS } from '../../messages/desk-action.ts';
 import { decodeDesk, decodeHello, emptyDesk, encodeBye, encodeDesk, encodeHello } from './desk.ts';
 import { frameType } from './frame.ts';
 

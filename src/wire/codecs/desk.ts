@@ -1,11 +1,6 @@
 import type { Reason } from '../../core/counters.ts';
-import {
-  DESK_ACTIONS,
-  type DeskAction,
-  PLAYOUT_QUALITIES,
-  PLAYOUT_WAYS,
-  type PlayoutWish,
-} from '../../core/messages.ts';
+import { DESK_ACTIONS, type DeskAction } from '../../messages/desk-action.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS, type PlayoutWish } from '../../messages/playout-wish.ts';
 import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(DESK_ACTIONS);

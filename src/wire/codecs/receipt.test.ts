@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { REASONS } from '../../core/counters.ts';
-import type { Outcome, Receipt } from '../../core/messages.ts';
+import type { Outcome, Receipt } from '../../messages/receipt.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { frameType } from './frame.ts';
 import { decodeReceipt, emptyReceipt, encodeReceipt } from './receipt.ts';

@@ -1,5 +1,5 @@
 import { REASONS, type Reason } from '../../core/counters.ts';
-import type { Outcome, Receipt } from '../../core/messages.ts';
+import type { Outcome, Receipt } from '../../messages/receipt.ts';
 import { countOf, frameBody, stampFromJson, stampToJson, writeFrame } from './frame.ts';
 
 const FIXED = new Set<string>(['applied', 'late', 'dropped-stale']);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { LIMITED_BY, type RobotState, SUPERVISOR_STATES } from '../../core/messages.ts';
+import { LIMITED_BY, type RobotState, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { frameType } from './frame.ts';
 import { decodeState, emptyState, encodeState } from './state.ts';

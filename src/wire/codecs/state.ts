@@ -5,7 +5,7 @@ import {
   type RobotState,
   SUPERVISOR_STATES,
   type SupervisorState,
-} from '../../core/messages.ts';
+} from '../../messages/robot-state.ts';
 import { anglesFromJson, anglesToJson, countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(SUPERVISOR_STATES);

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import type { JointCommand, PlayoutWish, Receipt, RobotState } from '../../core/messages.ts';
+import type { JointCommand } from '../../messages/command.ts';
+import type { PlayoutWish } from '../../messages/playout-wish.ts';
+import type { Receipt } from '../../messages/receipt.ts';
+import type { RobotState } from '../../messages/robot-state.ts';
 import { OperatorLease } from '../session.ts';
 import { decodeCommand, emptyCommand, encodeCommand } from './command.ts';
 import {

@@ -1,4 +1,4 @@
-import { NS_PER_S } from '../../core/clock.ts';
+import { NS_PER_S } from '../../core/time/clock.ts';
 import type { Impairment } from './impairment.ts';
 
 /** A link of finite rate behind a buffer of finite size that refuses what does not fit. Hot path. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NS_PER_MS } from '../../core/clock.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
 
 const ms = z.number().min(0).max(86_400_000);
 

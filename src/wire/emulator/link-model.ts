@@ -1,4 +1,4 @@
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import { Bottleneck } from './bottleneck.ts';
 import { type LinkEvent, leftOfEventNs } from './events.ts';
 import type { Impairment } from './impairment.ts';

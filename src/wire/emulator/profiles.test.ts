@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { percentiles, variation } from '../../core/percentiles.ts';
+import { percentiles, variation } from '../../core/statistics/percentiles.ts';
 import { LinkModel } from './link-model.ts';
 import type { ProfileName } from './profiles.ts';
 import { resolveLink } from './settings.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { ManualClock } from '../../core/clock.ts';
+import { ManualClock } from '../../core/time/clock.ts';
 import { type Peer, peerOf } from '../reactor.ts';
 import { LinkRelay } from './relay.ts';
 import { type LinkRequest, resolveLink } from './settings.ts';

@@ -1,4 +1,4 @@
-import { type Clock, NS_PER_MS } from '../../core/clock.ts';
+import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import type { DatagramHandler, Outbox, Peer } from '../reactor.ts';
 import { type DirectionSettings, LinkModel } from './link-model.ts';
 import { Schedule } from './schedule.ts';

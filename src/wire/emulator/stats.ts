@@ -1,5 +1,5 @@
-import { DurationHistogram } from '../../core/histogram.ts';
-import type { Percentiles } from '../../core/percentiles.ts';
+import { DurationHistogram } from '../../core/statistics/histogram.ts';
+import type { Percentiles } from '../../core/statistics/percentiles.ts';
 import { LOSSES, type Loss } from './link-model.ts';
 
 const COUNTS = [

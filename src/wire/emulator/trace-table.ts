@@ -1,5 +1,5 @@
-import { NS_PER_MS } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { NS_PER_MS } from '../../core/time/clock.ts';
 
 /** Recorded one-way delays in the order of sending; repeats after `periodNs`. Arrays are in shared memory. */
 export interface TraceTable {

@@ -1,4 +1,4 @@
-import { NS_PER_MS, NS_PER_S } from '../../core/clock.ts';
+import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { Bloat, Blocks, Storms } from './impairment.ts';
 import type { Random, TimeNoise } from './random.ts';
 

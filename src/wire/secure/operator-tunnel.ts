@@ -1,5 +1,5 @@
-import type { Clock } from '../../core/clock.ts';
 import type { Counters, Reason } from '../../core/counters.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type DatagramHandler, MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../reactor.ts';
 import type { SessionKeys } from './handshake.ts';
 import { HandshakeOffer } from './handshake-operator.ts';

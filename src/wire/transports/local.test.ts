@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ManualClock } from '../../core/clock.ts';
+import { ManualClock } from '../../core/time/clock.ts';
 import { type DatagramHandler, type Peer, peerOf } from '../reactor.ts';
 import { type Impairment, LocalNetwork } from './local.ts';
 

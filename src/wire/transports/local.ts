@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../core/time/clock.ts';
 import { type DatagramHandler, type Outbox, type Peer, peerOf } from '../reactor.ts';
 
 interface InFlight {

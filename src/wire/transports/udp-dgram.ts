@@ -1,5 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
-import { type Clock, monotonicClock } from '../../core/clock.ts';
+import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { needs } from '../../../test/needs.ts';
-import { monotonicClock } from '../../core/clock.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
 import { type DatagramHandler, peerOf } from '../reactor.ts';
 import { type Libc, loadLibc } from './libc.ts';
 import { openNativeReactor } from './udp-native.ts';

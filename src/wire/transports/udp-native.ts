@@ -1,5 +1,5 @@
-import { type Clock, monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,

@@ -1,6 +1,6 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { type Clock, monotonicClock } from '../../core/clock.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { type Clock, monotonicClock } from '../../core/time/clock.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,

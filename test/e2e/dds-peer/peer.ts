@@ -1,6 +1,6 @@
 import { CdrWriter, ENCAPSULATION } from '../../../src/core/cdr.ts';
-import { monotonicClock } from '../../../src/core/clock.ts';
-import { Periodic } from '../../../src/core/periodic.ts';
+import { monotonicClock } from '../../../src/core/time/clock.ts';
+import { Periodic } from '../../../src/core/time/periodic.ts';
 import { DdsNode } from '../../../src/robot/buses/dds/node.ts';
 import {
   float64MultiArray,

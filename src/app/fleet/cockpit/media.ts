@@ -1,8 +1,8 @@
 import { openFrameReceiver } from '../../../camera/receiver.ts';
-import { monotonicClock } from '../../../core/clock.ts';
 import { TeleopError } from '../../../core/errors.ts';
-import type { ReceivedFrame } from '../../../core/recording.ts';
-import type { VideoNews } from '../../../core/video-news.ts';
+import { monotonicClock } from '../../../core/time/clock.ts';
+import type { ReceivedFrame } from '../../../messages/recording.ts';
+import type { VideoNews } from '../../../messages/video-news.ts';
 import { cameraNames, frameReceiverConfig } from '../../camera/channel-config.ts';
 import { PictureStamps } from '../../console/picture-stamps.ts';
 import type { Rig } from '../../rig.ts';

@@ -1,4 +1,4 @@
-import { monotonicClock } from '../../../core/clock.ts';
+import { monotonicClock } from '../../../core/time/clock.ts';
 import { PagePeer } from '../../../wire/transports/page-peer.ts';
 import { cameraNames } from '../../camera/channel-config.ts';
 import { ConsoleClients } from '../../console/clients.ts';

@@ -1,6 +1,6 @@
-import type { FleetLease, FleetRow } from '../../../core/fleet-console.ts';
 import type { Presence } from '../../../fleet/messages.ts';
 import { LEASE_TTL_MS } from '../../../fleet/subjects.ts';
+import type { FleetLease, FleetRow } from '../../../messages/fleet-console.ts';
 
 /** A robot tells once a second that it is there. */
 export const SILENT_MS = 3000;

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { Msg } from '@nats-io/transport-node';
 import { EntryBoundary } from '../../../core/entry-boundary.ts';
-import type { FleetMessage } from '../../../core/fleet-console.ts';
 import { type Ask, askSchema, parsed } from '../../../fleet/messages.ts';
 import { subjects } from '../../../fleet/subjects.ts';
+import type { FleetMessage } from '../../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
 import type { PageLeases } from './page-leases.ts';
 

@@ -1,9 +1,9 @@
 import { WebSocket } from 'ws';
 import { EntryBoundary } from '../../../core/entry-boundary.ts';
 import { TeleopError } from '../../../core/errors.ts';
-import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../../core/fleet-console.ts';
 import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../../../fleet/messages.ts';
 import { subjects } from '../../../fleet/subjects.ts';
+import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../../messages/fleet-console.ts';
 import type { Caller } from '../../console/access.ts';
 import type { FleetConnection } from '../connection.ts';
 import type { FleetBoard } from './fleet-board.ts';

@@ -1,5 +1,5 @@
-import type { FleetRecordings } from '../../../core/fleet-console.ts';
 import type { Recording } from '../../../fleet/recordings.ts';
+import type { FleetRecordings } from '../../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
 import { RecordingIndex } from '../recordings/recording-index.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { FleetRequest } from '../../../core/fleet-console.ts';
 import { parseJson } from '../../../core/parse-json.ts';
 import { ROBOT_NAME } from '../../../fleet/subjects.ts';
+import type { FleetRequest } from '../../../messages/fleet-console.ts';
 
 /** A session's description is the longest thing a page sends. */
 export const MAX_MESSAGE_BYTES = 24 * 1024;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { monotonicClock } from '../../../core/clock.ts';
+import { monotonicClock } from '../../../core/time/clock.ts';
 import { ROBOT_NAME } from '../../../fleet/subjects.ts';
 import { Access, isKnownHost } from '../../console/access.ts';
 import { AccessApi } from '../../console/access-api.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../../core/errors.ts';
-import type { EpisodeInfo } from '../../../core/recording.ts';
 import { EPISODE_NAME, recordingNames } from '../../../fleet/recordings.ts';
+import type { EpisodeInfo } from '../../../messages/recording.ts';
 import { readInfo, readStart, sidecarOf } from '../../../record/reader.ts';
 import { EPISODE_ENDING } from '../../../record/writer.ts';
 import { type PushOptions, pushEpisode, stampOf } from './push.ts';

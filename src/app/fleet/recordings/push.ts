@@ -1,8 +1,8 @@
 import { rmSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { TeleopError } from '../../../core/errors.ts';
-import type { EpisodeInfo } from '../../../core/recording.ts';
 import { EPISODE_NAME, type Recording, recordingNames } from '../../../fleet/recordings.ts';
+import type { EpisodeInfo } from '../../../messages/recording.ts';
 import { listEpisodes } from '../../../record/episodes.ts';
 import { sidecarOf } from '../../../record/reader.ts';
 import { EPISODE_ENDING } from '../../../record/writer.ts';

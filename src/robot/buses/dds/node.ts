@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSocket, type Socket } from 'node:dgram';
-import type { Clock } from '../../../core/clock.ts';
 import { TeleopError } from '../../../core/errors.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import {
   discoveryPort,
   type Locator,

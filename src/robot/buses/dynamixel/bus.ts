@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/clock.ts';
+import type { Clock } from '../../../core/time/clock.ts';
 import type { Line, LineBackend } from './line.ts';
 import { INSTRUCTION } from './packets.ts';
 import { type DynamixelPacket, PacketParser, type ParserStats } from './parser.ts';

@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../../../core/clock.ts';
+import { NS_PER_MS } from '../../../core/time/clock.ts';
 
 /** Smaller steps are left to the warp: nobody feels them. */
 const LEAST_STEP_NS = 4 * NS_PER_MS;

@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../../../core/clock.ts';
+import { NS_PER_MS } from '../../../core/time/clock.ts';
 
 const BUCKETS = 16;
 

@@ -1,4 +1,4 @@
-import { NS_PER_MS } from '../../../core/clock.ts';
+import { NS_PER_MS } from '../../../core/time/clock.ts';
 import type { AdaptiveParameters } from './parameters.ts';
 import type { PriorJson } from './prior.ts';
 

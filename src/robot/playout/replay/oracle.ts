@@ -1,4 +1,10 @@
-import { BAD_TICKS, STEP_DOWN_MS, STEP_UP_MS, THRESHOLD_MS, WINDOW_TICKS } from '../../../core/smoothness.ts';
+import {
+  BAD_TICKS,
+  STEP_DOWN_MS,
+  STEP_UP_MS,
+  THRESHOLD_MS,
+  WINDOW_TICKS,
+} from '../../../core/statistics/smoothness.ts';
 import type { Applied } from './replay.ts';
 import { effectiveLatencyMs, type Score, scoreOf } from './score.ts';
 import { type DelayTrace, sentMs } from './trace.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { TeleopError } from '../../../core/errors.ts';
-import type { JointCommand } from '../../../core/messages.ts';
+import type { JointCommand } from '../../../messages/command.ts';
 import { createPolicy, type PlayoutPolicy } from '../policy.ts';
 import { CommandQueue } from '../queue.ts';
 import { appliedCsv } from './applied-csv.ts';

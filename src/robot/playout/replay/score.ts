@@ -4,7 +4,7 @@ import {
   slewLimited,
   THRESHOLD_MS,
   WINDOW_TICKS,
-} from '../../../core/smoothness.ts';
+} from '../../../core/statistics/smoothness.ts';
 import type { Applied } from './replay.ts';
 import { type DelayTrace, sentMs } from './trace.ts';
 import { windowMinimum } from './windows.ts';

@@ -1,0 +1,107 @@
+import type { Box, RobotModel } from '../geometry/robot-model.ts';
+import type { EpisodeInfo, EpisodeRow } from './recording.ts';
+
+/** Server → page, first message on every connection. */
+export interface ConsoleHello {
+  kind: 'hello';
+  model: RobotModel;
+  token: string | null;
+  /** Name of the rig. */
+  rig?: string;
+  scene?: ConsoleScene;
+  /** Views that can be opened at `/camera?name=`. */
+  cameras?: string[];
+}
+
+/** What stands around the arm, in its base frame. */
+export interface ConsoleScene {
+  /** Height of table or floor that the arm may not touch; null: none is watched. */
+  groundZM: number | null;
+  obstacles: ({ name: string } & Box)[];
+  /** Clearances at which the arm slows down and stops approaching. */
+  slowdownM: number;
+  stopM: number;
+}
+
+/** The emulated link of a demo, and what it could be. */
+export interface DemoLink {
+  profile: string;
+  profiles: { name: string; about: string }[];
+}
+
+/** Server → page, at the start and when it changed; only in a demo. */
+export interface LinkNews {
+  kind: 'link';
+  link: DemoLink;
+}
+
+/** Page → console: answered by the console itself. */
+export interface LinkRequest {
+  kind: 'link';
+  profile: string;
+}
+
+/** Server → page while an export runs, and once when it is over. */
+export interface ExportNews {
+  kind: 'export';
+  job: ExportJob;
+}
+
+export interface ExportJob {
+  state: 'idle' | 'running' | 'done' | 'failed';
+  format: string;
+  /** Folder that is written. */
+  out: string;
+  /** 0 … 1; null while the export does not say. */
+  progress: number | null;
+  /** What it said last, or why it failed. */
+  message: string;
+}
+
+/** `GET /api/episodes`. */
+export interface EpisodeList {
+  /** Folder of the recordings; null: this rig does not record. */
+  dir: string | null;
+  episodes: EpisodeInfo[];
+}
+
+/** `GET /api/episodes/<id>`: enough rows to draw, not necessarily all. */
+export interface EpisodeView {
+  info: EpisodeInfo;
+  rows: EpisodeRow[];
+}
+
+/** What the doctor found; as in `farhand doctor --json`. */
+export interface Finding {
+  name: string;
+  verdict: 'good' | 'note' | 'bad';
+  found: string;
+  why: string;
+  fix: string;
+}
+
+/** `GET /api/doctor`. */
+export interface DoctorReport {
+  findings: Finding[];
+  tookS: number;
+  /** Why there are none; empty otherwise. */
+  failure: string;
+}
+
+/** An input device, offered by the rig or not. */
+export interface InputReport {
+  name: string;
+  about: string;
+  offered: boolean;
+  /** Where it listens, `udp 0.0.0.0:45500`; empty where it does not or is not offered. */
+  listens: string[];
+  /** What to do to have it; empty when it is offered. */
+  missing: string;
+}
+
+/** `GET /api/devices`: what does not change while the console runs; the rest is in the telemetry. */
+export interface DeviceReport {
+  inputs: InputReport[];
+  robot: { model: string; driver: string; about: string; host: string; transport: string; security: string };
+  cameras: { name: string; source: string; fpsHz: number; widthPx: number; heightPx: number }[];
+}

@@ -1,0 +1,53 @@
+import { HAND_NUMBERS } from '../hand/points.ts';
+
+/** A pull of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
+export interface HandSample {
+  /** When the device took it, operator clock. */
+  takenNs: number;
+  /** When the headset's app or page sent it, operator clock; NaN where that is not known. */
+  sentNs: number;
+  positionM: Float64Array;
+  quatXyzw: Float64Array;
+  /** 0 open … 1 closed. */
+  gripper: number;
+  /** The operator wants the robot to follow. */
+  clutch: boolean;
+  /** False: the pose is not to be trusted and the robot must hold in the same tick. */
+  tracking: boolean;
+  estop: boolean;
+  /** How many of `pointsM` are the hand's own points: 21, or 0 from inputs that track no fingers. */
+  points: number;
+  /** x, y, z of each point, in the order of `hand-points.ts`. */
+  pointsM: Float64Array;
+  /** The points are those of a left hand. */
+  isLeft: boolean;
+  /** How many of `jointsRad` are wanted joint angles: 0 from inputs that have a hand and no joints. */
+  joints: number;
+  /** Joint angles to be led to, in the model's order: a recording, or a policy. */
+  jointsRad: Float64Array;
+}
+
+/** No robot here has more joints. */
+export const MAX_JOINTS = 32;
+
+export function emptyHandSample(): HandSample {
+  const quatXyzw = new Float64Array([0, 0, 0, 1]);
+  return {
+    takenNs: 0,
+    sentNs: Number.NaN,
+    positionM: new Float64Array(3),
+    quatXyzw,
+    gripper: 0,
+    clutch: false,
+    tracking: false,
+    estop: false,
+    points: 0,
+    pointsM: new Float64Array(HAND_NUMBERS),
+    isLeft: false,
+    joints: 0,
+    jointsRad: new Float64Array(MAX_JOINTS),
+  };
+}
+
+/** `new` is the first result that carries a sample; `stale` means the last one is too old to be acted on. */
+export type SampleStatus = 'ok' | 'stale' | 'none';

@@ -1,0 +1,21 @@
+/** How a command ended, as written in a trace. `rejected:<reason>` carries a counted reason. */
+export type Outcome = 'applied' | 'late' | 'dropped-stale' | 'lost' | `rejected:${string}`;
+
+/** The robot's stamps of one command, robot clock; NaN where a stage was not reached. */
+export interface Receipt {
+  session: number;
+  seq: number;
+  outcome: Outcome;
+  kernelNs: number;
+  receiveNs: number;
+  dueNs: number;
+  releasedNs: number;
+  appliedNs: number;
+  /** How long after its stamp playout meant it to be applied; NaN when it never was scheduled. */
+  playoutDelayNs: number;
+  queueDepth: number;
+  /** Arrived after it was due. */
+  late: boolean;
+  /** Never acted on because a newer command was. */
+  dropped: boolean;
+}

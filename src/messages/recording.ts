@@ -1,0 +1,113 @@
+import type { LimitedBy, SupervisorState } from './robot-state.ts';
+
+/** A picture as it crosses the camera channel. */
+export interface CameraFrame {
+  camera: string;
+  /** When the sensor was read, clock of the host that has the camera. */
+  captureNs: number;
+  /** When it was ready to be sent, same clock; absent where the sender does not tell. */
+  encodedNs?: number;
+  encoding: 'jpeg';
+  bytes: Uint8Array;
+}
+
+/** A frame as the operator's side holds it. */
+export interface ReceivedFrame extends CameraFrame {
+  /** The capture on the operator's clock, and how far that may be off; NaN before the first clock offset. */
+  captureOperatorNs: number;
+  uncertaintyNs: number;
+  /** When its last byte came, operator clock. */
+  arrivedNs: number;
+}
+
+/** The frame of one camera that belongs to a row. */
+export interface RowFrame {
+  /** As in `CameraFrame`: names the picture in its channel. */
+  captureNs: number;
+  /** From capture to the row's instant. */
+  ageNs: number;
+  /** Older than the camera's period allows, yet kept. */
+  stale: boolean;
+}
+
+/** One joined instant of an episode: what was commanded, what was measured, what was seen. */
+export interface EpisodeRow {
+  index: number;
+  /** Since the first row of the episode. */
+  timeNs: number;
+  seq: number;
+  engaged: boolean;
+  commandRad: number[];
+  commandGripper: number;
+  stateRad: number[];
+  stateGripper: number;
+  supervisor: SupervisorState;
+  limitedBy: LimitedBy;
+  /** Of the newest command whose receipt had come; null before the first. */
+  oneWayNs: number | null;
+  uncertaintyNs: number | null;
+  playoutDelayNs: number | null;
+  frames: Record<string, RowFrame>;
+}
+
+/** What is known of an episode without reading its rows. */
+export interface EpisodeInfo {
+  /** File name without its ending. */
+  id: string;
+  task: string;
+  label: string | null;
+  /** ISO 8601. */
+  startedAt: string;
+  durationS: number;
+  rows: number;
+  /** Instants without a frame of every camera: not written. */
+  skippedRows: number;
+  staleRows: number;
+  robot: string;
+  joints: string[];
+  hasGripper: boolean;
+  cameras: string[];
+  rateHz: number;
+  sizeBytes: number;
+  /** False: the file was not closed properly; `farhand recover` mends it. */
+  complete: boolean;
+  quality: EpisodeQuality | null;
+}
+
+/** Measured when an episode is saved. */
+export interface EpisodeQuality {
+  /** Rows skipped, of all. */
+  skippedShare: number;
+  staleShare: number;
+  jerkP95RadS3: number | null;
+  frameAgeP95Ms: number | null;
+  oneWayP95Ms: number | null;
+  badWindows: number;
+  /** Limits that were not kept, in words; empty: passed. */
+  refusedBy: string[];
+}
+
+/** What a recorder is doing. `reset`: between two episodes, the scene is being put back. */
+export const RECORDER_STATES = ['idle', 'recording', 'reset', 'failed'] as const;
+export type RecorderState = (typeof RECORDER_STATES)[number];
+
+/** Shown in the console; part of `Telemetry`. */
+export interface RecorderStatus {
+  state: RecorderState;
+  /** The episode being written, or the last one. */
+  episode: string | null;
+  task: string;
+  rows: number;
+  skippedRows: number;
+  durationS: number;
+  /** Why recording stopped by itself, and what to do; empty otherwise. */
+  message: string;
+}
+
+/** Asked of a recorder by the console, the command line or a controller's button. */
+export type RecordRequest =
+  | { kind: 'record'; action: 'start'; task?: string }
+  | { kind: 'record'; action: 'stop'; label?: string }
+  | { kind: 'record'; action: 'discard' }
+  | { kind: 'record'; action: 'label'; episode: string; label: string }
+  | { kind: 'record'; action: 'task'; task: string };

@@ -1,0 +1,47 @@
+/** What a tick on a device reports; the supervisor decides what it means. */
+export type TickStatus = 'ok' | 'stale' | 'fault';
+
+export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
+export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
+
+/** What keeps the robot from doing as it was told, most serious last. */
+export const LIMITED_BY = [
+  '',
+  'jerk',
+  'acceleration',
+  'velocity',
+  'range',
+  'joint-limit',
+  'engage-ramp',
+  'singularity',
+  'workspace',
+  'collision',
+] as const;
+export type LimitedBy = (typeof LIMITED_BY)[number];
+
+/** The robot as it reports itself, at 100 Hz. */
+export interface RobotState {
+  /** Robot clock. */
+  robotNs: number;
+  positionsRad: Float64Array;
+  velocitiesRadS: Float64Array;
+  /** The last joint target handed to the driver. */
+  targetRad: Float64Array;
+  gripper: number;
+  state: SupervisorState;
+  /** Why the supervisor is in this state or limits the motion. */
+  cause: string;
+  epoch: number;
+  /** Highest engagement that has ended: the operator must offer a higher one to move again. */
+  endedEngagement: number;
+  appliedSeq: number;
+  /** Highest desk request carried out. */
+  ackRequest: number;
+  limitedBy: LimitedBy;
+  /** Between the two nearest surfaces that may not touch; NaN where nothing is watched. */
+  clearanceM: number;
+  /** Which two these are: `forearm ↔ base`. */
+  nearest: string;
+  /** Policy of playout, told only by a robot whose operator may switch it. */
+  playout?: string;
+}

@@ -1,0 +1,107 @@
+import type { CanFrame } from '../can-frame.ts';
+import { PARAMETER, parameterValue, unscaled } from './frames.ts';
+import type { MotorLimits } from './motors.ts';
+
+/** High nibble of the first byte. From 8 on the motor has let go by itself. */
+export const STATUS = { disabled: 0, enabled: 1 } as const;
+const FAULTS: Readonly<Record<number, string>> = {
+  8: 'has too much voltage',
+  9: 'has too little voltage',
+  10: 'draws too much current',
+  11: 'has a driver that is too hot',
+  12: 'has a coil that is too hot',
+  13: 'lost contact with us',
+  14: 'is overloaded',
+};
+
+/** What a status means, after the motor's name; empty for enabled and disabled. */
+export const statusFault = (status: number): string =>
+  status <= STATUS.enabled ? '' : (FAULTS[status] ?? `reports error ${status}`);
+
+export interface MotorAddress {
+  id: number;
+  replyId: number;
+}
+
+/** What the motors of one bus last told, in their own coordinates, with the robot clock of each. */
+export class DamiaoFeedback {
+  readonly positionsRad: Float64Array;
+  readonly velocitiesRadS: Float64Array;
+  readonly torquesNm: Float64Array;
+  readonly driverC: Float64Array;
+  readonly coilC: Float64Array;
+  readonly status: Uint8Array;
+  readonly heardNs: Float64Array;
+  /** What its frames are scaled to; NaN until the motor has said it, and its feedback is not used before. */
+  readonly limits: MotorLimits[];
+  /** Frames that were not believed: a wrong length, or another motor's number inside. */
+  refused = 0;
+  readonly #motors: readonly MotorAddress[];
+  /** By reply id. */
+  readonly #place = new Int16Array(0x800).fill(-1);
+  readonly #registers: Map<number, number>[];
+
+  constructor(motors: readonly MotorAddress[]) {
+    const count = motors.length;
+    this.#motors = motors;
+    for (let i = 0; i < count; i++) this.#place[motors[i]!.replyId] = i;
+    this.positionsRad = new Float64Array(count);
+    this.velocitiesRadS = new Float64Array(count);
+    this.torquesNm = new Float64Array(count);
+    this.driverC = new Float64Array(count);
+    this.coilC = new Float64Array(count);
+    this.status = new Uint8Array(count);
+    this.heardNs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+    this.limits = motors.map(() => ({ positionRad: NaN, velocityRadS: NaN, torqueNm: NaN }));
+    this.#registers = motors.map(() => new Map());
+  }
+
+  register(motor: number, register: number): number | undefined {
+    return this.#registers[motor]!.get(register);
+  }
+
+  forget(motor: number, register: number): void {
+    this.#registers[motor]!.delete(register);
+  }
+
+  /** When the one that has been silent longest was heard, of the first `count`. */
+  oldestNs(count: number): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < count; i++) oldest = Math.min(oldest, this.heardNs[i]!);
+    return oldest;
+  }
+
+  /** Hot path. */
+  take(frame: CanFrame, nowNs: number): void {
+    if (frame.extended || frame.remote) return;
+    const motor = this.#place[frame.id & 0x7ff]!;
+    if (motor < 0) return;
+    const { data } = frame;
+    const { id } = this.#motors[motor]!;
+    if (frame.length !== 8) this.refused++;
+    else if (isParameterReply(data, id)) this.#registers[motor]!.set(data[3]!, parameterValue(data));
+    else if ((data[0]! & 15) !== (id & 15)) this.refused++;
+    else this.#takeState(motor, data, nowNs);
+  }
+
+  #takeState(motor: number, data: Uint8Array, nowNs: number): void {
+    const { positionRad, velocityRadS, torqueNm } = this.limits[motor]!;
+    if (!(positionRad > 0)) return;
+    this.status[motor] = data[0]! >> 4;
+    this.positionsRad[motor] = unscaled((data[1]! << 8) | data[2]!, -positionRad, positionRad, 16);
+    this.velocitiesRadS[motor] = unscaled((data[3]! << 4) | (data[4]! >> 4), -velocityRadS, velocityRadS, 12);
+    this.torquesNm[motor] = unscaled(((data[4]! & 15) << 8) | data[5]!, -torqueNm, torqueNm, 12);
+    this.driverC[motor] = data[6]!;
+    this.coilC[motor] = data[7]!;
+    this.heardNs[motor] = nowNs;
+  }
+}
+
+/**
+ * Answers to parameters come under the same id. As a state these bytes would be a motor at the very end of its range
+ * (−12.49 rad), which no joint of ours reaches.
+ */
+const isParameterReply = (data: Uint8Array, id: number): boolean =>
+  data[0] === (id & 0xff) &&
+  data[1] === id >> 8 &&
+  (data[2] === PARAMETER.read || data[2] === PARAMETER.write);

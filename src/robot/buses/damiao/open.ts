@@ -1,0 +1,114 @@
+import { TeleopError } from '../../../core/errors.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { RobotModel } from '../../../geometry/robot-model.ts';
+import type { CanBackend } from '../can.ts';
+import { canBackend } from '../open-can.ts';
+import { DAMIAO_BITRATE, DamiaoArmDriver } from './arm-driver.ts';
+import type { ArmSpec } from './arm-spec.ts';
+import { REGISTER, readFrame, refreshFrame } from './frames.ts';
+import { arePlausible, isOfType, type MotorLimits, typesWith } from './motors.ts';
+
+const REPLY_MS = 100;
+const TRIES = 5;
+const FEEDBACK_MS = 800;
+const LIMIT_REGISTERS = [REGISTER.positionMax, REGISTER.velocityMax, REGISTER.torqueMax];
+
+/** Connects, asks every motor what its frames are scaled to, and waits for feedback. Moves and powers nothing. */
+export async function openDamiaoArm(
+  bus: string,
+  spec: ArmSpec,
+  model: RobotModel,
+  clock: Clock,
+  backend: CanBackend = canBackend(bus, DAMIAO_BITRATE, spec.fd ? spec.dataBitrate : undefined),
+): Promise<DamiaoArmDriver> {
+  checkModel(spec, model);
+  const driver = await DamiaoArmDriver.connect(spec, model, clock, backend);
+  try {
+    await askLimits(driver, spec);
+    checkLimits(driver, spec, model);
+    await awaitFeedback(driver, spec);
+    return driver;
+  } catch (error) {
+    driver.dispose();
+    throw error;
+  }
+}
+
+function checkModel(spec: ArmSpec, model: RobotModel): void {
+  if (model.joints.length === spec.joints.length) return;
+  throw new TeleopError(
+    'model-mismatch',
+    `the model "${model.name}" has ${model.joints.length} joints, the arm has ${spec.joints.length}`,
+    { hint: 'Set `model` in the rig to that of this arm; `farhand robots` lists them.' },
+  );
+}
+
+async function askLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
+  const missing = (register: number) => motors.filter((_, i) => feedback.register(i, register) === undefined);
+  const open = () => LIMIT_REGISTERS.some((register) => missing(register).length > 0);
+  for (let i = 0; i < TRIES && open(); i++) {
+    for (const register of LIMIT_REGISTERS) {
+      bus.send(missing(register).map(({ id }) => readFrame(id, register, spec.fd)));
+      await bus.until(() => missing(register).length === 0, REPLY_MS);
+    }
+  }
+  const silent = motors.filter((motor) =>
+    LIMIT_REGISTERS.some((register) => missing(register).includes(motor)),
+  );
+  if (silent.length === 0) return;
+  const { received, errors, lastError } = bus.stats;
+  const names = silent.map(({ name, id }) => `${name} (id ${id})`).join(', ');
+  const heard = received === 0 ? 'not one frame came' : `${received} frames came`;
+  throw new TeleopError(
+    'robot-silent',
+    `no answer on ${bus.name} from ${names}: ${heard}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
+    {
+      hint: 'Check power, CAN wires and ids, and that `fd` and the bit rate are those of the motors (register 35).',
+    },
+  );
+}
+
+/** A motor that is scaled otherwise would take every angle, speed and torque for another one. */
+function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model: RobotModel): void {
+  motors.forEach(({ name, type, direction, offsetRad }, i) => {
+    const told: MotorLimits = {
+      positionRad: feedback.register(i, REGISTER.positionMax)!,
+      velocityRadS: feedback.register(i, REGISTER.velocityMax)!,
+      torqueNm: feedback.register(i, REGISTER.torqueMax)!,
+    };
+    const text = `PMAX ${told.positionRad}, VMAX ${told.velocityRadS}, TMAX ${told.torqueNm}`;
+    if (!arePlausible(told) || (!spec.acceptAnyLimits && !isOfType(told, type))) {
+      const others = typesWith(told);
+      const guess = others.length === 0 ? 'no type known here' : others.join(' or ');
+      throw new TeleopError('model-mismatch', `${name} should be a ${type}, but says ${text}: ${guess}`, {
+        hint: 'Check that the right motor has this id, or restore its registers 21 to 23 with the maker’s tool; `acceptAnyLimits: true` takes what the motors say.',
+      });
+    }
+    const joint = model.joints[i];
+    const ends =
+      joint === undefined ? [] : [joint.minRad, joint.maxRad].map((rad) => direction * rad + offsetRad);
+    if (ends.some((rad) => Math.abs(rad) > told.positionRad))
+      throw new TeleopError(
+        'model-mismatch',
+        `${name} of the model turns farther than its motor tells: ${text}`,
+        {
+          hint: 'Check the model’s range and the offset of the joint.',
+        },
+      );
+    feedback.limits[i] = told;
+  });
+}
+
+async function awaitFeedback({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
+  const heard = () => feedback.oldestNs(motors.length) > Number.NEGATIVE_INFINITY;
+  for (let waitedMs = 0; waitedMs < FEEDBACK_MS; waitedMs += REPLY_MS) {
+    bus.send(motors.map(({ id }) => refreshFrame(id, spec.fd)));
+    if (await bus.until(heard, REPLY_MS)) return;
+  }
+  const silent = motors.filter((_, i) => feedback.heardNs[i] === Number.NEGATIVE_INFINITY);
+  throw new TeleopError(
+    'robot-silent',
+    `${silent.map(({ name }) => name).join(', ')} told limits on ${bus.name}, but nothing of where it is`,
+    { hint: 'Update the motors’ firmware; ours must answer a refresh (7FF#…CC) while they are disabled.' },
+  );
+}

@@ -1,0 +1,81 @@
+import { TeleopError } from '../../../core/errors.ts';
+import type { Clock } from '../../../core/time/clock.ts';
+import type { RobotModel } from '../../../geometry/robot-model.ts';
+import { DynamixelBus } from '../../buses/dynamixel/bus.ts';
+import { REGISTER } from '../../buses/dynamixel/control-table.ts';
+import { serialLine } from '../../buses/dynamixel/line.ts';
+import { type MotorInfo, syncReadBytes, syncWrite } from '../../buses/dynamixel/operations.ts';
+import { unsignedAt } from '../../buses/dynamixel/packets.ts';
+import { defaultCalibrationFile, loadCalibration } from './calibration-file.ts';
+import type { OrcaConfig } from './config.ts';
+import { type Hand, handOf } from './hands.ts';
+import { JointMap } from './mapping.ts';
+import { OrcaDriver } from './orca-driver.ts';
+import { HandPreparation, Refused } from './prepare.ts';
+
+const TRIES = 4;
+/** Model number to firmware version. */
+const IDENTITY_BYTES = REGISTER.firmware.address + 1;
+const ANSWER_ALL = 2;
+
+/** Connects, makes sure that all motors are there and the right ones, and finds out where they are. Moves nothing. */
+export async function openOrca(config: OrcaConfig, model: RobotModel, clock: Clock): Promise<OrcaDriver> {
+  const hand = handOf(model);
+  const ranges = loadCalibration(config.calibrationFile || defaultCalibrationFile(hand), hand);
+  const bus = await DynamixelBus.open(serialLine(config.port, config.baudRate ?? hand.baudRate), clock);
+  try {
+    const motors = await identify(bus, hand);
+    const map = new JointMap(hand, ranges);
+    const lost = map.rewrap(await new HandPreparation(bus, hand, () => {}).positions());
+    if (lost !== '') throw outOfRange(lost);
+    const canBeFast = hand.joints.every(
+      ({ motorId, motor }) => motors.get(motorId)!.firmware >= motor.fastReadFirmware,
+    );
+    return new OrcaDriver(bus, hand, map, config, canBeFast, clock);
+  } catch (error) {
+    bus.close();
+    throw error instanceof Refused ? silent(error.message, hand, bus) : error;
+  }
+}
+
+/** All motors of the hand by id. Throws where one is missing or another kind. */
+export async function identify(bus: DynamixelBus, hand: Hand): Promise<Map<number, MotorInfo>> {
+  const ids = hand.joints.map(({ motorId }) => motorId);
+  const found = new Map<number, MotorInfo>();
+  for (let i = 0; i < TRIES && found.size < ids.length; i++) {
+    await syncWrite(bus, ids, REGISTER.statusReturnLevel, ANSWER_ALL);
+    const missing = ids.filter((id) => !found.has(id));
+    for (const [id, { data }] of await syncReadBytes(bus, missing, 0, IDENTITY_BYTES))
+      found.set(id, { modelNumber: unsignedAt(data, 0, 2), firmware: data[IDENTITY_BYTES - 1]! });
+  }
+  const missing = hand.joints.filter(({ motorId }) => !found.has(motorId));
+  if (missing.length > 0) {
+    const who =
+      missing.length === ids.length
+        ? 'none of the hand’s motors answers'
+        : `no answer from ${missing.map(({ name, motorId }) => `${name} (motor ${motorId})`).join(', ')}`;
+    throw silent(who, hand, bus);
+  }
+  const other = hand.joints.find(
+    ({ motorId, motor }) => found.get(motorId)!.modelNumber !== motor.modelNumber,
+  );
+  if (other !== undefined)
+    throw new TeleopError(
+      'model-mismatch',
+      `motor ${other.motorId} (${other.name}) says it is model ${found.get(other.motorId)!.modelNumber}, not ${other.motor.modelNumber} (${other.motor.name})`,
+      { hint: 'Check that `model` in the rig names this hand: version and side give each motor its joint.' },
+    );
+  return found;
+}
+
+function silent(what: string, { baudRate, name }: Hand, bus: DynamixelBus): TeleopError {
+  return new TeleopError('robot-silent', `${what} on ${bus.name} at ${bus.baudRate} baud`, {
+    hint: `Check the hand’s power and the daisy chain behind the last motor that answers; ${name} comes with ${baudRate} baud.`,
+  });
+}
+
+function outOfRange(lost: string): TeleopError {
+  return new TeleopError('not-calibrated', lost, {
+    hint: 'Move the joint back by hand; if it is where it belongs, run `farhand calibrate orca` again.',
+  });
+}

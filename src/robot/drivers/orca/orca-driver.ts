@@ -1,0 +1,323 @@
+import type { Clock } from '../../../core/time/clock.ts';
+import type { TickStatus } from '../../../messages/robot-state.ts';
+import type { DynamixelBus } from '../../buses/dynamixel/bus.ts';
+import {
+  hardwareErrorText,
+  REGISTER,
+  TICKS_PER_TURN,
+  WATCHDOG_EXPIRED,
+} from '../../buses/dynamixel/control-table.ts';
+import { read, readBytes } from '../../buses/dynamixel/operations.ts';
+import type { Driver, JointReading } from '../../driver.ts';
+import type { OrcaConfig } from './config.ts';
+import { HandCycle } from './cycle.ts';
+import type { Hand } from './hands.ts';
+import type { JointMap } from './mapping.ts';
+import { HandPreparation, Refused, watchdogUnits } from './prepare.ts';
+
+const MS = 1e6;
+/** Old positions are the hand's fault if it was asked in vain, and anyone's if they are older than this many timeouts. */
+const TOO_OLD = 4;
+/** Cycles without an answer after which goals are not sent any more. */
+const BLIND_CYCLES = 2;
+/** A stop is repeated: nobody acknowledges it. */
+const STOP_CYCLES = 10;
+/** Now and then one motor is asked whether it still has torque and has not stopped by itself. */
+const HEALTH_CYCLES = 10;
+const HEALTH_FROM = REGISTER.torqueEnable.address;
+const HEALTH_BYTES = REGISTER.busWatchdog.address + 1 - HEALTH_FROM;
+const QUIET_MARGIN_MS = 60;
+const FAREWELL_MS = 3;
+const FAREWELLS = 2;
+
+type Phase = 'off' | 'preparing' | 'on';
+
+/** An ORCA hand. Nothing but `enable` ever gives torque, restarts a motor or ends a stop. */
+export class OrcaDriver implements Driver {
+  readonly cycle: HandCycle;
+  readonly #bus: DynamixelBus;
+  readonly #hand: Hand;
+  readonly #map: JointMap;
+  readonly #config: OrcaConfig;
+  readonly #ids: readonly number[];
+  readonly #lastTicks: Int32Array;
+  #phase: Phase = 'off';
+  #attempt = 0;
+  /** Why the last attempt to enable came to nothing, until told. */
+  #refused = '';
+  #fault = '';
+  #untold = false;
+  #blind = false;
+  #stopCycles = 0;
+  #hasTorque = false;
+  #alerted = false;
+  #healthAt = 0;
+  #mustRewrap = false;
+  /** A stop came while nobody knew where the joints are: they hold where they turn out to be. */
+  #holdLater = false;
+  /** Nothing is sent before this. */
+  #quietUntilNs = 0;
+  #disposed = false;
+
+  constructor(
+    bus: DynamixelBus,
+    hand: Hand,
+    map: JointMap,
+    config: OrcaConfig,
+    canBeFast: boolean,
+    clock: Clock,
+  ) {
+    this.#bus = bus;
+    this.#hand = hand;
+    this.#map = map;
+    this.#config = config;
+    this.#ids = hand.joints.map(({ motorId }) => motorId);
+    this.#lastTicks = new Int32Array(this.#ids.length);
+    this.cycle = new HandCycle(bus, this.#ids, canBeFast, clock, {
+      onFeedback: () => this.#onFeedback(),
+      onOver: (nowNs) => this.#stopAtOnce(nowNs),
+    });
+    bus.every(config.cycleHz, (nowNs) => this.#turn(nowNs));
+  }
+
+  get fault(): string {
+    return this.#fault;
+  }
+
+  enable(nowNs: number): TickStatus {
+    if (this.#disposed) return 'fault';
+    this.#watch(nowNs);
+    if (this.#blind) return this.#isDanger ? 'fault' : 'stale';
+    if (this.#phase === 'on') return 'ok';
+    if (this.#refused !== '') {
+      this.#raise(this.#refused);
+      this.#refused = '';
+      return 'fault';
+    }
+    if (this.#phase === 'off') {
+      this.#phase = 'preparing';
+      void this.#prepare(++this.#attempt);
+    }
+    return 'stale';
+  }
+
+  read(nowNs: number, out: JointReading): TickStatus {
+    if (this.#disposed) return 'fault';
+    this.#watch(nowNs);
+    const { cycle } = this;
+    if (cycle.feedbackNs > Number.NEGATIVE_INFINITY) {
+      out.robotNs = cycle.feedbackNs;
+      for (let i = 0; i < this.#ids.length; i++) {
+        out.positionsRad[i] = this.#map.jointRad(i, cycle.ticks[i]!);
+        out.velocitiesRadS[i] = this.#map.jointRadS(i, cycle.velocityUnits[i]!);
+      }
+      out.gripper = 0;
+    } else if (!this.#blind) return 'stale';
+    if (this.#untold || (this.#blind && this.#isDanger)) {
+      this.#untold = false;
+      return 'fault';
+    }
+    return this.#blind ? 'stale' : 'ok';
+  }
+
+  write(_nowNs: number, positionsRad: Float64Array, _gripper: number): TickStatus {
+    if (this.#disposed) return 'fault';
+    if (this.#phase !== 'on') return this.#fault === '' ? 'ok' : 'fault';
+    for (let i = 0; i < this.#ids.length; i++)
+      if (!Number.isFinite(positionsRad[i])) {
+        this.#raise('a target that is not a number was written');
+        return 'fault';
+      }
+    for (let i = 0; i < this.#ids.length; i++) this.cycle.goals[i] = this.#map.ticksOf(i, positionsRad[i]!);
+    return 'ok';
+  }
+
+  /** Out with the next packet on the line, and repeated. */
+  stop(nowNs: number): void {
+    if (this.#disposed) return;
+    this.#halt();
+    this.#stopAtOnce(nowNs);
+  }
+
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#halt();
+    this.#disposed = true;
+    void this.#sayFarewell();
+  }
+
+  #halt(): void {
+    this.#phase = 'off';
+    this.#attempt++;
+    this.#refused = '';
+    this.#stopCycles = STOP_CYCLES;
+    this.#holdLater = this.cycle.missed >= BLIND_CYCLES;
+    if (!this.#holdLater) this.cycle.goals.set(this.cycle.ticks);
+  }
+
+  #stopAtOnce(nowNs: number): void {
+    const isNew = this.#phase === 'off' && this.#stopCycles === STOP_CYCLES && this.#hasTorque;
+    const mayBegin = !this.cycle.isBusy && !this.#disposed && nowNs >= this.#quietUntilNs;
+    const lead = isNew && mayBegin ? this.#lead() : 'none';
+    if (lead !== 'none') this.cycle.begin(nowNs, lead);
+  }
+
+  /** Goes limp. Not while motors answer: packets would collide. */
+  async #sayFarewell(): Promise<void> {
+    const preparation = new HandPreparation(this.#bus, this.#hand, () => {});
+    if (this.#hasTorque)
+      for (let i = 0; i < FAREWELLS && this.#bus.isUp; i++) {
+        await preparation.writeAll(REGISTER.torqueEnable, 0).catch(() => {});
+        await this.#bus.pause(FAREWELL_MS);
+      }
+    this.#bus.close();
+  }
+
+  #turn(nowNs: number): void {
+    if (this.#disposed || !this.#bus.isUp || nowNs < this.#quietUntilNs) return;
+    const { busWatchdogMs } = this.#config;
+    const silentMs = (nowNs - this.#bus.sentNs) / MS;
+    if (this.#phase === 'on' && silentMs > watchdogUnits(busWatchdogMs) * 20)
+      this.#raise(`the bus was silent for ${Math.round(silentMs)} ms: the motors have stopped by themselves`);
+    if (!this.cycle.begin(nowNs, this.#lead())) return;
+    if (this.#phase === 'on' && this.cycle.cycles % HEALTH_CYCLES === 0) void this.#askHealth(this.#attempt);
+  }
+
+  #lead(): 'goals' | 'release' | 'none' {
+    // Whoever cannot see what the hand does must not move it.
+    if (this.#phase === 'on') return this.cycle.missed < BLIND_CYCLES ? 'goals' : 'none';
+    if (this.#phase === 'preparing' || !this.#hasTorque || this.#stopCycles === 0) return 'none';
+    const holds = this.#config.onStop === 'hold';
+    if (holds && this.#holdLater) return 'none';
+    this.#stopCycles--;
+    return holds ? 'goals' : 'release';
+  }
+
+  async #prepare(attempt: number): Promise<void> {
+    const check = () => {
+      if (attempt !== this.#attempt || this.#disposed) throw new Refused('stopped');
+    };
+    const { maxCurrentMa, maxMotorSpeedRadS, busWatchdogMs } = this.#config;
+    const currentMa = Math.min(maxCurrentMa, this.#hand.maxCurrentMa);
+    const preparation = new HandPreparation(this.#bus, this.#hand, check);
+    try {
+      await preparation.clearErrors((ids) => this.#excuse(ids));
+      await preparation.configure({ currentMa, maxMotorSpeedRadS, busWatchdogMs });
+      const ticks = await preparation.positions();
+      const lost = this.#map.rewrap(ticks);
+      if (lost !== '') throw new Refused(`${lost}: move it back by hand, or calibrate again`);
+      this.#hasTorque = true;
+      await preparation.power(ticks, busWatchdogMs);
+      this.cycle.goals.set(ticks);
+      this.#succeed();
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      if (attempt !== this.#attempt) return;
+      this.#phase = 'off';
+      this.#refused = error.message;
+    }
+  }
+
+  /** A motor that starts anew counts its turns anew. */
+  #excuse(ids: readonly number[]): void {
+    this.cycle.excuse(ids);
+    this.#mustRewrap = true;
+  }
+
+  #succeed(): void {
+    this.#phase = 'on';
+    this.#fault = '';
+    this.#untold = false;
+    this.#alerted = false;
+    this.cycle.errors.fill(0);
+  }
+
+  /** Looks for whatever ends our control of the hand. */
+  #watch(nowNs: number): void {
+    const { feedbackTimeoutMs } = this.#config;
+    const { feedbackNs, missed } = this.cycle;
+    const ageMs = feedbackNs > Number.NEGATIVE_INFINITY ? (nowNs - feedbackNs) / MS : 0;
+    const isSilent = ageMs > feedbackTimeoutMs && missed >= BLIND_CYCLES;
+    const was = this.#blind && this.#isDanger;
+    this.#blind = !this.#bus.isUp || isSilent || ageMs > TOO_OLD * feedbackTimeoutMs;
+    if (!this.#blind || was || !this.#isDanger) return;
+    this.#raise(this.#silenceText());
+    // What we do not see we cannot stop, but the motors can: they do when the bus is quiet.
+    if (this.#hasTorque && this.#config.onStop === 'hold')
+      this.#quietUntilNs = nowNs + (this.#config.busWatchdogMs + QUIET_MARGIN_MS) * MS;
+  }
+
+  /** Limp motors that are not seen for a moment move nothing: there is nothing to stop, and no reason to latch one. */
+  get #isDanger(): boolean {
+    return this.#hasTorque || !this.#bus.isUp;
+  }
+
+  #silenceText(): string {
+    if (!this.#bus.isUp) return `${this.#bus.name} is lost: ${this.#bus.trouble}`;
+    const { silent } = this.cycle;
+    const some = silent.length > 0 && silent.length < this.#ids.length;
+    const who = some ? this.#namesOf(silent) : 'the hand';
+    return `no positions from ${who} for ${this.#config.feedbackTimeoutMs} ms`;
+  }
+
+  #namesOf(ids: readonly number[]): string {
+    return ids.map((id) => `${this.#hand.joints[this.#ids.indexOf(id)]!.name} (motor ${id})`).join(', ');
+  }
+
+  /** The others hold where they are. */
+  #raise(text: string): void {
+    this.#fault = text;
+    this.#untold = true;
+    this.#halt();
+  }
+
+  #onFeedback(): void {
+    this.#lookForJumps();
+    if (this.#holdLater) {
+      this.#holdLater = false;
+      if (this.#phase === 'off') this.cycle.goals.set(this.cycle.ticks);
+    }
+    if (this.#alerted || this.#disposed || this.#phase === 'preparing') return;
+    for (let i = 0; i < this.#ids.length; i++)
+      if (this.cycle.isAlert(i)) {
+        this.#alerted = true;
+        const name = this.#namesOf([this.#ids[i]!]);
+        this.#raise(`${name}: hardware alert`);
+        void this.#diagnose(this.#ids[i]!, name);
+        return;
+      }
+  }
+
+  /** Nothing turns half a turn in a cycle: a motor that seems to has lost its count of turns. */
+  #lookForJumps(): void {
+    const { ticks } = this.cycle;
+    let jumped = -1;
+    for (let i = 0; i < ticks.length; i++) {
+      if (Math.abs(ticks[i]! - this.#lastTicks[i]!) > TICKS_PER_TURN / 2) jumped = i;
+      this.#lastTicks[i] = ticks[i]!;
+    }
+    if (jumped >= 0) {
+      this.#mustRewrap = true;
+      if (this.#phase === 'on')
+        this.#raise(`${this.#namesOf([this.#ids[jumped]!])} has started anew: look at its power`);
+    }
+    if (this.#mustRewrap) this.#mustRewrap = this.#map.rewrap(ticks) !== '';
+  }
+
+  async #diagnose(id: number, name: string): Promise<void> {
+    const flags = await read(this.#bus, id, REGISTER.hardwareError);
+    const what = flags === null ? '' : hardwareErrorText(flags);
+    if (what !== '' && this.#alerted) this.#fault = `${name}: ${what}`;
+  }
+
+  async #askHealth(attempt: number): Promise<void> {
+    const id = this.#ids[this.#healthAt++ % this.#ids.length]!;
+    const answer = await readBytes(this.#bus, id, HEALTH_FROM, HEALTH_BYTES);
+    if (answer === null || answer.data.length !== HEALTH_BYTES) return;
+    if (attempt !== this.#attempt || this.#phase !== 'on') return;
+    const name = this.#namesOf([id]);
+    if (answer.data[HEALTH_BYTES - 1] === WATCHDOG_EXPIRED)
+      this.#raise(`${name} has stopped by itself: the bus was silent for too long`);
+    else if (answer.data[0] === 0) this.#raise(`${name} has lost its torque: look at its power`);
+  }
+}

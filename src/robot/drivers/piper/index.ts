@@ -1,0 +1,13 @@
+// UNVERIFIED ON HARDWARE: tried against the simulator and the vendor's SDK only, see docs/drivers/piper.md.
+import type { DriverPlugin } from '../../driver.ts';
+import { type PiperConfig, piperConfig } from './config.ts';
+import { openPiper } from './open.ts';
+
+const plugin: DriverPlugin<PiperConfig> = {
+  about: 'AgileX Piper over CAN (SocketCAN or a serial adapter)',
+  config: piperConfig,
+  joints: (_config, model) => model.joints.map((joint) => joint.name),
+  open: (config, model, clock) => openPiper(config, model, clock),
+};
+
+export default plugin;

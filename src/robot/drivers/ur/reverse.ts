@@ -1,0 +1,141 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import { ConnectionTable } from '../../../core/connection-table.ts';
+import { encodeReverseFrame, REVERSE_FRAME_BYTES, REVERSE_MODE } from './reverse-frame.ts';
+
+/** A caller that does not say its token within this time is cut off. */
+const TOKEN_TIMEOUT_MS = 1000;
+/** Who holds on without a token makes room for who comes. */
+const LIMITS = { local: 0, known: 0, strangers: 4, perAddress: 4 };
+
+/** The connection over which a control program on the robot reads its setpoints. */
+export class ReverseSession {
+  readonly #socket: Socket;
+  readonly #frame = Buffer.alloc(REVERSE_FRAME_BYTES);
+  #open = true;
+
+  constructor(socket: Socket, closed: () => void) {
+    this.#socket = socket;
+    const end = () => {
+      if (!this.#open) return;
+      this.#open = false;
+      socket.destroy();
+      closed();
+    };
+    socket.on('close', end);
+    socket.on('end', end);
+  }
+
+  get open(): boolean {
+    return this.#open;
+  }
+
+  /**
+   * Hands a frame to the operating system. False when there is none to hand it to or it has not taken the last one
+   * yet: an old setpoint must not wait there. Hot path.
+   */
+  send(timeoutMs: number, values: Float64Array | null, mode: number): boolean {
+    if (!this.#open || this.#socket.writableLength > 0) return false;
+    encodeReverseFrame(this.#frame, timeoutMs, values, mode);
+    this.#socket.write(this.#frame);
+    return true;
+  }
+
+  /** Tells the program to bring the robot to rest and to end, and closes. */
+  stop(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    const frame = Buffer.alloc(REVERSE_FRAME_BYTES);
+    encodeReverseFrame(frame, 100, null, REVERSE_MODE.stop);
+    this.#socket.end(frame);
+    this.#socket.setTimeout(TOKEN_TIMEOUT_MS, () => this.#socket.destroy());
+  }
+
+  destroy(): void {
+    this.#open = false;
+    this.#socket.destroy();
+  }
+}
+
+/**
+ * Waits for control programs to dial in. Only the one that carries the token of this hour is taken, once; everybody
+ * else is cut off and counted.
+ */
+export class ReverseServer {
+  readonly #server: Server;
+  readonly #callers = new Set<Socket>();
+  readonly #table = new ConnectionTable<Socket>(LIMITS, () => false);
+  #expect: { token: number; taken(socket: Socket): void } | null = null;
+  refused = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+    server.on('connection', (socket) => this.#called(socket));
+  }
+
+  static open(host: string, port: number): Promise<ReverseServer> {
+    return new Promise((resolve, reject) => {
+      const server = createServer({ noDelay: true });
+      server.once('error', reject);
+      server.listen({ host, port }, () => {
+        server.off('error', reject);
+        server.on('error', () => {});
+        resolve(new ReverseServer(server));
+      });
+    });
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
+  /** From now on the program with this token is welcome. */
+  expect(token: number, taken: (socket: Socket) => void): void {
+    this.#expect = { token, taken };
+  }
+
+  expectNobody(): void {
+    this.#expect = null;
+  }
+
+  dispose(): void {
+    this.#expect = null;
+    for (const socket of this.#callers) socket.destroy();
+    this.#server.close();
+  }
+
+  #called(socket: Socket): void {
+    socket.on('error', () => {});
+    if (this.#expect === null) return this.#refuse(socket);
+    const dropped = this.#table.add(socket, socket.remoteAddress ?? '');
+    if (dropped !== null) this.#refuse(dropped);
+    this.#callers.add(socket);
+    socket.on('close', () => this.#forget(socket));
+    socket.setTimeout(TOKEN_TIMEOUT_MS, () => this.#refuse(socket));
+    const said = Buffer.alloc(4);
+    let saidBytes = 0;
+    const listen = (chunk: Buffer) => {
+      saidBytes += chunk.copy(said, saidBytes);
+      if (saidBytes < 4) return;
+      socket.off('data', listen);
+      const expected = this.#expect;
+      if (expected === null || said.readInt32BE(0) !== expected.token) return this.#refuse(socket);
+      this.#expect = null;
+      this.#forget(socket);
+      socket.setTimeout(0);
+      socket.resume();
+      expected.taken(socket);
+    };
+    socket.on('data', listen);
+  }
+
+  #forget(socket: Socket): void {
+    this.#callers.delete(socket);
+    this.#table.delete(socket);
+  }
+
+  #refuse(socket: Socket): void {
+    this.refused++;
+    socket.destroy();
+  }
+}

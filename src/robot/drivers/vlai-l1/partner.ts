@@ -1,0 +1,101 @@
+// UNVERIFIED ON HARDWARE
+import { createSocket, type Socket } from 'node:dgram';
+import { TeleopError } from '../../../core/errors.ts';
+
+export interface PartnerConfig {
+  port: number;
+  otherPort: number;
+  speaks: boolean;
+  /** Silence that ends what the other process wanted. */
+  timeoutMs: number;
+}
+
+const HOST = '127.0.0.1';
+const JOINTS = 7;
+/** "FHVL"; one byte: bit 0 the target is to be followed, bit 1 whoever sends can reach the node; then float64s. */
+const MAGIC = 0x4c564846;
+const HEAD_BYTES = 8;
+const BYTES = HEAD_BYTES + 8 * (JOINTS + 1);
+
+/**
+ * The process of the other arm, over loopback. The node's command holds both arms, so one of the two speaks for both:
+ * the other tells it its target. Silence of either ends what it wanted.
+ */
+export class Partner {
+  readonly speaks: boolean;
+  /** What the other arm shall do, in the node's numbers; true only while it is fresh, see `moves`. */
+  readonly targetRad = new Float64Array(JOINTS);
+  gripperRad = 0;
+  refused = 0;
+  readonly #socket: Socket;
+  readonly #otherPort: number;
+  readonly #timeoutNs: number;
+  readonly #nowNs: () => number;
+  readonly #out = Buffer.alloc(BYTES);
+  #heardNs = Number.NEGATIVE_INFINITY;
+  #flags = 0;
+
+  private constructor({ otherPort, speaks, timeoutMs }: PartnerConfig, socket: Socket, nowNs: () => number) {
+    this.speaks = speaks;
+    this.#otherPort = otherPort;
+    this.#timeoutNs = timeoutMs * 1e6;
+    this.#socket = socket;
+    this.#nowNs = nowNs;
+    this.#out.writeUInt32LE(MAGIC, 0);
+    socket.on('error', () => {});
+    socket.on('message', (bytes, { port }) => {
+      if (port !== otherPort || !this.#take(bytes)) this.refused++;
+    });
+  }
+
+  static open(config: PartnerConfig, nowNs: () => number): Promise<Partner> {
+    const socket = createSocket('udp4');
+    return new Promise((resolve, reject) => {
+      socket.once('error', (cause: NodeJS.ErrnoException) => {
+        socket.close();
+        const hint = 'Set `ros.partner.port` of each arm to a port of its own.';
+        const what = `cannot listen on ${HOST}:${config.port} for the other arm: ${cause.code}`;
+        reject(new TeleopError('port-in-use', what, { hint, cause }));
+      });
+      socket.bind(config.port, HOST, () => {
+        socket.removeAllListeners('error');
+        resolve(new Partner(config, socket, nowNs));
+      });
+    });
+  }
+
+  /** The other arm wants to be moved. */
+  moves(nowNs: number): boolean {
+    return this.#isFresh(nowNs) && (this.#flags & 1) !== 0;
+  }
+
+  /** The other process is there, and reaches the node. */
+  reaches(nowNs: number): boolean {
+    return this.#isFresh(nowNs) && (this.#flags & 2) !== 0;
+  }
+
+  tell(targetRad: Float64Array, gripperRad: number, moves: boolean, reaches: boolean): void {
+    this.#out[4] = (moves ? 1 : 0) | (reaches ? 2 : 0);
+    for (let i = 0; i < JOINTS; i++) this.#out.writeDoubleLE(targetRad[i]!, HEAD_BYTES + 8 * i);
+    this.#out.writeDoubleLE(gripperRad, HEAD_BYTES + 8 * JOINTS);
+    this.#socket.send(Buffer.from(this.#out), this.#otherPort, HOST, () => {});
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #isFresh(nowNs: number): boolean {
+    return Math.abs(nowNs - this.#heardNs) < this.#timeoutNs;
+  }
+
+  #take(bytes: Buffer): boolean {
+    if (bytes.length !== BYTES || bytes.readUInt32LE(0) !== MAGIC) return false;
+    for (let at = HEAD_BYTES; at < BYTES; at += 8) if (!Number.isFinite(bytes.readDoubleLE(at))) return false;
+    for (let i = 0; i < JOINTS; i++) this.targetRad[i] = bytes.readDoubleLE(HEAD_BYTES + 8 * i);
+    this.gripperRad = bytes.readDoubleLE(HEAD_BYTES + 8 * JOINTS);
+    this.#flags = bytes[4]!;
+    this.#heardNs = this.#nowNs();
+    return true;
+  }
+}

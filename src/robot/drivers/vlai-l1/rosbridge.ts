@@ -1,0 +1,147 @@
+// UNVERIFIED ON HARDWARE: tried against our own server, which roslib's client speaks to as well.
+import type { RawData, WebSocket } from 'ws';
+import { z } from 'zod';
+import { EntryBoundary } from '../../../core/entry-boundary.ts';
+import { TeleopError } from '../../../core/errors.ts';
+import { parseJson } from '../../../core/parse-json.ts';
+
+/** What a server sends; who subscribed checks `msg`. */
+const messageSchema = z.discriminatedUnion('op', [
+  z.object({ op: z.literal('publish'), topic: z.string(), msg: z.unknown() }),
+  z.object({ op: z.literal('status'), level: z.string().optional() }),
+]);
+
+export interface RosbridgeOptions {
+  url: string;
+  /** Advertised when connected: topic → type. */
+  publishes: Readonly<Record<string, string>>;
+  /** Subscribed to when connected: topic → type. */
+  subscribes: Readonly<Record<string, string>>;
+  onMessage(topic: string, message: unknown): void;
+  /** A text that is no message of the protocol, or a complaint of the server. */
+  onRefused(reason: string): void;
+}
+
+const CONNECT_MS = 5000;
+const RETRY_MS = 500;
+const MAX_TEXT_BYTES = 65_536;
+/** A connection that takes no more is not fed: what waits there would arrive late. */
+const MAX_BUFFERED_BYTES = 65_536;
+const LOOK_MS = 5;
+
+/** A client of rosbridge (version 2 of its protocol, JSON over a WebSocket). Comes back by itself when the server does. */
+export class Rosbridge {
+  readonly #options: RosbridgeOptions;
+  readonly #WebSocket: typeof WebSocket;
+  #socket: WebSocket | null = null;
+  #retry: NodeJS.Timeout | undefined;
+  readonly #boundary = new EntryBoundary('rosbridge');
+  #closed = false;
+  trouble = 'not connected';
+
+  private constructor(options: RosbridgeOptions, Socket: typeof WebSocket) {
+    this.#options = options;
+    this.#WebSocket = Socket;
+  }
+
+  /** Rejects where nobody answers; only what was open once is opened again by itself. */
+  static async open(options: RosbridgeOptions): Promise<Rosbridge> {
+    const { WebSocket: Socket } = await import('ws');
+    const bridge = new Rosbridge(options, Socket);
+    try {
+      await bridge.#connect();
+    } catch (cause) {
+      bridge.close();
+      throw new TeleopError(
+        'robot-unreachable',
+        `no rosbridge at ${options.url}: ${(cause as Error).message}`,
+        {
+          hint: 'Start it on the robot: `ros2 launch rosbridge_server rosbridge_websocket_launch.xml`, and check the address.',
+          cause,
+        },
+      );
+    }
+    return bridge;
+  }
+
+  get isUp(): boolean {
+    return this.#socket !== null;
+  }
+
+  publish(topic: string, message: unknown): boolean {
+    const socket = this.#socket;
+    if (socket === null || socket.bufferedAmount > MAX_BUFFERED_BYTES) return false;
+    socket.send(JSON.stringify({ op: 'publish', topic, msg: message }));
+    return true;
+  }
+
+  async until(isSo: () => boolean, timeoutMs: number): Promise<boolean> {
+    for (let left = Math.ceil(timeoutMs / LOOK_MS); !isSo(); left--) {
+      if (left <= 0) return false;
+      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    }
+    return true;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    this.#socket?.close();
+    this.#socket = null;
+    this.trouble = 'closed';
+  }
+
+  #connect(): Promise<void> {
+    const { url, publishes, subscribes } = this.#options;
+    return new Promise((resolve, reject) => {
+      const socket = new this.#WebSocket(url, {
+        handshakeTimeout: CONNECT_MS,
+        maxPayload: MAX_TEXT_BYTES,
+        perMessageDeflate: false,
+      });
+      socket.on('open', () => {
+        for (const [topic, type] of Object.entries(publishes))
+          socket.send(JSON.stringify({ op: 'advertise', topic, type }));
+        for (const [topic, type] of Object.entries(subscribes))
+          socket.send(JSON.stringify({ op: 'subscribe', topic, type, queue_length: 1, throttle_rate: 0 }));
+        this.#socket = socket;
+        this.trouble = '';
+        resolve();
+      });
+      socket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
+      socket.on('error', (error) => {
+        this.trouble = error.message;
+        reject(error);
+      });
+      socket.on('close', () => this.#onClose(socket));
+    });
+  }
+
+  #onClose(socket: WebSocket): void {
+    if (socket !== this.#socket) return;
+    this.#socket = null;
+    this.trouble ||= 'the server closed the connection';
+    this.#retryLater();
+  }
+
+  #retryLater(): void {
+    if (this.#closed) return;
+    this.#retry = setTimeout(() => {
+      this.#connect().catch(() => this.#retryLater());
+    }, RETRY_MS);
+  }
+
+  #onMessage(data: RawData, isBinary: boolean): void {
+    const { onMessage, onRefused, subscribes } = this.#options;
+    const message = isBinary ? 'malformed' : parseJson(String(data), messageSchema, MAX_TEXT_BYTES);
+    if (typeof message === 'string') return onRefused('malformed');
+    if (message.op === 'publish') {
+      if (!Object.hasOwn(subscribes, message.topic)) return onRefused('malformed');
+      return this.#boundary.run(
+        () => onMessage(message.topic, message.msg),
+        () => onRefused('malformed'),
+      );
+    }
+    if (message.level === 'error' || message.level === 'warning') onRefused('complaint of the server');
+  }
+}
