@@ -12,7 +12,7 @@ import { hostileDatagrams } from './datagrams.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
 import { scaled } from './scale.ts';
 
-/** In all, two million datagrams in CI. */
+/** In all, two million datagrams at full scale. */
 const STRANGER = peerOf('127.0.0.1', 50_000);
 
 setFlagsFromString('--expose-gc');

