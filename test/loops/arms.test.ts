@@ -70,6 +70,16 @@ for (const { name, lead, scale } of ARMS)
       });
     });
 
+    it('closes and opens its gripper with the pinch, in step with the hand', () => {
+      follow();
+      for (const open of [0, 0.5, 1, 0.25]) {
+        headset.packet.gripper = open;
+        headset.run(400);
+        const { gripper } = rig.robot.driver.writes.at(-1)!;
+        assert.ok(Math.abs(gripper - (1 - open)) < 1e-6, `hand ${open} open, gripper ${gripper} closed`);
+      }
+    });
+
     it('holds within a tick of the packet that says so, rests, and goes on by itself', () => {
       follow();
       headset.packet.tracking = false;

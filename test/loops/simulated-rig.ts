@@ -110,6 +110,8 @@ export interface Write {
   /** Simulated time, not the robot's clock. */
   atNs: number;
   positionsRad: number[];
+  /** 0 open, 1 closed. */
+  gripper: number;
 }
 
 /** The simulated arm, with every write and stop on record. */
@@ -139,7 +141,7 @@ export class RecordingDriver implements Driver {
 
   write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
     this.judge.wrote(nowNs, positionsRad);
-    this.writes.push({ atNs: this.#base.nowNs(), positionsRad: [...positionsRad] });
+    this.writes.push({ atNs: this.#base.nowNs(), positionsRad: [...positionsRad], gripper });
     return this.#inner.write(nowNs, positionsRad, gripper);
   }
 
