@@ -95,6 +95,7 @@ if (inCheckout) {
         'src/mapping',
         'src/wire/codecs',
         'src/input/codecs',
+        'sim/bento/bento-view.ts',
         'package-lock.json',
       ),
       () =>

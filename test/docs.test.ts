@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { loadRig } from '../src/app/rig.ts';
 import { REASONS } from '../src/core/counters.ts';
+import { loadRig } from '../src/rig/rig.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { freeTcpPort } from '../../src/app/free-ports.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import type { TraceRecord } from '../../src/messages/trace-record.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { freeTcpPort } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { demoRun } from '../demo-run.ts';
 import { environment, meterLoad } from '../environment.ts';

@@ -1,11 +1,11 @@
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { toThird } from '../../src/camera/resize.ts';
 import type { RgbPicture, SourceHost } from '../../src/camera/source.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 
 export interface PictureCost {
   what: string;

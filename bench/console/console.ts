@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { expectWords, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
 import { answerProbe, type ProbeNews } from '../../src/messages/console-access.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { type Companion, compareBeside } from '../beside.ts';
 import { VerbProcess } from '../estop/verb-process.ts';

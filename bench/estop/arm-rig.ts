@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimLine } from '../../sim/narrator.ts';
-import { type Answer, askOperator } from '../../src/app/ask.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { loadRig, type Rig } from '../../src/app/rig.ts';
-import { temporaryFolder } from '../../src/app/temporary-folder.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { type Answer, askOperator } from '../../src/desk/ask.ts';
+import { temporaryFolder } from '../../src/files/temporary-folder.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
+import { loadRig, type Rig } from '../../src/rig/rig.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { startArmSim } from './arm-sims.ts';
 import { VerbProcess } from './verb-process.ts';
 

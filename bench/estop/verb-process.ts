@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packageRoot } from '../../src/app/paths.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 
 const GRACE_MS = 10_000;
 

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { exportLeRobot } from '../../src/app/export/lerobot.ts';
-import { findEpisodes } from '../../src/app/export/sources.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { exportLeRobot } from '../../src/record/export/export-lerobot.ts';
+import { findEpisodes } from '../../src/record/export/sources.ts';
 import { CODECS, type Codec } from '../../src/record/lerobot/video.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';

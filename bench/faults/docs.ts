@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import type { Environment } from '../environment.ts';
 import { cellsOf } from './text.ts';
 import { type Outcome, verdictOf } from './try-fault.ts';

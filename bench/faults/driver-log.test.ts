@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { LoggedDriver } from '../../src/app/robot/driver-log.ts';
 import type { TickStatus } from '../../src/messages/robot-state.ts';
 import { type Driver, emptyReading } from '../../src/robot/driver.ts';
+import { LoggedDriver } from '../../src/robot/driver-log.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { readDriverLog } from './driver-log.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DRIVER_CALLS, type DriverCall, LOG_HEAD } from '../../src/app/robot/driver-log.ts';
+import { DRIVER_CALLS, type DriverCall, LOG_HEAD } from '../../src/robot/driver-log.ts';
 import type { Target } from './limits.ts';
 
 export interface Pose {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../src/app/paths.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import type { VerbProcess } from '../estop/verb-process.ts';
 import { type DataLost, dataLost } from './data-lost.ts';
 import { type DriverLog, lastMotionNs, readDriverLog } from './driver-log.ts';

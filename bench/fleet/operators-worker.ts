@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import { LeaseStore } from '../../src/fleet/lease-store.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import {
   connectMany,

@@ -1,4 +1,4 @@
-import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
+import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
 
 /** What both sides of a run are told. */
 export interface Load {

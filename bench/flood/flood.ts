@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { type DemoRun, demoRun } from '../demo-run.ts';
 import { environment, type LoadSeen, meterLoad } from '../environment.ts';

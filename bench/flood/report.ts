@@ -1,5 +1,5 @@
-import type { RoleReport } from '../../src/app/role.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import type { RoleReport } from '../../src/messages/role-report.ts';
 import { OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';

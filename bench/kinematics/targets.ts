@@ -1,6 +1,6 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 
 /** Poses an arm can reach, each with a seed near by; the same in every run. */
 export interface Targets {

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { loadLinkTrace } from '../../src/app/link-emulator.ts';
-import { packageRoot } from '../../src/app/paths.ts';
-import { loadRig } from '../../src/app/rig.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import type { TraceRecord } from '../../src/messages/trace-record.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { createPolicy } from '../../src/robot/playout/policy.ts';
 import { type Applied, replay } from '../../src/robot/playout/replay/replay.ts';
 import {

@@ -3,7 +3,7 @@ import { Counters } from '../../src/core/counters.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { ArmMotion } from '../../src/robot/supervisor/arm-motion.ts';
-import type { SupervisorConfig } from '../../src/robot/supervisor/config.ts';
+import type { SupervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
 import { decodeCommand, emptyCommand, emptyEarlier } from '../../src/wire/codecs/command.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
 import { decodeState, emptyState } from '../../src/wire/codecs/state.ts';

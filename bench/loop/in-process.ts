@@ -1,6 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { loadRig, type Rig } from '../../src/app/rig.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import {
   emptyTraceRecord,
@@ -8,6 +6,8 @@ import {
   type TraceRecord,
   unpackTraceRecord,
 } from '../../src/messages/trace-record.ts';
+import { loadRig, type Rig } from '../../src/rig/rig.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { interruption } from '../interrupt.ts';
 
 export interface InProcessStart {

@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { packageRoot } from '../../src/app/paths.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import type { LoadSeen } from '../environment.ts';
 import { interruption } from '../interrupt.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { type DelayTrace, parseDelayTrace } from '../../src/robot/playout/replay/trace.ts';
 import { impairmentSchema } from '../../src/wire/emulator/impairment.ts';
 import { LinkModel } from '../../src/wire/emulator/link-model.ts';

@@ -5,10 +5,10 @@ import { type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/
 import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
+import { emptyRingRow } from '../../src/messages/ring-row.ts';
 import { emptyTraceRecord } from '../../src/messages/trace-record.ts';
 import { EpisodeRecorder } from '../../src/record/recorder.ts';
 import { finishEpisode, type RecoveredEpisode, recoverEpisode } from '../../src/record/recover.ts';
-import { emptyRingRow } from '../../src/record/ring-row.ts';
 import { received, START_NS, WALL_NS } from '../../src/record/test-episode.ts';
 import { print } from '../bench.ts';
 import { environment } from '../environment.ts';

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
 import { HandEar } from '../../src/cli/hand-ear.ts';
 import { percentiles } from '../../src/core/statistics/percentiles.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 

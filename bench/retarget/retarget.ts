@@ -1,9 +1,9 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
 import { HAND_SHAPES, mixShapes, shapeHand } from '../../src/hand/model-hand.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
 import { createRetargeter, type Retargeter, retargetConfig } from '../../src/mapping/retarget/retargeter.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 

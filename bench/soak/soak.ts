@@ -1,6 +1,6 @@
-import { loadRig } from '../../src/app/rig.ts';
-import type { RoleReport } from '../../src/app/role.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/arguments.ts';
+import type { RoleReport } from '../../src/messages/role-report.ts';
+import { loadRig } from '../../src/rig/rig.ts';
 import { print } from '../bench.ts';
 import { type DemoRun, demoRun } from '../demo-run.ts';
 import { environment, environmentText, type LoadSeen, loadText, meterLoad } from '../environment.ts';

@@ -1,5 +1,5 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 import { rateChecks, timeAll } from '../kinematics/timed.ts';

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Place } from '../../src/app/check/place.ts';
-import { packageRoot } from '../../src/app/paths.ts';
+import type { Place } from '../../src/check/place.ts';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { interruption } from '../interrupt.ts';
 
 export const KINDS = ['native', 'sealed', 'dgram', 'zeromq', 'python udp', 'python zmq'] as const;

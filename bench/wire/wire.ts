@@ -1,4 +1,4 @@
-import { loopback, openNamespaces, type Place } from '../../src/app/check/place.ts';
+import { loopback, openNamespaces, type Place } from '../../src/check/place.ts';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
 import type { Percentiles } from '../../src/core/statistics/percentiles.ts';

@@ -1,5 +1,5 @@
-import type { Body, Shape, Vector } from '../../src/core/bento-view.ts';
 import { JOINT_NAMES } from '../../src/robot/drivers/bento/arm-facts.ts';
+import type { Body, Shape, Vector } from './bento-view.ts';
 
 const DARK = '#2b313a';
 const SERVO = '#171b21';

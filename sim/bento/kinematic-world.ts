@@ -1,4 +1,4 @@
-import { type Body, POSE_SIZE, type Vector } from '../../src/core/bento-view.ts';
+import { type Body, POSE_SIZE, type Vector } from './bento-view.ts';
 import { ARM_JOINTS } from './bodies.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,5 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
-import type { BentoPageRequest } from '../../src/core/bento-view.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { DEFAULT_FRAME_RATE, DEFAULT_LIMITS, SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
@@ -13,6 +12,7 @@ import {
   encodeBrachioplexus,
   PACKET,
 } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
+import type { BentoPageRequest } from './bento-view.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { type PageServer, servePage } from './page-server.ts';

@@ -1,4 +1,4 @@
-import type { Body, Shape } from '../../src/core/bento-view.ts';
+import type { Body, Shape } from './bento-view.ts';
 
 /** Stiffness and damping of the drives, N·m/rad and N·m·s/rad, and the most they give, N·m. */
 const DRIVE = {

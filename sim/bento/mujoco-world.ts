@@ -1,4 +1,4 @@
-import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
+import { type Body, POSE_SIZE } from './bento-view.ts';
 import { ARM_JOINTS } from './bodies.ts';
 import { lagS, sceneXml } from './mjcf.ts';
 import type { MakeWorld, World } from './world.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { loadModel } from '../../src/app/robot-models.ts';
-import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { createChain } from '../../src/geometry/chain.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { JOINT_NAMES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import { needsPackage } from '../../test/needs.ts';
+import { type Body, POSE_SIZE } from './bento-view.ts';
 import { createKinematicWorld } from './kinematic-world.ts';
 import { loadMujoco } from './mujoco-world.ts';
 import { sceneBodies } from './task-objects.ts';

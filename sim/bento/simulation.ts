@@ -1,4 +1,3 @@
-import type { BentoSceneMessage, BentoStatusMessage, Body } from '../../src/core/bento-view.ts';
 import {
   COUNTS_PER_TURN,
   countsOfRad,
@@ -15,6 +14,7 @@ import {
   encodeBrachioplexus,
   PACKET,
 } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
+import type { BentoSceneMessage, BentoStatusMessage, Body } from './bento-view.ts';
 import { Motors } from './motors.ts';
 import { sceneBodies } from './task-objects.ts';
 import type { MakeWorld, World } from './world.ts';

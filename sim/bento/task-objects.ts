@@ -1,4 +1,4 @@
-import type { Body, Shape, Vector } from '../../src/core/bento-view.ts';
+import type { Body, Shape, Vector } from './bento-view.ts';
 import { ARM } from './bodies.ts';
 
 const BALL_RADIUS_M = 0.0225;

@@ -1,6 +1,6 @@
-import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
 import { DEFAULT_FRAME_RATE, MAX_SPEEDS, radSPerUnit } from '../../src/robot/drivers/bento/arm-facts.ts';
 import { emptyBrachioplexus, MOTOR } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
+import { type Body, POSE_SIZE } from './bento-view.ts';
 import { Motors } from './motors.ts';
 import type { World } from './world.ts';
 

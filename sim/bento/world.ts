@@ -1,4 +1,4 @@
-import type { Body } from '../../src/core/bento-view.ts';
+import type { Body } from './bento-view.ts';
 
 /**
  * A scene that runs. Poses are seven numbers per body, in the order of the scene's bodies: position and quaternion

@@ -1,7 +1,7 @@
 import { unlinkSync } from 'node:fs';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import type { ArmFacts } from '../../src/robot/buses/damiao/arm-config.ts';
 import { PARAMETER_ID } from '../../src/robot/buses/damiao/frames.ts';

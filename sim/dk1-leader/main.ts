@@ -1,7 +1,7 @@
 import { unlinkSync } from 'node:fs';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { type Given, numberOption, type OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import { replaceLink } from '../pty-link.ts';
 import { SimLeader } from './leader.ts';

@@ -1,6 +1,6 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { rotvecFromQuat } from '../../src/geometry/frames.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { MODE, SAFETY, type Series, type UrController } from './controller.ts';
 
 export const TYPE_BYTES = {

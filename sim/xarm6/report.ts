@@ -1,6 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import type { ControlBox } from './control-box.ts';
 
 const MAX_UNREAD_BYTES = 1 << 16;

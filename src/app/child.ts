@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
+import { packageRoot } from '../files/package-root.ts';
 import type { LinkNews } from '../messages/console.ts';
-import { deferred } from './deferred.ts';
-import { packageRoot } from './paths.ts';
-import type { RoleReady, RoleReport } from './role.ts';
+import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 
 /** What a role or console process tells the process that started it. */
 export type ChildMessage =

@@ -1,9 +1,9 @@
 import { TeleopError } from '../core/errors.ts';
+import { temporaryFolder } from '../files/temporary-folder.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { oneWayNs } from '../trace/segments.ts';
 import { runDemo } from './demo.ts';
-import { temporaryFolder } from './temporary-folder.ts';
 
 export const TRANSPORTS = ['udp', 'zmq'] as const;
 export type Transport = (typeof TRANSPORTS)[number];

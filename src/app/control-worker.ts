@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
+import { openOperator } from './open-operator.ts';
 import { openReactor } from './open-reactor.ts';
-import { openOperator } from './operator/open.ts';
-import { runRobot } from './robot/run.ts';
-import type { ControlMessage, ControlStart } from './shared.ts';
+import { runRobot } from './open-robot.ts';
+import type { ControlMessage, ControlStart } from './role-memory.ts';
 import { warmUp } from './warm-up.ts';
 
 /** The control thread of a role: opens the devices and sockets, then does nothing but the loop. */

@@ -2,22 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ConfigEntry } from '../core/config.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { DemoLink } from '../messages/console.ts';
+import type { RoleReport } from '../messages/role-report.ts';
+import { linkKeys, refuseWebrtc } from '../rig/link-keys.ts';
+import { loadRig } from '../rig/rig.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { createReport, summaryOf, type TraceSummary } from '../trace/report.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from '../wire/emulator/profiles.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
+import type { LinkStats } from '../wire/emulator/stats.ts';
+import { freeTcpPort, freeUdpPorts, reserveUdpPort } from '../wire/transports/free-ports.ts';
 import { type Child, type ChildMessage, type ParentMessage, startChild } from './child.ts';
-import { freeTcpPort, freeUdpPorts, reserveUdpPort } from './free-ports.ts';
-import {
-  type LinkEmulator,
-  type LinkEmulatorOptions,
-  type LinkStats,
-  startLinkEmulator,
-} from './link-emulator.ts';
-import { linkKeys, refuseWebrtc } from './link-keys.ts';
+import { type LinkEmulator, type LinkEmulatorOptions, startLinkEmulator } from './link-emulator.ts';
 import { preflight } from './preflight.ts';
-import { loadRig } from './rig.ts';
-import type { RoleReport } from './role.ts';
 import { temporaryKey } from './temporary-key.ts';
 
 export interface DemoOptions {

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { loadRig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
 import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
 import { byAge, FlightFiles } from './flight-files.ts';
-import { loadRig } from './rig.ts';
-import { loadModel } from './robot-models.ts';
 
 const model = loadModel('ur3');
 const stop = { robotNs: 5, from: 'engaged', to: 'stopped', cause: 'e-stop pressed' };

@@ -3,8 +3,8 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { writeWhole } from '../files/write-whole.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import type { Rig } from '../rig/rig.ts';
 import { type FlightRecord, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
-import type { Rig } from './rig.ts';
 
 /** Older files give way to newer ones; holds, which a clutch makes many of, to holds only. */
 const MAX_FILES = 20;

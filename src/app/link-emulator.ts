@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
+import { deferred } from '../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
-import { DirectionCounters, type DirectionStats } from '../wire/emulator/stats.ts';
+import { DirectionCounters, type LinkStats } from '../wire/emulator/stats.ts';
 import { parseTraceTable } from '../wire/emulator/trace-table.ts';
 import { type Peer, peerOf } from '../wire/reactor.ts';
-import { deferred } from './deferred.ts';
 import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
 
 /** A listening address and the address it stands for: `[host:]port`, host 127.0.0.1 by default, port 0 any. */
@@ -29,11 +29,6 @@ export interface LinkEmulatorOptions extends LinkRequest {
   realtimePriority?: number;
   /** Sees every datagram that enters the link; on this thread, some time later. */
   onEntry?: (entry: LinkEntry) => void;
-}
-
-export interface LinkStats {
-  forward: DirectionStats;
-  return: DirectionStats;
 }
 
 export interface LinkEmulator {

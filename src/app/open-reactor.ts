@@ -1,12 +1,13 @@
 import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
+import { stopFlag } from '../messages/role-flags.ts';
 import type { Reactor, SocketSpec } from '../wire/reactor.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 import { openZmqReactor } from '../wire/transports/zmq.ts';
-import { inputSockets } from './operator/open.ts';
-import { type ControlStart, stopFlag } from './shared.ts';
+import { inputSockets } from './open-operator.ts';
+import type { ControlStart } from './role-memory.ts';
 
 export interface OpenedReactor {
   reactor: Reactor;

@@ -2,16 +2,16 @@ import { createSocket } from 'node:dgram';
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
+import { listen } from '../console/door.ts';
 import { unwritable } from '../files/write-whole.ts';
+import type { Rig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
 import { createPolicy } from '../robot/playout/policy.ts';
 import type { SocketSpec } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
-import { listen } from './console/door.ts';
-import { inputConfigs, inputSockets } from './operator/open.ts';
-import { readLimits } from './record/recorder-thread.ts';
+import { inputConfigs, inputSockets } from './open-operator.ts';
+import { readLimits } from './recorder-thread.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
-import type { Rig } from './rig.ts';
-import { loadModel } from './robot-models.ts';
 
 export type Starting = 'robot' | 'operator' | 'console';
 

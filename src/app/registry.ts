@@ -2,7 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { z } from 'zod';
-import type { SourcePlugin } from '../camera/source.ts';
+import type { CameraConfig } from '../camera/config.ts';
+import type { CameraSource, SourceHost, SourcePlugin } from '../camera/source.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
 import type { InputPlugin } from '../input/device.ts';
@@ -47,6 +48,12 @@ export async function loadPlugin<K extends keyof Kinds>(kind: K, name: string): 
   }
   const module = (await import(pathToFileURL(file).href)) as { default: Kinds[K] };
   return module.default;
+}
+
+/** A camera's source by its name, with its settings checked. */
+export async function openCameraSource(config: CameraConfig, host: SourceHost): Promise<CameraSource> {
+  const plugin = await loadPlugin('camera', config.source);
+  return plugin.open(pluginConfig('camera', config.source, plugin, config.options), config, host);
 }
 
 /** A plug-in's own settings, checked against its schema. */

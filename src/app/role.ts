@@ -1,79 +1,34 @@
 import { lookup } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
+import { VideoGate } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
+import { deferred } from '../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
-import type { Percentiles } from '../core/statistics/percentiles.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
+import { type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
+import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 import type { VideoNews } from '../messages/video-news.ts';
-import { startRobotCameras } from './camera/cameras.ts';
-import { cameraNames } from './camera/channel-config.ts';
-import type { CameraReport } from './camera/station.ts';
-import { VideoGate } from './camera/video-news.ts';
-import { deferred } from './deferred.ts';
+import { OPERATOR_SOCKETS } from '../operator/loop.ts';
+import { cameraNames } from '../rig/camera-channel.ts';
+import { linkKeys } from '../rig/link-keys.ts';
+import type { Rig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
+import { keepPrior, loadPriors } from '../robot/network-memory.ts';
+import { startRobotCameras } from './cameras.ts';
 import { FlightFiles } from './flight-files.ts';
-import { linkKeys } from './link-keys.ts';
-import { keepPrior, loadPriors } from './network-memory.ts';
-import { HandPublisher } from './operator/hand-publisher.ts';
-import { InputRelays } from './operator/input-relay.ts';
-import { OPERATOR_SOCKETS } from './operator/loop.ts';
-import { inputRelays } from './operator/open.ts';
-import { TelemetryPublisher } from './operator/telemetry.ts';
-import { RecorderThread } from './record/recorder-thread.ts';
-import type { Rig } from './rig.ts';
-import { PairLink } from './robot/pair-link.ts';
-import { loadModel } from './robot-models.ts';
+import { HandPublisher } from './hand-publisher.ts';
+import { InputRelays } from './input-relay.ts';
+import { inputRelays } from './open-operator.ts';
+import { PairLink } from './pair-link.ts';
+import { RecorderThread } from './recorder-thread.ts';
+import { type ControlMessage, type ControlStart, createRoleMemory, type RoleMemory } from './role-memory.ts';
 import { Saving } from './saving.ts';
-import {
-  type ControlMessage,
-  type ControlStart,
-  createRoleMemory,
-  type Role,
-  type RoleMemory,
-  stopFlag,
-  windDownFlag,
-} from './shared.ts';
+import { TelemetryPublisher } from './telemetry-publisher.ts';
 import { startTraceThread } from './trace-thread.ts';
 import { watchVersion } from './version-watch.ts';
-
-export interface RoleReady {
-  role: Role;
-  ports: number[];
-  /** What an operator's inputs listen on. */
-  inputs: string[];
-  reactor: string;
-  stampSource: 'kernel' | 'userspace';
-  /** `normal`, or `fifo:<priority>`. */
-  scheduling: string;
-  /** `sealed` by us, `curve` by ZeroMQ, or `plain`. */
-  security: string;
-  /** Why native sockets are not in use, if they were wanted. */
-  fallback: string | null;
-  tracePath: string | null;
-}
-
-/** What a role measured about itself; printed when it ends. */
-export interface RoleReport {
-  role: Role;
-  counters: Record<string, number>;
-  /** How late the control loop woke for its deadlines. */
-  wakeLatenessMs: Percentiles | null;
-  stallsOver20Ms: number;
-  /** Longest the process's main thread was busy; no deadline hangs on it. */
-  mainThreadMaxMs: number;
-  rssMb: { settled: number; end: number };
-  tracePath: string | null;
-  /** Commands that did not reach the trace file. */
-  traceDropped: number;
-  /** Of a robot with cameras. */
-  cameras: CameraReport[];
-  /** Of an operator: why something was not recorded; empty without a reason. */
-  recordTrouble: string;
-  /** Files that lack something because the disk refused it, in words. */
-  losses: string[];
-}
 
 export interface RoleHandle {
   ready: Promise<RoleReady>;

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
+import { deferred } from '../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import type { VideoNews } from '../messages/video-news.ts';
-import { deferred } from './deferred.ts';
-import type { Rig } from './rig.ts';
-import type { RoleMemory } from './shared.ts';
+import type { Rig } from '../rig/rig.ts';
+import type { RoleMemory } from './role-memory.ts';
 import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
 
 export interface ClosedTrace {

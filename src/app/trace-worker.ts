@@ -4,13 +4,13 @@ import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
 import type { VideoNews } from '../messages/video-news.ts';
+import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
 import { MotionMatcher } from '../trace/motion.ts';
 import { MotionCorrelator } from '../trace/motion-latency.ts';
 import { MotionQueue } from '../trace/motion-queue.ts';
 import { motionLine, type TraceSession } from '../trace/stamps.ts';
 import { type VideoRecord, videoLine } from '../trace/video.ts';
-import { jointsCount, jointsReader } from './operator/joints-ring.ts';
 
 export interface TraceStart {
   ring: SharedArrayBuffer;

@@ -1,7 +1,7 @@
 import { ManualClock } from '../core/time/clock.ts';
 import { LocalNetwork } from '../wire/transports/local.ts';
 import { joinLocally } from './local-pair.ts';
-import type { ControlStart } from './shared.ts';
+import type { ControlStart } from './role-memory.ts';
 
 const ROUNDS = 3;
 const TICKS_PER_ROUND = 2000;

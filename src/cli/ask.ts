@@ -1,7 +1,7 @@
-import { answerText, askOperator, REQUESTS } from '../app/ask.ts';
-import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
+import { answerText, askOperator, REQUESTS } from '../desk/ask.ts';
+import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
 const KINDS = Object.keys(REQUESTS);

@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
-import { startRos2Bridge } from '../app/bridge/ros2.ts';
-import { loadRig } from '../app/rig.ts';
+import { startRos2Bridge } from '../bridge/ros2-bridge.ts';
 import { TeleopError } from '../core/errors.ts';
+import { loadRig } from '../rig/rig.ts';
 import { MAX_DOMAIN_ID } from '../robot/buses/dds/ids.ts';
 import { isTopicName } from '../robot/buses/dds/ros2.ts';
 import { expectWords, type Given, numberOption, RIG_OPTION, type Verb } from './arguments.ts';

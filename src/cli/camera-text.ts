@@ -1,4 +1,4 @@
-import type { CameraReport } from '../app/camera/station.ts';
+import type { CameraReport } from '../messages/role-report.ts';
 
 /** What became of a camera, in a line. */
 export function cameraLine(report: CameraReport): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { loadRig, rigNames, rigSchema } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
+import { loadRig, rigNames, rigSchema } from '../rig/rig.ts';
 import { type Given, JSON_OPTION, RIG_OPTION, type Verb } from './arguments.ts';
 
 export const configVerb: Verb = {

@@ -1,8 +1,9 @@
 import type { ParentMessage } from '../app/child.ts';
-import { DeviceStore } from '../app/console/devices.ts';
-import { type ConsoleHandle, startConsole } from '../app/console/server.ts';
+import { openConsole } from '../app/open-console.ts';
 import { preflight } from '../app/preflight.ts';
-import { loadRig } from '../app/rig.ts';
+import { DeviceStore } from '../console/devices.ts';
+import type { ConsoleHandle } from '../console/server.ts';
+import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
@@ -29,7 +30,7 @@ by the code it prints. See docs/headset.md.`,
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
     const tell = parentChannel();
     const askLink = (profile: string) => void tell({ kind: 'link', profile });
-    const handle = await startConsole(config, process.connected ? { askLink } : {});
+    const handle = await openConsole(config, process.connected ? { askLink } : {});
     process.on('message', (message: ParentMessage) => {
       if (message.kind === 'link') handle.tellLink(message.link);
     });

@@ -1,5 +1,5 @@
 import { runDemo } from '../app/demo.ts';
-import type { RoleReport } from '../app/role.ts';
+import type { RoleReport } from '../messages/role-report.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';

@@ -1,6 +1,6 @@
-import type { Finding } from '../app/doctor/check.ts';
-import { examine, rootWouldAdd } from '../app/doctor/doctor.ts';
-import { applyRepair, type Repaired, repairsOf, repairText } from '../app/doctor/repair.ts';
+import type { Finding } from '../doctor/check.ts';
+import { examine, rootWouldAdd } from '../doctor/doctor.ts';
+import { applyRepair, type Repaired, repairsOf, repairText } from '../doctor/repair.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 
 const MARKS = { good: '✓', note: '!', bad: '✗' } as const;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { exportCsv } from '../app/export/csv.ts';
-import { type ExportedEpisode, exportLeRobot } from '../app/export/lerobot.ts';
-import { type EpisodeSource, findEpisodes } from '../app/export/sources.ts';
-import { packageRoot } from '../app/paths.ts';
-import { recordDirOf } from '../app/record-dir.ts';
 import { TeleopError } from '../core/errors.ts';
+import { packageRoot } from '../files/package-root.ts';
+import { exportCsv } from '../record/export/export-csv.ts';
+import { type ExportedEpisode, exportLeRobot } from '../record/export/export-lerobot.ts';
+import { type EpisodeSource, findEpisodes } from '../record/export/sources.ts';
 import { CODECS, type Codec } from '../record/lerobot/video.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { progressLine } from './progress.ts';
+import { recordDirOf } from './record-dir.ts';
 
 const LINE_PERIOD_MS = 5000;
 

@@ -1,7 +1,7 @@
-import { startFleetConsole } from '../app/fleet/console/server.ts';
 import { preflight } from '../app/preflight.ts';
-import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
+import { startFleetConsole } from '../fleet/console/fleet-console-server.ts';
+import { loadRig } from '../rig/rig.ts';
 import { type Given, numberOption } from './arguments.ts';
 import { tellLan } from './console.ts';
 import { accessOf } from './fleet-actions.ts';

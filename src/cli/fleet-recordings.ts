@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createRobotAudit } from '../app/fleet/audit.ts';
-import { connectFleet } from '../app/fleet/connection.ts';
-import { NatsTarget } from '../app/fleet/recordings/nats-target.ts';
-import { pullRecording } from '../app/fleet/recordings/pull.ts';
-import { type PushOptions, pushRecordings } from '../app/fleet/recordings/push.ts';
-import { createRecordingBucket, RecordingIndex } from '../app/fleet/recordings/recording-index.ts';
-import { s3ClientOf } from '../app/fleet/recordings/s3-place.ts';
-import { S3Target } from '../app/fleet/recordings/s3-target.ts';
-import type { RecordingTarget } from '../app/fleet/recordings/target.ts';
-import { recordDirOf } from '../app/record-dir.ts';
 import { TeleopError } from '../core/errors.ts';
+import { createRobotAudit } from '../fleet/audit.ts';
+import { connectFleet } from '../fleet/connection.ts';
+import { NatsTarget } from '../fleet/recordings/nats-target.ts';
+import { pullRecording } from '../fleet/recordings/pull.ts';
+import { type PushOptions, pushRecordings } from '../fleet/recordings/push.ts';
+import { createRecordingBucket, RecordingIndex } from '../fleet/recordings/recording-index.ts';
+import { s3ClientOf } from '../fleet/recordings/s3-place.ts';
+import { S3Target } from '../fleet/recordings/s3-target.ts';
+import type { RecordingTarget } from '../fleet/recordings/target.ts';
 import type { Recording } from '../fleet/recordings.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 import { accessOf, fleetSettings } from './fleet-actions.ts';
 import { onEndRequest } from './process.ts';
+import { recordDirOf } from './record-dir.ts';
 
 /** Options of the actions below; `farhand fleet` has them among its own. */
 export const RECORDING_OPTIONS: Record<string, OptionSpec> = {

@@ -1,17 +1,12 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { openAuthority, serverAccounts } from '../app/fleet/authority.ts';
-import { isLoopbackBroker, refusePlainServer } from '../app/fleet/broker-tls.ts';
-import { makeRouteCertificate } from '../app/fleet/route-certificates.ts';
-import {
-  fleetAccountOf,
-  type RouteTls,
-  type ServerSettings,
-  serverConfig,
-} from '../app/fleet/server-config.ts';
-import { stateFolder } from '../app/network-memory.ts';
 import { TeleopError } from '../core/errors.ts';
+import { stateFolder } from '../files/state-folder.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
+import { openAuthority, serverAccounts } from '../fleet/authority.ts';
+import { isLoopbackBroker, refusePlainServer } from '../fleet/broker-tls.ts';
+import { makeRouteCertificate } from '../fleet/route-certificates.ts';
+import { fleetAccountOf, type RouteTls, type ServerSettings, serverConfig } from '../fleet/server-config.ts';
 import { ROBOT_NAME } from '../fleet/subjects.ts';
 import { type Given, numberOption, type OptionSpec } from './arguments.ts';
 import { fleetSettings } from './fleet-actions.ts';

@@ -2,7 +2,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { createAudit, createRobotAudit } from '../app/fleet/audit.ts';
+import { TeleopError } from '../core/errors.ts';
+import { stateFolder } from '../files/state-folder.ts';
+import { PRIVATE, writeWhole } from '../files/write-whole.ts';
+import { createAudit, createRobotAudit } from '../fleet/audit.ts';
 import {
   type Authority,
   createAuthority,
@@ -10,17 +13,14 @@ import {
   openAuthority,
   revoke,
   serverAccounts,
-} from '../app/fleet/authority.ts';
-import { refusePlainServer } from '../app/fleet/broker-tls.ts';
-import { connectFleet } from '../app/fleet/connection.ts';
-import { LeaseStore } from '../app/fleet/lease-store.ts';
-import { createRecordingBucket } from '../app/fleet/recordings/recording-index.ts';
-import { serverConfig } from '../app/fleet/server-config.ts';
-import { startServer } from '../app/fleet/server-process.ts';
-import { rewriteServers } from '../app/fleet/server-rewrite.ts';
-import { stateFolder } from '../app/network-memory.ts';
-import { TeleopError } from '../core/errors.ts';
-import { PRIVATE, writeWhole } from '../files/write-whole.ts';
+} from '../fleet/authority.ts';
+import { refusePlainServer } from '../fleet/broker-tls.ts';
+import { connectFleet } from '../fleet/connection.ts';
+import { LeaseStore } from '../fleet/lease-store.ts';
+import { createRecordingBucket } from '../fleet/recordings/recording-index.ts';
+import { serverConfig } from '../fleet/server-config.ts';
+import { startServer } from '../fleet/server-process.ts';
+import { rewriteServers } from '../fleet/server-rewrite.ts';
 import { FLEET_ROLES, type FleetRole } from '../fleet/subjects.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { FLEET_ACTIONS, fleetSettings, LOCAL_BROKER } from './fleet-actions.ts';

@@ -1,4 +1,4 @@
-import { InputRelays } from '../app/operator/input-relay.ts';
+import { InputRelays } from '../app/input-relay.ts';
 import { loadPlugin, pluginConfig } from '../app/registry.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';

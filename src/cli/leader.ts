@@ -1,11 +1,11 @@
 import { createInterface } from 'node:readline';
-import { JointsSink } from '../app/leader/joints-sink.ts';
-import { Leader } from '../app/leader/leader.ts';
-import type { LeaderGripper } from '../app/leader/leader-pose.ts';
-import { RctpSink } from '../app/leader/rctp-sink.ts';
-import { loadModel } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import { JointsSink } from '../leader/joints-sink.ts';
+import { Leader } from '../leader/leader.ts';
+import type { LeaderGripper } from '../leader/leader-pose.ts';
+import { RctpSink } from '../leader/rctp-sink.ts';
+import { loadModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 

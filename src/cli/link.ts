@@ -6,7 +6,6 @@ import {
   type LinkEmulator,
   type LinkEmulatorOptions,
   type LinkMapping,
-  type LinkStats,
   loadLinkTrace,
   startLinkEmulator,
 } from '../app/link-emulator.ts';
@@ -15,7 +14,7 @@ import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { type LinkEventInput, linkEventSchema } from '../wire/emulator/events.ts';
 import { parseFaults } from '../wire/emulator/fault-text.ts';
 import { PROFILE_NAMES, PROFILES } from '../wire/emulator/profiles.ts';
-import type { DirectionStats } from '../wire/emulator/stats.ts';
+import type { DirectionStats, LinkStats } from '../wire/emulator/stats.ts';
 import { type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 

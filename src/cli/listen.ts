@@ -1,4 +1,4 @@
-import { InputRelays } from '../app/operator/input-relay.ts';
+import { InputRelays } from '../app/input-relay.ts';
 import { loadPlugin, pluginConfig, pluginNames } from '../app/registry.ts';
 import { overrideTree } from '../core/config.ts';
 import { Counters } from '../core/counters.ts';

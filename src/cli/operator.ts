@@ -1,5 +1,5 @@
-import type { Rig } from '../app/rig.ts';
-import type { RoleReady } from '../app/role.ts';
+import type { RoleReady } from '../messages/role-report.ts';
+import type { Rig } from '../rig/rig.ts';
 import { RECORD_SHORTCUTS } from './record-options.ts';
 import { roleVerb } from './role-verb.ts';
 

@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { TeleopError } from '../core/errors.ts';
 import {
   checkReachable,
   createKeyFile,
@@ -9,9 +10,8 @@ import {
   type Paired,
   requestPairing,
   type StoredKey,
-} from '../app/pairing.ts';
-import { lanAddresses } from '../app/pairing-socket.ts';
-import { TeleopError } from '../core/errors.ts';
+} from '../wire/pairing/pairing.ts';
+import { lanAddresses } from '../wire/pairing/pairing-socket.ts';
 import { isExposed, isKeyName, keyFolder, listKeys } from '../wire/secure/key-file.ts';
 import { parseCode } from '../wire/secure/pairing-protocol.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { loadPlugin, pluginNames } from '../app/registry.ts';
-import { modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
+import { modelNames } from '../rig/robot-models.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 
 const KINDS = ['driver', 'input', 'camera'] as const;

@@ -1,10 +1,10 @@
 import { DEMO_CAMERAS } from '../app/demo.ts';
-import { openPolicyFrames } from '../app/policy/frames.ts';
-import { runPolicy } from '../app/policy/run.ts';
-import type { PolicyCounts } from '../app/policy/runner.ts';
-import { policyAddress } from '../app/policy/transports.ts';
-import { loadRig } from '../app/rig.ts';
-import { loadModel } from '../app/robot-models.ts';
+import { openPolicyFrames } from '../policy/frames.ts';
+import { runPolicy } from '../policy/run.ts';
+import type { PolicyCounts } from '../policy/runner.ts';
+import { policyAddress } from '../policy/transports.ts';
+import { loadRig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 

@@ -1,4 +1,4 @@
-import { startProfiler } from '../app/profiler/server.ts';
+import { startProfiler } from '../profiler/profile-server.ts';
 import { expectWords, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 import { whereOf } from './top.ts';

@@ -1,12 +1,12 @@
 import path from 'node:path';
-import { askRecorder, type RecorderQuestion, statusText } from '../app/record/ask-recorder.ts';
-import { episodeLine, episodeText } from '../app/record/quality-text.ts';
-import { loadRig, type Rig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
+import { askRecorder, type RecorderQuestion, statusText } from '../desk/ask-recorder.ts';
 import type { RecorderStatus } from '../messages/recording.ts';
 import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
+import { episodeLine, episodeText } from '../record/quality-text.ts';
 import { readInfo } from '../record/reader.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 
 const ACTIONS = ['start', 'stop', 'discard', 'task', 'label', 'status', 'list'] as const;

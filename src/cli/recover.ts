@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { packageVersion } from '../app/paths.ts';
-import { isAbandoned } from '../app/record/leftovers.ts';
-import { recoveryText } from '../app/record/recovery-text.ts';
+import { isAbandoned } from '../app/leftovers.ts';
 import { TeleopError } from '../core/errors.ts';
+import { packageVersion } from '../files/package-root.ts';
 import { McapFile } from '../record/mcap/index-reader.ts';
 import { finishEpisode, type RecoveredEpisode, recoverEpisode, recoveryPath } from '../record/recover.ts';
+import { recoveryText } from '../record/recovery-text.ts';
 import { PART_ENDING } from '../record/writer.ts';
 import { expectWords, type Given, JSON_OPTION, type Verb } from './arguments.ts';
 

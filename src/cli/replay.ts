@@ -1,15 +1,15 @@
-import { findEpisodes, openSource } from '../app/export/sources.ts';
-import { recordDirOf } from '../app/record-dir.ts';
-import { JointDesk } from '../app/replay/joint-desk.ts';
-import { startLocalRobot } from '../app/replay/local-robot.ts';
-import { checkModel, type Played, playEpisode } from '../app/replay/play.ts';
-import { loadRig, type Rig } from '../app/rig.ts';
-import { loadModel } from '../app/robot-models.ts';
+import { startLocalRobot } from '../app/local-robot.ts';
 import { TeleopError } from '../core/errors.ts';
+import { JointDesk } from '../desk/joint-desk.ts';
+import { findEpisodes, openSource } from '../record/export/sources.ts';
+import { checkModel, type Played, playEpisode } from '../replay/play.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';
 import { openBrowser } from './open-browser.ts';
 import { onEndRequest } from './process.ts';
 import { progressLine } from './progress.ts';
+import { recordDirOf } from './record-dir.ts';
 
 export const replayVerb: Verb = {
   name: 'replay',

@@ -1,8 +1,8 @@
-import { loadModel, modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { MAX_POINTS, POINT_COUNTS } from '../hand/points.ts';
 import { createRetargeter, type Retargeter, retargetConfig } from '../mapping/retarget/retargeter.ts';
+import { loadModel, modelNames } from '../rig/robot-models.ts';
 import { expectWords, type Given, type Verb } from './arguments.ts';
 import { loadGains } from './hand-gains.ts';
 import { linesOf } from './lines.ts';

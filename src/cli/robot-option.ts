@@ -1,6 +1,6 @@
-import { loadModel, modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
+import { loadModel, modelNames } from '../rig/robot-models.ts';
 import type { Given, OptionSpec, Verb } from './arguments.ts';
 
 export const ROBOT_OPTION: OptionSpec = {

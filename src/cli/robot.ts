@@ -1,8 +1,8 @@
+import { announced } from '../app/fleet/announced.ts';
 import { robotCompanion } from '../app/fleet/companion.ts';
-import { announced } from '../app/fleet/recordings/announced.ts';
-import type { Rig } from '../app/rig.ts';
-import type { RoleReady } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { RoleReady } from '../messages/role-report.ts';
+import type { Rig } from '../rig/rig.ts';
 import type { Given } from './arguments.ts';
 import { roleVerb } from './role-verb.ts';
 

@@ -1,7 +1,7 @@
-import { loadModel, loadModelNoted, modelNames } from '../app/robot-models.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { JointModel, RobotModel } from '../geometry/robot-model.ts';
 import { methodsOf } from '../mapping/ik/solver.ts';
+import { loadModel, loadModelNoted, modelNames } from '../rig/robot-models.ts';
 import { type Given, JSON_OPTION, type Verb } from './arguments.ts';
 
 export const robotsVerb: Verb = {

@@ -1,10 +1,11 @@
 import type { Companion } from '../app/fleet/companion.ts';
 import { preflight } from '../app/preflight.ts';
-import { episodeText } from '../app/record/quality-text.ts';
-import { loadRig, type Rig } from '../app/rig.ts';
-import { type RoleReady, type RoleReport, startRole } from '../app/role.ts';
-import type { Role } from '../app/shared.ts';
+import { startRole } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
+import type { Role } from '../messages/role-flags.ts';
+import type { RoleReady, RoleReport } from '../messages/role-report.ts';
+import { episodeText } from '../record/quality-text.ts';
+import { loadRig, type Rig } from '../rig/rig.ts';
 import { expectWords, type Given, JSON_OPTION, type OptionSpec, RIG_OPTION, type Verb } from './arguments.ts';
 import { cameraLine } from './camera-text.ts';
 import { leave, onEndRequest, parentChannel } from './process.ts';

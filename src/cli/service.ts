@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { packageRoot } from '../app/paths.ts';
-import { loadRig } from '../app/rig.ts';
-import { type ServiceUnit, unitName, unitText } from '../app/service/unit.ts';
 import { TeleopError } from '../core/errors.ts';
+import { packageRoot } from '../files/package-root.ts';
 import { writeWhole } from '../files/write-whole.ts';
+import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
+import { type ServiceUnit, unitName, unitText } from './service-unit.ts';
 
 const ROLES = ['robot', 'operator', 'console'] as const;
 const FOLDER = '/etc/systemd/system';

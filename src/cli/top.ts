@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import { followTrace } from '../app/profiler/server.ts';
-import { topFrame } from '../app/profiler/top-frame.ts';
-import { loadRig } from '../app/rig.ts';
 import { TeleopError } from '../core/errors.ts';
+import { followTrace } from '../profiler/profile-server.ts';
+import { topFrame } from '../profiler/top-frame.ts';
+import { loadRig } from '../rig/rig.ts';
 import { expectWords, type Given, RIG_OPTION, type Verb } from './arguments.ts';
 import { onEndRequest } from './process.ts';
 

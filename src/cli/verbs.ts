@@ -1,6 +1,6 @@
-import { packageVersion } from '../app/paths.ts';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
+import { packageVersion } from '../files/package-root.ts';
 import { parseVerb, type Verb, verbHelp } from './arguments.ts';
 
 /** Loaded when asked for: a robot process should not wait for the pairing's cryptography. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ReceivedFrame } from '../messages/recording.ts';
+import { emptyRingRow, packRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
 import { joinFrames, type NewestAt, rowFrom } from './join.ts';
-import { emptyRingRow, packRingRow, ringRowFields, unpackRingRow } from './ring-row.ts';
 
 const LIMITS = { staleNs: 150e6, missingNs: 1000e6 };
 const CAMERAS = ['front', 'wrist'];

@@ -1,5 +1,5 @@
 import type { EpisodeRow, ReceivedFrame, RowFrame } from '../messages/recording.ts';
-import type { RingRow } from './ring-row.ts';
+import type { RingRow } from '../messages/ring-row.ts';
 
 /** The newest frame of a camera that had arrived at an instant, operator clock; null without one. */
 export type NewestAt = (camera: string, instantNs: number) => ReceivedFrame | null;

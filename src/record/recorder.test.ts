@@ -6,9 +6,9 @@ import { needs } from '../../test/needs.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { ManualClock } from '../core/time/clock.ts';
 import type { EpisodeInfo, ReceivedFrame } from '../messages/recording.ts';
+import { emptyRingRow, type RingRow } from '../messages/ring-row.ts';
 import { readEpisode, readJson } from './reader.ts';
 import { EpisodeRecorder, type RecorderParts } from './recorder.ts';
-import { emptyRingRow, type RingRow } from './ring-row.ts';
 import { received, WALL_NS } from './test-episode.ts';
 
 const root = temporaryFolder('recorder');

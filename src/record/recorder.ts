@@ -4,12 +4,12 @@ import { TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { EpisodeInfo, RecorderState, RecorderStatus, RecordRequest } from '../messages/recording.ts';
+import type { RingRow } from '../messages/ring-row.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 import { isTakenIn, newEpisodeId, REFUSED_FOLDER } from './episodes.ts';
 import { type JoinLimits, joinFrames, type NewestAt, rowFrom } from './join.ts';
 import { type QualityLimits, refusals } from './limits.ts';
 import { QualityMeter } from './quality.ts';
-import type { RingRow } from './ring-row.ts';
 import { EPISODE_ENDING, EpisodeWriter } from './writer.ts';
 
 export interface RecorderParts {

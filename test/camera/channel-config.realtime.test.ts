@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { frameReceiverConfig, frameSenderConfig } from '../../src/app/camera/channel-config.ts';
-import { loadRig } from '../../src/app/rig.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { frameReceiverConfig, frameSenderConfig } from '../../src/rig/camera-channel.ts';
+import { loadRig } from '../../src/rig/rig.ts';
 
 const rig = (...overrides: string[]) =>
   loadRig('demo', ['link.security=plain', 'cameras.list.front.source=sim', ...overrides]).config;

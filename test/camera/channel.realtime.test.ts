@@ -3,7 +3,6 @@ import { createSocket } from 'node:dgram';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
 import {
   type FrameSender,
   type FrameSenderConfig,
@@ -25,6 +24,7 @@ import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { CameraFrame, ReceivedFrame } from '../../src/messages/recording.ts';
 import { curveKeys } from '../../src/wire/secure/curve-keys.ts';
+import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 
 const coder = await loadJpegCoder();
 const cameras = ['front', 'wrist'];

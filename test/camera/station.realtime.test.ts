@@ -3,13 +3,14 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CameraNews, CameraStation } from '../../src/app/camera/station.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { openCameraSource } from '../../src/app/registry.ts';
 import { camerasConfig } from '../../src/camera/config.ts';
 import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
+import { type CameraNews, CameraStation } from '../../src/camera/station.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { CameraFrame } from '../../src/messages/recording.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const coder = await loadJpegCoder();
@@ -23,6 +24,7 @@ function station(
   const frames: CameraFrame[] = [];
   const news: CameraNews[] = [];
   const made = new CameraStation({
+    openSource: openCameraSource,
     name: 'front',
     config: camerasConfig.parse({ list: { front: values } }).list['front']!,
     clock: monotonicClock,

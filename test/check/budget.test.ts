@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { judgeBudget, loadBudget } from '../../src/app/check/budget.ts';
-import { FIGURES } from '../../src/app/check/figures.ts';
-import { yamlNames } from '../../src/app/yaml-files.ts';
+import { judgeBudget, loadBudget } from '../../src/check/budget.ts';
+import { FIGURES } from '../../src/check/figures.ts';
 import { TeleopError } from '../../src/core/errors.ts';
+import { yamlNames } from '../../src/files/yaml-files.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { measured, records } from './records.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { followAdvice, slowAdvice, wireVerdict } from '../../src/app/check/advice.ts';
+import { followAdvice, slowAdvice, wireVerdict } from '../../src/check/advice.ts';
 import { atTick, measured, probes, records } from './records.ts';
 
 describe('what a check makes of a trace', () => {

@@ -1,5 +1,5 @@
-import type { Baseline } from '../../src/app/check/baseline.ts';
-import { judged, type Measured } from '../../src/app/check/measured.ts';
+import type { Baseline } from '../../src/check/baseline.ts';
+import { judged, type Measured } from '../../src/check/measured.ts';
 import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
 

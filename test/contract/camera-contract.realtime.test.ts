@@ -7,13 +7,13 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPlugin, pluginConfig, pluginNames } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { emptyPicture, fillRect } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { jpegEnd } from '../../src/camera/jpeg-structure.ts';
 import type { CameraSource, Picture, SourceHost, SourcePlugin } from '../../src/camera/source.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

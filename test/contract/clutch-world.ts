@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
+import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import { frameType, TAG_BYTES, writeTag } from '../../src/wire/codecs/frame.ts';
 import { peerOf } from '../../src/wire/reactor.ts';

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/app/paths.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-model.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 
 /**
  * How the contract suite gets at a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a driver

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 
 export interface SimProcess {
   /** The line that told it was ready. */

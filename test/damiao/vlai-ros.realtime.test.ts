@@ -5,13 +5,13 @@ import * as roslib from 'roslib';
 import { DualArm } from '../../sim/vlai-l1/dual-arm.ts';
 import { openRosNode } from '../../sim/vlai-l1/ros-node.ts';
 import { RosbridgeServer } from '../../sim/vlai-l1/rosbridge-server.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
 import { chassisFrame, chassisStopFrame, odometryOf } from '../../src/robot/drivers/vlai-l1/chassis.ts';
 import { stateOf } from '../../src/robot/drivers/vlai-l1/rosbridge-topics.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { Arm } from '../contract/driver-bench.ts';
 import { fixtureModel } from '../contract/driver-fixture.ts';
 

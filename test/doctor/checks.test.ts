@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Check } from '../../src/app/doctor/check.ts';
-import { canBuses, serialLines } from '../../src/app/doctor/device-checks.ts';
-import { examine, rootWouldAdd } from '../../src/app/doctor/doctor.ts';
-import { kernelStamps, marksAndClock, realtime, wakeUps } from '../../src/app/doctor/link-checks.ts';
-import { cable, mtu, ports, socketBuffers, wifi } from '../../src/app/doctor/network-checks.ts';
-import { clockSource, governor, otherLoad, timerSlack } from '../../src/app/doctor/processor-checks.ts';
-import { packages, pairedKeys, programs } from '../../src/app/doctor/program-checks.ts';
-import { isSafe, repairText } from '../../src/app/doctor/repair.ts';
+import type { Check } from '../../src/doctor/check.ts';
+import { canBuses, serialLines } from '../../src/doctor/device-checks.ts';
+import { examine, rootWouldAdd } from '../../src/doctor/doctor.ts';
+import { kernelStamps, marksAndClock, realtime, wakeUps } from '../../src/doctor/link-checks.ts';
+import { cable, mtu, ports, socketBuffers, wifi } from '../../src/doctor/network-checks.ts';
+import { clockSource, governor, otherLoad, timerSlack } from '../../src/doctor/processor-checks.ts';
+import { packages, pairedKeys, programs } from '../../src/doctor/program-checks.ts';
+import { isSafe, repairText } from '../../src/doctor/repair.ts';
 import { type Readings, recordedProbe } from './recorded-probe.ts';
 
 const NET = '/sys/class/net';

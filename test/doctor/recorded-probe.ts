@@ -1,4 +1,4 @@
-import type { Marks, Probe, SelfTest } from '../../src/app/doctor/probe.ts';
+import type { Marks, Probe, SelfTest } from '../../src/doctor/probe.ts';
 import type { ListedKey } from '../../src/wire/secure/key-file.ts';
 
 /** Readings of some machine, as its files and programs gave them. What is not named is missing there. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Finding, Repair } from '../../src/app/doctor/check.ts';
-import { applyRepair, isSafe, repairsOf } from '../../src/app/doctor/repair.ts';
+import type { Finding, Repair } from '../../src/doctor/check.ts';
+import { applyRepair, isSafe, repairsOf } from '../../src/doctor/repair.ts';
 
 const latency: Repair = {
   kind: 'write',

@@ -3,8 +3,8 @@ import { mock } from 'node:test';
 import { BentoSimulation } from '../../sim/bento/simulation.ts';
 import type { MakeWorld } from '../../sim/bento/world.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
   BRACHIOPLEXUS_PERIOD_MS,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { createKinematicWorld } from '../../sim/bento/kinematic-world.ts';
 import { loadMujoco } from '../../sim/bento/mujoco-world.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { xorshift } from '../xorshift.ts';
 import { BentoBench, type Impairment, VirtualArm } from './bento-bench.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { createSocket, type Socket } from 'node:dgram';
 import { describe, it } from 'node:test';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { openDriver } from '../../src/app/open-driver.ts';
 import { pluginConfig } from '../../src/app/registry.ts';
-import { openDriver } from '../../src/app/robot/open-driver.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { DEFAULT_LIMITS, SCENES } from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
@@ -20,6 +19,7 @@ import {
 } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 import type { BentoConfig } from '../../src/robot/drivers/bento/config.ts';
 import plugin from '../../src/robot/drivers/bento/index.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
 import { until } from '../until.ts';
 

@@ -4,13 +4,13 @@ import { createServer } from 'node:net';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { frameReceiverConfig } from '../../src/app/camera/channel-config.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/app/free-ports.ts';
-import { loadRig } from '../../src/app/rig.ts';
 import { readStrip, stripValue } from '../../src/camera/bit-strip.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
+import { frameReceiverConfig } from '../../src/rig/camera-channel.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 

@@ -7,10 +7,11 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
-import { openTls } from '../../src/app/console/ca.ts';
-import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { loadRig } from '../../src/app/rig.ts';
+import { openConsole } from '../../src/app/open-console.ts';
+import { openTls } from '../../src/console/ca.ts';
+import type { ConsoleHandle } from '../../src/console/server.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { startFarhand } from './farhand.ts';
 
@@ -121,7 +122,7 @@ describe('a console that strangers try to block', () => {
       `console.telemetryPort=${telemetry}`,
     ]);
     const isLocal = (address: string) => address === HOME || address === `::ffff:${HOME}`;
-    served = await startConsole(config, { guard: { limits: LIMITS, isLocal } });
+    served = await openConsole(config, { guard: { limits: LIMITS, isLocal } });
     port = Number(new URL(served.url).port);
     openTls();
     cookie = await pair();

@@ -9,12 +9,13 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
 import { WebSocket } from 'ws';
-import { openTls } from '../../src/app/console/ca.ts';
-import { consoleFolder } from '../../src/app/console/private-file.ts';
-import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
-import { loadRig } from '../../src/app/rig.ts';
+import { openConsole } from '../../src/app/open-console.ts';
+import { openTls } from '../../src/console/ca.ts';
+import { consoleFolder } from '../../src/console/private-file.ts';
+import type { ConsoleHandle } from '../../src/console/server.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
+import { loadRig } from '../../src/rig/rig.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
@@ -126,7 +127,7 @@ describe('a console on the network', () => {
       ...['console.port=0', 'console.https=true', 'console.trustLocal=false'],
       ...['deskPort', 'telemetryPort'].map((key) => `console.${key}=${(desk.address() as AddressInfo).port}`),
     ]);
-    console_ = await startConsole(config);
+    console_ = await openConsole(config);
     url = console_.url;
     ca = openTls().ca;
   });
@@ -381,7 +382,7 @@ describe('a console that would be open without HTTPS', () => {
   it('does not start', async () => {
     const { config } = loadRig('demo', ['console.port=0', 'console.host=0.0.0.0']);
     await assert.rejects(
-      startConsole(config),
+      openConsole(config),
       (error) => error instanceof TeleopError && error.code === 'not-loopback',
     );
   });

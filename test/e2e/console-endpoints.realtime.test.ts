@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { WebSocket } from 'ws';
-import { type ConsoleHandle, startConsole } from '../../src/app/console/server.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { loadRig } from '../../src/app/rig.ts';
+import { openConsole } from '../../src/app/open-console.ts';
+import type { ConsoleHandle } from '../../src/console/server.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Callers, callersOf, strangers } from './console-callers.ts';
 
@@ -67,7 +68,7 @@ describe('every endpoint of the console', () => {
         `record.dir=${temporaryFolder()}`,
       ],
     ]);
-    console_ = await startConsole(config);
+    console_ = await openConsole(config);
     url = console_.url;
     ({ ask, openSocket, statusOf } = callersOf(url));
     origin = url.replace(/\/$/, '');

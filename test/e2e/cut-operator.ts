@@ -1,11 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { PeerConnection } from 'node-datachannel';
-import {
-  type OpenedLink,
-  OperatorAgent,
-  type OperatorAgentStart,
-} from '../../src/app/fleet/operator-agent.ts';
+import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../src/fleet/operator-agent.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 /** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSocket, sendTo, telemetryOf } from '../../src/app/ask.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { openSocket, sendTo, telemetryOf } from '../../src/desk/ask.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { openSmallDisk, type SmallDisk } from '../small-disk.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

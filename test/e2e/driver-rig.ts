@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { TickStatus } from '../../src/messages/robot-state.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { type Driver, emptyReading } from '../../src/robot/driver.ts';
 import type { SimProcess } from '../contract/sim-process.ts';
 import { Lifetime } from '../lifetime.ts';

@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Authority, createAuthority, issue, revoke } from '../../src/app/fleet/authority.ts';
-import { connectFleet, type FleetConnection } from '../../src/app/fleet/connection.ts';
-import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
-import { type RunningServer, startServer } from '../../src/app/fleet/server-process.ts';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { type Authority, createAuthority, issue, revoke } from '../../src/fleet/authority.ts';
+import { connectFleet, type FleetConnection } from '../../src/fleet/connection.ts';
+import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 

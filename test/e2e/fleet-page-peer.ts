@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DataChannel, PeerConnection, Track } from 'node-datachannel';
-import type { FleetConnection } from '../../src/app/fleet/connection.ts';
-import { HeldLease } from '../../src/app/fleet/held-lease.ts';
-import { LeaseStore } from '../../src/app/fleet/lease-store.ts';
+import type { FleetConnection } from '../../src/fleet/connection.ts';
+import { HeldLease } from '../../src/fleet/held-lease.ts';
+import { LeaseStore } from '../../src/fleet/lease-store.ts';
 import { holderOf, type SignalReply } from '../../src/fleet/messages.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';

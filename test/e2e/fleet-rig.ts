@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Authority, issue } from '../../src/app/fleet/authority.ts';
+import { type Authority, issue } from '../../src/fleet/authority.ts';
 import type { FleetRole } from '../../src/fleet/subjects.ts';
 import type { Running } from './farhand.ts';
 

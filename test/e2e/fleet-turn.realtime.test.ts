@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { turnCredentials } from '../../src/fleet/turn.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { RtcLink } from '../../src/wire/transports/rtc-link.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { needs } from '../needs.ts';

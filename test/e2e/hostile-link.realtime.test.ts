@@ -5,8 +5,8 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 

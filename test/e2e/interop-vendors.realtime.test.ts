@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { before, describe, it, type TestContext } from 'node:test';
-import { packageRoot } from '../../src/app/paths.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { startSimProcess } from '../contract/sim-process.ts';
 import { type Python, pythonWith, runPython } from '../interop/python-venv.ts';
 import { needs } from '../needs.ts';

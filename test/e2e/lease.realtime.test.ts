@@ -3,9 +3,9 @@ import { createSocket } from 'node:dgram';
 import path from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { createKey, writeKeyFile } from '../../src/wire/secure/key-file.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, startFarhand } from './farhand.ts';
 

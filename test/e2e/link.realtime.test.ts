@@ -5,7 +5,6 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
 import {
   type LinkEmulator,
   type LinkEmulatorOptions,
@@ -13,6 +12,7 @@ import {
 } from '../../src/app/link-emulator.ts';
 import type { Percentiles } from '../../src/core/statistics/percentiles.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';

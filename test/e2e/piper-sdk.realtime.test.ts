@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { SlcanAdapter } from '../../sim/piper/adapter.ts';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
 import { openPty } from '../../src/robot/buses/pty.ts';
 import {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { neighbourOf } from '../../src/app/robot/pair-watch.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { neighbourOf } from '../../src/robot/pair-watch.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
-import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
+import { supervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
 import { needs } from '../needs.ts';
 import { APART_M, type Follower, TwoArms } from './two-arms-rig.ts';
 

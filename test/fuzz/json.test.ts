@@ -3,17 +3,17 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { AccessApi } from '../../src/app/console/access-api.ts';
-import { ConsoleClients, type PageSocket } from '../../src/app/console/clients.ts';
-import { PictureStamps } from '../../src/app/console/picture-stamps.ts';
-import { sideRequestSchema } from '../../src/app/desk-requests.ts';
-import { asksEstop, probeAnswered } from '../../src/app/fleet/cockpit/page-words.ts';
-import { parseFleetRequest } from '../../src/app/fleet/console/requests.ts';
-import { parseTelemetry } from '../../src/app/operator/telemetry-schema.ts';
-import { parseAnswer } from '../../src/app/policy/transports.ts';
+import { AccessApi } from '../../src/console/access-api.ts';
+import { ConsoleClients, type PageSocket } from '../../src/console/clients.ts';
+import { PictureStamps } from '../../src/console/picture-stamps.ts';
 import { parseJson } from '../../src/core/parse-json.ts';
+import { asksEstop, probeAnswered } from '../../src/fleet/cockpit/page-words.ts';
+import { parseFleetRequest } from '../../src/fleet/console/requests.ts';
 import * as fleet from '../../src/fleet/messages.ts';
 import { parseRecording } from '../../src/fleet/recordings.ts';
+import { sideRequestSchema } from '../../src/messages/desk-requests.ts';
+import { parseTelemetry } from '../../src/messages/telemetry-schema.ts';
+import { parseAnswer } from '../../src/policy/transports.ts';
 import {
   parseObject,
   parseRow,

@@ -1,7 +1,7 @@
 import { joinLocally, type LocalPair } from '../../src/app/local-pair.ts';
-import { loadRig } from '../../src/app/rig.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
+import { loadRig } from '../../src/rig/rig.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { isSealed } from '../../src/wire/secure/sealed-box.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { frameText } from '../../src/robot/buses/can-frame.ts';
 import { motorFrame, ORDER, orderFrame, readFrame, setMit } from '../../src/robot/buses/damiao/frames.ts';
 import { MOTOR_TYPES, type MotorLimits } from '../../src/robot/buses/damiao/motors.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { checkDataset } from '../../src/record/lerobot/check.ts';
 import type { SourceEpisode } from '../../src/record/lerobot/layout.ts';
 import { CODECS } from '../../src/record/lerobot/video.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { type Running, startFarhand } from '../e2e/farhand.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';

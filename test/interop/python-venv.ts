@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { absent, needs, PYTHON } from '../needs.ts';
 
 const INSTALL_TIMEOUT_MS = 120_000;

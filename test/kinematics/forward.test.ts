@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
 import { matrixFromQuat } from '../../src/geometry/frames.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { armOf, ROBOTS } from './poses.ts';
 
 const DEG = Math.PI / 180;

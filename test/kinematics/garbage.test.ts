@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createSolver, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { armOf, randoms } from './poses.ts';
 
 setFlagsFromString('--expose-gc');

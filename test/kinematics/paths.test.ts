@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createSolver, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { armOf, farthest, ROBOTS, randoms } from './poses.ts';
 
 const pairs = ROBOTS.flatMap((name) =>

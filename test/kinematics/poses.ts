@@ -1,7 +1,7 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { quatAngleRad } from '../../src/geometry/frames.ts';
 import type { Method } from '../../src/mapping/ik/solver.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 
 export const ROBOTS = ['ur3', 'ur3e', 'piper', 'piper-old', 'openarm'] as const;
 

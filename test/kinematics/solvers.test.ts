@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { quatMultiply, TURN_RAD } from '../../src/geometry/frames.ts';
 import { createSolver, METHODS, type Method, methodsOf } from '../../src/mapping/ik/solver.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { scaled } from '../fuzz/scale.ts';
 import { armOf, farthest, ROBOTS, randoms } from './poses.ts';
 

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { loadModel } from '../../src/app/robot-models.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { quatAngleRad } from '../../src/geometry/frames.ts';
 import { createSolver, methodsOf } from '../../src/mapping/ik/solver.ts';
 import { parseUrdf } from '../../src/mapping/urdf/urdf.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { armOf, farthest } from './poses.ts';
 
 const FILE = 'test/data/openarm-right.urdf';

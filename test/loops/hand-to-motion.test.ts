@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
 import type { HandSample, SampleStatus } from '../../src/messages/hand-sample.ts';
 import { HOPS, OUTCOMES, type TraceRecord } from '../../src/messages/trace-record.ts';
+import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { MotionMatcher } from '../../src/trace/motion.ts';
 import { MotionCorrelator } from '../../src/trace/motion-latency.ts';
 import { handToMotionNs, hopsNs } from '../../src/trace/segments.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
 import type { JointCommand } from '../../src/messages/command.ts';
 import { OUTCOMES } from '../../src/messages/trace-record.ts';
+import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { decodeCommand, emptyCommand } from '../../src/wire/codecs/command.ts';
 import { frameType, writeFrame } from '../../src/wire/codecs/frame.ts';
 import { xorshift } from '../xorshift.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, it } from 'node:test';
-import { ConsoleClients, type PageSocket } from '../../src/app/console/clients.ts';
-import { OPERATOR_SOCKETS } from '../../src/app/operator/loop.ts';
+import { ConsoleClients, type PageSocket } from '../../src/console/clients.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
+import { OPERATOR_SOCKETS } from '../../src/operator/loop.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { SimulatedRig } from './simulated-rig.ts';
 

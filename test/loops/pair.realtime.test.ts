@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freeUdpPorts } from '../../src/app/free-ports.ts';
-import { robotBoardSize, writeRobotBoard } from '../../src/app/robot/board.ts';
-import { PairLink } from '../../src/app/robot/pair-link.ts';
-import { neighbourOf, PairWatch, pairBoardSize, writePairBoard } from '../../src/app/robot/pair-watch.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
-import { createRoleMemory } from '../../src/app/shared.ts';
+import { PairLink } from '../../src/app/pair-link.ts';
+import { createRoleMemory } from '../../src/app/role-memory.ts';
 import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import { robotBoardSize, writeRobotBoard } from '../../src/messages/robot-board.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
+import { neighbourOf, PairWatch, pairBoardSize, writePairBoard } from '../../src/robot/pair-watch.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
-import { supervisorConfig } from '../../src/robot/supervisor/config.ts';
 import { Bench, HostileDriver, MS } from '../../src/robot/supervisor/supervisor.test.bench.ts';
+import { supervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 
 const right = loadModel('openarm');
 const left = loadModel('openarm-left');

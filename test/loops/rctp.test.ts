@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
-import { inputSockets } from '../../src/app/operator/open.ts';
-import { loadRig } from '../../src/app/rig.ts';
+import { inputSockets } from '../../src/app/open-operator.ts';
+import { loadRig } from '../../src/rig/rig.ts';
 import { frameType } from '../../src/wire/codecs/frame.ts';
 import { Headset, INPUT_SOCKET } from './rctp-headset.ts';
 import { MS, SimulatedRig } from './simulated-rig.ts';

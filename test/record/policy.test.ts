@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Reply } from 'zeromq';
-import { type Observation, observe } from '../../src/app/policy/observation.ts';
-import { openPolicy } from '../../src/app/policy/transports.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
+import { type Observation, observe } from '../../src/policy/observation.ts';
+import { openPolicy } from '../../src/policy/transports.ts';
 
 describe('a policy over ZeroMQ', () => {
   it('is asked anew when it did not answer, and its old answer is not taken for the new one', {

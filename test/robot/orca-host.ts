@@ -1,5 +1,5 @@
-import { loadModel } from '../../src/app/robot-models.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { orcaConfig } from '../../src/robot/drivers/orca/config.ts';
 import { openOrca } from '../../src/robot/drivers/orca/open.ts';
 

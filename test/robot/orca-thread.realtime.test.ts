@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openDriver } from '../../src/app/robot/open-driver.ts';
-import { loadModel } from '../../src/app/robot-models.ts';
+import { openDriver } from '../../src/app/open-driver.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
+import { loadModel } from '../../src/rig/robot-models.ts';
 import { emptyReading } from '../../src/robot/driver.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';

@@ -1,4 +1,4 @@
-import type { BentoPageRequest, BentoSceneMessage, BentoStatusMessage } from '../../src/core/bento-view.ts';
+import type { BentoPageRequest, BentoSceneMessage, BentoStatusMessage } from '../../sim/bento/bento-view.ts';
 import { create, element, setText } from '../dom.ts';
 import { chooseQuality } from '../view/quality.ts';
 import { JointKeys } from './joint-keys.ts';

@@ -13,7 +13,7 @@ import {
   SRGBColorSpace,
   Vector2,
 } from 'three';
-import type { Body, Shape } from '../../src/core/bento-view.ts';
+import type { Body, Shape } from '../../sim/bento/bento-view.ts';
 
 const AROUND = 40;
 

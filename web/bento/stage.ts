@@ -15,7 +15,7 @@ import {
   WebGLRenderer,
 } from 'three';
 import { OrbitControls } from 'three/examples/jsm/controls/OrbitControls.js';
-import { type Body, POSE_SIZE } from '../../src/core/bento-view.ts';
+import { type Body, POSE_SIZE } from '../../sim/bento/bento-view.ts';
 import { isLight } from '../shell/theme.ts';
 import type { Quality } from '../view/quality.ts';
 import { drawBody } from './shapes.ts';

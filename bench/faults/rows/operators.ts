@@ -1,5 +1,5 @@
-import { answerText, askOperator } from '../../../src/app/ask.ts';
-import { freeUdpPorts } from '../../../src/app/free-ports.ts';
+import { answerText, askOperator } from '../../../src/desk/ask.ts';
+import { freeUdpPorts } from '../../../src/wire/transports/free-ports.ts';
 import type { Fault } from '../fault.ts';
 import { pause, type TrialRig } from '../trial-rig.ts';
 

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Baseline, type BaselineProcess, startBaseline } from '../../check/baseline.ts';
+import type { SessionOptions } from '../../check/session.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { loadRig, type Rig } from '../../rig/rig.ts';
+import type { LinkStats } from '../../wire/emulator/stats.ts';
+import { freeUdpPorts } from '../../wire/transports/free-ports.ts';
 import { type Child, startChild } from '../child.ts';
-import { freeUdpPorts } from '../free-ports.ts';
-import { type LinkEmulator, type LinkStats, startLinkEmulator } from '../link-emulator.ts';
-import { loadRig, type Rig } from '../rig.ts';
+import { type LinkEmulator, startLinkEmulator } from '../link-emulator.ts';
 import { temporaryKey } from '../temporary-key.ts';
-import { type Baseline, type BaselineProcess, startBaseline } from './baseline.ts';
-import type { SessionOptions } from './session.ts';
 
 const GRACE_MS = 5000;
 const STEP_MS = 200;

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { loopback, type Place } from '../../check/place.ts';
 import { TeleopError } from '../../core/errors.ts';
-import { askOperator } from '../ask.ts';
-import { packageRoot } from '../paths.ts';
-import type { Rig } from '../rig.ts';
-import { loopback, type Place } from './place.ts';
+import { askOperator } from '../../desk/ask.ts';
+import { packageRoot } from '../../files/package-root.ts';
+import type { Rig } from '../../rig/rig.ts';
 
 const WITHIN_MS = 10_000;
 

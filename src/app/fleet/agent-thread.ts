@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
+import { deferred } from '../../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../../core/errors.ts';
-import { deferred } from '../deferred.ts';
 import type { AgentMessage, AgentRequest, AgentStart } from './agent-worker.ts';
 
 type Ready = Extract<AgentMessage, { kind: 'robot-ready' | 'operator-ready' }>;

@@ -1,10 +1,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../../core/errors.ts';
 import type { FleetEvent } from '../../fleet/messages.ts';
+import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../fleet/operator-agent.ts';
+import { RobotAgent, type RobotAgentStart } from '../../fleet/robot-agent.ts';
+import type { Flags } from '../../messages/role-flags.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
-import type { RoleMemory } from '../shared.ts';
-import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from './operator-agent.ts';
-import { RobotAgent, type RobotAgentStart } from './robot-agent.ts';
 
 /** The thread of a fleet's agent: the peer connection and the broker, away from the role's own threads. */
 export type AgentStart =
@@ -14,7 +14,7 @@ export type AgentStart =
 /** To the agent. */
 export type AgentRequest =
   | { kind: 'transition'; event: Omit<FleetEvent, 'kind' | 'atMs'> }
-  | { kind: 'watch'; memory: Pick<RoleMemory, 'flags'> }
+  | { kind: 'watch'; memory: Flags }
   | { kind: 'close' };
 
 /** From the agent. */

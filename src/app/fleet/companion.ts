@@ -1,17 +1,19 @@
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
 import { TeleopError } from '../../core/errors.ts';
+import { isLoopback } from '../../core/loopback.ts';
+import { packageVersion } from '../../files/package-root.ts';
+import { stateFolder } from '../../files/state-folder.ts';
+import { refusePlainBroker } from '../../fleet/broker-tls.ts';
+import type { RoleReady } from '../../messages/role-report.ts';
+import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../../rig/camera-channel.ts';
+import type { Rig } from '../../rig/rig.ts';
+import { loadModel } from '../../rig/robot-models.ts';
 import { createKey } from '../../wire/secure/key-file.ts';
-import { cameraNames, frameReceiverConfig, frameSenderConfig } from '../camera/channel-config.ts';
-import { isLoopback } from '../link-keys.ts';
-import { stateFolder } from '../network-memory.ts';
-import { packageVersion } from '../paths.ts';
-import type { Rig } from '../rig.ts';
-import { loadModel } from '../robot-models.ts';
-import type { RoleHandle, RoleReady } from '../role.ts';
+import type { RoleHandle } from '../role.ts';
 import { AgentThread } from './agent-thread.ts';
 import type { AgentRequest } from './agent-worker.ts';
-import { refusePlainBroker } from './broker-tls.ts';
 
 /** What a role needs to take part in a fleet, and what goes on beside it. */
 export interface Companion {
@@ -79,6 +81,7 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
           config: rig.fleet,
           cameras,
           rig: run,
+          cockpitEntry: fileURLToPath(new URL('./cockpit-entry.js', import.meta.url)),
         },
       });
       void agent.ended.then(end);

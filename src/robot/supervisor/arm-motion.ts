@@ -3,11 +3,11 @@ import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { LIMITED_BY, type LimitedBy } from '../../messages/robot-state.ts';
 import { type ClearanceField, createClearanceField, type Neighbour } from './collision.ts';
-import type { SupervisorConfig } from './config.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';
 import { jointLimits, workspaceOf } from './limits.ts';
 import { createManipulability } from './singularity.ts';
+import type { SupervisorConfig } from './supervisor-config.ts';
 
 /** A target this near its goal has caught up. */
 const CAUGHT_UP_RAD = 0.01;

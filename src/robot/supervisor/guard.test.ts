@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { sixJoints } from './arm.test.bench.ts';
 import { createClearanceField } from './collision.ts';
-import { supervisorConfig } from './config.ts';
 import { Bench, HostileDriver } from './supervisor.test.bench.ts';
+import { supervisorConfig } from './supervisor-config.ts';
 
 const STOP_M = 0.01;
 const OPTIONS = {

@@ -3,10 +3,10 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { createClearanceField } from './collision.ts';
-import { supervisorConfig } from './config.ts';
 import { MotionGuard } from './guard.ts';
 import { TargetLimiter } from './limiter.ts';
 import { type JointLimits, jointLimits } from './limits.ts';
+import { supervisorConfig } from './supervisor-config.ts';
 
 const JOINT = { name: 'j', minRad: -2, maxRad: 3, maxVelocityRadS: 2, maxAccelerationRadS2: 10 };
 const dh = { aM: 0, dM: 0, alphaRad: 0 };

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import type { TeleopError } from '../../core/errors.ts';
 import { type RobotModel, robotModelSchema } from '../../geometry/robot-model.ts';
 import { sixJoints } from './arm.test.bench.ts';
-import { supervisorConfig } from './config.ts';
 import { jointLimits, workspaceOf } from './limits.ts';
+import { supervisorConfig } from './supervisor-config.ts';
 
 const limitsOf = (options: object) => jointLimits(sixJoints, supervisorConfig.parse(options));
 const refuses = (act: () => unknown, message: RegExp) =>

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import type { Box, RobotModel } from '../../geometry/robot-model.ts';
-import type { SupervisorConfig } from './config.ts';
+import type { SupervisorConfig } from './supervisor-config.ts';
 
 /** What holds for each joint: the model's ceilings, lowered by the rig. */
 export interface JointLimits {

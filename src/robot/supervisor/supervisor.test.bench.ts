@@ -5,10 +5,10 @@ import type { JointCommand } from '../../messages/command.ts';
 import type { SupervisorState, TickStatus } from '../../messages/robot-state.ts';
 import type { Driver, JointReading } from '../driver.ts';
 import type { Neighbour } from './collision.ts';
-import { supervisorConfig } from './config.ts';
 import { FlightRecorder } from './flight-recorder.ts';
 import { POWERED } from './states.ts';
 import { Supervisor, type Transition } from './supervisor.ts';
+import { supervisorConfig } from './supervisor-config.ts';
 
 export const MS = 1e6;
 const START_NS = 50e9;

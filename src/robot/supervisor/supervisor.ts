@@ -6,13 +6,13 @@ import type { LimitedBy, SupervisorState } from '../../messages/robot-state.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { ArmMotion } from './arm-motion.ts';
 import type { Neighbour } from './collision.ts';
-import type { SupervisorConfig } from './config.ts';
 import type { FlightRecorder } from './flight-recorder.ts';
 import { FlightScribe } from './flight-scribe.ts';
 import { jointLimits } from './limits.ts';
 import { Plausibility } from './plausible.ts';
 import { type InnerState, POWERED, type SupervisorEvent, shownState, TRANSITIONS } from './states.ts';
 import { Stillness } from './stillness.ts';
+import type { SupervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
 
 /** Stamps this far ahead of our clock are not clock error any more. */

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { robotModelSchema } from '../../geometry/robot-model.ts';
-import { supervisorConfig } from './config.ts';
 import { jointLimits } from './limits.ts';
+import { supervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
 
 const MS = 1e6;

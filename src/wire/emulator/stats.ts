@@ -81,3 +81,8 @@ export class DirectionCounters {
     };
   }
 }
+
+export interface LinkStats {
+  forward: DirectionStats;
+  return: DirectionStats;
+}

@@ -1,4 +1,4 @@
-import { freeUdpPorts } from '../../../src/app/free-ports.ts';
+import { freeUdpPorts } from '../../../src/wire/transports/free-ports.ts';
 import type { DriverFixture } from '../driver-fixture.ts';
 import { startSimProcess } from '../sim-process.ts';
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import path from 'node:path';
-import { packageRoot } from '../../../src/app/paths.ts';
+import { packageRoot } from '../../../src/files/package-root.ts';
 import { absent } from '../../needs.ts';
 
 const SOURCE = path.join(packageRoot, 'test', 'e2e', 'dds-peer');

@@ -1,0 +1,104 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../camera/channel/sender.ts';
+import type { CameraConfig } from '../camera/config.ts';
+import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
+import type { RobotPose } from '../camera/source.ts';
+import { type CameraNews, CameraStation } from '../camera/station.ts';
+import { Counters } from '../core/counters.ts';
+import { type ErrorCode, TeleopError } from '../core/errors.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { readRobotBoard } from '../messages/robot-board.ts';
+import type { CameraReport } from '../messages/role-report.ts';
+import { openCameraSource } from './registry.ts';
+import { giveWay } from './thread-priority.ts';
+
+/** What a camera thread is started with. */
+export interface CameraStart {
+  cameras: Record<string, CameraConfig>;
+  sender: FrameSenderConfig;
+  model: RobotModel;
+  /** The robot of this process, if there is one. */
+  board: SharedArrayBuffer | null;
+  counters: SharedArrayBuffer;
+  linkUsesZmq: boolean;
+}
+
+export type CameraMessage =
+  | { kind: 'ready'; where: string }
+  | { kind: 'news'; news: CameraNews }
+  | { kind: 'failed'; code: ErrorCode; message: string; hint: string }
+  | { kind: 'report'; reports: CameraReport[] };
+
+/** Sent to it: `report` asks for one, `close` for the last one. */
+export type CameraOrder = 'report' | 'close';
+
+const start = workerData as CameraStart;
+const tell = (message: CameraMessage) => parentPort?.postMessage(message);
+
+function robotPose({ board, model }: CameraStart): RobotPose {
+  const shared = board === null ? null : new SnapshotBoard(board);
+  return {
+    model,
+    read(jointsRad) {
+      const robot = shared && readRobotBoard(shared, model.joints.length);
+      // Not a number before the driver's first reading.
+      if (robot === null || !robot.measuredRad.every(Number.isFinite)) return Number.NaN;
+      jointsRad.set(robot.measuredRad);
+      return robot.gripper;
+    },
+  };
+}
+
+/** Loaded when first needed and missed only then: a camera that gives JPEG does without. */
+async function jpegCoder(): Promise<() => JpegCoder> {
+  try {
+    const coder = await loadJpegCoder();
+    return () => coder;
+  } catch (error) {
+    return () => {
+      throw error;
+    };
+  }
+}
+
+async function main(): Promise<void> {
+  const counters = new Counters(start.counters);
+  // ZeroMQ has one thread for a whole process, and it inherits this: not where the link needs it too.
+  if (!start.linkUsesZmq) giveWay();
+  const sender: FrameSender = await openFrameSender(start.sender, (reason) => counters.add(reason));
+  const coder = await jpegCoder();
+  const robot = robotPose(start);
+  giveWay();
+  const stations = Object.entries(start.cameras).map(
+    ([name, config]) =>
+      new CameraStation({
+        name,
+        config,
+        openSource: openCameraSource,
+        clock: monotonicClock,
+        robot,
+        coder,
+        send: (frame) => sender.send(frame),
+        onNews: (news) => tell({ kind: 'news', news }),
+      }),
+  );
+  const report = () => tell({ kind: 'report', reports: stations.map((station) => station.report) });
+  parentPort?.on('message', (order: CameraOrder) => {
+    if (order === 'report') return report();
+    for (const station of stations) station.close();
+    void sender.close().then(() => {
+      report();
+      parentPort?.close();
+    });
+  });
+  tell({ kind: 'ready', where: sender.where });
+  for (const station of stations) void station.start();
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof TeleopError)) throw error;
+  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  parentPort?.close();
+});

@@ -1,0 +1,154 @@
+import { Worker } from 'node:worker_threads';
+import type { CameraNews } from '../camera/station.ts';
+import { deferred } from '../core/deferred.ts';
+import { TeleopError } from '../core/errors.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { CameraReport } from '../messages/role-report.ts';
+import { cameraNames, frameSenderConfig } from '../rig/camera-channel.ts';
+import type { Rig } from '../rig/rig.ts';
+import type { CameraMessage, CameraOrder, CameraStart } from './camera-worker.ts';
+
+export interface CameraThread {
+  /** Where the pictures can be had, for people. */
+  where: string;
+  /** Resolves when the thread is gone, whatever ended it. */
+  ended: Promise<void>;
+  report(): Promise<CameraReport[]>;
+  /** Stops the sources and the thread; the last report. */
+  close(): Promise<CameraReport[]>;
+}
+
+export interface CameraThreadOptions {
+  /** The robot's own memory, for a view of it and for its counters; null without a robot. */
+  board: SharedArrayBuffer | null;
+  counters: SharedArrayBuffer;
+  onNews: (news: CameraNews) => void;
+  /** Of a link whose keys are in no file. */
+  keys?: Uint8Array[] | undefined;
+}
+
+const CLOSE_MS = 2000;
+const RETRY_MS = 5000;
+
+/** The rig's cameras in a thread of their own. Rejects when its sockets cannot be opened. */
+export async function startCameraThread(
+  rig: Rig,
+  model: RobotModel,
+  options: CameraThreadOptions,
+): Promise<CameraThread> {
+  const workerData: CameraStart = {
+    cameras: rig.cameras.list,
+    sender: frameSenderConfig(rig, options.keys),
+    model,
+    board: options.board,
+    counters: options.counters,
+    linkUsesZmq: rig.link.transport === 'zmq',
+  };
+  const worker = new Worker(new URL('./camera-worker.js', import.meta.url), { workerData });
+  const heard = listenTo(worker, options.onNews);
+  const order = (what: CameraOrder) => worker.postMessage(what);
+  return {
+    where: await heard.ready,
+    ended: heard.ended.promise,
+    report() {
+      order('report');
+      return heard.nextReport();
+    },
+    async close() {
+      order('close');
+      const late = setTimeout(() => heard.ended.resolve(), CLOSE_MS);
+      await heard.ended.promise;
+      clearTimeout(late);
+      await worker.terminate();
+      return heard.lastReport();
+    },
+  };
+}
+
+function listenTo(worker: Worker, onNews: (news: CameraNews) => void) {
+  const ready = deferred<string>();
+  const ended = deferred<void>();
+  let asked = deferred<CameraReport[]>();
+  let last: CameraReport[] = [];
+  worker.on('message', (message: CameraMessage) => {
+    if (message.kind === 'ready') ready.resolve(message.where);
+    else if (message.kind === 'news') onNews(message.news);
+    else if (message.kind === 'failed')
+      ready.reject(new TeleopError(message.code, message.message, { hint: message.hint }));
+    else {
+      last = message.reports;
+      asked.resolve(last);
+      asked = deferred();
+    }
+  });
+  worker.on('error', (error) => {
+    ready.reject(error);
+    onNews(bugNews(error));
+  });
+  worker.on('exit', () => {
+    ended.resolve();
+    asked.resolve(last);
+  });
+  return { ready: ready.promise, ended, nextReport: () => asked.promise, lastReport: () => last };
+}
+
+const bugNews = (error: unknown): CameraNews => ({
+  camera: 'all',
+  kind: 'trouble',
+  message: `the camera thread ended: ${String(error)}`,
+  hint: 'This is a bug of ours; the robot goes on without cameras.',
+  retryMs: 0,
+});
+
+/**
+ * The cameras beside a robot: whatever is wrong with them is told and tried again, and never keeps the robot from
+ * starting, running or ending. Null for a rig without cameras.
+ */
+export function startRobotCameras(
+  rig: Rig,
+  model: RobotModel,
+  board: SharedArrayBuffer,
+  counters: SharedArrayBuffer,
+  tell: (text: string) => void,
+  keys?: Uint8Array[],
+): { close(): Promise<CameraReport[]> } | null {
+  if (cameraNames(rig).length === 0) return null;
+  let closed = false;
+  let retry: NodeJS.Timeout | undefined;
+  let told = '';
+  const options: CameraThreadOptions = { board, counters, keys, onNews: (news) => tell(newsText(news)) };
+  const again = () => {
+    if (closed) return;
+    retry = setTimeout(() => {
+      opening = open();
+    }, RETRY_MS);
+  };
+  const open = async (): Promise<CameraThread | null> => {
+    try {
+      const thread = await startCameraThread(rig, model, options);
+      tell(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
+      void thread.ended.then(again);
+      return thread;
+    } catch (error) {
+      const text = error instanceof TeleopError ? `${error.message}\n  → ${error.hint}` : String(error);
+      if (text !== told) tell(`no cameras: ${text}`);
+      told = text;
+      again();
+      return null;
+    }
+  };
+  let opening = open();
+  return {
+    async close() {
+      closed = true;
+      clearTimeout(retry);
+      return (await (await opening)?.close()) ?? [];
+    },
+  };
+}
+
+export function newsText({ camera, kind, message, hint, retryMs }: CameraNews): string {
+  if (kind === 'up') return `camera ${camera}: ${message}`;
+  const again = retryMs > 0 ? ` (again in ${retryMs / 1000} s)` : '';
+  return `camera ${camera}: ${message}${again}\n  → ${hint}`;
+}

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Counters } from '../core/counters.ts';
+import { ManualClock, monotonicClock } from '../core/time/clock.ts';
+import type { TickStatus } from '../messages/robot-state.ts';
+import { loadModel } from '../rig/robot-models.ts';
+import { type Driver, emptyReading, type JointReading } from '../robot/driver.ts';
+import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
+import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
+import { openThreaded } from './open-driver.ts';
+
+const MS = 1e6;
+
+/** Takes three passes to enable; records what it is told. */
+class SlowDriver implements Driver {
+  busErrors = 0;
+  fault = '';
+  readonly calls: string[] = [];
+  readonly writes: number[] = [];
+  enabling = 3;
+  readStatus: TickStatus = 'ok';
+
+  enable(): TickStatus {
+    this.calls.push('enable');
+    return --this.enabling > 0 ? 'stale' : 'ok';
+  }
+
+  read(nowNs: number, out: JointReading): TickStatus {
+    out.robotNs = nowNs - 2 * MS;
+    out.positionsRad.fill(0.25);
+    out.gripper = 0.5;
+    return this.readStatus;
+  }
+
+  write(_nowNs: number, positionsRad: Float64Array): TickStatus {
+    this.writes.push(positionsRad[0]!);
+    return 'ok';
+  }
+
+  stop(): void {
+    this.calls.push('stop');
+  }
+
+  dispose(): void {
+    this.calls.push('dispose');
+  }
+}
+
+function bench() {
+  const clock = new ManualClock();
+  const memory = createDriverMemory(2);
+  const device = new SlowDriver();
+  const counters = new Counters();
+  const loop = new DriverLoop(device, memory, 2, clock, counters);
+  const driver = new ThreadedDriver(memory, 2);
+  const reading = emptyReading(2);
+  const cycle = () => {
+    clock.advanceBy(5 * MS);
+    const status = driver.read(clock.nowNs(), reading);
+    loop.onWake();
+    return status;
+  };
+  return { clock, counters, device, loop, driver, reading, cycle };
+}
+
+function powered() {
+  const parts = bench();
+  parts.cycle();
+  for (let i = 0; i < 5 && parts.driver.enable(parts.clock.nowNs()) !== 'ok'; i++) parts.cycle();
+  assert.equal(parts.driver.enable(parts.clock.nowNs()), 'ok');
+  return parts;
+}
+
+describe('a driver on a thread of its own', () => {
+  it('is enabled when its thread says so, not before', () => {
+    const { clock, device, driver, cycle } = bench();
+    cycle();
+    const seen: TickStatus[] = [];
+    for (let i = 0; i < 5; i++) {
+      seen.push(driver.enable(clock.nowNs()));
+      cycle();
+    }
+    assert.deepEqual(seen, ['stale', 'stale', 'stale', 'ok', 'ok']);
+    assert.deepEqual(device.calls, ['enable', 'enable', 'enable']);
+  });
+
+  it('gives the newest reading with the instant it was true', () => {
+    const { clock, reading, cycle } = bench();
+    assert.equal(cycle(), 'stale');
+    const tookNs = clock.nowNs();
+    assert.equal(cycle(), 'ok');
+    assert.equal(reading.robotNs, tookNs - 2 * MS);
+    assert.deepEqual([...reading.positionsRad], [0.25, 0.25]);
+    assert.equal(reading.gripper, 0.5);
+  });
+
+  it('passes on the newest target only, and none from before it was enabled', () => {
+    const { clock, device, driver, loop } = powered();
+    for (const rad of [1, 2, 3]) driver.write(clock.nowNs(), Float64Array.of(rad, 0), 0);
+    loop.onWake();
+    loop.onWake();
+    assert.deepEqual(device.writes, [3]);
+  });
+
+  it('stops before anything else, and ignores targets until it is enabled again', () => {
+    const { clock, device, driver, loop } = powered();
+    driver.write(clock.nowNs(), Float64Array.of(1, 0), 0);
+    driver.stop();
+    loop.onWake();
+    assert.deepEqual(device.writes, []);
+    assert.equal(device.calls.at(-1), 'stop');
+    assert.equal(driver.write(clock.nowNs(), Float64Array.of(2, 0), 0), 'ok');
+    loop.onWake();
+    assert.deepEqual(device.writes, []);
+    device.enabling = 1;
+    driver.enable(clock.nowNs());
+    loop.onWake();
+    assert.equal(driver.enable(clock.nowNs()), 'ok');
+    driver.write(clock.nowNs(), Float64Array.of(4, 0), 0);
+    loop.onWake();
+    assert.deepEqual(device.writes, [4]);
+  });
+
+  it('stops even where power is asked for again before the thread passes', () => {
+    const { clock, device, driver, loop } = powered();
+    device.enabling = 1;
+    device.calls.length = 0;
+    driver.stop();
+    driver.enable(clock.nowNs());
+    driver.write(clock.nowNs(), Float64Array.of(1, 0), 0);
+    loop.onWake();
+    assert.deepEqual(device.calls, ['stop', 'enable']);
+    assert.deepEqual(device.writes, [], 'that target was not for the joints as they are powered now');
+  });
+
+  it('stops the robot when the control loop is silent, and says so until enabled anew', () => {
+    const { clock, device, driver, loop, cycle } = powered();
+    clock.advanceBy(140 * MS);
+    loop.watch();
+    assert.ok(!device.calls.includes('stop'));
+    clock.advanceBy(20 * MS);
+    loop.watch();
+    assert.equal(device.calls.at(-1), 'stop');
+    cycle();
+    cycle();
+    assert.equal(cycle(), 'fault', 'a robot that is not written to finds out as well');
+    assert.equal(driver.write(clock.nowNs(), Float64Array.of(1, 0), 0), 'fault');
+    assert.match(driver.fault, /control loop was silent/);
+    assert.deepEqual(device.writes, []);
+  });
+
+  it('reports a thread that no longer passes', () => {
+    const { clock, driver, reading } = powered();
+    for (let ms = 0; ms < 245; ms += 5) {
+      clock.advanceBy(5 * MS);
+      assert.equal(driver.read(clock.nowNs(), reading), 'ok');
+    }
+    clock.advanceBy(20 * MS);
+    assert.equal(driver.read(clock.nowNs(), reading), 'fault');
+    assert.match(driver.fault, /does not answer/);
+  });
+
+  it('hands on what is wrong with the device', () => {
+    const { device, driver, cycle } = powered();
+    device.fault = 'joint 3 too hot';
+    device.readStatus = 'fault';
+    cycle();
+    assert.equal(cycle(), 'fault');
+    assert.equal(driver.fault, 'joint 3 too hot');
+  });
+
+  it('counts what its bus complains of, once each', () => {
+    const { counters, device, cycle } = bench();
+    for (const [errors, counted] of [
+      [0, 0],
+      [3, 3],
+      [3, 3],
+      [10, 10],
+    ]) {
+      device.busErrors = errors!;
+      cycle();
+      assert.equal(counters.get('bus-error'), counted);
+    }
+  });
+
+  it('works across real threads: the simulated arm follows and stops', async (t) => {
+    const model = loadModel('ur3');
+    const { driver, close } = await openThreaded({ name: 'sim', options: {}, model });
+    const reading = emptyReading(6);
+    const target = Float64Array.from(model.homeRad);
+    target[0]! += 0.1;
+    const cycle = async (work: (nowNs: number) => void) => {
+      work(monotonicClock.nowNs());
+      await sleep(5);
+    };
+    t.after(close);
+    const fromNs = monotonicClock.nowNs();
+    const untilMs = performance.now() + 30_000;
+    // A test that stalls lets the driver's thread stop the arm: enabled again, it goes on.
+    while (!(Math.abs(reading.positionsRad[0]! - target[0]!) < 0.01) || reading.robotNs < fromNs) {
+      assert.ok(
+        performance.now() < untilMs,
+        `not there in 30 s: ${reading.positionsRad[0]}, ${driver.fault}`,
+      );
+      await cycle((nowNs) => {
+        driver.read(nowNs, reading);
+        if (driver.enable(nowNs) === 'ok') driver.write(nowNs, target, 0);
+      });
+    }
+    driver.stop(monotonicClock.nowNs());
+    target[0]! += 0.5;
+    for (let n = 0; n < 20; n++)
+      await cycle((nowNs) => {
+        driver.write(nowNs, target, 0);
+        driver.read(nowNs, reading);
+      });
+    assert.ok(target[0]! - reading.positionsRad[0]! > 0.45, 'at rest');
+  });
+
+  it('tells why a driver does not open', async () => {
+    const model = loadModel('ur3');
+    await assert.rejects(openThreaded({ name: 'sim', options: { speeed: 1 }, model }), {
+      code: 'bad-config',
+    });
+  });
+});

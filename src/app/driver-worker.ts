@@ -1,0 +1,68 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Counters } from '../core/counters.ts';
+import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
+import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
+import { loadPlugin, pluginConfig } from './registry.ts';
+
+/** What the thread of a driver is started with. */
+export interface DriverStart {
+  name: string;
+  options: Record<string, unknown>;
+  model: RobotModel;
+  memory: DriverMemory;
+  /** Of the robot, where it counts. */
+  counters?: SharedArrayBuffer;
+}
+
+export type DriverMessage =
+  | { kind: 'open' }
+  | { kind: 'closed' }
+  | { kind: 'failed'; code: string; message: string; hint: string };
+
+/** The part of `Atomics` that Node has and our library typings do not name yet. */
+interface AsyncWaiting {
+  waitAsync(
+    words: Int32Array,
+    index: number,
+    value: number,
+  ): { async: false } | { async: true; value: Promise<unknown> };
+}
+
+const WATCH_MS = 25;
+/** Bytes handed to the system in `stop` leave before the thread ends. */
+const FAREWELL_MS = 50;
+const start = workerData as DriverStart;
+const tell = (message: DriverMessage) => parentPort?.postMessage(message);
+
+async function main(): Promise<void> {
+  const { name, options, model, memory } = start;
+  const plugin = await loadPlugin('driver', name);
+  const driver = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
+  const counters = start.counters === undefined ? null : new Counters(start.counters);
+  const loop = new DriverLoop(driver, memory, model.joints.length, monotonicClock, counters);
+  const wake = new Int32Array(memory.wake);
+  const watch = setInterval(() => loop.watch(), WATCH_MS);
+  loop.onWake();
+  tell({ kind: 'open' });
+  while (Atomics.load(wake, 1) === 0) {
+    const seen = Atomics.load(wake, 0);
+    loop.onWake();
+    const waiting = (Atomics as unknown as AsyncWaiting).waitAsync(wake, 0, seen);
+    if (waiting.async) await waiting.value;
+    // Even when passes come in quick succession, the driver's own input and output gets its turn.
+    else await new Promise((resolve) => setImmediate(resolve));
+  }
+  clearInterval(watch);
+  loop.end();
+  await new Promise((resolve) => setTimeout(resolve, FAREWELL_MS));
+  tell({ kind: 'closed' });
+  process.exit(0);
+}
+
+main().catch((error: unknown) => {
+  if (!(error instanceof TeleopError)) throw error;
+  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+});

@@ -1,0 +1,42 @@
+import { TeleopError } from '../../core/errors.ts';
+import type { CockpitMessage, CockpitStart } from '../../fleet/cockpit/cockpit-process.ts';
+import { episodeText } from '../../record/quality-text.ts';
+import { startRole } from '../role.ts';
+
+/** The process of a cockpit: an operator role beside the robot, for as long as a page drives it. */
+
+/** What has not ended by then ends hard. */
+const END_MS = 3000;
+
+const tell = (message: CockpitMessage) => {
+  if (process.connected) process.send?.(message);
+};
+
+process.once('message', ({ rig, key }: CockpitStart) => {
+  const handle = startRole(
+    'operator',
+    rig,
+    () => {},
+    (info, file) => console.error(episodeText(info, file)),
+    [key],
+  );
+  const end = () => {
+    setTimeout(() => process.exit(1), END_MS).unref();
+    handle.windDown();
+  };
+  process.on('SIGTERM', end);
+  process.on('disconnect', end);
+  handle.ready.then(
+    ({ tracePath }) => tell({ kind: 'ready', tracePath }),
+    (error: unknown) => tell({ kind: 'failed', text: textOf(error) }),
+  );
+  handle.done.then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+});
+// Ctrl-C reaches every process of a terminal; the robot's ends this one.
+process.on('SIGINT', () => {});
+
+const textOf = (error: unknown): string =>
+  error instanceof TeleopError ? `${error.message}. ${error.hint}` : String(error);

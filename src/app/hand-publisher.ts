@@ -1,0 +1,101 @@
+import type { Publisher } from 'zeromq';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
+import { HandTransform } from '../mapping/retarget/transform.ts';
+import { boardIndex, boardPoints, boardSize } from '../operator/board.ts';
+import { encodeJpeg } from '../operator/hand-view/jpeg.ts';
+import { SkeletonView, VIEW_SIZE } from '../operator/hand-view/skeleton.ts';
+import type { Rig } from '../rig/rig.ts';
+import { socketError } from '../wire/transports/socket-error.ts';
+import { loadZmq } from '../wire/transports/zmq-module.ts';
+import type { RoleMemory } from './role-memory.ts';
+
+const POLL_MS = 4;
+
+/** Publishes what the control thread saw of a hand. Main thread; holds no deadline. */
+export class HandPublisher {
+  readonly #sockets: Publishers;
+  readonly #board: SnapshotBoard;
+  readonly #numbers: Float64Array;
+  readonly #joints: number;
+  readonly #transform: HandTransform;
+  readonly #pointsM = new Float64Array(HAND_NUMBERS);
+  readonly #transformedM = new Float64Array(HAND_NUMBERS);
+  readonly #view = new SkeletonView();
+  readonly #viewPeriodNs: number;
+  readonly #timer: NodeJS.Timeout;
+  #takenNs = Number.NEGATIVE_INFINITY;
+  #viewedNs = Number.NEGATIVE_INFINITY;
+
+  private constructor(rig: Rig, memory: RoleMemory, joints: number, sockets: Publishers) {
+    const { movingAverage, bounds, scale, offsetM } = rig.operator.hand;
+    this.#sockets = sockets;
+    this.#board = new SnapshotBoard(memory.board);
+    this.#numbers = new Float64Array(boardSize(joints));
+    this.#joints = joints;
+    this.#transform = new HandTransform({ movingAverage, bounds, scale, offsetM });
+    this.#viewPeriodNs = 1e9 / rig.operator.handPublish.viewHz;
+    this.#timer = setInterval(() => this.#poll(), POLL_MS);
+  }
+
+  /** Null where the rig publishes nothing. */
+  static async open(rig: Rig, memory: RoleMemory, joints: number): Promise<HandPublisher | null> {
+    const { host, detectorPort, transformPort, viewPort } = rig.operator.handPublish;
+    const wanted = { detector: detectorPort, transform: transformPort, view: viewPort };
+    if (Object.values(wanted).every((value) => value === 0)) return null;
+    const sockets: Publishers = {};
+    for (const name of ['detector', 'transform', 'view'] as const)
+      if (wanted[name] !== 0) sockets[name] = await publisherOn(name, host, wanted[name], sockets);
+    return new HandPublisher(rig, memory, joints, sockets);
+  }
+
+  #poll(): void {
+    if (this.#board.read(this.#numbers) === null) return;
+    const takenNs = this.#numbers[boardIndex('handTakenNs')]!;
+    if (this.#numbers[boardIndex('handPoints')] !== HAND_POINTS || !(takenNs > this.#takenNs)) return;
+    this.#takenNs = takenNs;
+    const at = boardPoints(this.#joints);
+    this.#pointsM.set(this.#numbers.subarray(at, at + HAND_NUMBERS));
+    this.#send('detector', `hand_coords ${pointsText(this.#pointsM)}`);
+    if (this.#transform.apply(this.#pointsM, takenNs, this.#transformedM) !== 'ok') return;
+    this.#send('transform', `transformed_hand_coords ${pointsText(this.#transformedM)}`);
+    if (this.#sockets.view === undefined || takenNs - this.#viewedNs < this.#viewPeriodNs) return;
+    this.#viewedNs = takenNs;
+    const isLeft = this.#numbers[boardIndex('handIsLeft')] === 1;
+    this.#send('view', encodeJpeg(this.#view.draw(this.#transformedM, isLeft), VIEW_SIZE, VIEW_SIZE));
+  }
+
+  #send(name: keyof Publishers, message: string | Buffer): void {
+    // Who does not keep up misses some; nobody waits for them.
+    this.#sockets[name]?.send(message).catch(() => {});
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const socket of Object.values(this.#sockets)) socket.close();
+  }
+}
+
+type Publishers = Partial<Record<'detector' | 'transform' | 'view', Publisher>>;
+
+async function publisherOn(name: string, host: string, port: number, opened: Publishers): Promise<Publisher> {
+  const zmq = await loadZmq('Install it with `npm install zeromq`, or publish nothing.');
+  const socket = new zmq.Publisher({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
+  try {
+    await socket.bind(`tcp://${host}:${port}`);
+    return socket;
+  } catch (error) {
+    for (const other of [socket, ...Object.values(opened)]) other.close();
+    const portKey = `operator.handPublish.${name}Port`;
+    const spec = { name: `hand ${name}`, host, port, portKey, tcp: true as const };
+    throw socketError(spec, (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+}
+
+/** JSON, 21 × 3, to a hundredth of a millimetre. */
+export function pointsText(pointsM: ArrayLike<number>): string {
+  const points = Array.from({ length: HAND_POINTS }, (_, i) =>
+    [0, 1, 2].map((k) => Math.round(pointsM[3 * i + k]! * 1e5) / 1e5),
+  );
+  return JSON.stringify(points);
+}

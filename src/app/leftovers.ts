@@ -1,0 +1,45 @@
+import { statSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { packageVersion } from '../files/package-root.ts';
+import { leftovers } from '../record/episodes.ts';
+import { readStart } from '../record/reader.ts';
+import type { RecoverWorkerStart } from './recover-worker.ts';
+
+/** An unfinished file of another machine is taken for abandoned after this silence. */
+const ABANDONED_MS = 60_000;
+
+async function abandonedIn(dir: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const file of leftovers(dir)) if (await isAbandoned(file)) found.push(file);
+  return found;
+}
+
+/** An unfinished recording that no living process writes. */
+export async function isAbandoned(file: string): Promise<boolean> {
+  const silentMs = Date.now() - statSync(file).mtimeMs;
+  const { owner } = await readStart(file).catch(() => ({ owner: undefined }));
+  const { pid, host } = (owner ?? {}) as { pid?: number; host?: string };
+  if (host !== hostname() || pid === undefined) return silentMs > ABANDONED_MS;
+  return pid !== process.pid && !isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** Mends them on a thread of their own. */
+export async function mendLeftovers(dir: string, say: (text: string) => void): Promise<void> {
+  const files = await abandonedIn(dir);
+  if (files.length === 0) return;
+  const workerData: RecoverWorkerStart = { files, version: packageVersion() };
+  const worker = new Worker(new URL('./recover-worker.js', import.meta.url), { workerData });
+  worker.unref();
+  worker.on('error', (error) => say(`an unfinished recording could not be mended: ${error.message}`));
+  worker.on('message', say);
+}

@@ -1,0 +1,9 @@
+import { type ConsoleHandle, type ConsoleOptions, startConsole } from '../console/server.ts';
+import type { Rig } from '../rig/rig.ts';
+import { deviceReport } from './device-report.ts';
+
+/** The console of a rig; what it is made of is read from the plug-ins. */
+export const openConsole = (
+  rig: Rig,
+  options: Omit<ConsoleOptions, 'devices'> = {},
+): Promise<ConsoleHandle> => startConsole(rig, { ...options, devices: () => deviceReport(rig) });

@@ -1,0 +1,146 @@
+import { z } from 'zod';
+import { Counters, type Reason } from '../core/counters.ts';
+import { TeleopError } from '../core/errors.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { Clock } from '../core/time/clock.ts';
+import type { InputPlugin } from '../input/device.ts';
+import { estopFlag, windDownFlag } from '../messages/role-flags.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
+import { jointsKeeper } from '../operator/joints-ring.ts';
+import type { OpenInput } from '../operator/leader.ts';
+import { OperatorLoop } from '../operator/loop.ts';
+import { RowFeed } from '../operator/row-feed.ts';
+import type { Rig } from '../rig/rig.ts';
+import { GuardedHandler } from '../wire/guarded-handler.ts';
+import { type DatagramHandler, type Outbox, peerOf, type SocketSpec } from '../wire/reactor.ts';
+import { OperatorTunnel } from '../wire/secure/operator-tunnel.ts';
+import type { OpenRelay } from './input-relay.ts';
+import { loadPlugin, pluginConfig } from './registry.ts';
+import type { ControlStart } from './role-memory.ts';
+
+/** The operator role, composed: inputs, loop, and the tunnel where the link is sealed by us. */
+export async function openOperator(
+  start: ControlStart,
+  outbox: Outbox,
+  clock: Clock,
+  onFinished: () => void,
+): Promise<DatagramHandler> {
+  const { rig, model, memory, robotHost, identity } = start;
+  const { commandPort, statePort, syncPort, transport } = rig.link;
+  const peer = (port: number) => peerOf(robotHost, port);
+  const counters = new Counters(memory.counters);
+  const [psk] = transport === 'zmq' ? [] : start.keys;
+  const tunnel =
+    psk === undefined
+      ? null
+      : new OperatorTunnel(outbox, psk, [commandPort, statePort, syncPort].map(peer), clock, counters);
+  const rows = new RowFeed(memory, model.joints.length, counters);
+  const keep = recordKeeper(memory.traceRing, memory.telemetryRing);
+  const loop = new OperatorLoop({
+    rig,
+    model,
+    inputs: await openInputs(rig, clock, (reason) => counters.add(reason)),
+    outbox: tunnel ?? outbox,
+    clock,
+    robot: { command: peer(commandPort), state: peer(statePort), sync: peer(syncPort) },
+    session: identity,
+    counters,
+    lateness: new DurationHistogram(memory.lateness),
+    board: new SnapshotBoard(memory.board),
+    onClosed: (record) => {
+      keep(record);
+      rows.onClosed(record);
+    },
+    rows,
+    onJoints: jointsKeeper(model.joints.length, memory.traceJoints, memory.telemetryJoints),
+    windDown: windDownFlag(memory),
+    estop: estopFlag(memory),
+    onFinished,
+  });
+  tunnel?.attach(loop);
+  return new GuardedHandler(tunnel ?? loop, counters, () => loop.hold());
+}
+
+/** The sockets of all inputs a rig offers, in the order in which the loop counts them. */
+export async function inputSockets(rig: Rig): Promise<SocketSpec[]> {
+  const specs: SocketSpec[] = [];
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    specs.push(...(plugin.sockets?.(inputConfig(rig, name, plugin, values)) ?? []));
+  }
+  return specs;
+}
+
+/** What feeds those sockets over ZeroMQ. `ports`: of the sockets, as they were opened. */
+export async function inputRelays(rig: Rig, ports: readonly number[]): Promise<OpenRelay[]> {
+  const found: OpenRelay[] = [];
+  let first = 0;
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    const config = inputConfig(rig, name, plugin, values);
+    for (const relay of plugin.relays?.(config) ?? [])
+      found.push({ ...relay, toPort: relay.socket === null ? null : (ports[first + relay.socket] ?? null) });
+    first += plugin.sockets?.(config).length ?? 0;
+  }
+  return found;
+}
+
+/** Settings of an input. The rig's hand is that of inputs that have one and do not say which. */
+export function inputConfig(
+  rig: Rig,
+  name: string,
+  plugin: InputPlugin<unknown>,
+  values: Record<string, unknown>,
+): unknown {
+  if (rig.handedness === undefined) return pluginConfig('input', name, plugin, values);
+  const { properties = {} } = z.toJSONSchema(plugin.config, { io: 'input' });
+  const hand = 'hand' in properties ? { hand: rig.handedness } : {};
+  return pluginConfig('input', name, plugin, { ...hand, ...values });
+}
+
+/** The inputs a rig offers; the one it begins with must be among them. */
+export async function openInputs(
+  rig: Rig,
+  clock: Clock,
+  remark: (reason: Reason) => void = () => {},
+): Promise<Map<string, OpenInput>> {
+  const inputs = new Map<string, OpenInput>();
+  for (const [name, { plugin, config }] of await inputConfigs(rig)) {
+    const { automatic, clutchless = false } = plugin;
+    const sockets = plugin.sockets?.(config).length ?? 0;
+    inputs.set(name, { device: plugin.open(config, clock.nowNs(), remark), automatic, clutchless, sockets });
+  }
+  return inputs;
+}
+
+/** The same before anything is opened: what is wrong with their settings is thrown here. */
+export async function inputConfigs(
+  rig: Rig,
+): Promise<Map<string, { plugin: InputPlugin<unknown>; config: unknown }>> {
+  const inputs = new Map<string, { plugin: InputPlugin<unknown>; config: unknown }>();
+  for (const [name, values] of Object.entries(rig.operator.inputs)) {
+    const plugin = await loadPlugin('input', name);
+    inputs.set(name, { plugin, config: inputConfig(rig, name, plugin, values) });
+  }
+  if (!inputs.has(rig.operator.input))
+    throw new TeleopError(
+      'bad-config',
+      `operator.input=${rig.operator.input} is not one of operator.inputs`,
+      {
+        hint: `Choose one of ${[...inputs.keys()].join(', ')}, or add it under operator.inputs.`,
+      },
+    );
+  return inputs;
+}
+
+/** Closed commands leave the control thread through two rings: one to the trace file, one to the console. */
+function recordKeeper(...buffers: SharedArrayBuffer[]): (record: TraceRecord) => void {
+  const rings = buffers.map((buffer) => RecordRing.attach(buffer));
+  const packed = new Float64Array(TRACE_FIELDS.length);
+  return (record) => {
+    packTraceRecord(record, packed);
+    for (const ring of rings) ring.push(packed);
+  };
+}

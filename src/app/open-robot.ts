@@ -1,0 +1,75 @@
+import { randomBytes } from 'node:crypto';
+import { Counters } from '../core/counters.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { estopFlag, leaseOverFlag, windDownFlag } from '../messages/role-flags.ts';
+import { LoggedDriver } from '../robot/driver-log.ts';
+import { RobotLoop } from '../robot/loop.ts';
+import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
+import { rigPolicy } from '../robot/playout/rig-policy.ts';
+import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import type { Transition } from '../robot/supervisor/supervisor.ts';
+import { GuardedHandler } from '../wire/guarded-handler.ts';
+import type { Reactor } from '../wire/reactor.ts';
+import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
+import { openDriver } from './open-driver.ts';
+import type { ControlStart } from './role-memory.ts';
+
+/** The robot role from opening its driver to leaving the robot at rest. */
+export async function runRobot(
+  start: ControlStart,
+  reactor: Reactor,
+  clock: Clock,
+  onReady: () => void,
+  onTransition: (transition: Transition) => void,
+  onLearnt: (network: string, prior: PriorJson) => void,
+): Promise<void> {
+  const { rig, model, memory, identity } = start;
+  const counters = new Counters(memory.counters);
+  const policy = rigPolicy(rig);
+  const { driver: opened, close } = await openDriver(
+    rig.robot.driver,
+    rig.robot.options,
+    model,
+    clock,
+    counters,
+  );
+  const { driverLog } = rig.robot;
+  const driver = driverLog === '' ? opened : new LoggedDriver(opened, driverLog, model.joints.length);
+  try {
+    const keys = rig.link.transport === 'zmq' ? [] : start.keys;
+    const tunnel =
+      keys.length === 0
+        ? null
+        : new RobotTunnel(reactor, keys, () => randomBytes(4).readUInt32LE(), counters);
+    const loop = new RobotLoop({
+      rig,
+      model,
+      driver,
+      policy,
+      priors: start.priors,
+      onLearnt,
+      outbox: tunnel ?? reactor,
+      clock,
+      boot: identity,
+      counters,
+      lateness: new DurationHistogram(memory.lateness),
+      board: new SnapshotBoard(memory.board),
+      onTransition,
+      flight: new FlightRecorder(memory.flight),
+      neighbour: start.neighbour,
+      pair: new SnapshotBoard(memory.pair),
+      windDown: windDownFlag(memory),
+      fleet: { estop: estopFlag(memory), leaseOver: leaseOverFlag(memory) },
+      onFinished: () => reactor.stop(),
+    });
+    tunnel?.attach(loop);
+    onReady();
+    const stop = (nowNs: number) => loop.supervisor.estop('a datagram could not be handled', nowNs);
+    await reactor.run(new GuardedHandler(tunnel ?? loop, counters, stop));
+  } finally {
+    // Whatever ended the loop, a bug of ours included: the robot comes to rest.
+    await close();
+  }
+}

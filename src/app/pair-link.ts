@@ -1,0 +1,104 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { readRobotBoard } from '../messages/robot-board.ts';
+import { pairBoardSize, writePairBoard } from '../robot/pair-watch.ts';
+import type { SupervisorConfig } from '../robot/supervisor/supervisor-config.ts';
+import { socketError } from '../wire/transports/socket-error.ts';
+import type { RoleMemory } from './role-memory.ts';
+
+type PairConfig = NonNullable<SupervisorConfig['pair']>;
+
+const HOST = '127.0.0.1';
+const EVERY_MS = 5;
+/** "FHPR", then one byte: bit 0 stopped; one byte: joints; two of nothing; float64s: measured at, joints. */
+const MAGIC = 0x52504846;
+const HEAD_BYTES = 16;
+
+/**
+ * Tells the other arm's process where this arm is and whether it is stopped, 200 times a second over loopback, and puts
+ * what that one tells into shared memory. On the main thread: late or lost datagrams are silence, and silence holds.
+ */
+export class PairLink {
+  /** Datagrams that were not from the other arm, or none of its kind. */
+  refused = 0;
+  readonly #config: PairConfig;
+  readonly #socket: Socket;
+  readonly #own: SnapshotBoard;
+  readonly #joints: number;
+  readonly #other: SnapshotBoard;
+  readonly #numbers: Float64Array;
+  readonly #otherRad: Float64Array;
+  #timer: NodeJS.Timeout | undefined;
+
+  private constructor(
+    config: PairConfig,
+    memory: RoleMemory,
+    model: RobotModel,
+    neighbour: RobotModel,
+    socket: Socket,
+  ) {
+    this.#config = config;
+    this.#socket = socket;
+    this.#own = new SnapshotBoard(memory.board);
+    this.#joints = model.joints.length;
+    this.#other = new SnapshotBoard(memory.pair);
+    this.#otherRad = new Float64Array(neighbour.joints.length);
+    this.#numbers = new Float64Array(pairBoardSize(neighbour.joints.length));
+    socket.on('message', (bytes, { port }) => {
+      if (port !== config.otherPort || !this.#take(bytes)) this.refused++;
+    });
+    socket.on('error', () => {});
+    this.#timer = setInterval(() => this.#tell(), EVERY_MS);
+  }
+
+  static open(
+    config: PairConfig,
+    memory: RoleMemory,
+    model: RobotModel,
+    neighbour: RobotModel,
+  ): Promise<PairLink> {
+    const socket = createSocket('udp4');
+    return new Promise((resolve, reject) => {
+      socket.once('error', (error: NodeJS.ErrnoException) => {
+        socket.close();
+        const spec = { name: 'pair', host: HOST, port: config.port, portKey: 'robot.pair.port' };
+        reject(socketError(spec, error.code ?? String(error)));
+      });
+      socket.bind(config.port, HOST, () => {
+        socket.removeAllListeners('error');
+        resolve(new PairLink(config, memory, model, neighbour, socket));
+      });
+    });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#socket.close();
+  }
+
+  #tell(): void {
+    const state = readRobotBoard(this.#own, this.#joints);
+    if (state === null || !state.measuredRad.every(Number.isFinite)) return;
+    const bytes = Buffer.alloc(HEAD_BYTES + 8 * this.#joints);
+    bytes.writeUInt32LE(MAGIC, 0);
+    bytes[4] = state.state === 'stopped' ? 1 : 0;
+    bytes[5] = this.#joints;
+    bytes.writeDoubleLE(state.robotNs, 8);
+    state.measuredRad.forEach((rad, i) => {
+      bytes.writeDoubleLE(rad, HEAD_BYTES + 8 * i);
+    });
+    this.#socket.send(bytes, this.#config.otherPort, HOST);
+  }
+
+  #take(bytes: Buffer): boolean {
+    const joints = this.#otherRad.length;
+    if (bytes.length !== HEAD_BYTES + 8 * joints || bytes.readUInt32LE(0) !== MAGIC || bytes[5] !== joints)
+      return false;
+    for (let i = 0; i < joints; i++) this.#otherRad[i] = bytes.readDoubleLE(HEAD_BYTES + 8 * i);
+    const measuredNs = bytes.readDoubleLE(8);
+    if (!Number.isFinite(measuredNs) || !this.#otherRad.every(Number.isFinite)) return false;
+    writePairBoard(this.#other, this.#numbers, measuredNs, (bytes[4]! & 1) !== 0, this.#otherRad);
+    return true;
+  }
+}

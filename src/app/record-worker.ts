@@ -1,0 +1,132 @@
+import { hostname } from 'node:os';
+import { parentPort, workerData } from 'node:worker_threads';
+import { FrameCache } from '../camera/cache.ts';
+import { type FrameReceiverConfig, openFrameReceiver, projectedBy } from '../camera/receiver.ts';
+import { arrivalNews, VideoSampler } from '../camera/video-sampling.ts';
+import { Counters } from '../core/counters.ts';
+import { TeleopError } from '../core/errors.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
+import { emptyRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
+import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
+import type { VideoNews } from '../messages/video-news.ts';
+import { episodeFile, labelEpisode } from '../record/episodes.ts';
+import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
+import { giveWay } from './thread-priority.ts';
+
+type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
+
+export interface RecordWorkerStart {
+  rows: SharedArrayBuffer;
+  traces: SharedArrayBuffer;
+  counters: SharedArrayBuffer;
+  receiver: FrameReceiverConfig | null;
+  parts: Omit<RecorderParts, Told>;
+}
+
+export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: 'close' };
+
+export type RecordWorkerMessage =
+  | { kind: 'status'; status: RecorderStatus }
+  | { kind: 'saved'; info: EpisodeInfo; file: string }
+  | { kind: 'video'; news: VideoNews }
+  | { kind: 'closed' };
+
+/** The recorder's thread: frames in, rows joined with them, files written. No deadline hangs on it. */
+const start = workerData as RecordWorkerStart;
+const DRAIN_MS = 10;
+const STATUS_MS = 100;
+/** Half a second at 30 Hz: as long as a slow disk may hold up the join. */
+const FRAMES_KEPT = 16;
+
+const tell = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
+const counters = new Counters(start.counters);
+const cache = new FrameCache(FRAMES_KEPT);
+const sampler = new VideoSampler();
+const rows = RecordRing.attach(start.rows);
+const traces = RecordRing.attach(start.traces);
+const joints = start.parts.joints.length;
+const row = emptyRingRow(joints);
+const packedRow = new Float64Array(ringRowFields(joints));
+const record = emptyTraceRecord();
+const packedTrace = new Float64Array(TRACE_FIELDS.length);
+let trouble = '';
+
+const recorder = new EpisodeRecorder({
+  ...start.parts,
+  owner: { pid: process.pid, host: hostname() },
+  newestAt: (camera, instantNs) => cache.newestAt(camera, instantNs),
+  clock: monotonicClock,
+  wallNs: () => BigInt(Date.now()) * 1_000_000n,
+  onSkipped: (count) => counters.add('row-skipped', count),
+  onSaved: (info, file) => tell({ kind: 'saved', info, file }),
+});
+
+function onFrame(frame: ReceivedFrame): void {
+  cache.put(frame);
+  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', news: arrivalNews(frame) });
+}
+
+function drain(): void {
+  while (rows.shift(packedRow)) {
+    unpackRingRow(packedRow, row);
+    recorder.row(row);
+  }
+  while (traces.shift(packedTrace)) {
+    unpackTraceRecord(packedTrace, record);
+    recorder.trace(record);
+  }
+  recorder.tick();
+}
+
+function tellStatus(): void {
+  const { status } = recorder;
+  tell({ kind: 'status', status: { ...status, message: status.message || trouble } });
+}
+
+async function label(episode: string, text: string): Promise<void> {
+  try {
+    await labelEpisode(episodeFile(start.parts.dir, episode), { label: text });
+    trouble = '';
+  } catch (error) {
+    if (!(error instanceof TeleopError)) throw error;
+    trouble = `${error.message}. ${error.hint}`;
+  }
+  tellStatus();
+}
+
+async function main(): Promise<void> {
+  const project = (captureNs: number) => projectedBy(captureNs, row.offsetNs, row.offsetUncertaintyNs);
+  const receiver =
+    start.receiver === null
+      ? null
+      : await openFrameReceiver(start.receiver, onFrame, {
+          project,
+          remark: (reason) => counters.add(reason),
+        }).catch((error: unknown) => {
+          if (!(error instanceof TeleopError)) throw error;
+          trouble = `No camera can be recorded: ${error.message}. ${error.hint}`;
+          return null;
+        });
+  // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
+  giveWay();
+  const timers = [setInterval(drain, DRAIN_MS), setInterval(tellStatus, STATUS_MS)];
+  parentPort?.on('message', (request: RecordWorkerRequest) => {
+    drain();
+    if (request.kind === 'toggle') recorder.toggle();
+    else if (request.kind === 'close') {
+      for (const timer of timers) clearInterval(timer);
+      recorder.close();
+      receiver?.close();
+      tellStatus();
+      tell({ kind: 'closed' });
+      parentPort?.close();
+      return;
+    } else if (request.action === 'label') void label(request.episode, request.label);
+    else recorder.request(request);
+    tellStatus();
+  });
+}
+
+await main();

@@ -1,0 +1,179 @@
+import path from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { TeleopError } from '../core/errors.ts';
+import { packageVersion } from '../files/package-root.ts';
+import { readYaml } from '../files/yaml-files.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../messages/recording.ts';
+import { recorderFlag } from '../messages/role-flags.ts';
+import type { VideoNews } from '../messages/video-news.ts';
+import { limitsSchema, type QualityLimits } from '../record/limits.ts';
+import { PART_ENDING } from '../record/writer.ts';
+import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
+import type { Rig } from '../rig/rig.ts';
+import { mendLeftovers } from './leftovers.ts';
+import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from './record-worker.ts';
+import type { RoleMemory } from './role-memory.ts';
+
+export interface RecorderHooks {
+  onSaved: (info: EpisodeInfo, file: string) => void;
+  say: (text: string) => void;
+  /** Of some pictures that the recorder received. */
+  onVideo: (news: VideoNews) => void;
+}
+
+const MB = 2 ** 20;
+
+/** The recorder as the operator's main thread sees it. Its thread starts when something is to be recorded. */
+export class RecorderThread {
+  readonly #start: RecordWorkerStart;
+  readonly #wanted: Int32Array;
+  readonly #hooks: RecorderHooks;
+  #worker: Worker | null = null;
+  #closed: Promise<void> = Promise.resolve();
+  #status: RecorderStatus;
+  #presses = Number.NaN;
+  #loss = '';
+
+  /** `keys`: of a link whose keys are in no file. */
+  constructor(rig: Rig, model: RobotModel, memory: RoleMemory, hooks: RecorderHooks, keys?: Uint8Array[]) {
+    this.#hooks = hooks;
+    this.#wanted = recorderFlag(memory);
+    this.#start = workerStart(rig, model, memory, keys);
+    this.#status = idle(rig.record.task);
+    if (rig.record.start === 'engage') this.#open();
+    mendLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
+  }
+
+  get status(): RecorderStatus {
+    return this.#status;
+  }
+
+  request(request: RecordRequest | { kind: 'toggle' }): void {
+    this.#open();
+    this.#post(request);
+  }
+
+  /** How often the record button of the input in use was pressed so far. */
+  onPresses(presses: number): void {
+    if (presses > this.#presses) this.request({ kind: 'toggle' });
+    this.#presses = presses;
+  }
+
+  #open(): void {
+    if (this.#worker !== null) return;
+    const worker = new Worker(new URL('./record-worker.js', import.meta.url), { workerData: this.#start });
+    this.#worker = worker;
+    Atomics.store(this.#wanted, 0, 1);
+    this.#closed = new Promise((resolve) => worker.once('exit', () => resolve()));
+    worker.on('error', (error) => this.#onBug(error));
+    worker.on('message', (message: RecordWorkerMessage) => {
+      if (message.kind === 'status') this.#onStatus(message.status);
+      else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
+      else if (message.kind === 'video') this.#hooks.onVideo(message.news);
+    });
+  }
+
+  /** Trouble is told where the operator was started, too: nobody may be looking at a page. */
+  #onStatus(status: RecorderStatus): void {
+    const before = this.trouble;
+    this.#status = status;
+    if (status.state === 'failed') this.#loss = status.message;
+    if (this.trouble !== '' && this.trouble !== before) this.#hooks.say(this.trouble);
+  }
+
+  /** Why nothing is, or was, recorded; empty without a reason. A refused episode is saved, and told with it. */
+  get trouble(): string {
+    const { state, episode, message } = this.#status;
+    return state === 'failed' || episode === null ? message : '';
+  }
+
+  /** Why a recording of this run lacks something; also when a later one went well. */
+  get loss(): string {
+    return this.#loss;
+  }
+
+  /** The file being written; empty without one. */
+  get file(): string {
+    const { state, episode } = this.#status;
+    return state === 'recording' && episode !== null
+      ? path.join(this.#start.parts.dir, `${episode}${PART_ENDING}`)
+      : '';
+  }
+
+  #post(message: RecordWorkerRequest): void {
+    this.#worker?.postMessage(message);
+  }
+
+  /** A bug of ours in the recorder ends the recording, not the control. */
+  #onBug(error: Error): void {
+    Atomics.store(this.#wanted, 0, 0);
+    this.#worker = null;
+    const message = `Recording stopped by an error of Farhand itself: ${error.message}. What was written is kept.`;
+    this.#status = { ...this.#status, state: 'failed', message };
+    this.#loss = message;
+    this.#hooks.say(message);
+  }
+
+  /** Saves what is being recorded. */
+  async close(): Promise<void> {
+    Atomics.store(this.#wanted, 0, 0);
+    this.#post({ kind: 'close' });
+    await this.#closed;
+  }
+}
+
+const idle = (task: string): RecorderStatus => ({
+  state: 'idle',
+  episode: null,
+  task,
+  rows: 0,
+  skippedRows: 0,
+  durationS: 0,
+  message: '',
+});
+
+function workerStart(
+  rig: Rig,
+  model: RobotModel,
+  memory: RoleMemory,
+  keys?: Uint8Array[],
+): RecordWorkerStart {
+  const { dir, task, start, staleMs, missingMs, minFreeMb, limits } = rig.record;
+  const cameras = cameraNames(rig);
+  return {
+    rows: memory.rowRing,
+    traces: memory.rowTraceRing,
+    counters: memory.counters,
+    receiver: cameras.length === 0 ? null : frameReceiverConfig(rig, keys),
+    parts: {
+      dir,
+      task,
+      startsAtEngagement: start === 'engage',
+      robot: model.name,
+      joints: model.joints.map(({ name }) => name),
+      hasGripper: model.gripper && model.family !== 'hand',
+      cameras,
+      rateHz: rig.operator.hz,
+      rig,
+      version: packageVersion(),
+      join: { staleNs: staleMs * 1e6, missingNs: missingMs * 1e6 },
+      limits: readLimits(limits),
+      minFreeBytes: minFreeMb * MB,
+    },
+  };
+}
+
+export function readLimits(file: string): QualityLimits {
+  if (file === '') return {};
+  const parsed = limitsSchema.safeParse(readYaml(file));
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw new TeleopError(
+    'bad-config',
+    `${file} is not valid: ${[path.join('.'), message].filter(Boolean).join(': ')}`,
+    {
+      hint: `Limits are ${Object.keys(limitsSchema.shape).join(', ')}.`,
+    },
+  );
+}

@@ -1,0 +1,98 @@
+import { Counters } from '../core/counters.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { ringRowFields } from '../messages/ring-row.ts';
+import { robotBoardSize } from '../messages/robot-board.ts';
+import { FLAG_BYTES, type Flags, type Role } from '../messages/role-flags.ts';
+import { TRACE_FIELDS } from '../messages/trace-record.ts';
+import { boardSize } from '../operator/board.ts';
+import { jointsRing } from '../operator/joints-ring.ts';
+import type { Rig } from '../rig/rig.ts';
+import type { Priors } from '../robot/network-memory.ts';
+import { pairBoardSize } from '../robot/pair-watch.ts';
+import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
+import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+
+/** The memory a control thread shares with the rest of its process. All data leaves it this way. */
+export interface RoleMemory extends Flags {
+  counters: SharedArrayBuffer;
+  lateness: SharedArrayBuffer;
+  board: SharedArrayBuffer;
+  traceRing: SharedArrayBuffer;
+  telemetryRing: SharedArrayBuffer;
+  /** Operator: to the recorder, every published command with what belongs to its instant, and every closed one. */
+  rowRing: SharedArrayBuffer;
+  rowTraceRing: SharedArrayBuffer;
+  /** Commanded and measured joints, for the same two readers; empty on the robot. */
+  traceJoints: SharedArrayBuffer;
+  telemetryJoints: SharedArrayBuffer;
+  /** The robot's last seconds; empty on the operator. */
+  flight: SharedArrayBuffer;
+  /** The newest of the other arm, where the robot has one beside it. */
+  pair: SharedArrayBuffer;
+}
+
+/** What a control worker is started with. */
+export interface ControlStart {
+  role: Role;
+  rig: Rig;
+  model: RobotModel;
+  /** Operator: its session. Robot: its boot number. */
+  identity: number;
+  robotHost: string;
+  memory: RoleMemory;
+  /** Paired keys; none on a plain link. */
+  keys: Uint8Array[];
+  /** Robot: the model of the arm beside it. */
+  neighbour: RobotModel | null;
+  /** Robot: what playout learnt about networks in earlier sessions. */
+  priors: Priors;
+}
+
+/** What a control worker tells its process; rare, never per tick. */
+export type ControlMessage =
+  | {
+      kind: 'ready';
+      ports: number[];
+      inputs: string[];
+      reactor: string;
+      stampSource: 'kernel' | 'userspace';
+      scheduling: string;
+      fallback: string | null;
+    }
+  | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number; flight: number }
+  | { kind: 'learnt'; network: string; prior: PriorJson }
+  | { kind: 'failed'; code: string; message: string; hint: string }
+  | { kind: 'done' };
+
+/** Ten seconds of closed commands at 400 Hz. */
+const RING_RECORDS = 4096;
+
+/** Twenty seconds of rows at 100 Hz: longer than a disk may stand still. */
+const ROW_RECORDS = 2048;
+
+/** How much of the past the flight recorder keeps. */
+const FLIGHT_S = 2;
+
+export function createRoleMemory(role: Role, joints: number, controlHz = 0, pairJoints = 0): RoleMemory {
+  const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
+  const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
+  const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
+  const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
+  return {
+    flags: new SharedArrayBuffer(FLAG_BYTES),
+    counters: new Counters().buffer,
+    lateness: new DurationHistogram().buffer,
+    board: SnapshotBoard.create(numbers).buffer,
+    traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
+    rowRing: RecordRing.create(ringRowFields(joints), rowRecords).buffer,
+    rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
+    traceJoints: jointsRing(joints, jointsRecords).buffer,
+    telemetryJoints: jointsRing(joints, jointsRecords).buffer,
+    flight: FlightRecorder.create(joints, cycles).buffer,
+    pair: SnapshotBoard.create(pairBoardSize(pairJoints)).buffer,
+  };
+}

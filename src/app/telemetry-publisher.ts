@@ -1,0 +1,314 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { Counters, type Reason } from '../core/counters.ts';
+import { EntryBoundary } from '../core/entry-boundary.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { parseJson } from '../core/parse-json.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
+import { sideRequestSchema } from '../messages/desk-requests.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../messages/playout-wish.ts';
+import {
+  type ClosedCommand,
+  type InputHeard,
+  OPERATOR_MODES,
+  type Telemetry,
+} from '../messages/telemetry.ts';
+import {
+  emptyTraceRecord,
+  OUTCOMES,
+  SEGMENTS,
+  TRACE_FIELDS,
+  type TraceRecord,
+  unpackTraceRecord,
+} from '../messages/trace-record.ts';
+import type { VideoNews } from '../messages/video-news.ts';
+import {
+  BOARD_INPUTS,
+  type BoardField,
+  boardIndex,
+  boardInputs,
+  boardJoints,
+  boardPoints,
+  boardSize,
+  boardWords,
+  INPUT_NUMBERS,
+  limitOfCode,
+  MAPPING_STATUS,
+  stateOfCode,
+} from '../operator/board.ts';
+import { LiveFeel } from '../operator/live-feel.ts';
+import type { Rig } from '../rig/rig.ts';
+import { oneWayNs, segmentsNs } from '../trace/segments.ts';
+import { decodeHello } from '../wire/codecs/desk.ts';
+import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
+import { peerAddress, peerPort } from '../wire/reactor.ts';
+import { socketError } from '../wire/transports/socket-error.ts';
+import type { RecorderThread } from './recorder-thread.ts';
+import type { RoleMemory } from './role-memory.ts';
+
+const PERIOD_MS = 33;
+const SUBSCRIPTION_MS = 3000;
+/** One message must fit a datagram; at 1 kHz this is still every command. */
+const MAX_CLOSED = 60;
+const MAX_SUBSCRIBERS = 8;
+const MAX_REQUEST_BYTES = 2048;
+const CONNECTED_MS = 500;
+const INPUT_STATUS = ['ok', 'stale', 'none'];
+
+/** Tells consoles on this machine what the control thread left in shared memory. Main thread; holds no deadline. */
+export class TelemetryPublisher {
+  readonly #socket: Socket;
+  readonly #timer: NodeJS.Timeout;
+  readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
+  readonly #build: () => Telemetry | null;
+  readonly #recorder: RecorderThread;
+  readonly #onVideo: (news: VideoNews) => boolean;
+
+  private constructor(
+    socket: Socket,
+    counters: Counters,
+    recorder: RecorderThread,
+    onVideo: (news: VideoNews) => boolean,
+    build: () => Telemetry | null,
+  ) {
+    this.#socket = socket;
+    this.#recorder = recorder;
+    this.#onVideo = onVideo;
+    this.#build = build;
+    socket.on('error', () => {});
+    const boundary = new EntryBoundary('telemetry port');
+    socket.on('message', (bytes, from) =>
+      boundary.run(
+        () => {
+          const reason = this.#onDatagram(bytes, from);
+          if (reason !== null) counters.add(reason);
+        },
+        () => counters.add('handler-failed'),
+      ),
+    );
+    this.#timer = setInterval(() => this.#publish(), PERIOD_MS);
+  }
+
+  /**
+   * `onVideo` is told how pictures got to a console; false: that is none of a camera here. `trouble`: why a file of this
+   * process cannot be written at the moment, or empty.
+   */
+  static open(
+    rig: Rig,
+    model: RobotModel,
+    memory: RoleMemory,
+    stampSource: string,
+    recorder: RecorderThread,
+    onVideo: (news: VideoNews) => boolean,
+    trouble: () => string = () => '',
+  ): Promise<TelemetryPublisher> {
+    const socket = createSocket('udp4');
+    const port = rig.console.telemetryPort;
+    return new Promise((resolve, reject) => {
+      socket.once('error', (error: NodeJS.ErrnoException) => {
+        const spec = { name: 'telemetry', host: '127.0.0.1', port, portKey: 'console.telemetryPort' };
+        reject(socketError(spec, error.code ?? error.message));
+      });
+      socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => {
+        socket.removeAllListeners('error');
+        resolve(
+          new TelemetryPublisher(
+            socket,
+            new Counters(memory.counters),
+            recorder,
+            onVideo,
+            telemetryBuilder(rig, model, memory, stampSource, recorder, trouble),
+          ),
+        );
+      });
+    });
+  }
+
+  #onDatagram(bytes: Uint8Array, { address, port }: { address: string; port: number }): Reason | null {
+    if (frameType(bytes, bytes.length) === 'request') return this.#onRequest(bytes);
+    const key = `${address}:${port}`;
+    const reason = this.#refusal(bytes, key);
+    if (reason === null)
+      this.#subscribers.set(key, { address, port, untilMs: performance.now() + SUBSCRIPTION_MS });
+    return reason;
+  }
+
+  /** Requests to the recorder come here: the control thread has nothing to do with it. */
+  #onRequest(bytes: Uint8Array): Reason | null {
+    const request = parseJson(bytes.subarray(TAG_BYTES), sideRequestSchema, MAX_REQUEST_BYTES);
+    if (typeof request === 'string') return request;
+    if (request.kind === 'video') return this.#onVideo(request) ? null : 'malformed';
+    this.#recorder.request(request);
+    return null;
+  }
+
+  #refusal(bytes: Uint8Array, key: string): Reason | null {
+    if (bytes.length === 0) return 'empty';
+    const type = frameType(bytes, bytes.length);
+    if (type !== 'hello') return type === null ? 'bad-tag' : 'wrong-port';
+    if (Number.isNaN(decodeHello(bytes, bytes.length))) return 'malformed';
+    return this.#subscribers.size >= MAX_SUBSCRIBERS && !this.#subscribers.has(key) ? 'rate-limited' : null;
+  }
+
+  #publish(): void {
+    const message = this.#build();
+    const nowMs = performance.now();
+    for (const [key, { untilMs }] of this.#subscribers) if (untilMs < nowMs) this.#subscribers.delete(key);
+    if (message === null || this.#subscribers.size === 0) return;
+    const bytes = Buffer.from(JSON.stringify(message));
+    for (const { address, port } of this.#subscribers.values())
+      this.#socket.send(bytes, port, address, () => {});
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#socket.close();
+  }
+}
+
+function telemetryBuilder(
+  rig: Rig,
+  model: RobotModel,
+  memory: RoleMemory,
+  stampSource: string,
+  recorder: RecorderThread,
+  trouble: () => string,
+): () => Telemetry | null {
+  const joints = model.joints.length;
+  const board = new SnapshotBoard(memory.board);
+  const counters = new Counters(memory.counters);
+  const live = new LiveFeel(memory.telemetryJoints);
+  const drain = closedDrain(RecordRing.attach(memory.telemetryRing), (record) => live.add(record));
+  const numbers = new Float64Array(boardSize(joints));
+  const inputs = Object.keys(rig.operator.inputs);
+  const field = (name: BoardField) => numbers[boardIndex(name)]!;
+  const angles = (group: 0 | 1 | 2) => {
+    const at = boardJoints(group, joints);
+    // Joints not read yet are none.
+    if (Number.isNaN(numbers[at])) return [];
+    return Array.from(numbers.subarray(at, at + joints), (angle) => round(angle, 1e5));
+  };
+  return () => {
+    const closed = drain();
+    const text = board.read(numbers);
+    if (text === null) return null;
+    recorder.onPresses(field('recordPresses'));
+    const [cause, nearest, playout] = boardWords(text);
+    const motion = live.motion(field('operatorNs'), field('offsetNs'));
+    const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
+    const connected = ageMs < CONNECTED_MS;
+    const hand = boardIndex('handX');
+    const points = boardPoints(joints);
+    return {
+      kind: 'telemetry',
+      model: model.name,
+      operatorNs: field('operatorNs'),
+      link: {
+        connected,
+        stateAgeMs: finite(ageMs),
+        offsetMs: finite(field('offsetNs') / 1e6),
+        uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
+        driftPpm: finite(field('driftPpm')),
+        stampSource,
+        transport: rig.link.transport,
+        playout: playout || rig.robot.playout,
+        ways: playout === '' ? [] : [...PLAYOUT_WAYS],
+        quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
+      },
+      input: {
+        active: inputs[field('input')] ?? '',
+        available: inputs,
+        status: INPUT_STATUS[field('inputStatus')] ?? 'none',
+        ageMs: finite((field('operatorNs') - field('handTakenNs')) / 1e6),
+        clutch: field('clutch') === 1,
+        rateHz: finite(field('inputRateHz')),
+        jitterMs: finite(field('inputJitterNs') / 1e6),
+        heard: inputs
+          .slice(0, BOARD_INPUTS)
+          .map((name, i) => heardOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
+      },
+      operator: {
+        mode: OPERATOR_MODES[field('mode')] ?? 'hold',
+        mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
+        filterDelayMs: finite(field('filterDelayNs') / 1e6),
+        estopMs: finite(field('estopNs') / 1e6),
+      },
+      hand: {
+        positionM: Array.from(numbers.subarray(hand, hand + 3)),
+        quatXyzw: Array.from(numbers.subarray(hand + 3, hand + 7)),
+        pointsM:
+          field('handPoints') === HAND_POINTS
+            ? Array.from(numbers.subarray(points, points + HAND_NUMBERS), (m) => round(m, 1e4))
+            : null,
+        isLeft: field('handIsLeft') === 1,
+      },
+      robot: Number.isFinite(ageMs)
+        ? {
+            state: connected ? stateOfCode(field('robotState')) : 'disconnected',
+            cause: connected ? cause : 'no word from the robot',
+            epoch: field('epoch'),
+            measuredRad: angles(0),
+            targetRad: angles(1),
+            gripper: field('gripper'),
+            limitedBy: connected ? limitOfCode(field('limitedBy')) : '',
+            clearanceM: finite(field('clearanceM')),
+            nearest,
+          }
+        : null,
+      commandedRad: Number.isFinite(ageMs) ? angles(2) : null,
+      closed,
+      feel: live.feel(),
+      motionLatencyMs: motion && finite(motion.latencyNs / 1e6),
+      motionConfidence: motion && finite(motion.confidence),
+      totals: {
+        commands: field('commands'),
+        applied: field('applied'),
+        late: field('late'),
+        dropped: field('dropped'),
+        rejected: field('rejected'),
+        lost: field('lost'),
+      },
+      counters: counters.snapshot() as Record<string, number>,
+      record: recorder.status,
+      trouble: trouble(),
+    };
+  };
+}
+
+function heardOf(name: string, numbers: Float64Array, at: number): InputHeard {
+  const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
+    number,
+    number,
+    number,
+  ];
+  const sender = from > 0 ? `${peerAddress(from)}:${peerPort(from)}` : '';
+  return { name, rateHz: finite(rateHz), jitterMs: finite(jitterNs / 1e6), from: sender };
+}
+
+function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void): () => ClosedCommand[] {
+  const packed = new Float64Array(TRACE_FIELDS.length);
+  const record = emptyTraceRecord();
+  const segments = new Float64Array(SEGMENTS.length);
+  return () => {
+    const closed: ClosedCommand[] = [];
+    while (ring.shift(packed)) {
+      unpackTraceRecord(packed, record);
+      onRecord(record);
+      segmentsNs(record, segments);
+      closed.push({
+        seq: record.seq,
+        atS: record.getStateNs / 1e9,
+        outcome: OUTCOMES[record.outcome] ?? 'lost',
+        oneWayMs: finite(oneWayNs(record) / 1e6),
+        segmentsMs: Array.from(segments, (ns) => finite(ns / 1e6)),
+        playoutMs: finite(record.playoutDelayNs / 1e6),
+        queueDepth: finite(record.queueDepth),
+      });
+    }
+    return closed.slice(-MAX_CLOSED);
+  };
+}
+
+const round = (value: number, per: number): number => Math.round(value * per) / per;
+const finite = (value: number): number | null => (Number.isFinite(value) ? round(value, 1e4) : null);

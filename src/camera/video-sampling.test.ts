@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { sideRequestSchema } from '../messages/desk-requests.ts';
+import type { VideoNews } from '../messages/video-news.ts';
+import { VideoGate } from './video-sampling.ts';
+
+const NEWS: VideoNews = {
+  kind: 'video',
+  camera: 'front',
+  captureNs: 5e12,
+  encodedNs: 5e12 + 4e6,
+  receivedNs: 1e9,
+  decodedNs: 1e9 + 3e6,
+  displayedNs: null,
+  pageUncertaintyNs: 2e5,
+};
+
+describe('news of a picture', () => {
+  it('is taken as it is, and refused with anything wrong about it', () => {
+    const of = (change: object) => sideRequestSchema.safeParse({ ...NEWS, ...change }).data ?? null;
+    assert.deepEqual(of({}), NEWS);
+    const wrong = [
+      { more: 'fields' },
+      { kind: 'record' },
+      { camera: 7 },
+      { captureNs: null },
+      { receivedNs: 'now' },
+      { decodedNs: Number.NaN },
+      { displayedNs: -1 },
+      { encodedNs: 1e300 },
+      { pageUncertaintyNs: undefined },
+    ];
+    for (const change of wrong) assert.equal(of(change), null, JSON.stringify(change));
+  });
+
+  it('comes from the console while that speaks, else from the recorder', () => {
+    const taken: string[] = [];
+    const gate = new VideoGate(({ camera, receivedNs }) => taken.push(`${camera} ${receivedNs / 1e9}`));
+    const at = (s: number, camera = 'front') => ({ ...NEWS, camera, receivedNs: s * 1e9 });
+    gate.fromRecorder(at(1));
+    gate.fromConsole(at(2));
+    gate.fromRecorder(at(3));
+    gate.fromRecorder(at(3, 'wrist'));
+    gate.fromRecorder(at(5));
+    assert.deepEqual(taken, ['front 1', 'front 2', 'wrist 3', 'front 5']);
+  });
+});

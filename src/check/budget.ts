@@ -1,0 +1,91 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { resolveConfig } from '../core/config.ts';
+import { TeleopError } from '../core/errors.ts';
+import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
+import { FIGURES } from './figures.ts';
+import type { Measured } from './measured.ts';
+
+const limits = Object.fromEntries(
+  Object.entries(FIGURES).map(([name, { about, isLeast, unit }]) => [
+    name,
+    z
+      .number()
+      .min(0)
+      .optional()
+      .describe(`${isLeast ? 'at least' : 'at most'}, ${unit || 'count'}: ${about}`),
+  ]),
+);
+
+/** What a run may take at most; each limit is optional. */
+export const budgetSchema = z.strictObject({
+  about: z.string().default('').describe('what this budget is for'),
+  limits: z.strictObject(limits).prefault({}),
+});
+
+export interface Budget {
+  /** File or shipped name, for messages. */
+  name: string;
+  about: string;
+  limits: Record<string, number>;
+  /** Limits of a shipped budget that this run is too short for. */
+  notJudged: string[];
+}
+
+export interface Verdict {
+  limit: string;
+  unit: string;
+  /** At most, or at least where `isLeast`. */
+  allowed: number;
+  isLeast: boolean;
+  /** Null when it could not be measured, which breaks the limit. */
+  measured: number | null;
+  ok: boolean;
+  /** What to do next; empty when kept. */
+  advice: string;
+}
+
+/**
+ * A budget by the file's path, or the shipped one of a kind of check. A limit that a run of `seconds`, settling included, cannot judge is
+ * refused where the user asked for it, and left out of a shipped budget.
+ */
+export function loadBudget(file: string | null, kind: string, seconds: number): Budget {
+  const source = file ?? shippedBudget(kind);
+  if (!existsSync(source))
+    throw new TeleopError('file-missing', `budget file ${source} does not exist`, {
+      hint: 'Give the path of a YAML file; the shipped ones are in budgets/ (docs/check.md).',
+    });
+  const values = readYaml(source) as Record<string, unknown>;
+  const { config } = resolveConfig(budgetSchema, [{ source: path.basename(source), values }]);
+  const all = Object.entries(config.limits).filter(
+    (entry): entry is [string, number] => entry[1] !== undefined,
+  );
+  const tooShort = all.map(([name]) => name).filter((name) => seconds < (FIGURES[name]!.needsS ?? 0));
+  const [first] = tooShort;
+  if (first !== undefined && file !== null)
+    throw new TeleopError('bad-option', `the limit ${first} cannot be judged in ${seconds} s`, {
+      hint: `Measure for ${FIGURES[first]!.needsS} s or more (--duration and --settle together), or take the limit out of ${file}.`,
+    });
+  const kept = all.filter(([name]) => !tooShort.includes(name));
+  return {
+    name: file ?? path.basename(source, '.yaml'),
+    about: config.about,
+    limits: Object.fromEntries(kept),
+    notJudged: tooShort,
+  };
+}
+
+function shippedBudget(kind: string): string {
+  const name = kind.replace(':', '-');
+  return namedFile('budgets', 'budget', yamlNames('budgets').includes(name) ? name : kind.split(':')[0]!);
+}
+
+export function judgeBudget({ limits: asked }: Budget, measured: Measured): Verdict[] {
+  return Object.entries(asked).map(([limit, allowed]) => {
+    const { unit, isLeast = false, of, advice } = FIGURES[limit]!;
+    const value = of(measured);
+    const ok = value !== null && (isLeast ? value >= allowed : value <= allowed);
+    return { limit, unit, allowed, isLeast, measured: value, ok, advice: ok ? '' : advice(measured) };
+  });
+}

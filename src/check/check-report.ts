@@ -1,0 +1,131 @@
+import type { Percentiles } from '../core/statistics/percentiles.ts';
+import { writeWhole } from '../files/write-whole.ts';
+import type { Feel } from '../trace/feel.ts';
+import { reportText } from '../trace/report-text.ts';
+import { wireVerdict } from './advice.ts';
+import type { BaselineLeg } from './baseline.ts';
+import type { Verdict } from './budget.ts';
+import type { Measured } from './measured.ts';
+import type { CheckResult } from './result.ts';
+
+export interface ReportFiles {
+  text: string;
+  json: string;
+  /** Where a page of it belongs. */
+  html: string;
+}
+
+/** Names of the reports beside a trace. */
+export function reportFiles(tracePath: string): ReportFiles {
+  const stem = tracePath.replace(/\.jsonl$/, '');
+  return { text: `${stem}.check.txt`, json: `${stem}.check.json`, html: `${stem}.check.html` };
+}
+
+/** Writes the report beside its trace, for people and for programs. */
+export function writeReport(result: CheckResult): ReportFiles {
+  const files = reportFiles(result.tracePath);
+  const options = { hint: 'trace.dir=FOLDER puts the trace and its reports elsewhere.' };
+  writeWhole(files.text, checkText(result), options);
+  writeWhole(files.json, `${JSON.stringify(checkJson(result), null, 2)}\n`, options);
+  return files;
+}
+
+export function checkJson(result: CheckResult): object {
+  const { measured, budget, verdicts, ...rest } = result;
+  const { summary, felt, wireBadWindows, transitMs, softwareMs, baseline, spikes, roles, durationS, hz } =
+    measured;
+  const { notes = [], clockUncertaintyMs = null, tosThere = null, tosBack = null } = baseline ?? {};
+  const leg = (from: BaselineLeg | null | undefined) => {
+    if (!from) return null;
+    const { samples: _, ...told } = from;
+    return told;
+  };
+  return {
+    ...rest,
+    durationS,
+    hz,
+    summary,
+    felt: felt && feltJson(felt),
+    wireBadWindows,
+    transitMs,
+    softwareMs,
+    baseline: baseline && {
+      udp: leg(baseline.udp),
+      icmp: leg(baseline.icmp),
+      notes,
+      clockUncertaintyMs,
+      tosThere,
+      tosBack,
+    },
+    spikes,
+    budget: { name: budget.name, notJudged: budget.notJudged, verdicts },
+    roles,
+  };
+}
+
+const feltJson = ({ windows, badWindows, strictWindows, longestLateRun, spells }: Feel) => ({
+  windows,
+  badWindows,
+  strictWindows,
+  longestLateRun,
+  spells,
+});
+
+export function checkText(result: CheckResult, columns = 120): string {
+  const { kind, about, startedAt, machine, measured } = result;
+  const head = [
+    `Check     ${kind}: ${about}`,
+    `Machine   ${machine.cpu}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}`,
+    `Started   ${startedAt}, load ${machine.loadBefore} before, ${machine.loadAfter} after`,
+  ];
+  const short = result.isCutShort ? ['', 'Ended before its time: not a valid measurement.'] : [];
+  return [
+    ...head,
+    '',
+    reportText(measured.report, measured.files, columns).trimEnd(),
+    '',
+    ...baselineLines(measured),
+    ...shareLines(measured),
+    '',
+    ...budgetLines(result),
+    ...short,
+    '',
+  ].join('\n');
+}
+
+const four = (p: Percentiles): string =>
+  `p50 ${p.p50.toFixed(3)}, p95 ${p.p95.toFixed(3)}, p99 ${p.p99.toFixed(3)}, max ${p.max.toFixed(3)} ms one way`;
+
+function baselineLines(measured: Measured): string[] {
+  const { baseline } = measured;
+  if (baseline === null) return ['Beside    nothing was probed'];
+  const lines = [baseline.udp, baseline.icmp].flatMap((leg) =>
+    leg?.oneWayMs ? [`Beside    ${leg.method}: ${four(leg.oneWayMs)}; ${leg.lost} of ${leg.sent} lost`] : [],
+  );
+  lines.push(...baseline.notes.map((note) => `Beside    ${note}`));
+  return [...lines, `Wire?     ${wireVerdict(measured)}`];
+}
+
+function shareLines({ felt, wireBadWindows, transitMs, softwareMs }: Measured): string[] {
+  const transit = transitMs && `Transit   without the wait of playout: ${four(transitMs)}`;
+  const software = softwareMs && `Software  without wire and playout: ${four(softwareMs)}`;
+  const short = felt === null ? 'Feel      not judged (needs 12 s with settling)' : null;
+  const wire = `Wire      ${wireBadWindows} seconds with more than 5 % of the commands over 10 ms on it`;
+  return [transit, software, wire, short].filter((line) => line !== null);
+}
+
+function budgetLines({ budget, verdicts }: CheckResult): string[] {
+  const broken = verdicts.filter((verdict) => !verdict.ok).length;
+  const count = broken === 0 ? 'kept' : `${broken} of ${verdicts.length} limits broken`;
+  const lines = [`Budget    ${budget.name}: ${count}`, ...verdicts.flatMap(verdictLines)];
+  for (const name of budget.notJudged) lines.push(`  –       ${name} was not judged: the run was too short`);
+  return lines;
+}
+
+function verdictLines({ limit, unit, allowed, isLeast, measured, ok, advice }: Verdict): string[] {
+  const sign = isLeast ? (ok ? '≥' : '<') : ok ? '≤' : '>';
+  const digits = unit === 'ms' ? 3 : unit === '%' ? 2 : 0;
+  const value = measured === null ? 'not measured' : `${measured.toFixed(digits)}${unit && ` ${unit}`}`;
+  const line = `  ${ok ? 'kept  ' : 'BROKEN'}  ${limit.padEnd(19)} ${value.padStart(12)} ${measured === null ? '≠' : sign} ${allowed}${unit && ` ${unit}`}`;
+  return ok ? [line] : [line, `          → ${advice}`];
+}

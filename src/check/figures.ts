@@ -1,0 +1,139 @@
+import type { Percentiles } from '../core/statistics/percentiles.ts';
+import type { Segment } from '../messages/trace-record.ts';
+import {
+  clockAdvice,
+  feltAdvice,
+  followAdvice,
+  lossAdvice,
+  segmentAdvice,
+  slowAdvice,
+  stallAdvice,
+} from './advice.ts';
+import { FELT_LEAST_S, type Measured } from './measured.ts';
+
+/** Something a budget can limit. */
+export interface Figure {
+  unit: 'ms' | '%' | '';
+  about: string;
+  /** The limit is the least allowed, not the most. */
+  isLeast?: true;
+  /** Seconds a run must last, settling included, for it to be known. */
+  needsS?: number;
+  of(measured: Measured): number | null;
+  /** What to do next when it is broken. */
+  advice(measured: Measured): string;
+}
+
+const oneWay = (part: keyof Percentiles, about: string): Figure => ({
+  unit: 'ms',
+  about,
+  of: ({ summary }) => summary.oneWayMs?.[part] ?? null,
+  advice: (measured) => slowAdvice(measured),
+});
+
+const variation = (part: keyof Percentiles, about: string): Figure => ({
+  unit: 'ms',
+  about,
+  of: ({ summary }) => summary.variationMs?.[part] ?? null,
+  advice: feltAdvice,
+});
+
+const segment = (name: Segment, part: keyof Percentiles, about: string): Figure => ({
+  unit: 'ms',
+  about,
+  of: ({ summary }) => summary.segmentsMs[name]?.[part] ?? null,
+  advice: (measured) => segmentAdvice(name, measured),
+});
+
+const transit = (part: keyof Percentiles): Figure => ({
+  unit: 'ms',
+  about: `the one-way time without the wait of playout, ${part}`,
+  of: ({ transitMs }) => transitMs?.[part] ?? null,
+  advice: (measured) => slowAdvice(measured, true),
+});
+
+const share = (about: string, count: (measured: Measured) => number, advice: Figure['advice']): Figure => ({
+  unit: '%',
+  about,
+  of: (measured) =>
+    measured.report.commands === 0 ? null : (100 * count(measured)) / measured.report.commands,
+  advice,
+});
+
+/** Every limit a budget may set, by name. */
+export const FIGURES: Record<string, Figure> = {
+  oneWayP50Ms: oneWay('p50', 'get_state to applied, the typical command'),
+  oneWayP95Ms: oneWay('p95', 'get_state to applied, one in twenty is slower'),
+  oneWayP99Ms: oneWay('p99', 'get_state to applied, one in a hundred is slower'),
+  oneWayMaxMs: oneWay('max', 'get_state to applied, the worst command'),
+  variationP95Ms: variation('p95', 'change of the one-way time from command to command'),
+  variationP99Ms: variation('p99', 'change of the one-way time from command to command'),
+  variationMaxMs: variation('max', 'largest change from one command to the next'),
+  wireP50Ms: segment('wire', 'p50', 'time on the wire, the typical command'),
+  wireP99Ms: segment('wire', 'p99', 'time on the wire'),
+  wireMaxMs: segment('wire', 'max', 'time on the wire, the worst command'),
+  pipelineP99Ms: segment('pipeline', 'p99', 'operator’s mapping and filtering'),
+  receiveP99Ms: segment('receive', 'p99', 'robot’s kernel to robot’s program'),
+  playoutP99Ms: segment('playout', 'p99', 'wait for the due time'),
+  applyP99Ms: segment('apply', 'p99', 'driver’s write'),
+  transitP50Ms: transit('p50'),
+  transitP99Ms: transit('p99'),
+  transitMaxMs: transit('max'),
+  softwareP99Ms: {
+    unit: 'ms',
+    about: 'the one-way time without wire and playout',
+    of: ({ softwareMs }) => softwareMs?.p99 ?? null,
+    advice: stallAdvice,
+  },
+  commandsPerS: {
+    unit: '',
+    about: 'commands sent in a second; fewer than operator.hz are missed ticks',
+    isLeast: true,
+    of: ({ report, durationS }) => report.commands / durationS,
+    advice: stallAdvice,
+  },
+  appliedPercent: {
+    ...share('commands that reached the driver', ({ report }) => report.applied, followAdvice),
+    isLeast: true,
+  },
+  lossPercent: share('commands without a receipt', ({ report }) => report.lost, lossAdvice),
+  latePercent: share(
+    'commands applied after they were due',
+    ({ report }) => report.late,
+    (measured) => slowAdvice(measured),
+  ),
+  badWindows: {
+    unit: '',
+    about: 'one-second windows in which the robot felt unsteady (docs/playout.md)',
+    needsS: FELT_LEAST_S,
+    of: ({ felt }) => felt?.badWindows ?? null,
+    advice: feltAdvice,
+  },
+  wireBadWindows: {
+    unit: '',
+    about: 'one-second windows with more than 5 % of commands over 10 ms on the wire',
+    of: ({ report, wireBadWindows }) => (report.commands === 0 ? null : wireBadWindows),
+    advice: (measured) => segmentAdvice('wire', measured),
+  },
+  clockUncertaintyMs: {
+    unit: 'ms',
+    about: 'how well the robot’s clock is known at the end',
+    of: ({ summary }) => summary.clockUncertaintyMs?.last ?? null,
+    advice: clockAdvice,
+  },
+  stallsOver20Ms: {
+    unit: '',
+    about: 'times a control thread woke more than 20 ms late, from start to end, both roles',
+    of: ({ roles }) => roles.reduce((sum, role) => sum + role.stallsOver20Ms, 0),
+    advice: stallAdvice,
+  },
+  wakeLatenessP99Ms: {
+    unit: 'ms',
+    about: 'how late the control threads woke, from start to end, the worse role',
+    of: ({ roles }) => {
+      const found = roles.flatMap(({ wakeLatenessMs }) => (wakeLatenessMs ? [wakeLatenessMs.p99] : []));
+      return found.length === 0 ? null : Math.max(...found);
+    },
+    advice: stallAdvice,
+  },
+};

@@ -1,0 +1,56 @@
+import { TeleopError } from '../core/errors.ts';
+import { closest } from '../core/suggest.ts';
+import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
+import { loopback, openNamespaces, type Place } from './place.ts';
+
+export interface CheckLink {
+  place: Place;
+  /** A link of the emulator, or none. */
+  profile: string | null;
+  /** The path between the roles in words. */
+  about: string;
+}
+
+const KINDS = ['local', 'wired', 'wireless'];
+const WIRELESS = 'wifi';
+
+export const KIND_USAGE = 'local|wired|wireless|profile:<name>';
+
+/** The path a kind of check takes; `close` its place in the end. */
+export function openLink(kind: string, robotHost: string | null): CheckLink {
+  const profile = kind.startsWith('profile:') ? kind.slice('profile:'.length) : null;
+  if (profile !== null) return emulated(profile, robotHost);
+  if (!KINDS.includes(kind)) throw unknown(kind);
+  if (robotHost !== null) {
+    if (kind !== 'local') return { place: loopback, profile: null, about: `${kind} link to ${robotHost}` };
+    throw new TeleopError('bad-option', 'local is this machine alone, and --robot names another', {
+      hint: 'Use `farhand check wired --robot HOST` or `farhand check wireless --robot HOST`.',
+    });
+  }
+  if (kind === 'wireless') return emulated(WIRELESS, null);
+  if (kind === 'local') return { place: loopback, profile: null, about: 'loopback of this machine' };
+  const place = openNamespaces();
+  if (typeof place !== 'string')
+    return { place, profile: null, about: 'two network namespaces of this machine, joined by a veth pair' };
+  throw new TeleopError('bad-option', `there is no wire to check: ${place}`, {
+    hint: 'As root the check makes two network namespaces with a cable of their own. Without: --robot HOST for a real robot, or `farhand check profile:ethernet` for an emulated wire.',
+  });
+}
+
+function emulated(profile: string, robotHost: string | null): CheckLink {
+  if (!(PROFILE_NAMES as readonly string[]).includes(profile)) {
+    const near = closest(profile, PROFILE_NAMES);
+    throw new TeleopError('bad-option', `there is no link profile "${profile}"`, {
+      hint: `${near ? `Did you mean profile:${near}? ` : ''}Profiles: ${PROFILE_NAMES.join(', ')}.`,
+    });
+  }
+  const where = robotHost === null ? 'on this machine' : `before ${robotHost}`;
+  return { place: loopback, profile, about: `emulated link "${profile}" ${where}` };
+}
+
+function unknown(kind: string): TeleopError {
+  const near = closest(kind, KINDS);
+  return new TeleopError('bad-option', `one cannot check "${kind}"`, {
+    hint: near ? `Did you mean ${near}?` : `Use one of ${KIND_USAGE}.`,
+  });
+}

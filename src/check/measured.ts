@@ -1,0 +1,144 @@
+import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts';
+import type { RoleReport } from '../messages/role-report.ts';
+import { SEGMENTS, type TraceRecord } from '../messages/trace-record.ts';
+import { type Feel, FeelMeter } from '../trace/feel.ts';
+import { readTraceParts, type TraceFileInfo } from '../trace/read-file.ts';
+import { createReport, summaryOf, type TraceReport, type TraceSummary } from '../trace/report.ts';
+import { segmentsNs } from '../trace/segments.ts';
+import { type Baseline, bestLeg } from './baseline.ts';
+import type { Session } from './session.ts';
+
+/** What a check found: the trace of its window, and what stood beside it. */
+export interface Measured {
+  durationS: number;
+  hz: number;
+  report: TraceReport;
+  summary: TraceSummary;
+  files: TraceFileInfo[];
+  roles: RoleReport[];
+  /** How it felt; null when the run was too short. */
+  felt: Feel | null;
+  /** One-second windows whose 95th percentile on the wire is above 10 ms, lost commands counted as above. */
+  wireBadWindows: number;
+  /** The one-way time without the wait of playout. */
+  transitMs: Percentiles | null;
+  /** The one-way time without wire and playout: what our software took. */
+  softwareMs: Percentiles | null;
+  baseline: Baseline | null;
+  spikes: Spikes | null;
+}
+
+/** Moments when the wire was slow, and how many of them the probes beside it saw too. */
+export interface Spikes {
+  commands: number;
+  shared: number;
+}
+
+/** The score leaves out ten seconds, of which settling may be a part, and needs a window after them. */
+export const FELT_LEAST_S = 12;
+const WARM_NS = 10e9;
+const WINDOW_NS = 1e9;
+const WIRE_LIMIT_NS = 10e6;
+const SPIKE_NS = 5e6;
+const NEAR_NS = 30e6;
+const WIRE = SEGMENTS.indexOf('wire');
+const PLAYOUT = SEGMENTS.indexOf('playout');
+
+export async function measuredOf(session: Session): Promise<Measured> {
+  const records: TraceRecord[] = [];
+  const { fromNs, toNs, baseline, roles, hz } = session;
+  const files = await readTraceParts(session.tracePath, (record) => {
+    if (record.getStateNs >= fromNs - WARM_NS && record.getStateNs < toNs) records.push(record);
+  });
+  const durationS = (toNs - fromNs) / 1e9;
+  return { ...judged(records, fromNs, hz, baseline), durationS, files, roles, baseline };
+}
+
+/** The part that is arithmetic on records; those before `fromNs` only settle the score. */
+export function judged(
+  records: readonly TraceRecord[],
+  fromNs: number,
+  hz: number,
+  baseline: Baseline | null,
+): Omit<Measured, 'durationS' | 'files' | 'roles' | 'baseline'> {
+  const all = records.toSorted((a, b) => a.seq - b.seq);
+  const bySeq = all.filter((record) => record.getStateNs >= fromNs);
+  const report = createReport();
+  for (const record of bySeq) report.add(record);
+  const felt = feltOf(all);
+  const finished = report.finish();
+  const told = felt === null ? finished : { ...finished, feel: felt };
+  const wireNs = new Float64Array(bySeq.length);
+  const software: number[] = [];
+  const transit: number[] = [];
+  const segments = new Float64Array(SEGMENTS.length);
+  bySeq.forEach((record, i) => {
+    segmentsNs(record, segments);
+    wireNs[i] = segments[WIRE]!;
+    const moved = segments.reduce((sum, ns, k) => (k === PLAYOUT ? sum : sum + ns), 0) / 1e6;
+    transit.push(moved);
+    software.push(moved - segments[WIRE]! / 1e6);
+  });
+  return {
+    hz,
+    report: told,
+    summary: summaryOf(told),
+    felt,
+    wireBadWindows: countWireBad(bySeq, wireNs),
+    transitMs: percentiles(transit),
+    softwareMs: percentiles(software),
+    spikes: spikesOf(bySeq, wireNs, baseline),
+  };
+}
+
+/** As every report judges it, with the settling as the ten seconds that are not judged. */
+function feltOf(records: readonly TraceRecord[]): Feel | null {
+  const meter = new FeelMeter();
+  for (const record of records) meter.add(record, 0);
+  meter.finish();
+  const feel = meter.verdict();
+  return feel.windows === 0 ? null : feel;
+}
+
+function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): number {
+  const windows = new Map<number, { all: number; over: number }>();
+  const startNs = records[0]?.getStateNs ?? 0;
+  records.forEach((record, i) => {
+    const at = Math.floor((record.getStateNs - startNs) / WINDOW_NS);
+    const window = windows.get(at) ?? { all: 0, over: 0 };
+    window.all++;
+    // Also where it is not known: a lost command did not arrive within 10 ms.
+    if (!(wireNs[i]! <= WIRE_LIMIT_NS)) window.over++;
+    windows.set(at, window);
+  });
+  return [...windows.values()].filter(({ all, over }) => over > 0.05 * all).length;
+}
+
+/** A slow moment is one more than 5 ms above the middle; a probe shares it when it was sent within 30 ms of it. */
+function spikesOf(
+  records: readonly TraceRecord[],
+  wireNs: Float64Array,
+  baseline: Baseline | null,
+): Spikes | null {
+  const samples = bestLeg(baseline)?.samples ?? [];
+  const middleNs = median(wireNs.filter(Number.isFinite));
+  const middleMs = median(Float64Array.from(samples, ({ ms }) => ms));
+  if (middleNs === null || middleMs === null) return null;
+  const slowProbes = samples.filter(({ ms }) => (ms - middleMs) * 1e6 > SPIKE_NS / 2).map(({ atNs }) => atNs);
+  slowProbes.sort((a, b) => a - b);
+  let commands = 0;
+  let shared = 0;
+  let at = 0;
+  records.forEach(({ wireSentNs }, i) => {
+    if (!(wireNs[i]! - middleNs > SPIKE_NS)) return;
+    commands++;
+    while (at < slowProbes.length && slowProbes[at]! < wireSentNs - NEAR_NS) at++;
+    if (at < slowProbes.length && slowProbes[at]! <= wireSentNs + NEAR_NS) shared++;
+  });
+  return { commands, shared };
+}
+
+function median(values: Float64Array): number | null {
+  if (values.length === 0) return null;
+  return values.sort()[values.length >> 1]!;
+}

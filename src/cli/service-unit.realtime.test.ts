@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { needs } from '../../test/needs.ts';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { type ServiceUnit, unitName, unitText } from './service-unit.ts';
+
+const unit: ServiceUnit = {
+  role: 'robot',
+  user: 'daemon',
+  rig: 'demo',
+  overrides: ['link.listenHost=0.0.0.0', 'name=an arm at 100 % $HOME "quoted"'],
+  node: process.execPath,
+  bin: path.resolve('bin/farhand'),
+  workingDirectory: tmpdir(),
+  realtimePriority: 80,
+};
+
+describe('a systemd unit', () => {
+  it('restarts what failed, and gives the control thread its priority', () => {
+    const text = unitText(unit);
+    assert.match(text, /^Restart=on-failure$/m);
+    assert.match(text, /^LimitRTPRIO=80$/m);
+    assert.match(text, /^User=daemon$/m);
+    assert.match(text, /"name=an arm at 100 %% \$\$HOME \\"quoted\\""/);
+  });
+
+  it('takes part in a fleet, or shows one', () => {
+    const fleet = { url: 'nats://broker:4222', credentials: '/etc/farhand/arm-1.creds' };
+    const robot =
+      /^ExecStart=.*farhand robot --fleet nats:\/\/broker:4222 --creds \/etc\/farhand\/arm-1\.creds --rig demo/m;
+    assert.match(unitText({ ...unit, fleet }), robot);
+    const page = /^ExecStart=.*farhand fleet console --server nats:\/\/broker:4222 --creds \S+ --rig demo/m;
+    assert.match(unitText({ ...unit, role: 'console', fleet }), page);
+  });
+
+  it('is one systemd itself accepts', { skip: needs('systemd-analyze') }, () => {
+    const file = path.join(temporaryFolder('unit'), unitName('robot'));
+    writeFileSync(file, unitText(unit));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], {
+      encoding: 'utf8',
+    });
+    const ours = stderr.split('\n').filter((line) => line.includes(unitName('robot')));
+    assert.deepEqual([status, ours], [0, []], stderr);
+  });
+});

@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import path from 'node:path';
+import { describe, it } from 'node:test';
+import { temporaryFolder } from '../../test/temporary-folder.ts';
+import { Access } from './access.ts';
+import { DeviceStore } from './devices.ts';
+
+const PORT = 4747;
+const folder = (): string => temporaryFolder('access');
+
+interface Shape {
+  method?: string;
+  headers?: Record<string, string>;
+  remote?: string;
+  local?: string;
+  secure?: boolean;
+}
+
+/** The part of a request that decides, without a socket behind it. */
+function request({
+  method = 'GET',
+  headers = {},
+  remote = '127.0.0.1',
+  local = '127.0.0.1',
+  secure = false,
+}: Shape) {
+  const socket = {
+    remoteAddress: remote,
+    localAddress: local,
+    localPort: PORT,
+    ...(secure && { encrypted: true }),
+  };
+  return { method, headers: { host: `localhost:${PORT}`, ...headers }, socket } as unknown as IncomingMessage;
+}
+
+const tokenIn = (cookie: string): string => /=([^;]+)/.exec(cookie)![1]!;
+
+describe('access to the console', () => {
+  const access = new Access({ folder: folder() });
+  const cookie = access.pageHeaders(request({}))['set-cookie']!;
+  const local = { cookie: cookie.split(';')[0]! };
+  const origin = `http://localhost:${PORT}`;
+
+  it('makes this machine’s browser an operator through the token that comes with the page', () => {
+    assert.match(cookie, /HttpOnly; SameSite=Strict/);
+    assert.equal(access.authorize(request({})), null, 'no token');
+    assert.equal(access.authorize(request({ headers: local })), 'operator');
+    assert.deepEqual(access.pageHeaders(request({ headers: local })), {}, 'no second one');
+  });
+
+  it('refuses other origins, other hosts, and sockets and changes without an origin', () => {
+    const upgrade = { ...local, upgrade: 'websocket' };
+    assert.equal(access.authorize(request({ headers: { ...upgrade, origin } })), 'operator');
+    assert.equal(access.authorize(request({ headers: upgrade })), null);
+    assert.equal(access.authorize(request({ headers: { ...upgrade, origin: 'http://evil.example' } })), null);
+    assert.equal(access.authorize(request({ headers: { ...local, origin: 'null' } })), null);
+    assert.equal(access.authorize(request({ method: 'POST', headers: local })), null);
+    assert.equal(access.authorize(request({ method: 'POST', headers: { ...local, origin } })), 'operator');
+    assert.equal(access.authorize(request({ headers: { ...local, 'sec-fetch-site': 'cross-site' } })), null);
+    const rebound = { host: `evil.example:${PORT}`, origin: `http://evil.example:${PORT}` };
+    assert.equal(access.authorize(request({ headers: { ...local, ...rebound } })), null);
+  });
+
+  it('does not take the local token from elsewhere, nor hand it out there', () => {
+    const elsewhere = { remote: '192.168.1.9', local: '192.168.1.5' };
+    const headers = { host: `192.168.1.5:${PORT}`, ...local };
+    assert.equal(access.authorize(request({ ...elsewhere, headers })), null);
+    assert.deepEqual(
+      access.pageHeaders(request({ ...elsewhere, headers: { host: `192.168.1.5:${PORT}` } })),
+      {},
+    );
+    // By a name of this machine, but not as itself: a proxy might stand there.
+    assert.equal(access.authorize(request({ headers: { ...local, host: `192.168.1.5:${PORT}` } })), null);
+  });
+
+  it('trusts nobody for being local when told so', () => {
+    const strict = new Access({ folder: folder(), trustLocal: false });
+    assert.deepEqual(strict.pageHeaders(request({})), {});
+  });
+
+  it('keeps the local token over a restart, for its owner only', () => {
+    const where = folder();
+    const first = new Access({ folder: where }).pageHeaders(request({}))['set-cookie']!;
+    assert.equal(new Access({ folder: where }).pageHeaders(request({}))['set-cookie'], first);
+    if (process.platform !== 'win32')
+      assert.equal(statSync(path.join(where, 'local-token')).mode & 0o777, 0o600);
+  });
+
+  it('says that open pages are lost at a restart when the token cannot be kept, and works', () => {
+    const where = path.join(folder(), 'file');
+    writeFileSync(where, '');
+    const told: string[] = [];
+    const devices = new DeviceStore(folder());
+    const access = new Access({ folder: where, devices, warn: (text) => told.push(text) });
+    assert.match(told.join(), /^After a restart of the console, load open pages again: ./);
+    assert.ok(access.pageHeaders(request({}))['set-cookie']);
+  });
+});
+
+describe('paired devices', () => {
+  const elsewhere = { remote: '192.168.1.9', local: '192.168.1.5', secure: true };
+  const headers = (token: string) => ({ host: `192.168.1.5:${PORT}`, authorization: `Bearer ${token}` });
+
+  it('come in with their token, in their role, until forgotten or expired', () => {
+    let nowMs = Date.parse('2026-01-01');
+    const where = folder();
+    const devices = new DeviceStore(where, () => nowMs);
+    const access = new Access({ folder: where, devices });
+    const { token, device } = devices.add('Quest 3', 'operator');
+    const viewer = devices.add('Phone', 'viewer');
+    const role = (text: string) => access.authorize(request({ ...elsewhere, headers: headers(text) }));
+    assert.deepEqual([role(token), role(viewer.token)], ['operator', 'viewer']);
+    assert.equal(role(`${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`), null);
+    const cookie = access.cookie(request(elsewhere), token);
+    assert.match(cookie, /Secure/);
+    assert.equal(tokenIn(cookie), token);
+    assert.equal(devices.forget(device.id), 1);
+    assert.equal(role(token), null);
+    nowMs += 31 * 24 * 3600e3;
+    assert.equal(role(viewer.token), null);
+  });
+
+  it('are stored by hash only, readable by the owner only, and a spoilt file lets nobody in', () => {
+    const where = folder();
+    const { token } = new DeviceStore(where).add('Quest\u001b[2J 3\nx', 'operator');
+    const file = path.join(where, 'devices.json');
+    assert.ok(!readFileSync(file, 'utf8').includes(token));
+    assert.equal(new DeviceStore(where).list()[0]!.name, 'Quest 2J 3 x');
+    if (process.platform !== 'win32') assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.equal(new DeviceStore(where).find(token)!.role, 'operator');
+    assert.equal(new DeviceStore(folder()).find(token), null);
+  });
+});

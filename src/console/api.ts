@@ -1,0 +1,91 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import path from 'node:path';
+import { z } from 'zod';
+import { type Answering, readBody, replyError, replyJson } from '../http/replies.ts';
+import { requestUrl } from '../http/request-url.ts';
+import type { DeviceReport, ExportJob } from '../messages/console.ts';
+import type { Rig } from '../rig/rig.ts';
+import type { Access } from './access.ts';
+import { DoctorRun } from './doctor-run.ts';
+import { EpisodeLibrary } from './episode-library.ts';
+import { answerEpisodes } from './episodes-api.ts';
+import { ExportRunner } from './export-job.ts';
+
+/** What a viewer may ask for. The doctor is none of it: it loads this machine. */
+const READ_ONLY = /^GET \/api\/(devices|export|episodes(\/.*)?)$/;
+
+const exportBody = z.strictObject({ name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/) });
+
+type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void>;
+
+export interface Api {
+  handle(request: IncomingMessage, response: ServerResponse): Answering;
+  close(): void;
+}
+
+/** What the page asks for besides its socket: lists, checks, exports. Nothing here moves a robot. */
+export function createApi(
+  rig: Rig,
+  access: Access,
+  devices: () => Promise<DeviceReport>,
+  onExport: (job: ExportJob) => void,
+): Api {
+  const doctor = new DoctorRun();
+  const dir = recordDir(rig);
+  const library = dir === null ? null : new EpisodeLibrary(dir);
+  const exports = new ExportRunner(onExport);
+  const routes = new Map<string, Answer>([
+    ['GET /api/devices', async (_, response) => replyJson(response, 200, await devices())],
+    ['GET /api/doctor', async (_, response) => replyJson(response, 200, await doctor.examine())],
+    ['GET /api/export', async (_, response) => replyJson(response, 200, exports.job)],
+    ['POST /api/export', (request, response) => startExport(library, exports, request, response)],
+  ]);
+  const answerTo = (request: IncomingMessage, pathname: string): Answer | undefined => {
+    if (request.method === 'GET' && /^\/api\/episodes(\/|$)/.test(pathname))
+      return (_request, response, url) => answerEpisodes(library, url, response);
+    return routes.get(`${request.method} ${pathname}`);
+  };
+  const answer: Answer = async (request, response, url) => {
+    const role = access.authorize(request);
+    const mayRead = READ_ONLY.test(`${request.method} ${url.pathname}`);
+    if (role === null || (role !== 'operator' && !mayRead))
+      return replyError(response, 403, 'this browser may not do that');
+    const asked = answerTo(request, url.pathname);
+    if (asked === undefined) return replyError(response, 404, 'there is no such thing');
+    await asked(request, response, url);
+  };
+  return {
+    close() {
+      library?.close();
+      exports.close();
+    },
+    handle(request, response) {
+      const url = requestUrl(request);
+      if (!url?.pathname.startsWith('/api/')) return null;
+      return answer(request, response, url);
+    },
+  };
+}
+
+/** Where this rig keeps its recordings; null: it does not record. */
+export const recordDir = ({ record }: Rig): string | null =>
+  record.dir === '' ? null : path.resolve(record.dir);
+
+/** Into a folder beside the recordings; a dataset that is there is added to. */
+async function startExport(
+  library: EpisodeLibrary | null,
+  exports: ExportRunner,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const asked = await readBody(request, exportBody);
+  if (library === null) return replyError(response, 409, 'this rig does not record');
+  const { dir } = library;
+  if (typeof asked === 'string')
+    return replyError(response, 400, 'name the dataset with letters, digits, dots and dashes');
+  const out = path.join(path.dirname(dir), 'datasets', asked.name);
+  const total = (await library.list()).length;
+  if (!exports.start('lerobot', [out, '--from', dir], out, total))
+    return replyError(response, 409, 'an export is running already');
+  replyJson(response, 202, exports.job);
+}

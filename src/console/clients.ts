@@ -1,0 +1,244 @@
+import { EntryBoundary } from '../core/entry-boundary.ts';
+import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../input/codecs/webxr.ts';
+import type { LinkRequest } from '../messages/console.ts';
+import type { AccessMessage, AccessNews, AccessRefusal } from '../messages/console-access.ts';
+import type { DeskRequest } from '../messages/telemetry.ts';
+import { writeTag } from '../wire/codecs/frame.ts';
+import type { Caller } from './access.ts';
+import { Guests } from './guests.ts';
+import { HeadsetPath, type PathPeer } from './headset-path.ts';
+import { Lease } from './lease.ts';
+import { claimedKind, type PageRequest, parsePageRequest } from './page-requests.ts';
+
+/** A page that cannot keep up gets no more probes. */
+const MAX_BACKLOG_BYTES = 64 * 1024;
+const TICK_MS = 250;
+const REPEAT_REFUSAL_MS = 1000;
+
+/** What goes on from a page: to the operator, or to whoever runs the emulated link of a demo. */
+export type Forward = (request: DeskRequest | LinkRequest) => void;
+
+/** What a page is connected by: a WebSocket, or what behaves like one. */
+export interface PageSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  readonly bufferedAmount: number;
+  send(text: string): void;
+  close(code: number, reason: string): void;
+  on(event: 'message', listener: (data: unknown, isBinary: boolean) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+}
+
+export interface ClientsOptions {
+  access: { stillKnown(caller: Caller): boolean };
+  /** To the operator process: requests of the console itself, and hands. */
+  ask(request: DeskRequest): void;
+  hands(bytes: Uint8Array): void;
+  nowNs(): number;
+  /** Address for peer connections; empty for all. */
+  rtcAddress: string;
+  /** Why peer connections cannot be had here; told once. */
+  warn(text: string): void;
+  /** Every message that was not passed on. */
+  onRefused?(reason: AccessRefusal): void;
+}
+
+interface Client {
+  /** Tells its hand from those of other pages, and from its own before a reconnection; never used twice. */
+  page: number;
+  socket: PageSocket;
+  caller: Caller;
+  path: HeadsetPath;
+  told: string;
+  refusedMs: number;
+}
+
+/**
+ * The open pages: one of them at a time is in control, the others look on. Everything a page says passes here; only
+ * what its sender may ask goes on to the operator. An e-stop always does.
+ */
+export class ConsoleClients {
+  readonly lease = new Lease<Client>();
+  readonly #options: ClientsOptions;
+  readonly #clients = new Set<Client>();
+  readonly #guests: Guests;
+  readonly #datagram = new Uint8Array(1472);
+  readonly #timer: NodeJS.Timeout;
+  readonly #boundary: EntryBoundary;
+  /** Whose device was in control last. */
+  #lastDevice = '';
+  #newestPage: number;
+  #ticks = 0;
+  #warned = false;
+
+  constructor(options: ClientsOptions) {
+    this.#options = options;
+    // Beyond those of a console that ran before.
+    this.#newestPage = Math.floor(options.nowNs());
+    this.#guests = new Guests(options.access);
+    this.#boundary = new EntryBoundary('message of a page', options.warn);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+  }
+
+  /** Closes the socket when its device is forgotten. */
+  guard(socket: PageSocket, caller: Caller): void {
+    this.#guests.add(socket, caller);
+  }
+
+  /**
+   * A page came. What it may request goes on by `forward`. `peer` is the peer
+   * connection that it has already, if it has one; what comes over that is told by `socket`.
+   */
+  add(socket: PageSocket, caller: Caller, forward: Forward, peer?: PathPeer): void {
+    const path = new HeadsetPath({
+      say: (message) => this.#say(client, message),
+      message: (data) => this.#hear(client, data, forward),
+      nowNs: this.#options.nowNs,
+      rtcAddress: this.#options.rtcAddress,
+      warn: (text) => this.#warnOnce(text),
+      ...(peer === undefined ? {} : { peer }),
+    });
+    const page = ++this.#newestPage;
+    const client: Client = { page, socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
+    this.#clients.add(client);
+    this.guard(socket, caller);
+    socket.on('message', (data, isBinary) =>
+      this.#hear(client, isBinary ? (data as Buffer) : String(data), forward),
+    );
+    socket.on('close', () => {
+      this.#clients.delete(client);
+      path.close();
+      this.lease.release(client);
+      this.#tellAll();
+    });
+    this.#tellAll();
+    path.probe();
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    for (const { path } of this.#clients) path.close();
+  }
+
+  #warnOnce(text: string): void {
+    if (!this.#warned) this.#options.warn(text);
+    this.#warned = true;
+  }
+
+  #nowMs(): number {
+    return this.#options.nowNs() / 1e6;
+  }
+
+  #hear(client: Client, data: string | Uint8Array, forward: Forward): void {
+    this.#boundary.run(
+      () => this.#take(client, data, forward),
+      () => client.socket.close(1011, 'internal error'),
+    );
+  }
+
+  #take(client: Client, data: string | Uint8Array, forward: Forward): void {
+    const receivedNs = this.#options.nowNs();
+    this.lease.heard(client, receivedNs / 1e6);
+    if (typeof data !== 'string') return this.#hearHands(client, data);
+    const request = parsePageRequest(data);
+    const isViewer = client.caller.role === 'viewer';
+    if (typeof request === 'string')
+      return this.#refuse(client, claimedKind(data, request), isViewer ? 'viewer' : 'malformed');
+    if (request.kind === 'control') return this.#control(client, request.action);
+    if (client.path.hear(request, receivedNs)) return;
+    const refusal = this.#refusal(client, request);
+    if (refusal !== null) this.#refuse(client, request.kind, refusal);
+    else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest));
+  }
+
+  /** Null: may go on. Acting while nobody is in control takes it. */
+  #refusal(client: Client, request: PageRequest): AccessRefusal | null {
+    if (request.kind === 'estop') return null;
+    if (client.caller.role === 'viewer') return 'viewer';
+    // An open clutch is no act: a page tells where its hand is all the time.
+    const acts = request.kind !== 'hand' || request.clutch;
+    if (!acts) return this.lease.holder === null || this.lease.holder === client ? null : 'not-in-control';
+    return this.#claim(client, false) ? null : 'not-in-control';
+  }
+
+  #control(client: Client, action: 'claim' | 'take' | 'release'): void {
+    if (client.caller.role === 'viewer') return this.#refuse(client, 'control', 'viewer');
+    if (action === 'release') this.lease.release(client);
+    else if (!this.#claim(client, action === 'take')) this.#refuse(client, 'control', 'not-in-control');
+    this.#tellAll();
+  }
+
+  /** Between two people, or two devices of one, the robot holds: what one began the other does not go on with. */
+  #claim(client: Client, takeOver: boolean): boolean {
+    const { holder } = this.lease;
+    if (!this.lease.claim(client, this.#nowMs(), takeOver)) return false;
+    const { device } = client.caller;
+    const handedOver = holder !== client && (holder !== null || ![device, ''].includes(this.#lastDevice));
+    this.#lastDevice = device;
+    if (handedOver) this.#options.ask({ kind: 'hold' });
+    if (holder !== client) this.#tellAll();
+    return true;
+  }
+
+  #hearHands(client: Client, bytes: Uint8Array): void {
+    const { length } = bytes;
+    if (xrAsksEstop(bytes, length)) this.#options.ask({ kind: 'estop' });
+    if (length < XR_HEADER_BYTES || length > XR_MAX_BYTES) return this.#refuse(client, 'hands', 'malformed');
+    if (client.caller.role === 'viewer') return this.#refuse(client, 'hands', 'viewer');
+    if (this.lease.holder !== client) return this.#refuse(client, 'hands', 'not-in-control');
+    const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+    const envelope = {
+      takenNs: client.path.toOperatorNs(view.getFloat64(8, true)),
+      sentNs: client.path.toOperatorNs(view.getFloat64(16, true)),
+      stream: this.lease.term,
+    };
+    const at = encodeEnvelope(envelope, this.#datagram, writeTag('hands', this.#datagram));
+    this.#datagram.set(bytes, at);
+    this.#options.hands(this.#datagram.slice(0, at + length));
+  }
+
+  /** Poses come all the time: theirs is told once a second. */
+  #refuse(client: Client, request: string, reason: AccessRefusal): void {
+    this.#options.onRefused?.(reason);
+    const nowMs = this.#nowMs();
+    if (request === 'hand' || request === 'hands') {
+      if (nowMs - client.refusedMs < REPEAT_REFUSAL_MS) return;
+      client.refusedMs = nowMs;
+    }
+    this.#say(client, { kind: 'refused', request, reason });
+  }
+
+  #tick(): void {
+    this.#ticks++;
+    if (this.lease.expire(this.#nowMs())) this.#tellAll();
+    for (const client of this.#clients) client.path.tick(this.#ticks);
+    if (this.#ticks % 4 === 0) this.#guests.look();
+  }
+
+  #tellAll(): void {
+    const { holder } = this.lease;
+    for (const client of this.#clients) {
+      const news: AccessNews = {
+        kind: 'access',
+        role: client.caller.role,
+        inControl: holder === client,
+        holder: holder?.caller.name ?? null,
+        pages: this.#clients.size,
+      };
+      const text = JSON.stringify(news);
+      if (text !== client.told) this.#say(client, news);
+      client.told = text;
+    }
+  }
+
+  #say({ socket }: Client, message: AccessMessage): void {
+    if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BACKLOG_BYTES)
+      socket.send(JSON.stringify(message));
+  }
+}
+
+/** A page's hand with its page, and with its instant on the operator's clock where the page's clock is known. */
+function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, { path, page }: Client): DeskRequest {
+  const takenNs = takenMs === undefined ? Number.NaN : path.toOperatorNs(takenMs * 1e6);
+  return Number.isFinite(takenNs) ? { ...hand, page, takenNs: Math.round(takenNs) } : { ...hand, page };
+}

@@ -1,0 +1,122 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
+import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
+
+/** Operators may hold control, one at a time; viewers look on, and may stop the robot. */
+export const ROLES = ['operator', 'viewer'] as const;
+export type Role = (typeof ROLES)[number];
+
+const FORMAT = 'farhand-devices/1';
+const TOKEN_BYTES = 32;
+const MAX_NAME = 40;
+const MAX_DEVICES = 64;
+const MAX_FILE_BYTES = 1 << 20;
+const DAY_MS = 24 * 3600e3;
+/** A device that was paired longer ago has to be paired again. */
+export const DEVICE_DAYS = 30;
+
+const deviceSchema = z.strictObject({
+  id: z.string().regex(/^[0-9a-f]{8}$/),
+  name: z.string().max(MAX_NAME),
+  role: z.enum(ROLES),
+  /** SHA-256 of its token: the file alone lets nobody in. */
+  tokenHash: z.string().regex(/^[0-9a-f]{64}$/),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+});
+const fileSchema = z.strictObject({ format: z.literal(FORMAT), devices: z.array(deviceSchema) });
+
+export type Device = z.infer<typeof deviceSchema>;
+
+export const newToken = (): string => randomBytes(TOKEN_BYTES).toString('base64url');
+const hashOf = (token: string): Buffer =>
+  createHash('sha256').update('farhand device').update(token).digest();
+
+/** What a person may call a device: one line, nothing that moves a cursor. */
+function deviceName(text: string): string {
+  const name = text
+    .replace(/[^\p{L}\p{N}._'()-]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_NAME);
+  return name === '' ? 'device' : name;
+}
+
+/** The paired devices, in one file. A change by another process counts from the next look on. */
+export class DeviceStore {
+  readonly #file: string;
+  readonly #nowMs: () => number;
+  #devices: Device[] = [];
+  #readMs = -1;
+
+  constructor(folder = consoleFolder(), nowMs: () => number = Date.now) {
+    this.#file = path.join(folder, 'devices.json');
+    this.#nowMs = nowMs;
+  }
+
+  /** Those that have not expired; as last read while the file cannot be. */
+  list(): readonly Device[] {
+    try {
+      this.#read();
+    } catch (error) {
+      if (typeof (error as NodeJS.ErrnoException).code !== 'string') throw error;
+    }
+    return this.#devices.filter((device) => Date.parse(device.expiresAt) > this.#nowMs());
+  }
+
+  #read(): void {
+    const writtenMs = statSync(this.#file, { throwIfNoEntry: false })?.mtimeMs ?? -1;
+    if (writtenMs === this.#readMs) return;
+    const file = parseJson(readIfThere(this.#file) ?? '', fileSchema, MAX_FILE_BYTES);
+    this.#devices = typeof file === 'string' ? [] : file.devices;
+    this.#readMs = writtenMs;
+  }
+
+  /** The token is told once, here; only its hash is kept. The oldest gives way when there are too many. */
+  add(name: string, role: Role): { device: Device; token: string } {
+    const token = newToken();
+    const nowMs = this.#nowMs();
+    const device: Device = {
+      id: randomBytes(4).toString('hex'),
+      name: deviceName(name),
+      role,
+      tokenHash: hashOf(token).toString('hex'),
+      createdAt: new Date(nowMs).toISOString(),
+      expiresAt: new Date(nowMs + DEVICE_DAYS * DAY_MS).toISOString(),
+    };
+    // Throws where the file cannot be read: what is not known must not be overwritten.
+    this.#read();
+    this.#write([...this.list(), device].slice(-MAX_DEVICES));
+    return { device, token };
+  }
+
+  /** Looks at every entry, whichever fits: the time taken tells nothing. */
+  find(token: string): Device | null {
+    const hash = hashOf(token);
+    let found: Device | null = null;
+    for (const device of this.list())
+      if (timingSafeEqual(hash, Buffer.from(device.tokenHash, 'hex'))) found = device;
+    return found;
+  }
+
+  has(id: string): boolean {
+    return this.list().some((device) => device.id === id);
+  }
+
+  /** By id or name; how many were forgotten. */
+  forget(idOrName: string): number {
+    this.#read();
+    const devices = this.list();
+    const kept = devices.filter(({ id, name }) => id !== idOrName && name !== idOrName);
+    if (kept.length < devices.length) this.#write(kept);
+    return devices.length - kept.length;
+  }
+
+  #write(devices: Device[]): void {
+    writePrivate(this.#file, `${JSON.stringify({ format: FORMAT, devices })}\n`);
+    this.#devices = devices;
+    this.#readMs = -1;
+  }
+}

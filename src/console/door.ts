@@ -1,0 +1,188 @@
+import { X509Certificate } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import {
+  type AddressInfo,
+  createServer as createNetServer,
+  isIPv4,
+  type Server as NetServer,
+  type Socket,
+} from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { TeleopError } from '../core/errors.ts';
+import { ConnectionGuard, type GuardOptions } from '../http/connection-guard.ts';
+import { isKnownHost } from '../http/known-host.ts';
+import { requestUrl } from '../http/request-url.ts';
+import { serveStatic } from '../http/static-files.ts';
+import type { Rig } from '../rig/rig.ts';
+import type { Access } from './access.ts';
+import { type HostTls, openTls } from './ca.ts';
+
+/** The first byte of every TLS connection. */
+const HANDSHAKE = 0x16;
+
+export interface Door {
+  /** For people on this machine to open. */
+  url: string;
+  /** Where other machines learn to trust this one; null when it is open to this machine only. */
+  lan: { url: string; trustUrl: string; fingerprint: string } | null;
+  guard: ConnectionGuard;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the console's one port. With `console.https` it speaks TLS to everybody; plain HTTP on the same port gets this
+ * machine's own browser, as before, and for others the page that explains how to trust the certificate. `http` is
+ * asked in every case: it does not listen itself.
+ */
+export async function openDoor(
+  http: Server,
+  rig: Rig,
+  access: Access,
+  root: string,
+  options: GuardOptions = {},
+): Promise<Door> {
+  const guard = new ConnectionGuard({ isKnown: (request) => access.identify(request) !== null, ...options });
+  return rig.console.https ? openSecureDoor(http, rig, access, root, guard) : openLocalDoor(http, rig, guard);
+}
+
+async function openLocalDoor(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Door> {
+  const { host } = rig.console;
+  if (!isLoopback(host))
+    throw new TeleopError('not-loopback', `without HTTPS the console is for loopback only, not for ${host}`, {
+      hint: 'Start it with --lan (console.https=true), which makes a certificate of its own.',
+    });
+  guard.watch(http);
+  guard.watchRequests(http);
+  await listen(http, rig);
+  const { port } = http.address() as AddressInfo;
+  const name = host === '127.0.0.1' ? 'localhost' : host;
+  return {
+    url: `http://${name}:${port}/`,
+    lan: null,
+    guard,
+    close: () => ended(http, guard),
+  };
+}
+
+async function openSecureDoor(
+  http: Server,
+  rig: Rig,
+  access: Access,
+  root: string,
+  guard: ConnectionGuard,
+): Promise<Door> {
+  const { host, trustLocal } = rig.console;
+  const tls = openTls();
+  const secure = createSecureServer({ cert: tls.cert, key: tls.key, handshakeTimeout: guard.limits.headMs });
+  secure.on('request', (request, response) => answerSecure(http, tls, request, response));
+  secure.on('upgrade', (...upgrade) => http.emit('upgrade', ...upgrade));
+  const plain = openPlain(http, tls, access, root);
+  guard.watchRequests(secure);
+  guard.watchRequests(plain);
+  const net = createNetServer();
+  guard.watch(net);
+  net.on('connection', (socket) => sniff(socket, secure, plain));
+  await listen(net, rig);
+  const { port } = net.address() as AddressInfo;
+  const seen = isIPv4(host) && host !== '0.0.0.0' ? host : lanAddress(tls.addresses);
+  const url = `https://${seen}:${port}/`;
+  const reachesSelf = host === '0.0.0.0' || isLoopback(host);
+  return {
+    url: trustLocal && reachesSelf ? `http://localhost:${port}/` : url,
+    lan: { url, trustUrl: `http://${seen}:${port}/`, fingerprint: tls.fingerprint },
+    guard,
+    close: () => ended(net, guard),
+  };
+}
+
+/** Plain HTTP beside TLS: the console for this machine's own browser, the way to trust it for everybody else. */
+function openPlain(http: Server, tls: HostTls, access: Access, root: string): Server {
+  const plain = createServer((request, response) => {
+    if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
+    else if (access.isLocal(request)) http.emit('request', request, response);
+    else serveTrust(root, tls, request, response);
+  });
+  plain.on('upgrade', (request, socket: Socket, head) => {
+    if (access.isLocal(request)) http.emit('upgrade', request, socket, head);
+    else socket.destroy();
+  });
+  return plain;
+}
+
+export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.test(host);
+
+/** One that the certificate is for; else any by which others can reach this machine, at the price of the warning. */
+function lanAddress(certified: readonly string[]): string {
+  const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = all.filter(({ family, internal }) => family === 'IPv4' && !internal);
+  const candidates = [...certified, ...outside.map(({ address }) => address)];
+  return (
+    candidates.find((address) => !address.startsWith('127.') && !address.startsWith('169.254.')) ??
+    '127.0.0.1'
+  );
+}
+
+/** Looks at the first byte, puts it back, and lets the right server have the connection. */
+function sniff(socket: Socket, secure: NetServer, plain: NetServer): void {
+  socket.once('readable', () => {
+    const first: Buffer | null = socket.read(1);
+    if (first === null) return void socket.destroy();
+    socket.unshift(first);
+    (first[0] === HANDSHAKE ? secure : plain).emit('connection', socket);
+  });
+}
+
+function answerSecure(http: Server, tls: HostTls, request: IncomingMessage, response: ServerResponse): void {
+  if (request.url === '/farhand-ca.crt' && isKnownHost(request)) sendAuthority(tls, response);
+  else http.emit('request', request, response);
+}
+
+/** Plain HTTP from another machine: how to trust this one, and nothing else. */
+function serveTrust(root: string, tls: HostTls, request: IncomingMessage, response: ServerResponse): void {
+  const pathname = requestUrl(request)?.pathname ?? '';
+  if (pathname === '/farhand-ca.crt') return sendAuthority(tls, response);
+  if (pathname === '/authority.json') {
+    const { subject, validTo } = new X509Certificate(tls.ca);
+    const name = /CN=(.*)/.exec(subject)?.[1] ?? '';
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' });
+    response.end(JSON.stringify({ name, validTo, fingerprint: tls.fingerprint }));
+    return;
+  }
+  if (pathname.startsWith('/assets/') || pathname === '/theme.js')
+    return serveStatic(root, request, response);
+  request.url = '/trust.html';
+  serveStatic(root, request, response);
+}
+
+function sendAuthority(tls: HostTls, response: ServerResponse): void {
+  const { raw } = new X509Certificate(tls.ca);
+  response.writeHead(200, {
+    'content-type': 'application/x-x509-ca-cert',
+    'content-disposition': 'attachment; filename="farhand-ca.crt"',
+    'content-length': raw.length,
+  });
+  response.end(raw);
+}
+
+export function listen(server: NetServer, rig: Rig): Promise<void> {
+  const { host, port } = rig.console;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = error.code === 'EADDRINUSE';
+      const message = `the console cannot listen on ${host}:${port}: ${taken ? 'the port is in use' : error.message}`;
+      const hint = taken
+        ? `Choose another: console.port=${port + 1}`
+        : 'Check console.host and console.port.';
+      reject(new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, { hint, cause: error }));
+    });
+    server.listen(port, host, resolve);
+  });
+}
+
+function ended(listener: NetServer, guard: ConnectionGuard): Promise<void> {
+  return new Promise((resolve) => {
+    listener.close(() => resolve());
+    guard.close();
+  });
+}

@@ -1,0 +1,60 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { TeleopError } from '../core/errors.ts';
+import type { EpisodeView } from '../messages/console.ts';
+import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
+import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
+import { readEpisode, readFrame } from '../record/reader.ts';
+
+/** Most rows that a page gets of an episode: more than it has pixels. */
+const MAX_ROWS = 1200;
+/** Rows of the episodes looked at last, so that scrubbing does not read the file anew. */
+const KEPT = 2;
+
+export type EpisodeAsk =
+  | { kind: 'list' }
+  | { kind: 'view'; id: string }
+  | { kind: 'frame'; id: string; camera: string; row: number };
+
+/** Replies by number; `error` in the words for people. */
+export type EpisodeReply = { ask: number } & ({ value: unknown } | { error: string });
+
+const { dir } = workerData as { dir: string };
+const kept = new Map<string, { info: EpisodeInfo; rows: EpisodeRow[] }>();
+
+async function answer(ask: EpisodeAsk): Promise<unknown> {
+  if (ask.kind === 'list') return list();
+  const episode = await open(ask.id);
+  if (ask.kind === 'view') return thinned(episode);
+  const captureNs = episode.rows[ask.row]?.frames[ask.camera]?.captureNs;
+  return captureNs === undefined ? null : readFrame(episodeFile(dir, ask.id), ask.camera, captureNs);
+}
+
+/** Newest first; those that were refused are among them. */
+async function list(): Promise<EpisodeInfo[]> {
+  const all = [...(await listEpisodes(dir)), ...(await listEpisodes(`${dir}/${REFUSED_FOLDER}`))];
+  return all.sort((a, b) => (a.id < b.id ? 1 : -1));
+}
+
+async function open(id: string): Promise<{ info: EpisodeInfo; rows: EpisodeRow[] }> {
+  const known = kept.get(id);
+  if (known?.info.complete) return known;
+  const episode = await readEpisode(episodeFile(dir, id));
+  if (kept.size >= KEPT) kept.delete(kept.keys().next().value!);
+  kept.set(id, episode);
+  return episode;
+}
+
+function thinned({ info, rows }: { info: EpisodeInfo; rows: EpisodeRow[] }): EpisodeView {
+  const every = Math.ceil(rows.length / MAX_ROWS);
+  return { info, rows: every <= 1 ? rows : rows.filter((_, i) => i % every === 0) };
+}
+
+parentPort?.on('message', ({ ask, request }: { ask: number; request: EpisodeAsk }) => {
+  answer(request).then(
+    (value) => parentPort?.postMessage({ ask, value } satisfies EpisodeReply),
+    (error: unknown) => {
+      if (!(error instanceof TeleopError)) throw error;
+      parentPort?.postMessage({ ask, error: `${error.message}. ${error.hint}` } satisfies EpisodeReply);
+    },
+  );
+});

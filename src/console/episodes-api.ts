@@ -1,0 +1,49 @@
+import type { ServerResponse } from 'node:http';
+import { replyError, replyJson } from '../http/replies.ts';
+import { decoded } from '../http/request-url.ts';
+import type { EpisodeList } from '../messages/console.ts';
+import { type EpisodeLibrary, EpisodeProblem } from './episode-library.ts';
+
+/** `/api/episodes`, `/api/episodes/<id>`, `/api/episodes/<id>/frame?camera=&row=`. */
+export async function answerEpisodes(
+  library: EpisodeLibrary | null,
+  url: URL,
+  response: ServerResponse,
+): Promise<void> {
+  const words = url.pathname.split('/').slice(3).map(decoded);
+  if (words.includes(null)) return replyError(response, 400, 'a bad address');
+  const [id, part, ...rest] = [words[0] ?? '', words[1] ?? '', ...words.slice(2)];
+  if (library === null) {
+    const nothing: EpisodeList = { dir: null, episodes: [] };
+    return id === ''
+      ? replyJson(response, 200, nothing)
+      : replyError(response, 404, 'this rig does not record');
+  }
+  try {
+    if (id === '') replyJson(response, 200, { dir: library.dir, episodes: await library.list() });
+    else if (part === '') replyJson(response, 200, await library.view(id));
+    else if (part === 'frame' && rest.length === 0) await sendFrame(library, id, url.searchParams, response);
+    else replyError(response, 404, 'there is no such thing');
+  } catch (error) {
+    if (!(error instanceof EpisodeProblem)) throw error;
+    replyError(response, 404, error.message);
+  }
+}
+
+async function sendFrame(
+  library: EpisodeLibrary,
+  id: string,
+  query: URLSearchParams,
+  response: ServerResponse,
+): Promise<void> {
+  const row = Number(query.get('row'));
+  const bytes = Number.isInteger(row) ? await library.frame(id, query.get('camera') ?? '', row) : null;
+  if (bytes === null) return replyError(response, 404, 'this row has no such picture');
+  response.writeHead(200, {
+    'content-type': 'image/jpeg',
+    'content-length': bytes.length,
+    'cache-control': 'private, max-age=3600',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(bytes);
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { type JsonProblem, parseJson } from '../core/parse-json.ts';
+import type { LinkRequest } from '../messages/console.ts';
+import type { AccessRequest } from '../messages/console-access.ts';
+import { deskRequestSchemas } from '../messages/desk-requests.ts';
+import type { DeskRequest } from '../messages/telemetry.ts';
+
+/** The longest thing a page sends: what a peer connection needs to be made. */
+export const MAX_MESSAGE_BYTES = 16 * 1024;
+
+const signal = z.union([
+  z.strictObject({ type: z.literal('answer'), sdp: z.string() }),
+  z.strictObject({ candidate: z.string().max(512), mid: z.string().max(64) }),
+]);
+
+export type PageRequest = AccessRequest | LinkRequest | DeskRequest;
+
+const pageRequestSchema: z.ZodType<PageRequest, unknown> = z.discriminatedUnion('kind', [
+  ...deskRequestSchemas,
+  z.strictObject({ kind: z.literal('control'), action: z.enum(['claim', 'take', 'release']) }),
+  z.strictObject({ kind: z.literal('probed'), t0: z.number(), t1: z.number(), t2: z.number() }),
+  z.strictObject({ kind: z.literal('rtc'), signal }),
+  z.strictObject({ kind: z.literal('rtc-start') }),
+  z.strictObject({ kind: z.literal('link'), profile: z.string().max(64) }),
+]);
+
+export const parsePageRequest = (text: string): PageRequest | JsonProblem =>
+  parseJson(text, pageRequestSchema, MAX_MESSAGE_BYTES);
+
+const kindSchema = z.object({ kind: z.string().max(32) });
+
+/** What a message that was rejected claims to be, for the answer to its page; empty where that cannot be told. */
+export function claimedKind(text: string, problem: JsonProblem): string {
+  if (problem !== 'malformed') return '';
+  const claimed = parseJson(text, kindSchema, MAX_MESSAGE_BYTES);
+  return typeof claimed === 'string' ? '' : claimed.kind;
+}

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { TeleopError } from '../core/errors.ts';
+import { stateFolder } from '../files/state-folder.ts';
+import { PRIVATE, writeWhole } from '../files/write-whole.ts';
+
+/** Where the console keeps its certificates and who was paired. */
+export const consoleFolder = (): string => path.join(stateFolder(), 'console');
+
+/** The text of a file; null when there is none. Throws for one that is there: nobody may take it for missing and replace it. */
+export function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'Check its owner and permissions with `ls -l`; FARHAND_STATE=FOLDER chooses another folder.',
+      cause,
+    });
+  }
+}
+
+/** Writes a file that only its owner may read, whole or not at all. */
+export const writePrivate = (file: string, text: string): void =>
+  writeWhole(file, text, { ...PRIVATE, hint: 'FARHAND_STATE=FOLDER chooses another folder.' });

@@ -1,0 +1,135 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import { WebSocket, WebSocketServer } from 'ws';
+import { monotonicClock } from '../core/time/clock.ts';
+import { openOperatorLink } from '../desk/operator-link.ts';
+import type { GuardOptions } from '../http/connection-guard.ts';
+import { isKnownHost } from '../http/known-host.ts';
+import { answering } from '../http/replies.ts';
+import { serveStatic, webRoot } from '../http/static-files.ts';
+import type { ConsoleHello, DemoLink, DeviceReport, LinkNews } from '../messages/console.ts';
+import type { Rig } from '../rig/rig.ts';
+import { loadModel } from '../rig/robot-models.ts';
+import { Access } from './access.ts';
+import { AccessApi } from './access-api.ts';
+import { createApi } from './api.ts';
+import { CameraViews } from './camera-views.ts';
+import { ConsoleClients } from './clients.ts';
+import { type Door, isLoopback, openDoor } from './door.ts';
+import { helloOf } from './hello.ts';
+import { MAX_MESSAGE_BYTES } from './page-requests.ts';
+import type { Pairing } from './pairing.ts';
+import { socketRouter } from './route-sockets.ts';
+
+/** A page that cannot keep up gets fewer messages, never a backlog. */
+const MAX_BACKLOG_BYTES = 256 * 1024;
+export interface ConsoleOptions {
+  /** What the rig is made of: the plug-ins are the app's to load. */
+  devices: () => Promise<DeviceReport>;
+  /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
+  askLink?: (profile: string) => void;
+  guard?: GuardOptions;
+}
+
+export interface ConsoleHandle {
+  url: string;
+  lan: Door['lan'];
+  pairing: Pairing;
+  /** The emulated link has changed. */
+  tellLink(link: DemoLink): void;
+  close(): Promise<void>;
+}
+
+/** The console process: the page, its WebSocket, and datagrams to and from the operator process. */
+export async function startConsole(
+  rig: Rig,
+  { devices, askLink, guard = {} }: ConsoleOptions,
+): Promise<ConsoleHandle> {
+  const root = webRoot();
+  const model = loadModel(rig.model);
+  const access = new Access({
+    trustLocal: rig.console.trustLocal,
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
+  const accessApi = new AccessApi(access, () => door.lan);
+  const api = createApi(rig, access, devices, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
+  const operator = openOperatorLink(rig.console);
+  const cameras = await CameraViews.open(
+    rig,
+    (reason) => console.error(`farhand: ${reason}`),
+    (news) => operator.video(news),
+  );
+  const desk: Desk = { hello: helloOf(rig, model, cameras.names), link: null };
+  const http = createServer(
+    answering('console', (request, response) => {
+      if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
+      const answer = accessApi.handle(request, response) ?? api.handle(request, response);
+      return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
+    }),
+  );
+  const door = await openDoor(http, rig, access, root, guard).catch((error: unknown) => {
+    // What did open would keep the process alive.
+    operator.close();
+    cameras.close();
+    api.close();
+    throw error;
+  });
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+  http.on('upgrade', socketRouter(access, door.guard, { '/ws': sockets, '/camera': cameras.sockets }));
+  const clients = new ConsoleClients({
+    access,
+    ask: (request) => operator.forward(request),
+    hands: (bytes) => operator.hands(bytes),
+    nowNs: monotonicClock.nowNs,
+    rtcAddress: isLoopback(rig.console.host) ? '127.0.0.1' : rig.console.host.replace(/^0\.0\.0\.0$/, ''),
+    warn: (text) => console.error(`farhand: ${text}`),
+  });
+  sockets.on('connection', (socket, request: IncomingMessage) => {
+    socket.on('error', () => {});
+    const caller = access.identify(request);
+    if (caller === null) return socket.close(4001, 'forgotten');
+    socket.send(JSON.stringify(desk.hello));
+    if (desk.link !== null) socket.send(JSON.stringify(desk.link));
+    clients.add(socket, caller, (request) => {
+      if (request.kind === 'link') askLink?.(request.profile);
+      else operator.forward(request);
+    });
+  });
+  cameras.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
+    const caller = access.identify(request);
+    if (caller === null) socket.close(4001, 'forgotten');
+    else clients.guard(socket, caller);
+  });
+  const tellAll = (text: string) => {
+    for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
+  };
+  operator.onTelemetry((text) => {
+    for (const client of sockets.clients)
+      if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
+        client.send(text);
+  });
+  return {
+    url: door.url,
+    lan: door.lan,
+    pairing: accessApi.pairing,
+    tellLink(link) {
+      desk.link = { kind: 'link', link };
+      tellAll(JSON.stringify(desk.link));
+    },
+    close() {
+      clients.close();
+      operator.close();
+      cameras.close();
+      api.close();
+      for (const client of sockets.clients) client.terminate();
+      return door.close();
+    },
+  };
+}
+
+interface Desk {
+  hello: ConsoleHello;
+  link: LinkNews | null;
+}

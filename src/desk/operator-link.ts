@@ -1,0 +1,56 @@
+import { createSocket } from 'node:dgram';
+import type { DeskRequest } from '../messages/telemetry.ts';
+import { parseTelemetry } from '../messages/telemetry-schema.ts';
+import type { VideoNews } from '../messages/video-news.ts';
+import type { Rig } from '../rig/rig.ts';
+import { encodeHello } from '../wire/codecs/desk.ts';
+import { writeFrame } from '../wire/codecs/frame.ts';
+
+const MAX_REQUEST_BYTES = 1472;
+
+/** From a page's side to the operator process of the same machine, and back. */
+export interface OperatorLink {
+  forward(request: DeskRequest): void;
+  /** A whole datagram, which the link keeps. */
+  hands(bytes: Uint8Array): void;
+  video(news: VideoNews): void;
+  /** Telemetry, checked, as it came. */
+  onTelemetry(listener: (text: string) => void): void;
+  close(): void;
+}
+
+export function openOperatorLink({
+  deskPort,
+  telemetryPort,
+}: Pick<Rig['console'], 'deskPort' | 'telemetryPort'>): OperatorLink {
+  const socket = createSocket('udp4');
+  const bytes = new Uint8Array(MAX_REQUEST_BYTES);
+  socket.on('error', () => {});
+  const send = (port: number, length: number) => {
+    if (length > 0) socket.send(bytes.slice(0, length), port, '127.0.0.1', () => {});
+  };
+  const subscribe = () => send(telemetryPort, encodeHello(1, bytes));
+  socket.bind(0, '127.0.0.1', subscribe);
+  const timer = setInterval(subscribe, 1000);
+  return {
+    forward(request) {
+      // The recorder is none of the control thread's business.
+      const port = request.kind === 'record' ? telemetryPort : deskPort;
+      send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
+    },
+    hands(datagram) {
+      socket.send(datagram, deskPort, '127.0.0.1', () => {});
+    },
+    video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
+    onTelemetry(listener) {
+      socket.on('message', (data, from) => {
+        if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;
+        if (typeof parseTelemetry(data) !== 'string') listener(data.toString());
+      });
+    },
+    close() {
+      clearInterval(timer);
+      socket.close();
+    },
+  };
+}

@@ -1,0 +1,43 @@
+import { createSocket } from 'node:dgram';
+import { EntryBoundary } from '../core/entry-boundary.ts';
+import type { Telemetry } from '../messages/telemetry.ts';
+import { parseTelemetry } from '../messages/telemetry-schema.ts';
+import type { Rig } from '../rig/rig.ts';
+import { encodeHello } from '../wire/codecs/desk.ts';
+
+const RENEW_MS = 1000;
+
+export interface TelemetryFeed {
+  /** Datagrams from the operator that were not telemetry. */
+  readonly refused: number;
+  close(): void;
+}
+
+/** Subscribes to an operator on this machine, whenever it runs. */
+export function openTelemetryFeed(rig: Rig, onTelemetry: (telemetry: Telemetry) => void): TelemetryFeed {
+  const { telemetryPort } = rig.console;
+  const socket = createSocket('udp4');
+  const hello = new Uint8Array(64);
+  const length = encodeHello(1, hello);
+  const subscribe = () => socket.send(hello.slice(0, length), telemetryPort, '127.0.0.1', () => {});
+  const boundary = new EntryBoundary('telemetry');
+  let refused = 0;
+  socket.on('error', () => {});
+  socket.on('message', (bytes, from) => {
+    if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;
+    const telemetry = parseTelemetry(bytes);
+    if (typeof telemetry === 'string') refused++;
+    else boundary.run(() => onTelemetry(telemetry));
+  });
+  socket.bind(0, '127.0.0.1', subscribe);
+  const timer = setInterval(subscribe, RENEW_MS);
+  return {
+    get refused() {
+      return refused;
+    },
+    close() {
+      clearInterval(timer);
+      socket.close();
+    },
+  };
+}

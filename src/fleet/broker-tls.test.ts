@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { TeleopError } from '../core/errors.ts';
+import { refusePlainBroker, refusePlainServer } from './broker-tls.ts';
+import { serverConfig } from './server-config.ts';
+
+const refused = (remedy: RegExp) => (error: unknown) =>
+  error instanceof TeleopError && error.code === 'not-loopback' && remedy.test(error.hint ?? '');
+
+describe('a broker without TLS', () => {
+  for (const url of [
+    'nats://127.0.0.1:4222',
+    'nats://localhost',
+    '127.0.0.9:4222',
+    'nats://[::1]:4222',
+    'nats://127.0.0.1:4222,nats://127.0.0.2:4222',
+  ])
+    it(`${url}: is used as it is`, () => assert.deepEqual(refusePlainBroker(url, false), { tls: false }));
+
+  for (const url of [
+    'nats://10.0.0.1:4222',
+    'nats://broker',
+    '10.0.0.1',
+    'nats://127.0.0.1:4222,nats://10.0.0.1:4222',
+    'nats://localhost.example.com:4222',
+    'nats://127.0.0.1.example.com',
+    'nats://127.0.0.1:4222@10.0.0.1:4222',
+    'nats://127.0.0.1://10.0.0.1:4222',
+    'ws://10.0.0.1:4222',
+    'nats://10.0.0.1:4222/tls://',
+    'nats://0.0.0.0:4222',
+    '',
+  ])
+    it(`"${url}": is refused unless it is allowed`, () => {
+      assert.throws(
+        () => refusePlainBroker(url, false),
+        refused(/tls:\/\/.*fleet\.plainBeyondLoopback=true/),
+      );
+      assert.deepEqual(refusePlainBroker(url, true), { tls: false });
+    });
+
+  it('is refused by the servers that say tls://, too', () => {
+    assert.deepEqual(refusePlainBroker('tls://10.0.0.1:4222', false), { tls: true });
+    assert.deepEqual(refusePlainBroker('tls://10.0.0.1,tls://10.0.0.2', false), { tls: true });
+    assert.deepEqual(refusePlainBroker('tls://10.0.0.1', true), { tls: true });
+    assert.throws(() => refusePlainBroker('tls://10.0.0.1,nats://10.0.0.2', false), refused(/tls:/));
+  });
+});
+
+describe('settings of a server', () => {
+  const tls = { cert: 'c.pem', key: 'k.pem' };
+  const cluster = { name: 'fleet', host: '10.0.0.1', port: 6222, routes: ['nats-route://10.0.0.2:6222'] };
+  const leafOf = { credentials: 'x.creds', account: 'A' };
+
+  it('listen beyond loopback only with TLS', () => {
+    refusePlainServer({ host: '127.0.0.1' }, false);
+    refusePlainServer({ host: '10.0.0.1', tls }, false);
+    for (const host of ['0.0.0.0', '10.0.0.1', '::', 'broker'])
+      assert.throws(() => refusePlainServer({ host }, false), refused(/--tls-cert/));
+    refusePlainServer({ host: '0.0.0.0' }, true);
+  });
+
+  it('have routes and fleets on other machines only with TLS', () => {
+    assert.throws(() => refusePlainServer({ host: '10.0.0.1', tls, cluster }, false), refused(/--route-tls/));
+    const routes = { ...cluster, tls: { ...tls, ca: 'ca.pem' } };
+    refusePlainServer({ host: '10.0.0.1', tls, cluster: routes }, false);
+    const leaf = (url: string) => ({ host: '127.0.0.1', leafOf: { ...leafOf, url } });
+    assert.throws(() => refusePlainServer(leaf('nats-leaf://10.0.0.1:7422'), false), refused(/tls:\/\//));
+    refusePlainServer(leaf('tls://10.0.0.1:7422'), false);
+    refusePlainServer(leaf('nats-leaf://127.0.0.1:7422'), false);
+  });
+
+  it('encrypt the port of leaf nodes as well', () => {
+    const common = { name: 'n', host: '10.0.0.1', port: 4222, storeDir: '/s', operator: 'o', system: 's' };
+    const text = serverConfig({ ...common, accounts: {}, tls, leafPort: 7422 });
+    assert.match(
+      text,
+      /leafnodes \{ listen: "10\.0\.0\.1:7422", tls \{ cert_file: "c\.pem", key_file: "k\.pem" \} \}/,
+    );
+    assert.match(
+      serverConfig({ ...common, accounts: {}, leafPort: 7422 }),
+      /leafnodes \{ listen: "10\.0\.0\.1:7422" \}/,
+    );
+  });
+});

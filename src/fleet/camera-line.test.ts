@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { withStamp } from '../camera/jpeg-structure.ts';
+import { SliceAssembler } from '../camera/slice-assembler.ts';
+import { CameraLine, isToBeTold, NUMBER_BYTES } from './camera-line.ts';
+
+const MS = 1e6;
+
+/** A way with a rate: a queue before it, and words back from its end. */
+class Way {
+  readonly line: CameraLine;
+  readonly pictures: number[] = [];
+  readonly #bytesPerMs: number;
+  readonly #delayMs: number;
+  readonly #packets: { atMs: number; bytes: Uint8Array }[] = [];
+  readonly #words: { atMs: number; number: number }[] = [];
+  readonly #assembler = new SliceAssembler(
+    (jpeg) => this.pictures.push(jpeg.length),
+    () => {},
+    500 * MS,
+  );
+  #freeMs = 0;
+  nowMs = 1;
+  queuedMs = 0;
+  lose: (count: number) => boolean = () => false;
+  #count = 0;
+
+  constructor(bytesPerMs: number, delayMs: number) {
+    this.#bytesPerMs = bytesPerMs;
+    this.#delayMs = delayMs;
+    this.line = new CameraLine((message) => {
+      this.#freeMs = Math.max(this.#freeMs, this.nowMs) + message.length / this.#bytesPerMs;
+      this.queuedMs = Math.max(this.queuedMs, this.#freeMs - this.nowMs);
+      this.#packets.push({ atMs: this.#freeMs + this.#delayMs, bytes: message.slice() });
+      return true;
+    });
+  }
+
+  step(): void {
+    this.nowMs += 1;
+    while ((this.#packets[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs) this.#arrive();
+    while ((this.#words[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs)
+      assert.ok(this.line.told(this.#words.shift()!.number, this.nowMs * MS));
+    while (this.line.pump(this.nowMs * MS));
+  }
+
+  #arrive(): void {
+    const { bytes } = this.#packets.shift()!;
+    if (this.lose(++this.#count)) return;
+    const number = new DataView(bytes.buffer).getUint32(0, true);
+    const slice = bytes.subarray(NUMBER_BYTES);
+    this.#assembler.ingest(slice, slice.length, this.nowMs * MS);
+    if (isToBeTold(number, bytes.length)) this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
+  }
+}
+
+const picture = (bytes: number): Uint8Array => {
+  const jpeg = new Uint8Array(bytes).fill(7);
+  jpeg.set([0xff, 0xd8], 0);
+  jpeg.set([0xff, 0xd9], bytes - 2);
+  return withStamp(jpeg, 12_345);
+};
+
+function run(way: Way, seconds: number, everyMs: number, jpeg = picture(40_000)): void {
+  for (let ms = 0; ms < seconds * 1000; ms++) {
+    if (ms % everyMs === 0) way.line.offer(jpeg, way.nowMs * MS);
+    way.step();
+  }
+}
+
+describe('pictures beside a link', () => {
+  it('all arrive where the way takes them', () => {
+    const way = new Way(2000, 10);
+    run(way, 3, 33);
+    assert.ok(way.pictures.length >= 88, `${way.pictures.length} of 91`);
+    assert.equal(way.line.dropped, 0);
+  });
+
+  it('are dropped, newest kept, before they fill the queue of a slow way', () => {
+    const way = new Way(250, 20);
+    run(way, 3, 33);
+    way.queuedMs = 0;
+    run(way, 6, 33);
+    assert.ok(way.line.dropped > 50, `${way.line.dropped} dropped`);
+    assert.ok(way.pictures.length > 20, `${way.pictures.length} arrive all the same`);
+    assert.ok(way.queuedMs < 100, `the queue has ${way.queuedMs} ms; a picture alone is 160`);
+  });
+
+  it('go on when slices and words are lost', () => {
+    const way = new Way(2000, 10);
+    way.lose = (count) => count > 100 && count < 400;
+    run(way, 3, 33);
+    const seen = way.pictures.length;
+    way.lose = (count) => count % 97 === 0;
+    run(way, 3, 33);
+    assert.ok(way.pictures.length > seen + 30, `${way.pictures.length - seen} more`);
+  });
+
+  it('that are too large are refused, and false words change nothing', () => {
+    const line = new CameraLine(() => true);
+    assert.equal(line.offer(new Uint8Array(300_000), 0), false);
+    assert.equal(line.dropped, 1);
+    for (const number of [0, 1, 99, 0xffff_ffff]) assert.equal(line.told(number, 0), false);
+  });
+});

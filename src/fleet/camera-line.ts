@@ -1,0 +1,107 @@
+import { MAX_SECTIONS, SLICE_HEADER_BYTES } from '../camera/slices.ts';
+import { CameraWindow, TOLD_EVERY } from './camera-window.ts';
+
+/** With its headers a slice is one packet on every way, also through TURN. */
+export const SLICE_PAYLOAD = 1100;
+export const NUMBER_BYTES = 4;
+/** Slices that leave in one turn of the event loop: datagrams of the link come first. */
+const BURST = 8;
+/** A picture that has not left by then is given up for a newer one. */
+const MAX_AGE_NS = 400e6;
+
+/** One message of a camera's channel: number of the slice in 4 bytes, then the slice as `src/camera/slices.ts` has it. */
+export const MAX_MESSAGE_BYTES = NUMBER_BYTES + SLICE_HEADER_BYTES + SLICE_PAYLOAD;
+
+interface Leaving {
+  jpeg: Uint8Array;
+  at: number;
+  section: number;
+  takenNs: number;
+}
+
+/**
+ * Pictures of one camera on their way into a channel that others share a connection with: cut into slices, as many at a
+ * time as the way takes without queueing, newest only. No socket and no clock.
+ */
+export class CameraLine {
+  readonly window = new CameraWindow();
+  readonly #send: (message: Uint8Array) => boolean;
+  readonly #message = new Uint8Array(MAX_MESSAGE_BYTES);
+  readonly #view = new DataView(this.#message.buffer);
+  #frame = 0n;
+  #leaving: Leaving | null = null;
+  #waiting: Leaving | null = null;
+  sent = 0;
+  /** Pictures that never left as a whole. */
+  dropped = 0;
+
+  /** `send` is false where the channel would have to keep it. */
+  constructor(send: (message: Uint8Array) => boolean) {
+    this.#send = send;
+  }
+
+  /** True: call `pump`. The picture carries its own stamps. */
+  offer(jpeg: Uint8Array, nowNs: number): boolean {
+    if (jpeg.length > MAX_SECTIONS * SLICE_PAYLOAD) {
+      this.dropped++;
+      return false;
+    }
+    if (this.#waiting !== null) this.dropped++;
+    this.#waiting = { jpeg, at: 0, section: 0, takenNs: nowNs };
+    return true;
+  }
+
+  told(number: number, nowNs: number): boolean {
+    return this.window.told(number, nowNs);
+  }
+
+  /** Sends what may leave now. True: there is more, and it may leave in the next turn of the event loop. */
+  pump(nowNs: number): boolean {
+    for (let i = 0; i < BURST; i++) {
+      if (!this.window.mayRun(nowNs)) return false;
+      const picture = this.#next(nowNs);
+      if (picture === null) return false;
+      if (!this.#slice(picture, nowNs)) return false;
+    }
+    return this.#leaving !== null || this.#waiting !== null;
+  }
+
+  get isBusy(): boolean {
+    return this.#leaving !== null || this.#waiting !== null;
+  }
+
+  #next(nowNs: number): Leaving | null {
+    if (this.#leaving !== null && nowNs - this.#leaving.takenNs > MAX_AGE_NS) {
+      this.#leaving = null;
+      this.dropped++;
+    }
+    if (this.#leaving === null && this.#waiting !== null) {
+      this.#leaving = this.#waiting;
+      this.#waiting = null;
+      this.#view.setBigUint64(NUMBER_BYTES, ++this.#frame, true);
+    }
+    return this.#leaving;
+  }
+
+  #slice(picture: Leaving, nowNs: number): boolean {
+    const { jpeg, at, section } = picture;
+    const length = Math.min(SLICE_PAYLOAD, jpeg.length - at);
+    const header = NUMBER_BYTES + SLICE_HEADER_BYTES;
+    this.#message[header - 1] = section;
+    this.#message.set(jpeg.subarray(at, at + length), header);
+    this.#view.setUint32(0, this.window.nextNumber >>> 0, true);
+    if (!this.#send(this.#message.subarray(0, header + length))) return false;
+    this.window.leaves(nowNs);
+    picture.at += length;
+    picture.section++;
+    if (picture.at >= jpeg.length) {
+      this.#leaving = null;
+      this.sent++;
+    }
+    return true;
+  }
+}
+
+/** Whether the receiver has to tell the sender of this slice: every few, and at a picture's end. */
+export const isToBeTold = (number: number, messageBytes: number): boolean =>
+  number % TOLD_EVERY === 0 || messageBytes < MAX_MESSAGE_BYTES;

@@ -1,0 +1,91 @@
+import { withStamp } from '../camera/jpeg-structure.ts';
+import { type FrameReceiver, type FrameReceiverConfig, openFrameReceiver } from '../camera/receiver.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { ReceivedFrame } from '../messages/recording.ts';
+import { CameraLine, NUMBER_BYTES } from './camera-line.ts';
+
+/** While slices are under way, how often it is looked for what was lost. */
+const LOOK_MS = 20;
+
+/** The robot's cameras on their way to one operator: received on this machine only while somebody there wants them. */
+export class CameraOut {
+  readonly #config: FrameReceiverConfig;
+  readonly #send: (camera: string, message: Uint8Array) => boolean;
+  readonly #lines = new Map<string, CameraLine>();
+  readonly #timer: NodeJS.Timeout;
+  #receiver: Promise<FrameReceiver | null> | null = null;
+  #planned = false;
+  #closed = false;
+
+  constructor(config: FrameReceiverConfig, send: (camera: string, message: Uint8Array) => boolean) {
+    this.#config = config;
+    this.#send = send;
+    this.#timer = setInterval(() => this.#pump(), LOOK_MS);
+    this.#timer.unref();
+  }
+
+  /** Pictures that left as a whole, and that did not, of all cameras. */
+  get counts(): { sent: number; dropped: number } {
+    const lines = [...this.#lines.values()];
+    const sum = (of: (line: CameraLine) => number) => lines.reduce((total, line) => total + of(line), 0);
+    return { sent: sum((line) => line.sent), dropped: sum((line) => line.dropped) };
+  }
+
+  /** The operator takes this camera, or no more. */
+  want(camera: string, isWanted: boolean): void {
+    if (this.#closed) return;
+    if (isWanted) this.#lines.set(camera, new CameraLine((message) => this.#send(camera, message)));
+    else this.#lines.delete(camera);
+    if (this.#lines.size === 0) this.#stop();
+    else this.#receiver ??= this.#open();
+  }
+
+  /** What the operator's end says on the camera's channel: the number of a slice that it has. False: nothing of that kind. */
+  hear(camera: string, message: Uint8Array): boolean {
+    if (message.length !== NUMBER_BYTES) return false;
+    const number = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
+    const isTold = this.#lines.get(camera)?.told(number, monotonicClock.nowNs()) === true;
+    if (isTold) this.#pump();
+    return isTold;
+  }
+
+  close(): void {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    this.#lines.clear();
+    this.#stop();
+  }
+
+  async #open(): Promise<FrameReceiver | null> {
+    try {
+      return await openFrameReceiver(this.#config, (frame) => this.#take(frame));
+    } catch (error) {
+      console.error(`farhand: fleet: no cameras for the operator: ${(error as Error).message}`);
+      return null;
+    }
+  }
+
+  #stop(): void {
+    const opening = this.#receiver;
+    this.#receiver = null;
+    void opening?.then((receiver) => receiver?.close());
+  }
+
+  #take({ camera, captureNs, encodedNs, bytes }: ReceivedFrame): void {
+    const line = this.#lines.get(camera);
+    if (line?.offer(withStamp(bytes, captureNs, encodedNs), monotonicClock.nowNs())) this.#pump();
+  }
+
+  #pump(): void {
+    if (this.#planned || this.#closed) return;
+    const nowNs = monotonicClock.nowNs();
+    let more = false;
+    for (const line of this.#lines.values()) if (line.pump(nowNs)) more = true;
+    if (!more) return;
+    this.#planned = true;
+    setImmediate(() => {
+      this.#planned = false;
+      this.#pump();
+    });
+  }
+}

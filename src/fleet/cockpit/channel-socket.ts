@@ -1,0 +1,36 @@
+import { EventEmitter } from 'node:events';
+import type { PageSocket } from '../../console/clients.ts';
+import type { PagePeer } from '../../wire/transports/page-peer.ts';
+
+/** The channels of a page, as the rules for pages know a page: a socket. */
+export class ChannelSocket extends EventEmitter implements PageSocket {
+  readonly OPEN = 1;
+  readonly #peer: PagePeer;
+  readonly #onClose: (reason: string) => void;
+
+  constructor(peer: PagePeer, onClose: (reason: string) => void) {
+    super();
+    this.#peer = peer;
+    this.#onClose = onClose;
+  }
+
+  get readyState(): number {
+    return this.#peer.isOpen ? this.OPEN : 3;
+  }
+
+  get bufferedAmount(): number {
+    return this.#peer.waitingBytes;
+  }
+
+  send(text: string): void {
+    this.#peer.say(text);
+  }
+
+  close(_code: number, reason: string): void {
+    this.#onClose(reason);
+  }
+
+  hear(data: string | Uint8Array): void {
+    this.emit('message', data, typeof data !== 'string');
+  }
+}

@@ -1,0 +1,40 @@
+import type { Rig } from '../../rig/rig.ts';
+
+export interface CockpitPorts {
+  /** On loopback, of the gate before the robot's own: command, state, sync. */
+  link: readonly number[];
+  deskPort: number;
+  telemetryPort: number;
+}
+
+const HOST = '127.0.0.1';
+const OFF = { detectorPort: 0, transformPort: 0, viewPort: 0 };
+
+/**
+ * The rig of the operator role that runs beside a robot for a page elsewhere: the robot's own, but for where its ports
+ * are. It hears nobody but that page, arms nothing by itself, opens nothing to the network, and gives way to the robot.
+ */
+export function cockpitRig(rig: Rig, { link, deskPort, telemetryPort }: CockpitPorts): Rig {
+  const { operator, robot } = rig;
+  const [commandPort = 0, statePort = 0, syncPort = 0] = link;
+  const { page = {}, webxr = {} } = operator.inputs;
+  return {
+    ...rig,
+    operator: {
+      ...operator,
+      input: 'page',
+      inputs: { page, webxr },
+      autoArm: false,
+      realtimePriority: Math.max(0, Math.min(operator.realtimePriority, robot.realtimePriority - 1)),
+      handPublish: { ...operator.handPublish, ...OFF },
+    },
+    link: { ...rig.link, robotHost: HOST, commandPort, statePort, syncPort, security: 'paired' },
+    cameras: { ...rig.cameras, host: cameraHost(rig) },
+    console: { ...rig.console, deskPort, telemetryPort },
+  };
+}
+
+/** Cameras of this machine, which listen where the rig says. */
+function cameraHost({ cameras }: Rig): string {
+  return ['', '0.0.0.0'].includes(cameras.listenHost) ? HOST : cameras.listenHost;
+}

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../input/codecs/webxr.ts';
+import { loadRig } from '../../rig/rig.ts';
+import { cockpitRig } from './cockpit-rig.ts';
+import { asksEstop, probeAnswered } from './page-words.ts';
+import { PictureLine } from './picture-line.ts';
+
+const MS = 1e6;
+
+describe('the rig of a cockpit', () => {
+  const ports = { link: [1, 2, 3], deskPort: 4, telemetryPort: 5 };
+
+  it('is the robot’s, with what listens to the network and what acts by itself left out', () => {
+    const { config } = loadRig('rctp', ['operator.autoArm=true', 'operator.handPublish.detectorPort=8088']);
+    const { operator, link, console: desk, robot } = cockpitRig(config, ports);
+    assert.deepEqual(Object.keys(operator.inputs), ['page', 'webxr']);
+    assert.equal(operator.input, 'page');
+    assert.equal(operator.autoArm, false);
+    assert.equal(operator.handPublish.detectorPort, 0);
+    assert.deepEqual(
+      [link.robotHost, link.commandPort, link.statePort, link.syncPort],
+      ['127.0.0.1', 1, 2, 3],
+    );
+    assert.deepEqual([desk.deskPort, desk.telemetryPort], [4, 5]);
+    assert.deepEqual(robot, config.robot);
+  });
+
+  it('keeps what the rig says about pages, and its rank below the robot’s', () => {
+    const settings = [
+      'operator.inputs.webxr.hand=left',
+      'operator.realtimePriority=50',
+      'robot.realtimePriority=20',
+    ];
+    const { operator } = cockpitRig(loadRig('demo', settings).config, ports);
+    assert.deepEqual(operator.inputs['webxr'], { hand: 'left' });
+    assert.equal(operator.realtimePriority, 19);
+  });
+});
+
+describe('what a page says', () => {
+  it('is an e-stop when it asks for one, and else is not', () => {
+    assert.equal(asksEstop('{"kind":"estop"}'), true);
+    assert.equal(asksEstop('{ "why": "estop", "kind": "arm" }'), false);
+    assert.equal(asksEstop('"estop"'), false);
+    assert.equal(asksEstop('null estop'), false);
+    const bytes = new Uint8Array(XR_MAX_BYTES);
+    assert.equal(asksEstop(bytes.subarray(0, encodeXr({ ...emptyXr(), estop: true }, bytes))), true);
+    assert.equal(asksEstop(bytes.subarray(0, encodeXr(emptyXr(), bytes))), false);
+  });
+
+  it('never throws, whatever it is', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json(), fc.uint8Array()), (data) => {
+        asksEstop(data);
+        if (typeof data === 'string') probeAnswered(`${data}"probed"`);
+      }),
+    );
+  });
+
+  it('answers a probe', () => {
+    assert.equal(probeAnswered('{"kind":"probed","t0":12,"t1":1,"t2":2}'), 12);
+    assert.equal(probeAnswered('{"kind":"probed","t0":"12"}'), null);
+    assert.equal(probeAnswered('{"kind":"hand","why":"probed"}'), null);
+  });
+});
+
+describe('pictures on their way to a page', () => {
+  /** A way of so many bytes per second, in both of whose directions the rest takes `oneWayNs`. */
+  function play(bytesPerS: number, pictureBytes: number, seconds: number, lossEvery = 0) {
+    let nowNs = 0;
+    let freeNs = 0;
+    let probes = 0;
+    const oneWayNs = 20 * MS;
+    const echoes: { atNs: number; t0Ns: number }[] = [];
+    const ages: number[] = [];
+    const line = new PictureLine({
+      send(_, jpeg) {
+        freeNs = Math.max(freeNs, nowNs) + (pictureBytes / bytesPerS) * 1e9;
+        ages.push(freeNs + oneWayNs - jpeg[0]! * MS * 10);
+      },
+      probe(t0Ns) {
+        if (lossEvery === 0 || ++probes % lossEvery !== 0) echoes.push({ atNs: freeNs + 2 * oneWayNs, t0Ns });
+      },
+    });
+    for (; nowNs < seconds * 1e9; nowNs += MS) {
+      while (echoes.length > 0 && echoes[0]!.atNs <= nowNs) line.answered(echoes.shift()!.t0Ns, nowNs);
+      // 25 pictures a second; each says when it was taken, in hundredths.
+      if (nowNs % (40 * MS) === 0) line.offer('front', Uint8Array.of((nowNs / MS / 10) % 256), nowNs);
+    }
+    return { line, ages };
+  }
+
+  it('all go where there is room', () => {
+    const { line } = play(10e6, 60_000, 2.5);
+    assert.ok(line.counts.sent >= 60, JSON.stringify(line.counts));
+    assert.equal(line.isCrowded(2.5e9), false);
+  });
+
+  it('go as often as they fit where there is little, and do not queue', () => {
+    const { ages, line } = play(250_000, 60_000, 2.5);
+    assert.ok(line.counts.sent >= 6, JSON.stringify(line.counts));
+    const late = ages.slice(1).map((age) => age / MS);
+    assert.ok(Math.max(...late) < 750, `${late}`);
+  });
+
+  it('go on when echoes are lost', () => {
+    const { line } = play(10e6, 60_000, 2.5, 5);
+    assert.ok(line.counts.sent >= 25, JSON.stringify(line.counts));
+  });
+
+  it('take turns, and of each camera the newest goes', () => {
+    const sent: string[] = [];
+    const line = new PictureLine({ send: (camera, [id]) => void sent.push(`${camera}${id}`), probe() {} });
+    line.offer('a', Uint8Array.of(1), 1);
+    for (const id of [2, 3]) for (const camera of ['a', 'b']) line.offer(camera, Uint8Array.of(id), id);
+    assert.deepEqual(sent, ['a1']);
+    line.answered(1, 10);
+    line.answered(99, 10);
+    assert.deepEqual(sent, ['a1', 'a3', 'b3']);
+  });
+});

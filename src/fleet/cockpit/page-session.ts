@@ -1,0 +1,228 @@
+import { ConsoleClients } from '../../console/clients.ts';
+import { helloOf } from '../../console/hello.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import { type OperatorLink, openOperatorLink } from '../../desk/operator-link.ts';
+import { cameraNames } from '../../rig/camera-channel.ts';
+import type { Rig } from '../../rig/rig.ts';
+import { loadModel } from '../../rig/robot-models.ts';
+import { freeUdpPorts } from '../../wire/transports/free-ports.ts';
+import { PagePeer } from '../../wire/transports/page-peer.ts';
+import { AUDIO } from '../audio-source.ts';
+import { LinkSockets } from '../link-sockets.ts';
+import type { SessionOptions } from '../robot-session.ts';
+import { ChannelSocket } from './channel-socket.ts';
+import { CockpitProcess } from './cockpit-process.ts';
+import { cockpitRig } from './cockpit-rig.ts';
+import { openMedia } from './media.ts';
+import { asksEstop, probeAnswered } from './page-words.ts';
+import { PictureLine } from './picture-line.ts';
+
+export interface PageSessionOptions extends SessionOptions {
+  /** Of the robot. */
+  rig: Rig;
+  /** The script that runs the operator role of a page. */
+  cockpitEntry: string;
+}
+
+interface Inside {
+  /** Towards the robot, and towards the operator role: between them is the gate. */
+  robot: LinkSockets;
+  role: LinkSockets;
+  deskPort: number;
+  telemetryPort: number;
+}
+
+const WATCH_MS = 100;
+/** A page answers probes all the time. One that does not is not there: the robot holds, then the session ends. */
+const HOLD_NS = 1e9;
+const SILENT_NS = 3e9;
+const CROWDED_NS = 200e6;
+
+/**
+ * A page's way to the robot: its peer connection, and behind it an operator role on this machine, which the page speaks
+ * to as to that of a console. The lease is looked at for every message of the page and every datagram of the role; an
+ * e-stop needs none.
+ */
+export class PageSession {
+  readonly options: PageSessionOptions;
+  readonly counts = { fromOperator: 0, toOperator: 0, refused: 0 };
+  readonly #rig: Rig;
+  readonly #inside: Inside;
+  readonly #peer: PagePeer;
+  readonly #socket: ChannelSocket;
+  readonly #clients: ConsoleClients;
+  readonly #operator: OperatorLink;
+  readonly #cockpit: CockpitProcess;
+  readonly #pictures = new PictureLine({
+    send: (camera, jpeg) => {
+      if (this.#peer.show(camera, jpeg)) this.counts.toOperator++;
+    },
+    probe: (t0) => void this.#peer.probe(JSON.stringify({ kind: 'probe', t0 })),
+  });
+  readonly #watch: NodeJS.Timeout;
+  #media: { close(): void } | null = null;
+  #heardNs = Number.POSITIVE_INFINITY;
+  #toldNs = 0;
+  #held = false;
+  #greeted = false;
+  #ended = false;
+
+  private constructor(options: PageSessionOptions, inside: Inside) {
+    const { rtc, rig, key, ice, config } = options;
+    this.options = options;
+    this.#inside = inside;
+    this.#rig = cockpitRig(rig, { ...inside, link: inside.role.ports });
+    const { rtcAddress: bindAddress, relayOnly } = config;
+    const audio = config.audio === '' ? null : AUDIO;
+    const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), audio };
+    this.#peer = new PagePeer(rtc, settings, {
+      text: (text) => this.#hear(text),
+      pose: (data) => this.#hear(data),
+      stray: () => void this.counts.refused++,
+      opened: () => this.#opened(),
+      closed: (why) => this.#over(why),
+    });
+    this.#socket = new ChannelSocket(this.#peer, (reason) => this.#over(reason));
+    this.#operator = openOperatorLink(inside);
+    this.#clients = this.#rules();
+    this.#operator.onTelemetry((text) => this.#tell(text));
+    inside.role.onOut((bytes) => {
+      if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
+    });
+    inside.robot.onOut((bytes) => void inside.role.in(bytes));
+    this.#cockpit = new CockpitProcess(
+      options.cockpitEntry,
+      { rig: this.#rig, key },
+      { ready: () => this.#greet(), ended: (reason) => this.#over(reason) },
+    );
+    this.#watch = setInterval(() => this.#watchPage(), WATCH_MS);
+  }
+
+  static async open(options: PageSessionOptions): Promise<PageSession> {
+    const [robot, role, [deskPort = 0, telemetryPort = 0]] = await Promise.all([
+      LinkSockets.open(options.ports),
+      LinkSockets.open(),
+      freeUdpPorts(2),
+    ]);
+    return new PageSession(options, { robot, role, deskPort, telemetryPort });
+  }
+
+  get isOpen(): boolean {
+    return this.#peer.isOpen;
+  }
+
+  get rttMs(): number | null {
+    return this.#peer.rttMs;
+  }
+
+  offer(): Promise<string> {
+    return this.#peer.description();
+  }
+
+  accept(answer: string): boolean {
+    return this.#peer.accept(answer);
+  }
+
+  close(reason: string): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearInterval(this.#watch);
+    // First of all nothing reaches the robot any more.
+    this.#inside.robot.close();
+    this.#inside.role.close();
+    this.#peer.say(JSON.stringify({ kind: 'ended', reason }));
+    this.#clients.close();
+    this.#operator.close();
+    this.#media?.close();
+    this.#cockpit.end();
+    // A moment for the last word to leave.
+    setTimeout(() => this.#peer.close(), 50);
+  }
+
+  #rules(): ConsoleClients {
+    return new ConsoleClients({
+      access: { stillKnown: () => true },
+      ask: (request) => this.#operator.forward(request),
+      hands: (bytes) => this.#operator.hands(bytes),
+      nowNs: monotonicClock.nowNs,
+      rtcAddress: '',
+      warn: () => {},
+      onRefused: () => void this.counts.refused++,
+    });
+  }
+
+  #opened(): void {
+    this.options.onOpened(this.#peer.path);
+    this.#greet();
+  }
+
+  /** Once the page is there and the role is, whichever comes last. */
+  #greet(): void {
+    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#cockpit.isReady) return;
+    this.#greeted = true;
+    // Asked nothing before, it had nothing to say.
+    this.#heardNs = monotonicClock.nowNs();
+    const rig = this.#rig;
+    this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
+    const { user } = this.options;
+    const caller = { role: 'operator' as const, device: `fleet:${user}`, name: user };
+    this.#clients.add(
+      this.#socket,
+      caller,
+      (request) => request.kind !== 'link' && this.#operator.forward(request),
+      {
+        open: true,
+        send: (text) => this.#peer.probe(text),
+        accept: () => false,
+        close() {},
+      },
+    );
+    this.#show();
+  }
+
+  #show(): void {
+    const { key, config } = this.options;
+    this.#media = openMedia(this.#rig, [key], config, {
+      picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
+      sound: (rtp) => void this.#peer.sound(rtp),
+      video: (news) => this.#operator.video(news),
+    });
+  }
+
+  /** On a way that is crowded the page hears less often, and not later. */
+  #tell(text: string): void {
+    const nowNs = monotonicClock.nowNs();
+    const everyNs = this.#pictures.isCrowded(nowNs) ? CROWDED_NS : 0;
+    if (!this.#greeted || nowNs - this.#toldNs < everyNs) return;
+    this.#toldNs = nowNs;
+    if (this.#peer.tell(text)) this.counts.toOperator++;
+  }
+
+  /** Every message of the page comes here first. */
+  #hear(data: string | Uint8Array): void {
+    // Also in the moment in which it is told that it is out.
+    if (asksEstop(data)) this.options.onEstop();
+    if (this.#ended) return;
+    if (!this.options.mayCommand()) return void this.counts.refused++;
+    if (!this.#greeted) return void this.counts.refused++;
+    const nowNs = monotonicClock.nowNs();
+    this.#heardNs = nowNs;
+    this.#held = false;
+    this.counts.fromOperator++;
+    const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
+    if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
+    this.#socket.hear(data);
+  }
+
+  #watchPage(): void {
+    const silentNs = monotonicClock.nowNs() - this.#heardNs;
+    if (silentNs > SILENT_NS) return this.#over('the page fell silent');
+    if (silentNs < HOLD_NS || this.#held) return;
+    this.#held = true;
+    this.#operator.forward({ kind: 'hold' });
+  }
+
+  #over(reason: string): void {
+    if (!this.#ended) this.options.onEnded(reason);
+  }
+}

@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { TeleopError } from '../core/errors.ts';
+import { refusePlainBroker } from './broker-tls.ts';
+import { loadJwt, loadNats } from './nats-module.ts';
+import { inboxOf, subjects } from './subjects.ts';
+
+export interface FleetConnection {
+  nats: NatsConnection;
+  /** The name in the credentials. */
+  user: string;
+  /** Names of the robots that the credentials are about; `*`: all. */
+  robots: string[];
+  /** Whether the credentials let it hold leases. */
+  mayOperate: boolean;
+  /** Whether the broker is reached just now. */
+  isConnected(): boolean;
+  close(): Promise<void>;
+}
+
+export interface ConnectOptions {
+  /** Waits for a broker that is not there yet. */
+  patient?: boolean;
+  /** The setting of that name. */
+  plainBeyondLoopback?: boolean;
+}
+
+/** Connects with a file of credentials, and again whenever the connection breaks. */
+export async function connectFleet(
+  url: string,
+  credentialsFile: string,
+  options: ConnectOptions = {},
+): Promise<FleetConnection> {
+  const { tls } = refusePlainBroker(url, options.plainBeyondLoopback === true);
+  const { parseCreds } = await loadJwt();
+  const credentials = readCredentials(credentialsFile);
+  const { uc } = await parseCreds(credentials);
+  try {
+    const nats = await dial(url, credentials, uc.name, tls, options);
+    let connected = true;
+    void (async () => {
+      for await (const { type } of nats.status())
+        if (type === 'disconnect') connected = false;
+        else if (type === 'reconnect') connected = true;
+    })();
+    return {
+      nats,
+      user: uc.name,
+      robots: robotsOf(uc.nats.sub?.allow),
+      mayOperate: mayOperate(uc.nats.pub?.allow),
+      isConnected: () => connected && !nats.isClosed(),
+      close: () => nats.close(),
+    };
+  } catch (cause) {
+    throw new TeleopError(
+      'fleet-unreachable',
+      `no connection to the fleet at ${url}: ${(cause as Error).message}`,
+      { hint: tls ? `${TLS_HINT} ${HINT}` : HINT, cause },
+    );
+  }
+}
+
+function readCredentials(file: string): Uint8Array {
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `credentials ${file} cannot be read`, {
+      hint: 'Make some with `farhand fleet user NAME`, or give their file: --creds FILE.',
+      cause,
+    });
+  }
+}
+
+async function dial(
+  url: string,
+  credentials: Uint8Array,
+  name: string,
+  tls: boolean,
+  { patient = false, plainBeyondLoopback = false }: ConnectOptions,
+): Promise<NatsConnection> {
+  const { connect, credsAuthenticator } = await loadNats();
+  const options = {
+    servers: url.split(','),
+    authenticator: credsAuthenticator(credentials),
+    name,
+    // With `tls` an unencrypted server is refused, whatever it says of itself.
+    ...(tls ? { tls: {} } : {}),
+    // Servers that a plain one on this machine names may be on other machines.
+    ignoreClusterUpdates: !tls && !plainBeyondLoopback,
+    inboxPrefix: inboxOf(name),
+    maxReconnectAttempts: -1,
+    reconnectTimeWait: 250,
+    reconnectJitter: 250,
+    pingInterval: 5000,
+    maxPingOut: 2,
+    timeout: 5000,
+  };
+  try {
+    return await connect(options);
+  } catch (cause) {
+    if (!patient || (tls && isAboutTls(cause as Error))) throw cause;
+    return connect({ ...options, waitOnFirstConnect: true });
+  }
+}
+
+/** Waiting does not give a server a certificate. */
+const isAboutTls = ({ message }: Error): boolean => /'tls'|certificate/i.test(message);
+
+const HINT = 'Check the address, and that the credentials belong to this fleet and have not expired.';
+const TLS_HINT =
+  'The server needs a certificate for the name in its address that this machine trusts (NODE_EXTRA_CA_CERTS=FILE for one of your own).';
+
+/** Names of the robots that a file of credentials is about; `*`: all. */
+export async function robotsIn(credentialsFile: string): Promise<string[]> {
+  const { uc } = await (await loadJwt()).parseCreds(readFileSync(credentialsFile));
+  return robotsOf(uc.nats.sub?.allow);
+}
+
+const PRESENCE = subjects.presence('');
+
+function robotsOf(allowed: readonly string[] = []): string[] {
+  if (allowed.includes('>')) return ['*'];
+  const heard = [...allowed].filter((subject) => subject.startsWith(PRESENCE));
+  const answers = allowed.flatMap((subject) => /^farhand\.signal\.([^.]+)\.\*$/.exec(subject)?.[1] ?? []);
+  return [...heard.map((subject) => subject.slice(PRESENCE.length)), ...answers];
+}
+
+const SIGNAL = subjects.signal('', '').slice(0, -1);
+
+const mayOperate = (allowed: readonly string[] = []): boolean =>
+  allowed.some((subject) => subject === '>' || subject.startsWith(SIGNAL));
+
+/** Why a connection that is made again whenever it breaks was given up. */
+export const closedText = (cause: unknown): string =>
+  cause instanceof Error ? `the broker refused: ${cause.message}` : 'the connection to the broker was closed';

@@ -1,0 +1,238 @@
+import { WebSocket } from 'ws';
+import type { Caller } from '../../console/access.ts';
+import { EntryBoundary } from '../../core/entry-boundary.ts';
+import { TeleopError } from '../../core/errors.ts';
+import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../messages/fleet-console.ts';
+import type { FleetConnection } from '../connection.ts';
+import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../messages.ts';
+import { subjects } from '../subjects.ts';
+import type { FleetBoard } from './fleet-board.ts';
+import { HandOver } from './hand-over.ts';
+import type { PageLeases } from './page-leases.ts';
+import { parseFleetRequest } from './requests.ts';
+
+const ESTOP_MS = 2000;
+const SIGNAL_MS = 8000;
+const TELL_MS = 1000;
+/** A page that does not answer a ping by then is gone, and its leases with it. */
+const SILENT_PINGS = 3;
+const MAX_BACKLOG_BYTES = 4 * 2 ** 20;
+
+export interface FleetPagesOptions {
+  connection: FleetConnection;
+  board: FleetBoard;
+  leases: PageLeases;
+  /** For command lines. */
+  server: string;
+  credentials: string;
+  nowMs(): number;
+}
+
+interface Page {
+  number: number;
+  socket: WebSocket;
+  caller: Caller;
+  told: string;
+  unanswered: number;
+}
+
+type Done = Omit<FleetReply, 'kind' | 'id'>;
+
+/** The open pages of a fleet's console: what they are told, and what they may ask. */
+export class FleetPages {
+  readonly #options: FleetPagesOptions;
+  readonly #pages = new Map<number, Page>();
+  readonly #handOver: HandOver;
+  readonly #boundary = new EntryBoundary('message of a page');
+  readonly #timer: NodeJS.Timeout;
+  #count = 0;
+
+  constructor(options: FleetPagesOptions) {
+    this.#options = options;
+    this.#handOver = new HandOver({
+      ...options,
+      tell: (page, message) => this.tell(page, message),
+      isThere: (page) => this.#pages.has(page),
+    });
+    this.#timer = setInterval(() => this.#tick(), TELL_MS);
+  }
+
+  add(socket: WebSocket, caller: Caller): void {
+    const page: Page = { number: ++this.#count, socket, caller, told: '', unanswered: 0 };
+    this.#pages.set(page.number, page);
+    socket.on('error', () => {});
+    socket.on('pong', () => {
+      page.unanswered = 0;
+    });
+    socket.on('message', (data, isBinary) => {
+      // One that is told to go may go on speaking for a while.
+      if (isBinary || socket.readyState !== WebSocket.OPEN) return;
+      this.#boundary.run(
+        () => this.#hear(page, String(data)),
+        () => socket.close(1011, 'internal error'),
+      );
+    });
+    socket.on('close', () => {
+      this.#pages.delete(page.number);
+      void this.#options.leases.leave(page.number);
+    });
+    this.#greet(page);
+    send(page, { kind: 'robots', rows: this.#options.board.rows(this.#options.nowMs()), removed: [] });
+  }
+
+  tell(number: number, message: FleetMessage): void {
+    const page = this.#pages.get(number);
+    if (page !== undefined) send(page, message);
+  }
+
+  /** Something that is not to wait for the next second. `always`: also that there is nothing new. */
+  tellChanges(always = false): void {
+    const changes = this.#options.board.changes(this.#options.nowMs());
+    if (!always && changes.rows.length + changes.removed.length === 0) return;
+    for (const page of this.#pages.values()) send(page, { kind: 'robots', ...changes });
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#handOver.close();
+    for (const { socket } of this.#pages.values()) socket.terminate();
+  }
+
+  #tick(): void {
+    for (const page of this.#pages.values()) {
+      this.#greet(page);
+      if (++page.unanswered > SILENT_PINGS) page.socket.terminate();
+      else if (page.socket.readyState === WebSocket.OPEN) page.socket.ping();
+    }
+    this.tellChanges(true);
+  }
+
+  #greet(page: Page): void {
+    const { connection, server, credentials } = this.#options;
+    const isOperator = page.caller.role === 'operator';
+    const news: FleetNews = {
+      ...{ kind: 'fleet', page: page.number, user: connection.user },
+      mayOperate: isOperator && connection.mayOperate,
+      connected: connection.isConnected(),
+      ...(isOperator ? { server, credentials } : { server: '', credentials: '' }),
+    };
+    const text = JSON.stringify(news);
+    if (text === page.told) return;
+    page.told = text;
+    send(page, news);
+  }
+
+  async #hear(page: Page, text: string): Promise<void> {
+    const request = parseFleetRequest(text);
+    if (request === null) return send(page, { kind: 'reply', id: -1, ok: false, text: 'malformed' });
+    let done: Done;
+    try {
+      done = await this.#do(page, request);
+    } catch (error) {
+      done = failure(error);
+    }
+    send(page, { kind: 'reply', id: request.id, ...done });
+    if (request.kind !== 'answer') this.tellChanges();
+  }
+
+  async #do(page: Page, request: FleetRequest): Promise<Done> {
+    // Whoever may see a robot may stop it.
+    if (request.kind === 'estop') return this.#estop(request.robot);
+    const { mayOperate, user } = this.#options.connection;
+    const viewer = page.caller.role !== 'operator' ? 'viewers' : mayOperate ? null : user;
+    if (viewer !== null) return { ok: false, text: `${viewer} may look on, and stop robots`, code: 'viewer' };
+    return this.#operate(page, request);
+  }
+
+  async #operate(page: Page, request: Exclude<FleetRequest, { kind: 'estop' }>): Promise<Done> {
+    const { leases, board, nowMs } = this.#options;
+    const mayHave = () => this.#pages.has(page.number);
+    if (request.kind === 'hand-over') {
+      const problem = await this.#handOver.answer(page.number, request.ask, request.yes);
+      return { ok: problem === null, text: problem ?? '' };
+    }
+    const { robot } = request;
+    if (request.kind === 'take') await leases.take(page.number, robot, mayHave);
+    else if (request.kind === 'take-away') await leases.takeAway(page.number, robot, mayHave);
+    else if (request.kind === 'release') {
+      if (!(await leases.release(page.number, robot)))
+        return { ok: false, text: `this page does not hold ${robot}` };
+    } else if (request.kind === 'ask') {
+      const holder = board.rows(nowMs()).find((row) => row.robot === robot)?.lease?.user;
+      if (holder === undefined) return { ok: false, text: `${robot} is free: take it` };
+      this.#handOver.ask(page.number, robot, holder);
+    } else if (request.kind === 'open') return this.#open(page, robot, mayHave);
+    else return this.#answer(page, request);
+    return { ok: true, text: '' };
+  }
+
+  async #estop(robot: string): Promise<Done> {
+    const { nats, user } = this.#options.connection;
+    const startMs = performance.now();
+    let state: string;
+    try {
+      const reply = await nats.request(subjects.estop(robot, user), '', { timeout: ESTOP_MS });
+      const answer = parsed(estopReplySchema, reply.string());
+      if (answer === null) return { ok: false, text: `not confirmed: ${robot} sent an unrecognised answer` };
+      state = answer.state;
+    } catch {
+      return {
+        ok: false,
+        text: `not confirmed: ${robot} does not answer. Use the stop on the robot itself.`,
+      };
+    }
+    if (state !== 'stopped') return { ok: false, text: `not confirmed: ${robot} is ${state}`, state };
+    return { ok: true, text: `stopped in ${(performance.now() - startMs).toFixed(0)} ms`, state };
+  }
+
+  async #open(page: Page, robot: string, mayHave: () => boolean): Promise<Done> {
+    const { held, holder, secret } = await this.#options.leases.take(page.number, robot, mayHave);
+    const { revision } = held;
+    const reply = await this.#signal(robot, { kind: 'open', client: 'page', holder, secret, revision });
+    if (reply.kind !== 'offer') return refused(robot, reply);
+    const { session, sdp, ice } = reply;
+    return { ok: true, text: '', offer: { session, sdp, ice } };
+  }
+
+  async #answer(page: Page, request: Extract<FleetRequest, { kind: 'answer' }>): Promise<Done> {
+    const { robot, session, sdp } = request;
+    if (this.#options.leases.pageOf(robot) !== page.number)
+      return { ok: false, text: `this page does not hold ${robot}` };
+    const reply = await this.#signal(robot, { kind: 'answer', session, sdp });
+    return reply.kind === 'accepted' ? { ok: true, text: '' } : refused(robot, reply);
+  }
+
+  async #signal(robot: string, signal: object): Promise<SignalReply> {
+    const { nats, user } = this.#options.connection;
+    const subject = subjects.signal(robot, user);
+    let text: string;
+    try {
+      text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
+    } catch (cause) {
+      throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
+        hint: 'Is it in the list?',
+        cause,
+      });
+    }
+    return parsed(signalReplySchema, text) ?? { kind: 'refused', reason: 'malformed' };
+  }
+}
+
+const refused = (robot: string, reply: SignalReply): Done => ({
+  ok: false,
+  text: `${robot} refused: ${reply.kind === 'refused' ? reply.reason : 'it answers something else'}`,
+});
+
+/** Of a failed operation, the broker being away included; our own bug is for the boundary. */
+function failure(error: unknown): Done {
+  if (error instanceof TypeError || error instanceof RangeError) throw error;
+  const text = error instanceof Error ? error.message : String(error);
+  return { ok: false, text, ...(error instanceof TeleopError ? { code: error.code } : {}) };
+}
+
+/** A page that cannot keep up loses its socket rather than a part of the list: it gets all of it when it is back. */
+function send({ socket }: Page, message: FleetMessage): void {
+  if (socket.readyState !== WebSocket.OPEN) return;
+  if (socket.bufferedAmount > MAX_BACKLOG_BYTES) socket.terminate();
+  else socket.send(JSON.stringify(message));
+}

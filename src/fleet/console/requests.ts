@@ -1,0 +1,30 @@
+import { z } from 'zod';
+import { parseJson } from '../../core/parse-json.ts';
+import type { FleetRequest } from '../../messages/fleet-console.ts';
+import { ROBOT_NAME } from '../subjects.ts';
+
+/** A session's description is the longest thing a page sends. */
+export const MAX_MESSAGE_BYTES = 24 * 1024;
+const id = z.int().min(0);
+const robot = z.string().regex(ROBOT_NAME);
+const about = <Kind extends string>(kind: Kind) => z.strictObject({ kind: z.literal(kind), id, robot });
+
+const requestSchema = z.discriminatedUnion('kind', [
+  about('estop'),
+  about('take'),
+  about('release'),
+  about('take-away'),
+  about('ask'),
+  about('open'),
+  z.strictObject({ kind: z.literal('hand-over'), id, ask: z.string().max(64), yes: z.boolean() }),
+  z.strictObject({
+    ...{ kind: z.literal('answer'), id, robot, session: z.int().min(1) },
+    sdp: z.string().max(16 * 1024),
+  }),
+]);
+
+/** What a page asks; null: it is no such thing. */
+export function parseFleetRequest(text: string): FleetRequest | null {
+  const request = parseJson(text, requestSchema, MAX_MESSAGE_BYTES);
+  return typeof request === 'string' ? null : request;
+}

@@ -1,0 +1,26 @@
+import { readFileSync } from 'node:fs';
+import { TeleopError } from '../core/errors.ts';
+import type { FleetConfig } from '../rig/fleet-config.ts';
+import type { IceServer } from './messages.ts';
+import { turnCredentials } from './turn.ts';
+
+/** Servers for both ends of a session, with credentials that end. */
+export function iceServersFor(user: string, config: FleetConfig): IceServer[] {
+  const { iceServers, turnSecretFile, turnHours } = config;
+  const secret = turnSecretFile === '' ? '' : secretOf(turnSecretFile);
+  const expiresS = Date.now() / 1000 + turnHours * 3600;
+  return iceServers.map((url) =>
+    url.startsWith('turn:') ? { url, ...turnCredentials(secret, user, expiresS) } : { url },
+  );
+}
+
+function secretOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `the TURN secret ${file} cannot be read`, {
+      hint: 'Put the value of static-auth-secret of the TURN server into it, or leave fleet.turnSecretFile empty.',
+      cause,
+    });
+  }
+}

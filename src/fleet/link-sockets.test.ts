@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
+import { LinkSockets } from './link-sockets.ts';
+
+it('takes from a tunnel what is a datagram of a link, and after its end nothing', async () => {
+  const robot = await LinkSockets.open();
+  const sockets = await LinkSockets.open(robot.ports);
+  const arrived = new Promise<Uint8Array>((resolve) => robot.onOut((bytes) => resolve(bytes.slice())));
+  const bad = [[], [0], [3, 1], [255, 1], { length: 2 + MAX_DATAGRAM_BYTES }].map((each) =>
+    Uint8Array.from(each as number[]),
+  );
+  for (const each of bad) assert.equal(sockets.in(each), false, `${each.length} bytes`);
+  assert.equal(sockets.in(Uint8Array.of(1, 7)), true);
+  assert.deepEqual([...(await arrived)], [1, 7]);
+  // The last datagrams of a peer connection come when its role may have ended.
+  sockets.close();
+  assert.equal(sockets.in(Uint8Array.of(1, 7)), false);
+  sockets.close();
+  robot.close();
+});

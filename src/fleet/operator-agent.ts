@@ -1,0 +1,235 @@
+import { randomBytes } from 'node:crypto';
+import type { FrameSenderConfig } from '../camera/channel/sender.ts';
+import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { estopFlag, type Flags } from '../messages/role-flags.ts';
+import type { FleetConfig } from '../rig/fleet-config.ts';
+import { loadRtc } from '../wire/transports/webrtc.ts';
+import { AudioIn } from './audio-in.ts';
+import { audit } from './audit.ts';
+import { CameraIn } from './camera-in.ts';
+import { closedText, connectFleet, type FleetConnection } from './connection.ts';
+import { HeldLease } from './held-lease.ts';
+import { LeaseStore } from './lease-store.ts';
+import { LinkSockets } from './link-sockets.ts';
+import { type Control, holderOf, type SentSignal } from './messages.ts';
+import { OperatorSession } from './operator-session.ts';
+import { subjects } from './subjects.ts';
+
+export interface OperatorAgentStart {
+  url: string;
+  credentials: string;
+  robot: string;
+  config: FleetConfig;
+  /** Where the robot's pictures go on this machine; null: nobody wants them. */
+  cameras: FrameSenderConfig | null;
+  /** Port of this machine for the robot's sound, and the file a player opens; null: nobody wants it. */
+  audio: { port: number; sdpFile: string } | null;
+}
+
+/** What the operator role needs to drive the robot as if it were on this machine. */
+export interface OpenedLink {
+  /** On loopback: command, state, sync. */
+  ports: number[];
+  key: Uint8Array;
+  /** Of the robot. */
+  model: string;
+  /** `host`, `srflx`, `prflx` or `relay`. */
+  path: string;
+}
+
+type Rtc = Awaited<ReturnType<typeof loadRtc>>;
+
+const ATTEMPTS = 3;
+const CHECK_MS = 5;
+/** A robot always has something to say. Nothing for so long, and the way is taken for lost. */
+const SILENCE_NS = 3e9;
+/** A way that was lost is looked for again: after this, then after twice that, and so on up to the second. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+/** Then the operator gives up, lease or no lease. */
+const GIVE_UP_MS = 60_000;
+
+/**
+ * The operator's part in a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and back. A way
+ * that is lost is opened again as long as the lease is held; the role on this machine has the same ports all along.
+ */
+export class OperatorAgent {
+  readonly #start: OperatorAgentStart;
+  readonly #connection: FleetConnection;
+  readonly #rtc: Rtc;
+  readonly #sockets: LinkSockets;
+  readonly #cameras: CameraIn | null;
+  readonly #audio: AudioIn | null;
+  readonly #onEnded: (reason: string) => void;
+  #lease: HeldLease | null = null;
+  #session: OperatorSession | null = null;
+  #open: Extract<SentSignal, { kind: 'open' }> | null = null;
+  #key: Uint8Array = new Uint8Array();
+  #watch: NodeJS.Timeout | undefined;
+  #over = false;
+
+  private constructor(
+    start: OperatorAgentStart,
+    connection: FleetConnection,
+    rtc: Rtc,
+    parts: { sockets: LinkSockets; cameras: CameraIn | null; audio: AudioIn | null },
+    onEnded: (reason: string) => void,
+  ) {
+    this.#start = start;
+    this.#connection = connection;
+    this.#rtc = rtc;
+    this.#sockets = parts.sockets;
+    this.#cameras = parts.cameras;
+    this.#audio = parts.audio;
+    this.#onEnded = onEnded;
+  }
+
+  /** Takes the lease and opens the way to the robot. `onEnded` is called once, when that is over. */
+  static async open(
+    start: OperatorAgentStart,
+    onEnded: (reason: string) => void,
+    rtc?: Rtc,
+  ): Promise<{ agent: OperatorAgent; opened: OpenedLink }> {
+    const { robot, cameras, audio } = start;
+    const sound = audio === null ? null : new AudioIn(robot, audio.port, audio.sdpFile);
+    const loaded = rtc ?? (await loadRtc());
+    const connection = await connectFleet(start.url, start.credentials, start.config);
+    const parts = {
+      sockets: await LinkSockets.open(),
+      cameras: cameras === null ? null : await CameraIn.open(cameras),
+      audio: sound,
+    };
+    const agent = new OperatorAgent(start, connection, loaded, parts, onEnded);
+    void connection.nats.closed().then((cause) => agent.#end(closedText(cause)));
+    try {
+      return { agent, opened: await agent.#begin() };
+    } catch (error) {
+      agent.#over = true;
+      await agent.close();
+      throw error;
+    }
+  }
+
+  /** The operator role runs: its e-stop goes by the reliable channel and by the broker as well. */
+  watch(memory: Flags): void {
+    const estop = estopFlag(memory);
+    const sinceNs = monotonicClock.nowNs();
+    this.#watch = setInterval(() => {
+      if (Atomics.exchange(estop, 0, 0) !== 0) this.#estop();
+      const session = this.#session;
+      const heardNs = Math.max(sinceNs, session?.heardNs ?? 0);
+      if (session !== null && monotonicClock.nowNs() - heardNs > SILENCE_NS)
+        this.#lost(session, `nothing came for ${SILENCE_NS / 1e9} s`);
+    }, CHECK_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#over = true;
+    clearInterval(this.#watch);
+    this.#say({ kind: 'bye' });
+    if (await this.#lease?.release())
+      audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease!.revision });
+    this.#sockets.close();
+    this.#session?.close();
+    this.#audio?.close();
+    await this.#cameras?.close();
+    if (this.#connection.isConnected()) await this.#connection.nats.flush().catch(() => {});
+    await this.#connection.close();
+  }
+
+  async #begin(): Promise<OpenedLink> {
+    const { robot } = this.#start;
+    const store = await LeaseStore.open(this.#connection.nats);
+    const secret = randomBytes(24).toString('base64url');
+    const holder = holderOf(this.#connection.user, secret);
+    this.#lease = await HeldLease.take(store, robot, holder, () => this.#end('the lease was lost'));
+    const { revision } = this.#lease;
+    this.#open = { kind: 'open', holder, secret, revision };
+    audit(this.#connection, robot, { what: 'lease-taken', revision });
+    for (let left = ATTEMPTS; ; left--) {
+      try {
+        const { key, model, path } = await this.#connect();
+        this.#key = key;
+        return { ports: this.#sockets.ports, key, model, path };
+      } catch (error) {
+        const isLost = error instanceof TeleopError && error.code === 'fleet-refused';
+        if (left === 1 || this.#over || !isLost) throw error;
+      }
+    }
+  }
+
+  /** One session with the robot's agent; the one there was is over. */
+  async #connect(): Promise<OperatorSession> {
+    const { robot, config } = this.#start;
+    this.#session = null;
+    this.#sockets.onOut(() => {});
+    this.#cameras?.begin();
+    const session = await OperatorSession.open({
+      rtc: this.#rtc,
+      connection: this.#connection,
+      robot,
+      config,
+      signal: { ...this.#open!, revision: this.#lease!.revision },
+      cameras: this.#cameras,
+      audio: this.#audio,
+      onDatagram: (bytes) => void this.#sockets.in(bytes),
+      onEnded: (reason) => this.#lost(session, reason),
+      // The robot's process is gone, and with it the key.
+      onGone: (reason) => this.#end(reason),
+    });
+    if (this.#over) {
+      session.close();
+      throw new TeleopError('fleet-refused', 'it is over', { hint: 'Start again.' });
+    }
+    this.#session = session;
+    this.#sockets.onOut((bytes) => void session.send(bytes));
+    return session;
+  }
+
+  #lost(session: OperatorSession, why: string): void {
+    if (this.#session !== session || this.#over) return;
+    session.close();
+    this.#session = null;
+    const { robot } = this.#start;
+    audit(this.#connection, robot, { what: 'session-lost', why });
+    console.error(`farhand: fleet: the way to ${robot} is lost (${why}); it is looked for again`);
+    void this.#reopen(why);
+  }
+
+  async #reopen(why: string): Promise<void> {
+    const { robot } = this.#start;
+    const untilMs = performance.now() + GIVE_UP_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; !this.#over; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (this.#over) return;
+      if (performance.now() > untilMs) return this.#end(`${why}, and no way for ${GIVE_UP_MS / 1000} s`);
+      try {
+        const { key, path } = await this.#connect();
+        if (!Buffer.from(key).equals(this.#key)) return this.#end('the robot was started anew');
+        audit(this.#connection, robot, { what: 'session-reopened', why: path });
+        console.error(`farhand: fleet: the way to ${robot} is open again (${path})`);
+        return;
+      } catch {
+        // Refused, unreachable or no way yet: the lease's end or the time decides.
+      }
+    }
+  }
+
+  #say(message: Control): void {
+    this.#session?.say(message);
+  }
+
+  #estop(): void {
+    this.#say({ kind: 'estop' });
+    const { nats, user } = this.#connection;
+    if (this.#connection.isConnected()) nats.publish(subjects.estop(this.#start.robot, user));
+  }
+
+  #end(reason: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#session?.close();
+    this.#onEnded(reason);
+  }
+}

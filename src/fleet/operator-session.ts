@@ -1,0 +1,149 @@
+import { deferred } from '../core/deferred.ts';
+import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import type { FleetConfig } from '../rig/fleet-config.ts';
+import { RtcLink } from '../wire/transports/rtc-link.ts';
+import type { loadRtc } from '../wire/transports/webrtc.ts';
+import type { AudioIn } from './audio-in.ts';
+import type { CameraIn } from './camera-in.ts';
+import type { FleetConnection } from './connection.ts';
+import {
+  type Control,
+  controlSchema,
+  parsed,
+  type SentSignal,
+  type SignalReply,
+  signalReplySchema,
+} from './messages.ts';
+import { subjects } from './subjects.ts';
+
+export interface OperatorSessionOptions {
+  rtc: Awaited<ReturnType<typeof loadRtc>>;
+  connection: FleetConnection;
+  robot: string;
+  config: FleetConfig;
+  signal: Extract<SentSignal, { kind: 'open' }>;
+  cameras: CameraIn | null;
+  audio: AudioIn | null;
+  /** Valid only during the call. */
+  onDatagram(bytes: Uint8Array): void;
+  /** It was open, and is no more. */
+  onEnded(reason: string): void;
+  /** The robot says that it will not come back. */
+  onGone(reason: string): void;
+}
+
+const SIGNAL_MS = 8000;
+/** A path through TURN takes a second or two. */
+const OPEN_MS = 6000;
+const GONE = 'the robot is ending';
+
+/** One peer connection with a robot's agent, from the first question to its end. */
+export class OperatorSession {
+  /** When the robot's last datagram came. */
+  heardNs = monotonicClock.nowNs();
+  model = '';
+  key: Uint8Array = new Uint8Array();
+  readonly #options: OperatorSessionOptions;
+  readonly #link: RtcLink;
+  readonly #ready = deferred<Uint8Array>();
+  #isReady = false;
+
+  private constructor(options: OperatorSessionOptions, offer: Extract<SignalReply, { kind: 'offer' }>) {
+    this.#options = options;
+    const { rtc, config, cameras, audio, onDatagram } = options;
+    this.model = offer.model;
+    const settings = {
+      ice: offer.ice,
+      bindAddress: config.rtcAddress,
+      relayOnly: config.relayOnly,
+      cameras: cameras?.names ?? [],
+    };
+    const handlers = {
+      datagram: (bytes: Uint8Array) => {
+        this.heardNs = monotonicClock.nowNs();
+        onDatagram(bytes);
+      },
+      control: (text: string) => this.#control(parsed(controlSchema, text)),
+      camera: (name: string, bytes: Uint8Array) =>
+        cameras?.take(name, bytes, (reply) => void this.#link.sendCamera(name, reply)),
+      sound: (rtp: Uint8Array) => audio?.take(rtp),
+      opened: () => {
+        if (audio !== null) this.say({ kind: 'want', sound: true });
+      },
+      closed: (reason: string) => this.#ended(reason),
+    };
+    this.#ready.promise.catch(() => {});
+    this.#link = new RtcLink(rtc, settings, handlers, offer.sdp);
+  }
+
+  static async open(options: OperatorSessionOptions): Promise<OperatorSession> {
+    const { robot, signal } = options;
+    const offer = await ask(options, signal);
+    if (offer.kind !== 'offer') throw refused(robot, offer);
+    const session = new OperatorSession(options, offer);
+    try {
+      const sdp = await session.#link.description();
+      const accepted = await ask(options, { kind: 'answer', session: offer.session, sdp });
+      if (accepted.kind !== 'accepted') throw refused(robot, accepted);
+      const timer = setTimeout(() => session.#ready.reject(lost(robot, 'no way was found')), OPEN_MS);
+      session.key = await session.#ready.promise.finally(() => clearTimeout(timer));
+    } catch (error) {
+      session.close();
+      throw error;
+    }
+    session.#isReady = true;
+    session.heardNs = monotonicClock.nowNs();
+    return session;
+  }
+
+  get path(): string {
+    return this.#link.path;
+  }
+
+  send(datagram: Uint8Array): boolean {
+    return this.#link.send(datagram);
+  }
+
+  say(message: Control): void {
+    this.#link.say(JSON.stringify(message));
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+
+  #control(message: Control | null): void {
+    if (message?.kind === 'key') this.#ready.resolve(new Uint8Array(Buffer.from(message.key, 'base64')));
+    else if (message?.kind === 'ended' && message.reason === GONE) this.#options.onGone(GONE);
+    else if (message?.kind === 'ended') this.#ended(message.reason);
+  }
+
+  #ended(reason: string): void {
+    if (this.#isReady) this.#options.onEnded(reason);
+    else this.#ready.reject(lost(this.#options.robot, reason));
+  }
+}
+
+async function ask({ connection, robot }: OperatorSessionOptions, signal: SentSignal): Promise<SignalReply> {
+  const { nats, user } = connection;
+  let text: string;
+  try {
+    const subject = subjects.signal(robot, user);
+    text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
+  } catch (cause) {
+    throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
+      hint: '`farhand fleet ls` lists the robots that are there and that you may see.',
+      cause,
+    });
+  }
+  return parsed(signalReplySchema, text) ?? { kind: 'refused', reason: 'malformed' };
+}
+
+const refused = (robot: string, reply: SignalReply): TeleopError =>
+  lost(robot, reply.kind === 'refused' ? reply.reason : 'it answers something else');
+
+const lost = (robot: string, reason: string): TeleopError =>
+  new TeleopError('fleet-refused', `${robot} did not open a session: ${reason}`, {
+    hint: 'docs/fleet.md lists the reasons; `farhand fleet show` tells who drives the robot.',
+  });

@@ -1,0 +1,103 @@
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { TeleopError } from '../../core/errors.ts';
+import { parseJson } from '../../core/parse-json.ts';
+import { writeWhole } from '../../files/write-whole.ts';
+import { sidecarOf } from '../../record/reader.ts';
+import { type Recording, recordingNames } from '../recordings.ts';
+import { type ReadPoint, type RecordingTarget, START, sha256OfFile } from './target.ts';
+
+/** Not an episode's ending: a folder of recordings does not show what is still on its way. */
+const PULL_ENDING = '.pull';
+const MAX_NOTE_BYTES = 1024;
+/** How far an earlier try has come. */
+const noteSchema = z.object({ offset: z.int().min(0), mark: z.number(), sha256: z.string() });
+
+/** Brings a recording into a folder, going on where an earlier try ended; returns its file. */
+export async function pullRecording(
+  target: RecordingTarget,
+  recording: Recording,
+  dir: string,
+  say: (text: string) => void,
+): Promise<string> {
+  const { episode, sha256, sizeBytes } = recording;
+  const name = recordingNames.object(episode);
+  const file = path.join(dir, name);
+  mkdirSync(dir, { recursive: true });
+  if (existsSync(file)) {
+    if ((await sha256OfFile(file)) === sha256) return file;
+    throw new TeleopError('file-unwritable', `${file} is there already, with other bytes`, {
+      hint: 'Move it away, or pull into another folder.',
+    });
+  }
+  const part = `${file}${PULL_ENDING}`;
+  const from = resumePoint(part, recording);
+  if (from.offset > 0) say(`${episode}: goes on at ${(from.offset / 1e6).toFixed(1)} MB`);
+  await fetchRest(target, recording, part, from);
+  const found = statSync(part).size === sizeBytes ? await sha256OfFile(part) : 'of another size';
+  rmSync(`${part}.json`, { force: true });
+  if (found !== sha256) {
+    rmSync(part);
+    throw new TeleopError(
+      'transfer-failed',
+      `${episode} did not come as announced: its SHA-256 is ${found}`,
+      {
+        hint: 'Nothing was kept. Pull it again; if it stays so, the store has other bytes than the robot sent.',
+      },
+    );
+  }
+  if (recording.label !== null)
+    writeWhole(
+      sidecarOf(file),
+      `${JSON.stringify({ label: recording.label, task: recording.task }, null, 2)}\n`,
+    );
+  renameSync(part, file);
+  return file;
+}
+
+async function fetchRest(
+  target: RecordingTarget,
+  { episode, sha256, sizeBytes }: Recording,
+  part: string,
+  from: ReadPoint,
+): Promise<void> {
+  const handle = await open(part, from.offset > 0 ? 'r+' : 'w');
+  try {
+    let at = from;
+    for await (const { bytes, next } of target.read(recordingNames.object(episode), from)) {
+      if (next.offset > sizeBytes) break;
+      await handle.write(bytes, 0, bytes.byteLength, at.offset);
+      at = next;
+      // Bytes before the note of them: what is noted is there.
+      writeFileSync(`${part}.json.new`, JSON.stringify({ ...at, sha256 }));
+      renameSync(`${part}.json.new`, `${part}.json`);
+    }
+    await handle.datasync();
+  } finally {
+    await handle.close();
+  }
+}
+
+function resumePoint(part: string, { sha256 }: Recording): ReadPoint {
+  try {
+    const noted = parseJson(readFileSync(`${part}.json`), noteSchema, MAX_NOTE_BYTES);
+    if (typeof noted === 'string' || noted.sha256 !== sha256) return START;
+    const { offset, mark } = noted;
+    if (offset === 0 || statSync(part).size < offset) return START;
+    truncateSync(part, offset);
+    return { offset, mark };
+  } catch {
+    return START;
+  }
+}

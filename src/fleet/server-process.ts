@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect as connectTcp } from 'node:net';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TeleopError } from '../core/errors.ts';
+import { PRIVATE, writeWhole } from '../files/write-whole.ts';
+import { type Authority, serverAccounts } from './authority.ts';
+import { type ServerSettings, serverConfig } from './server-config.ts';
+
+const READY_MS = 10_000;
+
+export interface RunningServer {
+  url: string;
+  process: ChildProcess;
+  /** Lets it read the fleet's keys anew, after somebody was revoked. */
+  reload(): Promise<void>;
+  /** As a crash would be. */
+  kill(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export type ServerPlace = Pick<ServerSettings, 'name' | 'host' | 'port'> &
+  Partial<Pick<ServerSettings, 'cluster' | 'leafPort' | 'leafOf' | 'tls'>>;
+
+/**
+ * Writes a server's settings beside the fleet's keys and starts it; returns when it takes connections. `within`: words
+ * before the command, of a program that becomes it.
+ */
+export async function startServer(
+  authority: Authority,
+  place: ServerPlace,
+  within: readonly string[] = [],
+): Promise<RunningServer> {
+  const folder = path.join(authority.folder, 'servers', place.name);
+  const file = path.join(folder, 'server.conf');
+  const write = async () => {
+    const known = await serverAccounts(authority);
+    const text = serverConfig({ ...place, ...known, storeDir: path.join(folder, 'store') });
+    writeWhole(file, text, PRIVATE);
+  };
+  await write();
+  const [program, ...words] = [...within, 'nats-server', '-c', file];
+  const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
+  let said = '';
+  child.stderr.on('data', (data: Buffer) => {
+    said = (said + data.toString()).slice(-4000);
+  });
+  const exited = once(child, 'close').catch(() => []);
+  const failed = new Promise<never>((_, reject) => {
+    child.on('error', (cause) => reject(missing(cause)));
+    child.on('close', (code) =>
+      reject(
+        new TeleopError('child-failed', `nats-server ended with ${code}: ${lastLine(said)}`, {
+          hint: `Is port ${place.port} free? The settings are in ${file}.`,
+        }),
+      ),
+    );
+  });
+  failed.catch(() => {});
+  await Promise.race([listening(place.host, place.port), failed]);
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await exited;
+  };
+  return {
+    url: `${place.tls ? 'tls' : 'nats'}://${place.host}:${place.port}`,
+    process: child,
+    async reload() {
+      await write();
+      child.kill('SIGHUP');
+    },
+    kill: () => end('SIGKILL'),
+    close: () => end('SIGTERM'),
+  };
+}
+
+const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
+
+const missing = (cause: unknown): TeleopError =>
+  new TeleopError('native-unavailable', 'nats-server cannot be started', {
+    hint: 'Install it: `apt-get install nats-server`, or give the address of a server that runs elsewhere.',
+    cause,
+  });
+
+async function listening(host: string, port: number): Promise<void> {
+  for (const untilMs = performance.now() + READY_MS; performance.now() < untilMs; ) {
+    const open = await new Promise<boolean>((resolve) => {
+      const socket = connectTcp(port, host);
+      socket.once('connect', () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once('error', () => resolve(false));
+    });
+    if (open) return;
+    await sleep(30);
+  }
+  throw new TeleopError('child-failed', `nats-server does not listen on ${host}:${port}`, {
+    hint: 'Is the port taken? Choose another: --port N.',
+  });
+}

@@ -1,0 +1,30 @@
+import type { IncomingMessage } from 'node:http';
+import { hostname } from 'node:os';
+
+export const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+export const hostOf = (request: IncomingMessage): string =>
+  (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+
+/** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
+export function isKnownHost(request: IncomingMessage): boolean {
+  const name = hostOf(request);
+  const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
+  const own = hostname().toLowerCase();
+  return LOCAL_NAMES.has(name) || name === bound || name === own || name === `${own}.local`;
+}
+
+/** A page of ours, or no page at all: a browser names the origin of sockets and of everything that changes something. */
+export function isOwnOrigin(request: IncomingMessage): boolean {
+  const { origin, host } = request.headers;
+  if (origin !== undefined) return origin === `${isSecure(request) ? 'https' : 'http'}://${host}`;
+  const site = request.headers['sec-fetch-site'];
+  const reads = request.method === 'GET' || request.method === 'HEAD';
+  return (
+    reads &&
+    request.headers.upgrade === undefined &&
+    [undefined, 'same-origin', 'none'].includes(String(site ?? 'none'))
+  );
+}
+
+export const isSecure = (request: IncomingMessage): boolean => 'encrypted' in request.socket;

@@ -1,0 +1,48 @@
+import { createChain } from '../geometry/chain.ts';
+import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../geometry/frames.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { RctpPacket } from '../input/codecs/rctp.ts';
+import { RAD_PER_TICK } from '../robot/buses/dynamixel/control-table.ts';
+
+/** Ticks of the leader's gripper, as the maker's code has them. */
+export interface LeaderGripper {
+  openTicks: number;
+  closedTicks: number;
+}
+
+/** rad = tick · 2π/4096 − π: the middle of a turn is zero. */
+export const leaderRad = (ticks: number): number => ticks * RAD_PER_TICK - Math.PI;
+
+/** 1 open, 0 closed. */
+export const leaderOpen = (ticks: number, { openTicks, closedTicks }: LeaderGripper): number =>
+  Math.max(0, Math.min(1, (ticks - closedTicks) / (openTicks - closedTicks)));
+
+/**
+ * Turns the leader's joints into the pose of a hand: that of the follower's flange if it stood as the leader does. The
+ * leader is the follower in small, joint by joint, so its hand moves as the follower's would.
+ */
+export class LeaderPose {
+  readonly #chain;
+  readonly #joints: Float64Array;
+  readonly #gripper: LeaderGripper;
+  readonly #vrFromBase = new Float64Array(4);
+  readonly #positionM = new Float64Array(3);
+  readonly #quat = new Float64Array(4);
+
+  constructor(model: RobotModel, gripper: LeaderGripper) {
+    this.#chain = createChain(model);
+    this.#joints = new Float64Array(model.joints.length);
+    this.#gripper = gripper;
+    quatConjugate(baseFromVr.quatXyzw, this.#vrFromBase);
+  }
+
+  /** `ticks`: the joints', then the gripper's. */
+  into(ticks: ArrayLike<number>, out: RctpPacket): void {
+    const joints = this.#joints.length;
+    for (let i = 0; i < joints; i++) this.#joints[i] = leaderRad(ticks[i]!);
+    this.#chain.frame(this.#joints, joints, this.#positionM, this.#quat);
+    quatRotate(this.#vrFromBase, this.#positionM, out.positionM);
+    quatMultiply(this.#vrFromBase, this.#quat, out.quatXyzw);
+    out.gripper = leaderOpen(ticks[joints]!, this.#gripper);
+  }
+}

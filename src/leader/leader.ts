@@ -1,0 +1,123 @@
+// UNVERIFIED ON HARDWARE: tried on simulated motors only.
+
+import { TeleopError } from '../core/errors.ts';
+import { monotonicClock } from '../core/time/clock.ts';
+import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
+import { MODE, REGISTER } from '../robot/buses/dynamixel/control-table.ts';
+import { serialLine } from '../robot/buses/dynamixel/line.ts';
+import { ping, syncRead, syncWrite, write } from '../robot/buses/dynamixel/operations.ts';
+import type { LeaderGripper } from './leader-pose.ts';
+import type { LeaderSink } from './sink.ts';
+
+export interface LeaderOptions {
+  port: string;
+  baudRate: number;
+  /** Motors 1 to this; the gripper's is the next. */
+  joints: number;
+  hz: number;
+  sink: LeaderSink;
+  gripper: LeaderGripper;
+  /** Current that holds the gripper open; 0: none. */
+  springMa: number;
+}
+
+const GOODBYES = 3;
+/** An answer may be late on a busy machine. */
+const PINGS = 3;
+/** Answers that fail to come before the leader counts as lost, in cycles. */
+const MAX_MISSED = 3;
+
+/** A leader arm of Dynamixel motors: its pose goes to an operator's input. */
+export class Leader {
+  /** Cycles that were whole, and those that were not. */
+  readonly counts = { sent: 0, missed: 0 };
+  readonly #options: LeaderOptions;
+  readonly #bus: DynamixelBus;
+  readonly #ids: number[];
+  readonly #ticks: Float64Array;
+  readonly #startNs = monotonicClock.nowNs();
+  #busy = false;
+  #missed = 0;
+
+  private constructor(options: LeaderOptions, bus: DynamixelBus) {
+    this.#options = options;
+    this.#bus = bus;
+    this.#ids = Array.from({ length: options.joints + 1 }, (_, i) => i + 1);
+    this.#ticks = new Float64Array(this.#ids.length);
+  }
+
+  static async open(options: LeaderOptions): Promise<Leader> {
+    const bus = await DynamixelBus.open(serialLine(options.port, options.baudRate), monotonicClock);
+    const leader = new Leader(options, bus);
+    try {
+      await leader.#prepare();
+      bus.every(options.hz, (nowNs) => void leader.#turn(nowNs));
+      return leader;
+    } catch (error) {
+      await leader.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    const { sink } = this.#options;
+    for (let i = 0; i < GOODBYES; i++) await sink.lose(this.#seconds(monotonicClock.nowNs()));
+    if (this.#bus.isUp) await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    this.#bus.close();
+    sink.close();
+  }
+
+  /** All motors must be there; the joints are free to be moved, the gripper is held open by a spring of current. */
+  async #prepare(): Promise<void> {
+    const missing: number[] = [];
+    for (const id of this.#ids) if (!(await this.#answers(id))) missing.push(id);
+    if (missing.length > 0)
+      throw new TeleopError('robot-silent', `the leader's motors ${missing.join(', ')} do not answer`, {
+        hint: 'Check its power and `--baud`; lerobot sets these motors to 1000000.',
+      });
+    await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
+    const { springMa, gripper } = this.#options;
+    if (springMa === 0) return;
+    const id = this.#ids.at(-1)!;
+    await write(this.#bus, id, REGISTER.operatingMode, MODE.currentBasedPosition);
+    await write(this.#bus, id, REGISTER.goalCurrent, springMa);
+    await write(this.#bus, id, REGISTER.torqueEnable, 1);
+    await write(this.#bus, id, REGISTER.goalPosition, gripper.openTicks);
+  }
+
+  async #answers(id: number): Promise<boolean> {
+    for (let i = 0; i < PINGS; i++) if ((await ping(this.#bus, id)) !== null) return true;
+    return false;
+  }
+
+  async #turn(nowNs: number): Promise<void> {
+    if (this.#busy) return;
+    this.#busy = true;
+    const found = await syncRead(this.#bus, this.#ids, REGISTER.presentPosition);
+    const whole = this.#ids.every((id) => found.has(id));
+    if (whole) await this.#take(found, nowNs);
+    else await this.#miss(nowNs);
+    this.#busy = false;
+  }
+
+  async #take(found: ReadonlyMap<number, number>, nowNs: number): Promise<void> {
+    this.#ids.forEach((id, i) => {
+      // Signed: the gripper is in a mode that counts turns.
+      this.#ticks[i] = found.get(id)! | 0;
+    });
+    this.#missed = 0;
+    this.counts.sent++;
+    await this.#options.sink.take(this.#ticks, this.#seconds(nowNs));
+  }
+
+  async #miss(nowNs: number): Promise<void> {
+    this.#missed++;
+    this.counts.missed++;
+    if (this.#missed >= MAX_MISSED || this.counts.sent === 0)
+      await this.#options.sink.lose(this.#seconds(nowNs));
+  }
+
+  #seconds(nowNs: number): number {
+    return (nowNs - this.#startNs) / 1e9;
+  }
+}

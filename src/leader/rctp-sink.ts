@@ -1,0 +1,44 @@
+import { createSocket, type Socket } from 'node:dgram';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp.ts';
+import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
+import type { LeaderSink } from './sink.ts';
+
+/** The leader's hand as that of a headset, to an operator's input `rctp`. */
+export class RctpSink implements LeaderSink {
+  readonly name: string;
+  readonly #to: { host: string; port: number };
+  readonly #pose: LeaderPose;
+  readonly #socket: Socket = createSocket('udp4');
+  readonly #packet = emptyRctp();
+  readonly #bytes = new Uint8Array(RCTP_BYTES);
+
+  constructor(to: { host: string; port: number }, model: RobotModel, gripper: LeaderGripper) {
+    this.name = `RCTP ${to.host}:${to.port}`;
+    this.#to = to;
+    this.#pose = new LeaderPose(model, gripper);
+    this.#socket.on('error', () => {});
+  }
+
+  take(ticks: Float64Array, seconds: number): Promise<void> {
+    this.#pose.into(ticks, this.#packet);
+    this.#packet.tracking = true;
+    return this.#send(seconds);
+  }
+
+  lose(seconds: number): Promise<void> {
+    this.#packet.tracking = false;
+    return this.#send(seconds);
+  }
+
+  close(): void {
+    this.#socket.close();
+  }
+
+  #send(seconds: number): Promise<void> {
+    this.#packet.timestampS = seconds;
+    encodeRctp(this.#packet, this.#bytes);
+    const { host, port } = this.#to;
+    return new Promise((resolve) => this.#socket.send(this.#bytes, port, host, () => resolve()));
+  }
+}

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from './playout-wish.ts';
+import type { DeskRequest } from './telemetry.ts';
+import type { VideoNews } from './video-news.ts';
+
+/** What a page, a command line or a console may request of an operator process: one schema per kind, used at each hop. */
+
+const plain = <Kind extends string>(kind: Kind) => z.strictObject({ kind: z.literal(kind) });
+const vector = (length: number) => z.array(z.number()).length(length);
+const text = z.string().max(400);
+
+/** Exactly these fields, except for an e-stop, which counts whatever else is in the message. */
+const action = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('estop') }),
+  plain('reset'),
+  plain('arm'),
+  plain('disarm'),
+  plain('home'),
+  plain('hold'),
+  plain('teleop'),
+  z.strictObject({ kind: z.literal('input'), name: z.string().max(64) }),
+  z.strictObject({ kind: z.literal('playout'), quality: z.enum(PLAYOUT_QUALITIES) }),
+  z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_WAYS) }),
+]);
+
+const recording = <Action extends string, Fields extends z.ZodRawShape>(name: Action, fields: Fields) =>
+  z.strictObject({ kind: z.literal('record'), action: z.literal(name), ...fields });
+
+const record = z.discriminatedUnion('action', [
+  recording('start', { task: text.exactOptional() }),
+  recording('stop', { label: text.exactOptional() }),
+  recording('discard', {}),
+  recording('task', { task: text }),
+  recording('label', { episode: text, label: text }),
+]);
+
+const stamp = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const video = z.strictObject({
+  ...{ kind: z.literal('video'), camera: z.string().max(128), captureNs: stamp, receivedNs: stamp },
+  ...{ encodedNs: stamp.nullable(), decodedNs: stamp.nullable(), displayedNs: stamp.nullable() },
+  pageUncertaintyNs: stamp.nullable(),
+}) satisfies z.ZodType<VideoNews>;
+
+/** The page's hand; its range is for the input to judge. */
+export const hand = z.strictObject({
+  ...{ kind: z.literal('hand'), positionM: vector(3), quatXyzw: vector(4), gripper: z.number() },
+  ...{ clutch: z.boolean(), takenMs: z.number().exactOptional(), record: z.boolean().exactOptional() },
+});
+
+/** On the operator's desk port. */
+export type DeskActionRequest = z.infer<typeof action>;
+export const deskActionSchema: z.ZodType<DeskActionRequest, unknown> = action;
+
+/** On its telemetry port, which has nothing to do with the control thread. */
+export const sideRequestSchema = z.discriminatedUnion('kind', [record, video]);
+
+/** From a page to its console. */
+export const deskRequestSchemas = [action, record, hand] as const satisfies readonly z.ZodType<DeskRequest>[];

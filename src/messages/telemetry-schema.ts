@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { type JsonProblem, parseJson } from '../core/parse-json.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from './playout-wish.ts';
+import { RECORDER_STATES } from './recording.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
+import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
+
+/** What an operator on this machine publishes, as whoever subscribes checks it. Fields of a later version are ignored. */
+
+const MAX_BYTES = 65_507;
+const word = z.string().max(512);
+const maybe = z.number().nullable();
+const count = z.number();
+const numbers = (most: number) => z.array(z.number()).max(most);
+
+const link = z.object({
+  ...{ connected: z.boolean(), stateAgeMs: maybe, offsetMs: maybe, uncertaintyMs: maybe, driftPpm: maybe },
+  ...{ stampSource: word, transport: word.exactOptional(), playout: word },
+  quality: z.enum(PLAYOUT_QUALITIES).nullable(),
+  ways: z.array(z.enum(PLAYOUT_WAYS)).exactOptional(),
+});
+
+const heard = z.object({ name: word, rateHz: maybe, jitterMs: maybe, from: word });
+
+const input = z.object({
+  ...{ active: word, available: z.array(word).max(64), status: word, ageMs: maybe.exactOptional() },
+  ...{ clutch: z.boolean(), rateHz: maybe, jitterMs: maybe },
+  heard: z.array(heard).max(64).exactOptional(),
+});
+
+const hand = z.object({
+  ...{ positionM: numbers(3), quatXyzw: numbers(4) },
+  pointsM: numbers(256).nullable().exactOptional(),
+  isLeft: z.boolean().exactOptional(),
+});
+
+const robot = z.object({
+  state: z.enum(SUPERVISOR_STATES),
+  ...{ cause: word, epoch: count, measuredRad: numbers(64), targetRad: numbers(64), gripper: z.number() },
+  ...{ limitedBy: z.enum(LIMITED_BY), clearanceM: maybe, nearest: word },
+});
+
+const closed = z.object({
+  ...{ seq: count, atS: z.number(), outcome: word, oneWayMs: maybe, playoutMs: maybe, queueDepth: maybe },
+  segmentsMs: z.array(maybe).max(32),
+});
+
+const feel = z.object({
+  ...{ windows: count, badWindows: count, strictWindows: count, longestLateRun: count },
+  last: z.object({ off: count, ticks: count, isBad: z.boolean(), cause: word }),
+  bad: z.array(z.object({ fromS: z.number(), toS: z.number(), cause: word })).exactOptional(),
+});
+
+const record = z.object({
+  ...{ state: z.enum(RECORDER_STATES), episode: word.nullable(), task: word, rows: count },
+  ...{ skippedRows: count, durationS: z.number(), message: z.string().max(4096) },
+});
+
+const schema: z.ZodType<Telemetry, unknown> = z.object({
+  ...{ kind: z.literal('telemetry'), model: word, operatorNs: z.number(), link, input },
+  operator: z.object({
+    ...{ mode: z.enum(OPERATOR_MODES), mapping: word, filterDelayMs: maybe },
+    estopMs: maybe.exactOptional(),
+  }),
+  ...{ hand: hand.nullable(), robot: robot.nullable(), commandedRad: numbers(64).nullable() },
+  ...{ closed: z.array(closed).max(1024), feel: feel.nullable().exactOptional() },
+  ...{ motionLatencyMs: maybe.exactOptional(), motionConfidence: maybe.exactOptional() },
+  totals: z.object({
+    ...{ commands: count, applied: count, late: count, dropped: count, rejected: count, lost: count },
+  }),
+  counters: z.record(z.string(), count),
+  record: record.nullable().exactOptional(),
+  trouble: z.string().max(4096).exactOptional(),
+});
+
+export const parseTelemetry = (bytes: Uint8Array): Telemetry | JsonProblem =>
+  parseJson(bytes, schema, MAX_BYTES);

@@ -1,0 +1,68 @@
+import type { Counters } from '../core/counters.ts';
+import type { DeskAction } from '../messages/desk-action.ts';
+import type { RobotState } from '../messages/robot-state.ts';
+import { emptyDesk, encodeDesk } from '../wire/codecs/desk.ts';
+import type { Outbox, Peer } from '../wire/reactor.ts';
+
+const GIVE_UP_NS = 2e9;
+
+/**
+ * Carries arm, disarm, e-stop and reset to the robot: sent at once, repeated at every tick until the robot's state
+ * acknowledges it. An e-stop displaces anything else and is never given up.
+ */
+export class DeskClient {
+  readonly #outbox: Outbox;
+  readonly #socket: number;
+  readonly #robot: Peer;
+  readonly #counters: Counters;
+  readonly #message = emptyDesk();
+  readonly #bytes = new Uint8Array(256);
+  #pending = false;
+  #sinceNs = 0;
+  #estopSinceNs = Number.NaN;
+  #estopNs = Number.NaN;
+
+  constructor(outbox: Outbox, socket: number, robot: Peer, session: number, counters: Counters) {
+    this.#outbox = outbox;
+    this.#socket = socket;
+    this.#robot = robot;
+    this.#counters = counters;
+    this.#message.session = session;
+  }
+
+  /** From the last e-stop's leaving to the robot's word that it stopped; NaN before there is one. */
+  get estopNs(): number {
+    return this.#estopNs;
+  }
+
+  /** A state came in. */
+  heard(robot: RobotState, nowNs: number): void {
+    if (robot.state !== 'stopped' || robot.ackRequest < this.#message.request) return;
+    if (!Number.isNaN(this.#estopSinceNs)) this.#estopNs = nowNs - this.#estopSinceNs;
+    this.#estopSinceNs = Number.NaN;
+  }
+
+  ask(action: DeskAction, epoch: number, nowNs: number): void {
+    if (this.#pending && this.#message.action === 'estop') return;
+    this.#estopSinceNs = action === 'estop' ? nowNs : Number.NaN;
+    this.#message.action = action;
+    this.#message.epoch = epoch;
+    this.#message.request++;
+    this.#pending = true;
+    this.#sinceNs = nowNs;
+    this.#send();
+  }
+
+  tick(robot: RobotState, nowNs: number): void {
+    if (!this.#pending) return;
+    const isEstop = this.#message.action === 'estop';
+    const done = robot.ackRequest >= this.#message.request && (!isEstop || robot.state === 'stopped');
+    if (done || (!isEstop && nowNs - this.#sinceNs > GIVE_UP_NS)) this.#pending = false;
+    else this.#send();
+  }
+
+  #send(): void {
+    const length = encodeDesk(this.#message, this.#bytes);
+    if (!this.#outbox.send(this.#socket, this.#bytes, length, this.#robot)) this.#counters.add('send-failed');
+  }
+}

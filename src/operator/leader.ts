@@ -1,0 +1,132 @@
+import type { Reason } from '../core/counters.ts';
+import type { InputDevice, InputQuality } from '../input/device.ts';
+import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
+import { Topic } from './topic.ts';
+
+export interface OpenInput {
+  device: InputDevice;
+  /** No human holds a clutch: engaging again after a hold needs none. */
+  automatic: boolean;
+  /** No clutch to hold, see `InputPlugin`. */
+  clutchless?: boolean;
+  /** How many sockets it listens on. */
+  sockets?: number;
+}
+
+/** What the leader tick pulled; reused from tick to tick. */
+export interface LeaderState {
+  getStateNs: number;
+  /** When the newest message of the active input came; NaN from inputs that hear nobody. */
+  arrivedNs: number;
+  sample: HandSample;
+  status: SampleStatus;
+  automatic: boolean;
+  clutchless: boolean;
+  /** Grows when another input or sender takes over, so that its pose is never related to the old one's. */
+  source: number;
+}
+
+/** The only pull in the chain: at each tick, the newest sample of the active input. */
+export class Leader {
+  readonly topic = new Topic<LeaderState>();
+  readonly state: LeaderState = {
+    getStateNs: 0,
+    arrivedNs: Number.NaN,
+    sample: emptyHandSample(),
+    status: 'none',
+    automatic: false,
+    clutchless: false,
+    source: 0,
+  };
+  readonly #inputs: ReadonlyMap<string, OpenInput>;
+  /** Where the datagrams of each input socket go, in the order the sockets were opened. */
+  readonly routes: { device: InputDevice; socket: number }[] = [];
+  #active: string;
+  #stream = 0;
+  /** The device that was heard last, and when. */
+  #heard: InputDevice | null = null;
+  #heardNs = Number.NaN;
+
+  constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
+    this.#inputs = inputs;
+    this.#active = active;
+    for (const { device, sockets = 0 } of inputs.values())
+      for (let socket = 0; socket < sockets; socket++) this.routes.push({ device, socket });
+  }
+
+  get active(): string {
+    return this.#active;
+  }
+
+  /** The bytes it was last given asked for an e-stop. */
+  asksEstop(name: string): boolean {
+    return this.#inputs.get(name)?.device.estop === true;
+  }
+
+  select(name: string): boolean {
+    if (!this.#inputs.has(name)) return false;
+    if (name !== this.#active) this.state.source++;
+    this.#active = name;
+    return true;
+  }
+
+  ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    const input = this.#inputs.get(name);
+    if (input === undefined) return 'unknown-source';
+    const reason = input.device.ingest(bytes, length, receivedNs, 0, 0);
+    if (reason === null) this.heard(input.device, receivedNs);
+    return reason;
+  }
+
+  /** A message of `device` was taken. Hot path. */
+  heard(device: InputDevice, arrivedNs: number): void {
+    if (device !== this.#inputs.get(this.#active)!.device) return;
+    this.#heard = device;
+    this.#heardNs = arrivedNs;
+  }
+
+  /** How often the record button of any input was pressed. Hot path. */
+  get recordPresses(): number {
+    let presses = 0;
+    for (const { device } of this.#inputs.values()) presses += device.recordPresses ?? 0;
+    return presses;
+  }
+
+  /** How well an input hears its sender; the active one if not told. Hot path. */
+  quality(nowNs: number, out: InputQuality, name = this.#active): void {
+    const { device } = this.#inputs.get(name)!;
+    out.from = 0;
+    out.jitterNs = Number.NaN;
+    if (device.quality !== undefined) device.quality(nowNs, out);
+    else out.rateHz = Number.NaN;
+  }
+
+  /** An input that has a beginning goes back to it; the state holds its first sample. */
+  restart(): void {
+    const { device } = this.#inputs.get(this.#active)!;
+    device.restart?.(this.state.getStateNs);
+    this.#pull(device);
+  }
+
+  /** Inputs that track no fingers leave the points alone, those without joints the joints, and those that know no sender its stamp. */
+  #pull(device: InputDevice): void {
+    this.state.sample.points = 0;
+    this.state.sample.joints = 0;
+    this.state.sample.sentNs = Number.NaN;
+    this.state.arrivedNs = device === this.#heard ? this.#heardNs : Number.NaN;
+    this.state.status = device.sample(this.state.getStateNs, this.state.sample);
+  }
+
+  /** Hot path. */
+  tick(nowNs: number): void {
+    const input = this.#inputs.get(this.#active)!;
+    const { stream = 0 } = input.device;
+    if (stream !== this.#stream) this.state.source++;
+    this.#stream = stream;
+    this.state.clutchless = input.clutchless ?? false;
+    this.state.getStateNs = nowNs;
+    this.state.automatic = input.automatic;
+    this.#pull(input.device);
+    this.topic.publish(this.state);
+  }
+}

@@ -1,0 +1,71 @@
+import type { FeelStatus } from '../messages/telemetry.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
+import { FeelMeter } from '../trace/feel.ts';
+import { CAUSE_WORDS, type Cause } from '../trace/feel-cause.ts';
+import { MotionCorrelator, type MotionLatency } from '../trace/motion-latency.ts';
+import { Sequencer } from '../trace/sequencer.ts';
+import { jointsCount, jointsReader } from './joints-ring.ts';
+
+/** Commands are out of order by less than this; one that is lost is told later, and not waited for. */
+const HOLD_NS = 0.6e9;
+const ESTIMATE_NS = 1e9;
+/** A minute, and a little more. */
+const KEPT_WINDOWS = 64;
+
+/** How the run feels and by how much the joints lag, while it goes on. For the main thread: it holds no deadline. */
+export class LiveFeel {
+  readonly #meter = new FeelMeter({ keepWindows: KEPT_WINDOWS });
+  readonly #sequencer = new Sequencer((record, session) => this.#meter.add(record, session), {
+    holdNs: HOLD_NS,
+  });
+  readonly #readJoints: ReturnType<typeof jointsReader>;
+  readonly #correlator: MotionCorrelator;
+  #estimatedNs = 0;
+  #motion: MotionLatency | null = null;
+
+  constructor(joints: SharedArrayBuffer) {
+    this.#readJoints = jointsReader(joints);
+    this.#correlator = new MotionCorrelator(jointsCount(joints));
+  }
+
+  /** In the order of closing; the record is not kept. */
+  add(record: TraceRecord): void {
+    this.#sequencer.push(record);
+  }
+
+  /** Takes the joints that came since, and estimates anew once a second. `offsetNs`: robot − operator. */
+  motion(nowNs: number, offsetNs: number): MotionLatency | null {
+    this.#readJoints((kind, ns, _seq, anglesRad) => {
+      if (kind === 'state') this.#correlator.state(ns - offsetNs, anglesRad);
+      else if (kind === 'command') this.#correlator.command(ns, anglesRad);
+      else this.#correlator.clear();
+    });
+    if (Math.abs(nowNs - this.#estimatedNs) < ESTIMATE_NS) return this.#motion;
+    this.#estimatedNs = nowNs;
+    this.#motion = this.#correlator.estimate();
+    return this.#motion;
+  }
+
+  /** Null before the first second was judged. */
+  feel(): FeelStatus | null {
+    const { windows, badWindows, strictWindows, longestLateRun, seconds } = this.#meter.verdict();
+    const last = seconds.at(-1);
+    if (last === undefined) return null;
+    const { deviating, ticks, isBad, cause } = last;
+    const bad = seconds.slice(-KEPT_WINDOWS).filter((second) => second.isBad);
+    return {
+      windows,
+      badWindows,
+      strictWindows,
+      longestLateRun,
+      last: { off: deviating, ticks, isBad, cause: wordsOf(cause) },
+      bad: bad.map(({ startNs, endNs, cause: why }) => ({
+        fromS: startNs / 1e9,
+        toS: endNs / 1e9,
+        cause: wordsOf(why),
+      })),
+    };
+  }
+}
+
+const wordsOf = (cause: Cause | null): string => (cause === null ? '' : CAUSE_WORDS[cause]);

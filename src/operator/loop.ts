@@ -1,0 +1,395 @@
+import type { Counters, Reason } from '../core/counters.ts';
+import type { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { parseJson } from '../core/parse-json.ts';
+import type { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { Periodic } from '../core/time/periodic.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import { emptyQuality } from '../input/device.ts';
+import { createArmMapper } from '../mapping/arm-mapper.ts';
+import { createHandMapper } from '../mapping/hand-mapper.ts';
+import { withJointTargets } from '../mapping/joint-follower.ts';
+import type { DeskAction } from '../messages/desk-action.ts';
+import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
+import { PLAYOUT_QUALITIES, type PlayoutWay, type PlayoutWish } from '../messages/playout-wish.ts';
+import { OPERATOR_MODES, type OperatorMode } from '../messages/telemetry.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
+import type { Rig } from '../rig/rig.ts';
+import { encodeBye, encodeHello } from '../wire/codecs/desk.ts';
+import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
+import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
+import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
+import {
+  BOARD_FIELDS,
+  BOARD_INPUTS,
+  boardIndex,
+  boardInputs,
+  boardJoints,
+  boardPoints,
+  boardSize,
+  boardText,
+  INPUT_NUMBERS,
+  limitCode,
+  MAPPING_STATUS,
+  stateCode,
+} from './board.ts';
+import { DeskClient } from './desk-client.ts';
+import { Homing } from './homing.ts';
+import type { JointsKind } from './joints-ring.ts';
+import { Leader, type OpenInput } from './leader.ts';
+import { LinkClient } from './link-client.ts';
+import { Orchestrator } from './orchestrator.ts';
+import { RobotView } from './robot-view.ts';
+import type { RowFeed } from './row-feed.ts';
+import { SyncClient } from './sync-client.ts';
+
+/** Order of the operator's sockets. */
+export const OPERATOR_SOCKETS = { command: 0, state: 1, sync: 2, desk: 3, firstInput: 4 } as const;
+
+export interface OperatorParts {
+  rig: Rig;
+  model: RobotModel;
+  inputs: ReadonlyMap<string, OpenInput>;
+  outbox: Outbox;
+  clock: Clock;
+  robot: { command: Peer; state: Peer; sync: Peer };
+  session: number;
+  counters: Counters;
+  /** Lateness of every deadline the loop woke for. */
+  lateness: DurationHistogram;
+  board: SnapshotBoard;
+  onClosed: (record: TraceRecord) => void;
+  /** To a recorder, after the command has left. */
+  rows?: RowFeed;
+  /** Where the joints were told to be at a get_state (operator clock), and where they were (robot clock). Hot path. */
+  onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
+  /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
+  windDown: Int32Array;
+  /** Set at an e-stop, for those who carry it by other ways too. */
+  estop?: Int32Array;
+  onFinished: () => void;
+}
+
+const HELLO_HZ = 5;
+const WIND_DOWN_NS = 300e6;
+const INPUT_STATUS = ['ok', 'stale', 'none'];
+
+/** The operator role, sans I/O: ticks and datagrams in, datagrams and closed traces out. */
+export class OperatorLoop implements DatagramHandler {
+  readonly link: LinkClient;
+  readonly sync: SyncClient;
+  readonly leader: Leader;
+  readonly robot: RobotView;
+  readonly #parts: OperatorParts;
+  readonly #ticks: Periodic;
+  readonly #hellos: Periodic;
+  readonly #orchestrator: Orchestrator;
+  readonly #desk: DeskClient;
+  readonly #inputNames: string[];
+  readonly #bytes = new Uint8Array(256);
+  readonly #numbers: Float64Array;
+  readonly #origin: StateOrigin = { boot: 0, session: 0 };
+  readonly #wish: PlayoutWish;
+  readonly #quality = emptyQuality();
+  #boot = 0;
+  #autoArm: boolean;
+  #windDownNs = Number.POSITIVE_INFINITY;
+
+  constructor(parts: OperatorParts) {
+    const { rig, model, outbox, clock, counters, robot, session } = parts;
+    const { command, sync } = OPERATOR_SOCKETS;
+    const joints = model.joints.length;
+    const hands =
+      model.family === 'hand'
+        ? createHandMapper(model, rig.operator.hand)
+        : createArmMapper(model, rig.operator.mapper);
+    const pathLimits = {
+      speedRadS: rig.operator.homeSpeedRadS,
+      speedFraction: rig.robot.speedPercent / 100,
+    };
+    const mapper = withJointTargets(hands, model, pathLimits, () => counters.add('joint-leap'));
+    this.#parts = parts;
+    this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
+    this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
+    this.#autoArm = rig.operator.autoArm;
+    this.#wish = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
+    this.#inputNames = [...parts.inputs.keys()];
+    this.#numbers = new Float64Array(boardSize(joints));
+    this.robot = new RobotView(joints);
+    this.leader = new Leader(parts.inputs, rig.operator.input);
+    this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters);
+    this.link = new LinkClient(
+      outbox,
+      command,
+      robot.command,
+      clock,
+      this.sync.sync,
+      counters,
+      joints,
+      rig.link.redundancy,
+      parts.onClosed,
+    );
+    this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
+    this.#orchestrator = new Orchestrator({
+      mapper,
+      homing: new Homing(model, pathLimits),
+      robot: this.robot,
+      counters,
+      joints,
+      session,
+      restartInput: () => this.leader.restart(),
+    });
+    this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
+    this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
+    const { rows, onJoints } = parts;
+    if (rows !== undefined)
+      this.#orchestrator.topic.subscribe((issued) =>
+        rows.onCommand(issued, this.robot.state, this.sync.sync),
+      );
+    if (onJoints !== undefined)
+      this.#orchestrator.topic.subscribe(({ stateOperatorNs, seq, engagement, positionsRad }) =>
+        onJoints(engagement === 0 ? 'idle' : 'command', stateOperatorNs, seq, positionsRad),
+      );
+  }
+
+  get mode(): OperatorMode {
+    return this.#orchestrator.mode;
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#ticks.nextNs, this.#hellos.nextNs, this.sync.nextProbeNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    this.#parts.lateness.add(nowNs - this.nextDeadlineNs());
+    if (this.#ticks.due(nowNs)) this.#tick(nowNs);
+    this.sync.tick(nowNs);
+    if (this.#hellos.due(nowNs)) this.#hello();
+  }
+
+  #tick(nowNs: number): void {
+    if (this.#windDown(nowNs)) return;
+    this.leader.tick(nowNs);
+    if (this.leader.state.sample.estop) this.ask('estop', nowNs);
+    this.#desk.tick(this.robot.state, nowNs);
+    this.link.expire(nowNs);
+    this.#publish(nowNs);
+  }
+
+  /** After the wish to end: one command that releases, a moment for the last receipts, then done. */
+  #windDown(nowNs: number): boolean {
+    if (Atomics.load(this.#parts.windDown, 0) === 0) return false;
+    if (this.#windDownNs === Number.POSITIVE_INFINITY) {
+      this.#windDownNs = nowNs + WIND_DOWN_NS;
+      this.#orchestrator.finish();
+      this.leader.tick(nowNs);
+    }
+    if (nowNs >= this.#windDownNs) {
+      this.link.expire(nowNs, 0);
+      this.#bye();
+      this.#publish(nowNs);
+      this.#parts.onFinished();
+    }
+    return true;
+  }
+
+  /** Asks the robot's supervisor; an e-stop leaves in this very call. */
+  ask(action: DeskAction, nowNs: number): void {
+    if (action !== 'arm') this.#orchestrator.stopHoming();
+    this.#desk.ask(action, this.robot.state.epoch, nowNs);
+    if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
+  }
+
+  /** Follows no hand until one engages again. */
+  hold(): void {
+    this.#orchestrator.hold();
+  }
+
+  #hello(): void {
+    const length = encodeHello(this.#parts.session, this.#bytes, this.#wish);
+    const { outbox, robot, counters } = this.#parts;
+    if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
+  }
+
+  #bye(): void {
+    const length = encodeBye(this.#parts.session, this.#bytes);
+    this.#parts.outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, this.#parts.robot.state);
+  }
+
+  onOversize(): void {
+    this.#parts.counters.add('oversize');
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    const reason = this.#accept(socket, bytes, length, from, receivedNs, kernelNs);
+    if (reason !== null) this.#parts.counters.add(reason);
+  }
+
+  #accept(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    const { robot } = this.#parts;
+    if (socket >= OPERATOR_SOCKETS.firstInput) {
+      const arrivedNs = Number.isNaN(kernelNs) ? receivedNs : kernelNs;
+      return this.#onInput(socket - OPERATOR_SOCKETS.firstInput, bytes, length, from, arrivedNs);
+    }
+    const type = frameType(bytes, length);
+    if (length === 0) return 'empty';
+    if (type === null) return 'bad-tag';
+    if (socket === OPERATOR_SOCKETS.desk) return this.#onDesk(type, bytes, length, receivedNs);
+    if (socket === OPERATOR_SOCKETS.command) {
+      if (from !== robot.command) return 'unknown-source';
+      return type === 'receipt' ? this.link.onReceipt(bytes, length) : 'wrong-port';
+    }
+    if (socket === OPERATOR_SOCKETS.state) {
+      if (from !== robot.state) return 'unknown-source';
+      return type === 'state' ? this.#onState(bytes, length, receivedNs) : 'wrong-port';
+    }
+    if (from !== robot.sync) return 'unknown-source';
+    return type === 'probeReply' ? this.sync.onReply(bytes, length, receivedNs, kernelNs) : 'wrong-port';
+  }
+
+  #onState(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    const { spare } = this.robot;
+    const reason = decodeState(bytes, length, spare, this.#origin);
+    if (reason !== null) return reason;
+    if (this.#origin.session !== this.#parts.session) return 'unknown-source';
+    if (this.#origin.boot !== this.#boot) {
+      this.#boot = this.#origin.boot;
+      this.#orchestrator.disengage();
+    } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
+    this.robot.accept(receivedNs);
+    const { robotNs, appliedSeq, positionsRad } = this.robot.state;
+    if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
+    this.#desk.heard(this.robot.state, receivedNs);
+    // A robot that has not read its joints yet cannot be armed.
+    if (this.#autoArm && this.robot.hasPose) {
+      // A robot found stopped is for a person to reset and to arm.
+      this.#autoArm = false;
+      if (this.robot.state.state === 'idle') this.ask('arm', receivedNs);
+    }
+    return null;
+  }
+
+  /** On a socket of an input. An e-stop in it leaves now, whichever input is in use. */
+  #onInput(index: number, bytes: Uint8Array, length: number, from: Peer, arrivedNs: number): Reason | null {
+    const route = this.leader.routes[index];
+    if (route === undefined) return 'wrong-port';
+    const reason = route.device.ingest(bytes, length, arrivedNs, from, route.socket);
+    if (reason === null) this.leader.heard(route.device, arrivedNs);
+    if (route.device.estop === true) this.ask('estop', arrivedNs);
+    return reason;
+  }
+
+  /** From the console on this machine: requests and the page's hand. */
+  #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    if (type === 'hand')
+      return this.leader.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
+    if (type === 'hands') return this.#onHands(bytes, length, receivedNs);
+    if (type !== 'request') return 'wrong-port';
+    const request = parseJson(bytes.subarray(TAG_BYTES, length), deskActionSchema, length);
+    return typeof request === 'string' ? request : this.#do(request, receivedNs);
+  }
+
+  #do(request: DeskActionRequest, receivedNs: number): Reason | null {
+    const { kind } = request;
+    if (kind === 'home') return this.#orchestrator.home(receivedNs);
+    if (kind === 'input') return this.leader.select(request.name) ? null : 'malformed';
+    if (kind === 'playout-way') return this.#askWay(request.way);
+    if (kind === 'playout') {
+      this.#wish.quality = request.quality;
+      this.#hello();
+    } else if (kind === 'hold' || kind === 'teleop') this.#orchestrator[kind]();
+    else this.ask(kind, receivedNs);
+    return null;
+  }
+
+  /** From a headset's page; an e-stop in it leaves now, whichever input is in use. */
+  #onHands(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
+    const reason = this.leader.ingest(
+      'webxr',
+      bytes.subarray(TAG_BYTES, length),
+      length - TAG_BYTES,
+      receivedNs,
+    );
+    if (this.leader.asksEstop('webxr')) this.ask('estop', receivedNs);
+    return reason;
+  }
+
+  /** Only of a robot that says it lets its playout be switched. */
+  #askWay(way: PlayoutWay): Reason | null {
+    if (!this.robot.state.playout) return 'malformed';
+    this.#wish.way = way;
+    this.#hello();
+    return null;
+  }
+
+  #publishInputs(nowNs: number, at: number): void {
+    for (let i = 0; i < Math.min(BOARD_INPUTS, this.#inputNames.length); i++) {
+      this.leader.quality(nowNs, this.#quality, this.#inputNames[i]!);
+      const { rateHz, jitterNs, from } = this.#quality;
+      this.#numbers[at + INPUT_NUMBERS * i] = rateHz;
+      this.#numbers[at + INPUT_NUMBERS * i + 1] = jitterNs;
+      this.#numbers[at + INPUT_NUMBERS * i + 2] = from;
+    }
+  }
+
+  #publish(nowNs: number): void {
+    const out = this.#numbers;
+    const { sync } = this.sync;
+    const { sample, status } = this.leader.state;
+    const robot = this.robot.state;
+    const { totals } = this.link;
+    const values = [
+      nowNs,
+      this.robot.receivedNs,
+      sync.offsetAt(nowNs),
+      sync.uncertaintyNs,
+      sync.driftPpm,
+      this.#inputNames.indexOf(this.leader.active),
+      INPUT_STATUS.indexOf(status),
+      sample.clutch ? 1 : 0,
+      this.#wish.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#wish.quality),
+    ];
+    out.set(values);
+    this.leader.quality(nowNs, this.#quality);
+    out[boardIndex('inputRateHz')] = this.#quality.rateHz;
+    out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
+    this.#publishInputs(nowNs, boardInputs(robot.positionsRad.length));
+    out.set(sample.positionM, boardIndex('handX'));
+    out.set(sample.quatXyzw, boardIndex('handQx'));
+    out[boardIndex('robotState')] = stateCode(robot.state);
+    out[boardIndex('epoch')] = robot.epoch;
+    out[boardIndex('gripper')] = robot.gripper;
+    out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#orchestrator.mode);
+    out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#orchestrator.mapped);
+    out[boardIndex('filterDelayNs')] = this.#orchestrator.command.filterDelayNs;
+    out[boardIndex('limitedBy')] = limitCode(robot.limitedBy);
+    out[boardIndex('clearanceM')] = robot.clearanceM;
+    for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
+      out[i] = totals[BOARD_FIELDS[i] as keyof typeof totals];
+    const joints = robot.positionsRad.length;
+    out.set(robot.positionsRad, boardJoints(0, joints));
+    out.set(robot.targetRad, boardJoints(1, joints));
+    out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out[boardIndex('estopNs')] = this.#desk.estopNs;
+    out[boardIndex('handTakenNs')] = sample.takenNs;
+    out[boardIndex('handPoints')] = sample.points;
+    out[boardIndex('recordPresses')] = this.leader.recordPresses;
+    out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
+    if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
+    this.#parts.board.write(out, boardText(robot.cause, robot.nearest, robot.playout));
+  }
+}

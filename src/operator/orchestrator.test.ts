@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Counters } from '../core/counters.ts';
+import type { ArmMapper } from '../mapping/arm-mapper.ts';
+import { emptyHandSample } from '../messages/hand-sample.ts';
+import { loadModel } from '../rig/robot-models.ts';
+import { Homing } from './homing.ts';
+import type { LeaderState } from './leader.ts';
+import { type IssuedCommand, Orchestrator } from './orchestrator.ts';
+import { RobotView } from './robot-view.ts';
+
+const model = loadModel('ur3');
+const TICK_NS = 1e7;
+
+/** An orchestrator with a robot that stands armed at home, and a mapper that answers what it is told to. */
+function set() {
+  const robot = new RobotView(6);
+  Object.assign(robot.state, { state: 'armed', gripper: 0.25, epoch: 3 });
+  robot.state.positionsRad.set(model.homeRad);
+  const answer = { status: 'ok' as ReturnType<ArmMapper['map']>, addRad: 0 };
+  const mapper: ArmMapper = {
+    filterDelayNs: 12e6,
+    engage: () => 'ok',
+    map(_hand, outRad) {
+      if (answer.status === 'ok' || answer.status === 'clamped')
+        for (let i = 0; i < 6; i++) outRad[i] = model.homeRad[i]! + answer.addRad;
+      return answer.status;
+    },
+    release: () => {},
+  };
+  const counters = new Counters();
+  const homing = new Homing(model, { speedRadS: 0.4, speedFraction: 1 });
+  const parts = { mapper, homing, robot, counters, joints: 6, session: 9, restartInput: () => {} };
+  const orchestrator = new Orchestrator(parts);
+  const sent: IssuedCommand[] = [];
+  orchestrator.topic.subscribe((command) =>
+    sent.push({ ...command, positionsRad: command.positionsRad.slice() }),
+  );
+  const sample = { ...emptyHandSample(), tracking: true, clutch: true, gripper: 0.5 };
+  const leader: LeaderState = {
+    arrivedNs: Number.NaN,
+    getStateNs: 0,
+    sample,
+    status: 'ok',
+    automatic: false,
+    clutchless: false,
+    source: 0,
+  };
+  const tick = (n = 1): IssuedCommand => {
+    for (let i = 0; i < n; i++) {
+      leader.getStateNs += TICK_NS;
+      robot.receivedNs = leader.getStateNs;
+      orchestrator.onLeader(leader);
+    }
+    return sent.at(-1)!;
+  };
+  // The clutch is seen open, then closed.
+  sample.clutch = false;
+  tick(2);
+  sample.clutch = true;
+  sent.length = 0;
+  return { orchestrator, answer, counters, leader, robot, sent, tick };
+}
+
+describe('the orchestrator', () => {
+  it('keeps its last command while the hand is out of reach, and counts it', () => {
+    const { answer, counters, tick } = set();
+    answer.addRad = 0.1;
+    const before = tick(60);
+    assert.equal(before.engagement, 1);
+    assert.ok(Math.abs(before.positionsRad[0]! - model.homeRad[0]! - 0.1) < 1e-12);
+    answer.status = 'unreachable';
+    answer.addRad = 5;
+    for (let i = 1; i <= 30; i++) {
+      const held = tick();
+      assert.deepEqual(held.positionsRad, before.positionsRad);
+      assert.equal(held.engagement, 1, 'still engaged: the watchdog is fed');
+      assert.equal(counters.get('unreachable'), i);
+    }
+  });
+
+  it('commands the measured pose when the very first hand is out of reach', () => {
+    const { answer, tick } = set();
+    answer.status = 'unreachable';
+    assert.deepEqual([...tick().positionsRad], model.homeRad);
+  });
+
+  it('lets go of a hand that is none', () => {
+    const { answer, orchestrator, tick } = set();
+    tick(5);
+    assert.equal(orchestrator.mode, 'teleop');
+    answer.status = 'bad-input';
+    assert.equal(tick().engagement, 0);
+    assert.equal(orchestrator.mode, 'hold');
+    answer.status = 'ok';
+    assert.equal(tick(5).engagement, 0, 'the clutch must be opened first');
+  });
+
+  it('blends a new engagement in: all of the motion, none of the jerk', () => {
+    const { answer, sent, tick } = set();
+    for (let i = 0; i < 100; i++) {
+      answer.addRad = 0.01 * i; // 1 rad/s from the start
+      tick();
+    }
+    const first = sent.map(({ positionsRad }) => positionsRad[0]! - model.homeRad[0]!);
+    const speeds = first.slice(1).map((rad, i) => (rad - first[i]!) / 0.01);
+    for (const [i, speed] of speeds.entries()) {
+      assert.ok(speed >= -1e-9 && speed < 1.9, `${speed} rad/s`);
+      assert.ok(
+        Math.abs(speed - (speeds[i - 1] ?? 0)) < 0.15,
+        `tick ${i}: ${speeds[i - 1]} to ${speed} rad/s`,
+      );
+    }
+    assert.ok(Math.abs(first.at(-1)! - 0.99) < 1e-9);
+  });
+
+  it('asks again for a hand without a clutch while the robot powers its joints, and never after it has moved', () => {
+    const { leader, robot, tick } = set();
+    leader.clutchless = true;
+    Object.assign(robot.state, { state: 'idle' });
+    assert.equal(tick().engagement, 0);
+    Object.assign(robot.state, { state: 'armed' });
+    for (let refused = 1; refused < 20; refused++) {
+      assert.equal(tick().engagement, refused);
+      Object.assign(robot.state, { endedEngagement: refused });
+    }
+    Object.assign(leader.sample, { tracking: false, clutch: false });
+    assert.equal(tick(5).engagement, 0, 'a hand that is lost meanwhile');
+    Object.assign(leader.sample, { tracking: true, clutch: true });
+    assert.equal(tick().engagement, 20);
+    Object.assign(robot.state, { state: 'engaged' });
+    assert.equal(tick(5).engagement, 20);
+    Object.assign(robot.state, { state: 'hold', endedEngagement: 20 });
+    assert.equal(tick(50).engagement, 0, 'a watchdog, say: it must be armed anew');
+  });
+
+  it('lets a human who was refused open the clutch first', () => {
+    const { robot, tick } = set();
+    assert.equal(tick().engagement, 1);
+    Object.assign(robot.state, { endedEngagement: 1 });
+    assert.equal(tick(50).engagement, 0);
+  });
+
+  it('tells the delay of the filter only where a hand is followed', () => {
+    const { leader, tick } = set();
+    assert.equal(tick(3).filterDelayNs, 12e6);
+    leader.sample.clutch = false;
+    assert.ok(Number.isNaN(tick().filterDelayNs));
+  });
+
+  it('holds when it did not get home, even with an automatic input', () => {
+    const { leader, orchestrator, robot, tick } = set();
+    leader.automatic = true;
+    tick(5);
+    robot.state.state = 'hold';
+    robot.state.velocitiesRadS[2] = 1; // never at rest
+    orchestrator.home(leader.getStateNs);
+    assert.equal(tick(200).engagement, 0);
+    assert.equal(orchestrator.mode, 'home');
+    tick(200);
+    assert.equal(orchestrator.mode, 'hold');
+    robot.state.velocitiesRadS[2] = 0;
+    assert.equal(tick(100).engagement, 0);
+    orchestrator.teleop();
+    assert.ok(tick(5).engagement > 0);
+  });
+
+  it('keeps the grip on the way home, and claims no hand', () => {
+    const { leader, orchestrator, robot, tick } = set();
+    tick(50);
+    robot.state.positionsRad[0]! += 0.3;
+    leader.status = 'stale';
+    assert.equal(orchestrator.home(leader.getStateNs), null);
+    const under = tick(3);
+    assert.equal(orchestrator.mode, 'home');
+    assert.equal(under.engagement, 2);
+    assert.equal(under.tracking, true);
+    assert.equal(under.gripper, 0.5, 'as last told, not as measured');
+    orchestrator.stopHoming();
+    assert.equal(tick().tracking, false);
+  });
+});

@@ -1,0 +1,69 @@
+import type { Counters } from '../core/counters.ts';
+import { RecordRing } from '../core/memory/ring.ts';
+import { emptyRingRow, packRingRow, type RingRow, ringRowFields } from '../messages/ring-row.ts';
+import type { RobotState } from '../messages/robot-state.ts';
+import { type Flags, recorderFlag } from '../messages/role-flags.ts';
+import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
+import { oneWayNs } from '../trace/segments.ts';
+import type { ClockSync } from '../wire/clock-sync.ts';
+import type { IssuedCommand } from './orchestrator.ts';
+
+/** The rings to the recorder, and the flag by which it asks for rows. */
+interface RowMemory extends Flags {
+  rowRing: SharedArrayBuffer;
+  rowTraceRing: SharedArrayBuffer;
+}
+
+/**
+ * Hands every published command, with the state of the same instant, to the recorder's thread through shared memory.
+ * Control thread; nothing waits, nothing is allocated, and without a recorder nothing happens.
+ */
+export class RowFeed {
+  readonly #rows: RecordRing;
+  readonly #traces: RecordRing;
+  readonly #wanted: Int32Array;
+  readonly #counters: Counters;
+  readonly #row: RingRow;
+  readonly #packedRow: Float64Array;
+  readonly #packedTrace = new Float64Array(TRACE_FIELDS.length);
+
+  constructor(memory: RowMemory, joints: number, counters: Counters) {
+    this.#rows = RecordRing.attach(memory.rowRing);
+    this.#traces = RecordRing.attach(memory.rowTraceRing);
+    this.#wanted = recorderFlag(memory);
+    this.#counters = counters;
+    this.#row = emptyRingRow(joints);
+    this.#packedRow = new Float64Array(ringRowFields(joints));
+  }
+
+  /** Hot path. */
+  onCommand(command: IssuedCommand, robot: RobotState, sync: ClockSync): void {
+    if (Atomics.load(this.#wanted, 0) === 0) return;
+    const row = this.#row;
+    row.seq = command.seq;
+    row.instantNs = command.stateOperatorNs;
+    row.engaged = command.engagement > 0;
+    row.commandGripper = command.gripper;
+    row.stateGripper = robot.gripper;
+    row.supervisor = robot.state;
+    row.limitedBy = robot.limitedBy;
+    row.offsetNs = sync.offsetAt(command.stateOperatorNs);
+    row.offsetUncertaintyNs = sync.uncertaintyNs;
+    row.commandRad.set(command.positionsRad);
+    row.stateRad.set(robot.positionsRad);
+    packRingRow(row, this.#packedRow);
+    if (!this.#rows.push(this.#packedRow)) this.#counters.add('row-dropped');
+  }
+
+  /** Hot path. */
+  onClosed(record: TraceRecord): void {
+    if (!Number.isNaN(record.appliedNs)) {
+      this.#row.oneWayNs = oneWayNs(record);
+      this.#row.uncertaintyNs = record.uncertaintyNs;
+      this.#row.playoutDelayNs = record.playoutDelayNs;
+    }
+    if (Atomics.load(this.#wanted, 0) === 0) return;
+    packTraceRecord(record, this.#packedTrace);
+    this.#traces.push(this.#packedTrace);
+  }
+}

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { TeleopError } from '../../core/errors.ts';
+import { monotonicClock } from '../../core/time/clock.ts';
+import { checkDataset } from '../lerobot/check.ts';
+import { type DatasetInfo, INFO_FILE } from '../lerobot/layout.ts';
+import { problemText } from '../lerobot/problems.ts';
+import type { Codec } from '../lerobot/video.ts';
+import { LeRobotWriter } from '../lerobot/writer.ts';
+import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
+
+export interface LeRobotExport {
+  dir: string;
+  episodes: readonly EpisodeSource[];
+  codec: Codec;
+  /** Rows per second; null: that of the dataset, else of the first camera. */
+  fps: number | null;
+  maxGapS: number;
+  /** Of this program. */
+  version: string;
+  /** An episode is done, or was there before. */
+  onEpisode?: (told: ExportedEpisode) => void;
+  onProgress?: (id: string, done: number, total: number) => void;
+}
+
+export interface ExportedEpisode {
+  id: string;
+  /** Its number in the dataset; null: this recording was in it already. */
+  episode: number | null;
+  rows: number;
+  /** Recorded rows whose pictures were lost with a damaged part of the file. */
+  leftOut: number;
+  recordedS: number;
+  tookS: number;
+}
+
+/** Adds recordings to a dataset, then examines all of it. Only a dataset that keeps every rule counts as done. */
+export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpisode[]> {
+  const { dir, episodes, codec, maxGapS, version } = options;
+  const [first] = episodes;
+  if (first === undefined) return [];
+  const fps = options.fps ?? (await chosenFps(dir, first));
+  let current = '';
+  const writer = await LeRobotWriter.open(dir, {
+    fps,
+    codec,
+    maxGapS,
+    version,
+    onProgress: (done, total) => options.onProgress?.(current, done, total),
+  });
+  const told: ExportedEpisode[] = [];
+  try {
+    for (const source of episodes) {
+      current = source.info.id;
+      const done = await addEpisode(writer, source);
+      told.push(done);
+      options.onEpisode?.(done);
+    }
+  } finally {
+    writer.close();
+  }
+  await assertWhole(dir);
+  return told;
+}
+
+async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise<ExportedEpisode> {
+  const { id, durationS } = source.info;
+  const startedNs = monotonicClock.nowNs();
+  if (writer.sources.includes(id))
+    return { id, episode: null, rows: 0, leftOut: 0, recordedS: durationS, tookS: 0 };
+  try {
+    const { source: whole, leftOut } = await onlyWhole(source.file, await openSource(source));
+    const { episode, rows } = await writer.add(whole);
+    return {
+      id,
+      episode,
+      rows,
+      leftOut,
+      recordedS: durationS,
+      tookS: (monotonicClock.nowNs() - startedNs) / 1e9,
+    };
+  } catch (error) {
+    if (!(error instanceof TeleopError) || error.code !== 'bad-episode') throw error;
+    throw new TeleopError('bad-episode', `${id}: ${error.message}`, { hint: error.hint, cause: error });
+  }
+}
+
+async function chosenFps(dir: string, first: EpisodeSource): Promise<number> {
+  const file = path.join(dir, INFO_FILE);
+  if (existsSync(file)) return (JSON.parse(readFileSync(file, 'utf8')) as DatasetInfo).fps;
+  const { info, rows } = await openSource(first);
+  return cameraFps(info.cameras, rows);
+}
+
+async function assertWhole(dir: string): Promise<void> {
+  const { problems } = await checkDataset(dir);
+  const [problem] = problems.list;
+  if (problem === undefined) return;
+  throw new TeleopError('bad-dataset', `${dir}: ${problemText(problem)} (${problems.total} in all)`, {
+    hint: `\`farhand dataset check ${dir}\` names all of them. Export into a new folder; the recordings are untouched.`,
+  });
+}

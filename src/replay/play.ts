@@ -1,0 +1,190 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TeleopError } from '../core/errors.ts';
+import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
+import type { JointDesk, SeenTelemetry } from '../desk/joint-desk.ts';
+import { power } from '../desk/power.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
+
+export interface PlayOptions {
+  rows: readonly EpisodeRow[];
+  /** 1: as it was recorded. */
+  speed: number;
+  /** Asks for power when the robot has none: only for a simulated one. */
+  arm: boolean;
+  say: (text: string) => void;
+  onProgress: (doneS: number, totalS: number) => void;
+  /** Ends it early, in good order. */
+  stop?: AbortSignal;
+}
+
+export interface Played {
+  rows: number;
+  seconds: number;
+  /** Largest difference between a measured joint and where the recording had it commanded, while it played. */
+  maxErrorRad: number;
+  complete: boolean;
+}
+
+const TICK_MS = 10;
+const CONTACT_MS = 30_000;
+const OPEN_MS = 150;
+/** The operator waits for a second of silence before it takes targets from another program. */
+const ADMIT_MS = 2000;
+/** The farthest way at the slowest speed of homing. */
+const APPROACH_MS = 120_000;
+const ARRIVED_RAD = 0.02;
+const SETTLE_MS = 500;
+/** Telemetry and playout lag behind; a robot that does not follow for longer has stopped doing so. */
+const LOST_MS = 400;
+
+/** The recording has to be of this robot, joint by joint. */
+export function checkModel(info: EpisodeInfo, model: RobotModel): void {
+  const names = model.joints.map(({ name }) => name);
+  if (names.length === info.joints.length && names.every((name, i) => name === info.joints[i])) return;
+  throw new TeleopError(
+    'model-mismatch',
+    `the episode was recorded with ${info.robot}, the rig has ${model.name}`,
+    {
+      hint: 'Give the rig the episode was recorded with: --rig NAME, or model=NAME.',
+    },
+  );
+}
+
+/**
+ * Plays what was commanded back into a running operator: its homing speed leads to the first pose, its link and the
+ * robot's supervisor stand between every row and the joints. Whatever ends the engagement ends the replay.
+ */
+export async function playEpisode(desk: JointDesk, options: PlayOptions): Promise<Played> {
+  const { rows, say } = options;
+  const first = rows[0];
+  if (first === undefined)
+    throw new TeleopError('bad-episode', 'the episode has no rows', { hint: 'Choose another one.' });
+  await desk.take(CONTACT_MS);
+  await power(desk, options.arm);
+  const playing = new Playing(desk, rows);
+  try {
+    say('moving to the first pose');
+    const arrived = await playing.lead(first, options.stop);
+    if (!arrived) return { rows: 0, seconds: 0, maxErrorRad: 0, complete: false };
+    say('playing');
+    return await playing.play(options);
+  } finally {
+    // The robot comes to rest by itself once nobody holds the clutch.
+    playing.release();
+  }
+}
+
+class Playing {
+  readonly #desk: JointDesk;
+  readonly #rows: readonly EpisodeRow[];
+  readonly #targetRad: number[];
+  #at = 0;
+  #maxErrorRad = 0;
+  #followsMs = Number.NaN;
+
+  constructor(desk: JointDesk, rows: readonly EpisodeRow[]) {
+    this.#desk = desk;
+    this.#rows = rows;
+    this.#targetRad = [...(rows[0]?.commandRad ?? [])];
+  }
+
+  /** Opens the clutch where the operator can see it, closes it, and waits until the robot is there and follows. */
+  async lead(first: EpisodeRow, stop: AbortSignal | undefined): Promise<boolean> {
+    const startedMs = performance.now();
+    let openUntilMs = startedMs + OPEN_MS;
+    for (;;) {
+      const nowMs = performance.now();
+      if (!this.#desk.isAdmitted && nowMs - startedMs < ADMIT_MS) openUntilMs = nowMs + OPEN_MS;
+      this.#desk.target(first.commandRad, first.commandGripper, nowMs > openUntilMs);
+      const seen = this.#desk.newest;
+      if (seen !== null && nowMs > openUntilMs && this.#isThere(seen, first)) return true;
+      if (stop?.aborted === true) return false;
+      const isLost = nowMs > openUntilMs + SETTLE_MS && !this.#isLed(seen);
+      if (isLost || nowMs - startedMs > APPROACH_MS) throw this.#ended(seen, 'on the way to the first pose');
+      await sleep(TICK_MS);
+    }
+  }
+
+  #isThere({ operator, robot }: SeenTelemetry, first: EpisodeRow): boolean {
+    if (operator.mode !== 'teleop' || operator.mapping !== 'ok' || robot?.state !== 'engaged') return false;
+    return errorRad(robot.measuredRad, first.commandRad) < ARRIVED_RAD;
+  }
+
+  /** Tolerates the moment between engaging and the word of it. */
+  #isLed(seen: SeenTelemetry | null): boolean {
+    const nowMs = performance.now();
+    if (seen !== null && seen.operator.mode === 'teleop' && seen.robot?.state === 'engaged')
+      this.#followsMs = nowMs;
+    if (Number.isNaN(this.#followsMs)) this.#followsMs = nowMs;
+    return nowMs - this.#followsMs < LOST_MS;
+  }
+
+  async play({ speed, onProgress, stop }: PlayOptions): Promise<Played> {
+    const totalNs = this.#rows.at(-1)!.timeNs;
+    const startMs = performance.now();
+    for (;;) {
+      const timeNs = Math.min(totalNs, (performance.now() - startMs) * NS_PER_MS * speed);
+      const gripper = this.#seek(timeNs);
+      this.#desk.target(this.#targetRad, gripper, true);
+      const seen = this.#desk.newest;
+      if (!this.#isLed(seen)) throw this.#ended(seen, `${(timeNs / NS_PER_S).toFixed(2)} s into the episode`);
+      if (seen?.robot)
+        this.#maxErrorRad = Math.max(this.#maxErrorRad, errorRad(seen.robot.measuredRad, this.#targetRad));
+      onProgress(timeNs / NS_PER_S, totalNs / NS_PER_S);
+      if (timeNs >= totalNs || stop?.aborted === true) break;
+      await sleep(TICK_MS);
+    }
+    const complete = stop?.aborted !== true;
+    if (complete) await this.#rest();
+    return {
+      rows: this.#at + 1,
+      seconds: (performance.now() - startMs) / 1000,
+      maxErrorRad: this.#maxErrorRad,
+      complete,
+    };
+  }
+
+  /** Lets the robot arrive at the last row before the clutch opens. */
+  async #rest(): Promise<void> {
+    const last = this.#rows.at(-1)!;
+    for (let ms = 0; ms < SETTLE_MS; ms += TICK_MS) {
+      this.#desk.target(last.commandRad, last.commandGripper, true);
+      await sleep(TICK_MS);
+    }
+  }
+
+  /** Puts the target of that instant between its two rows; returns the gripper's. */
+  #seek(timeNs: number): number {
+    const rows = this.#rows;
+    while (this.#at + 1 < rows.length && rows[this.#at + 1]!.timeNs <= timeNs) this.#at++;
+    const row = rows[this.#at]!;
+    const next = rows[this.#at + 1] ?? row;
+    const spanNs = next.timeNs - row.timeNs;
+    const part = spanNs > 0 ? (timeNs - row.timeNs) / spanNs : 0;
+    for (let i = 0; i < this.#targetRad.length; i++)
+      this.#targetRad[i] = row.commandRad[i]! + part * (next.commandRad[i]! - row.commandRad[i]!);
+    return row.commandGripper + part * (next.commandGripper - row.commandGripper);
+  }
+
+  release(): void {
+    for (let i = 0; i < 3; i++)
+      this.#desk.target(this.#targetRad, this.#rows[this.#at]?.commandGripper ?? 0, false);
+  }
+
+  #ended(seen: SeenTelemetry | null, where: string): TeleopError {
+    const why =
+      seen === null
+        ? 'no operator answers'
+        : `robot ${seen.robot?.state ?? 'disconnected'} (${seen.robot?.cause ?? ''}), operator ${seen.operator.mode}, mapping ${seen.operator.mapping}`;
+    return new TeleopError('replay-stopped', `the robot stopped following ${where}: ${why}`, {
+      hint: 'Clear what stopped it, arm it again if need be, and start the replay anew: it begins with the first pose.',
+    });
+  }
+}
+
+function errorRad(aRad: readonly number[], bRad: readonly number[]): number {
+  let worst = 0;
+  for (let i = 0; i < bRad.length; i++) worst = Math.max(worst, Math.abs((aRad[i] ?? Number.NaN) - bRad[i]!));
+  return Number.isNaN(worst) ? Number.POSITIVE_INFINITY : worst;
+}

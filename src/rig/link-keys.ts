@@ -1,0 +1,41 @@
+import { TeleopError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
+import type { Role } from '../messages/role-flags.ts';
+import { keyFolder, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
+import type { Rig } from './rig.ts';
+
+/** The keys a role may use; none on a plain link, which must be named and stay on this machine. */
+export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
+  const { security, keyFile, robotHost, listenHost } = rig.link;
+  refuseWebrtc(rig);
+  if (security === 'plain') {
+    const host = role === 'robot' ? listenHost : robotHost;
+    if (isLoopback(host)) return [];
+    throw new TeleopError('not-loopback', `a plain link is for loopback only, not for ${host}`, {
+      hint: 'Pair the two machines (`farhand pair`) and leave link.security at its default.',
+    });
+  }
+  if (keyFile !== '')
+    return [readKeyFile(/[\\/]/.test(keyFile) ? keyFile : keyPath(keyFolder(), keyFile)).key];
+  const usable = listKeys(keyFolder()).filter((entry) => entry.problem === null);
+  if (usable.length === 0)
+    throw new TeleopError('key-missing', `this ${role} is not paired with anyone`, {
+      hint: 'Run `farhand pair` on both machines. On one machine alone, link.security=plain does without.',
+    });
+  if (role === 'operator' && usable.length > 1)
+    throw new TeleopError('bad-config', `there are ${usable.length} paired robots`, {
+      hint: `Name one: link.keyFile=${usable.map((entry) => entry.name).join(' or link.keyFile=')}`,
+    });
+  return usable.map((entry) => readKeyFile(entry.path).key);
+}
+
+/** Without a fleet there is nobody to open a peer connection. */
+export function refuseWebrtc({ link }: Rig): void {
+  if (link.transport !== 'webrtc') return;
+  throw new TeleopError('bad-config', 'link.transport=webrtc goes by way of a fleet', {
+    hint: 'Run `farhand robot --fleet URL --creds FILE` and `farhand fleet operate ROBOT`, or link.transport=udp on one network.',
+  });
+}
+
+/** Whether this machine has any key. */
+export const isPaired = (): boolean => listKeys(keyFolder()).some((entry) => entry.problem === null);

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { camerasConfig } from '../camera/config.ts';
+import {
+  type ConfigLayer,
+  type ConfigTree,
+  overrideTree,
+  type ResolvedConfig,
+  resolveConfig,
+} from '../core/config.ts';
+import { TeleopError } from '../core/errors.ts';
+import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
+import { armMapperConfig } from '../mapping/arm-mapper.ts';
+import { handMapperConfig } from '../mapping/hand-mapper.ts';
+import { PLAYOUT_QUALITIES } from '../messages/playout-wish.ts';
+import { recordConfig } from '../record/config.ts';
+import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
+import { realtimePriority, robotConfig } from '../robot/robot-config.ts';
+import { MAX_REDUNDANCY } from '../wire/codecs/command.ts';
+import { fleetConfig } from './fleet-config.ts';
+import { handPublishConfig } from './hand-publish-config.ts';
+
+const port = z.int().min(0).max(65535);
+const options = z.record(z.string(), z.unknown());
+
+/** Everything one teleoperation set-up needs, both roles in one file. */
+export const rigSchema = z.strictObject({
+  name: z.string().default('demo').describe('shown in reports and recordings'),
+  model: z
+    .string()
+    .default('ur3')
+    .describe('robot model: a file in robots/, or the path of a YAML or URDF file'),
+  handedness: z
+    .enum(['right', 'left'])
+    .optional()
+    .describe('the hand that drives, for inputs with a setting `hand` that the rig leaves open'),
+  operator: z
+    .strictObject({
+      hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
+      input: z.string().default('scripted').describe('input device in use at the start'),
+      inputs: z
+        .record(z.string(), options)
+        .default({ scripted: {} })
+        .describe('input devices that can be chosen, with their settings'),
+      realtimePriority: realtimePriority,
+      autoArm: z
+        .boolean()
+        .default(false)
+        .describe('arm the robot once, at the first contact, if it is idle then'),
+      homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
+      mapper: armMapperConfig.prefault({}),
+      handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for others'),
+      hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
+      playoutQuality: z
+        .enum(PLAYOUT_QUALITIES)
+        .nullable()
+        .default(null)
+        .describe('asks the robot for another trade of delay against smoothness; null: the robot’s own'),
+      playoutCapMs: z
+        .number()
+        .min(MIN_CAP_MS)
+        .max(MAX_CAP_MS)
+        .nullable()
+        .default(null)
+        .describe('asks for at most this delay above the link’s least; null: the robot’s own'),
+    })
+    .prefault({}),
+  link: z
+    .strictObject({
+      robotHost: z.string().default('127.0.0.1').describe('where the operator finds the robot'),
+      listenHost: z.string().default('127.0.0.1').describe('address the robot listens on'),
+      commandPort: port.default(4750).describe('UDP: commands and receipts'),
+      statePort: port.default(4751).describe('UDP: robot state'),
+      syncPort: port.default(4752).describe('UDP: clock synchronization'),
+      redundancy: z
+        .int()
+        .min(0)
+        .max(MAX_REDUNDANCY)
+        .default(0)
+        .describe('earlier commands repeated in every packet: 0 on a wire, 8 where packets are lost'),
+      transport: z
+        .enum(['udp', 'zmq', 'webrtc'])
+        .default('udp')
+        .describe(
+          'udp, ZeroMQ PUB/SUB over TCP to compare with, or webrtc: by way of a fleet, where it is the default',
+        ),
+      security: z
+        .enum(['paired', 'plain'])
+        .default('paired')
+        .describe('paired: authenticated and encrypted; plain: neither, loopback only'),
+      keyFile: z
+        .string()
+        .default('')
+        .describe(
+          'key name or file from `farhand pair`; empty: robot takes every paired key, operator its only one',
+        ),
+      reactor: z
+        .enum(['auto', 'native', 'dgram'])
+        .default('auto')
+        .describe('native sockets with kernel stamps, or Node’s own'),
+    })
+    .prefault({}),
+  robot: robotConfig.prefault({}),
+  cameras: camerasConfig.prefault({}),
+  record: recordConfig.prefault({}),
+  fleet: fleetConfig.prefault({}),
+  trace: z
+    .strictObject({
+      dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),
+      rotateBytes: z
+        .int()
+        .min(65536)
+        .default(256 * 2 ** 20)
+        .describe('size at which a new file begins'),
+    })
+    .prefault({}),
+  console: z
+    .strictObject({
+      host: z.string().default('127.0.0.1').describe('address of the page'),
+      port: port.default(4747).describe('HTTP port of the page'),
+      https: z
+        .boolean()
+        .default(false)
+        .describe('HTTPS with a certificate made here, for other machines; they have to pair'),
+      trustLocal: z
+        .boolean()
+        .default(true)
+        .describe('a browser on the console’s own machine is an operator without pairing'),
+      deskPort: port.default(4760).describe('UDP: requests and hand poses from the console to the operator'),
+      telemetryPort: port.default(4761).describe('UDP: telemetry from the operator to the console'),
+    })
+    .prefault({}),
+});
+
+export type Rig = z.infer<typeof rigSchema>;
+
+/** A rig by name (a file in rigs/) or path, with `key=value` overrides on top. */
+export function loadRig(nameOrPath: string, overrides: readonly string[]): ResolvedConfig<Rig> {
+  const layers: ConfigLayer[] = [];
+  const file = rigFile(nameOrPath);
+  layers.push({ source: `rig ${path.basename(file)}`, values: readYaml(file) as ConfigTree });
+  for (const text of overrides)
+    layers.push({
+      source: 'command line',
+      values: overrideTree(text, (value) => (value === '' ? '' : (parse(value) as unknown))),
+    });
+  return resolveConfig(rigSchema, layers);
+}
+
+function rigFile(nameOrPath: string): string {
+  if (/[\\/]|\.ya?ml$/.test(nameOrPath)) {
+    if (existsSync(nameOrPath)) return nameOrPath;
+    throw new TeleopError('file-missing', `rig file ${nameOrPath} does not exist`, {
+      hint: 'Give the path of a YAML file, or the name of a shipped rig (`farhand config rigs`).',
+    });
+  }
+  return namedFile('rigs', 'rig', nameOrPath);
+}
+
+export const rigNames = (): string[] => yamlNames('rigs');

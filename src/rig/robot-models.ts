@@ -1,0 +1,92 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { TeleopError } from '../core/errors.ts';
+import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
+import { type RobotModel, robotModelSchema } from '../geometry/robot-model.ts';
+import { parseUrdf } from '../mapping/urdf/urdf.ts';
+
+export const modelNames = (): string[] => yamlNames('robots');
+
+export interface LoadedModel {
+  model: RobotModel;
+  /** What was left out or assumed, for people. */
+  notes: string[];
+}
+
+/** A shipped model by its name, or a YAML or URDF file by its path; `arm.urdf#tool0` names the tip link. */
+export const loadModel = (nameOrPath: string): RobotModel => loadModelNoted(nameOrPath).model;
+
+export function loadModelNoted(nameOrPath: string): LoadedModel {
+  const [, file = '', tip] = /^(.*\.urdf)(?:#(.*))?$/i.exec(nameOrPath) ?? [];
+  if (file !== '') return parseUrdf(readText(file), file, tip);
+  return { model: loadYamlModel(fileOf(nameOrPath)), notes: [] };
+}
+
+function fileOf(nameOrPath: string): string {
+  if (!/[\\/]|\.ya?ml$/.test(nameOrPath)) return namedFile('robots', 'robot model', nameOrPath);
+  if (existsSync(nameOrPath)) return nameOrPath;
+  throw missing(nameOrPath);
+}
+
+const missing = (file: string): TeleopError =>
+  new TeleopError('file-missing', `robot model ${file} does not exist`, {
+    hint: 'Give the path of a YAML or URDF file, or the name of a shipped model (`farhand robots`).',
+  });
+
+function readText(file: string): string {
+  if (!existsSync(file)) throw missing(file);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
+      hint: 'Check that it is a file and may be read.',
+      cause,
+    });
+  }
+}
+
+function loadYamlModel(file: string): RobotModel {
+  const parsed = robotModelSchema.safeParse(readTree(file, []));
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw badModel(file, `${issue.path.join('.')}: ${issue.message}`);
+}
+
+const badModel = (file: string, what: string): TeleopError =>
+  new TeleopError('bad-model', `${file}: ${what}`, { hint: 'Compare it with robots/ur3.yaml.' });
+
+type Tree = Record<string, unknown>;
+
+const isTree = (value: unknown): value is Tree =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** A model's file, laid over the one it extends: whole keys, but joints by name and key by key. */
+function readTree(file: string, seen: readonly string[]): unknown {
+  const own = readYaml(file);
+  if (!isTree(own) || own['extends'] === undefined) return own;
+  const { extends: parent, ...rest } = own;
+  const from = path.resolve(file);
+  if (typeof parent !== 'string') throw badModel(file, 'extends: expected the name of a model');
+  if (seen.includes(from)) throw badModel(file, 'extends: the models extend each other in a circle');
+  const beside = path.join(path.dirname(file), `${parent}.yaml`);
+  const base = readTree(existsSync(beside) ? beside : fileOf(parent), [...seen, from]);
+  if (!isTree(base)) throw badModel(file, `extends: ${parent} is not a model`);
+  return { ...base, ...rest, joints: laidOver(file, base['joints'], own['joints']) };
+}
+
+function laidOver(file: string, joints: unknown, changes: unknown): unknown {
+  if (changes === undefined) return joints;
+  if (!isTree(changes) || !Array.isArray(joints)) return changes;
+  const named = joints as Tree[];
+  const stranger = Object.keys(changes).find((name) => !named.some((joint) => joint['name'] === name));
+  if (stranger !== undefined)
+    throw badModel(file, `joints.${stranger}: the model it extends has no such joint`);
+  return named.map((joint) => merged(joint, changes[String(joint['name'])]));
+}
+
+function merged(base: unknown, change: unknown): unknown {
+  if (change === undefined) return base;
+  if (!isTree(base) || !isTree(change)) return change;
+  const keys = [...new Set([...Object.keys(base), ...Object.keys(change)])];
+  return Object.fromEntries(keys.map((key) => [key, merged(base[key], change[key])]));
+}

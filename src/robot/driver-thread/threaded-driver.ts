@@ -1,0 +1,102 @@
+import { NS_PER_MS } from '../../core/time/clock.ts';
+import type { TickStatus } from '../../messages/robot-state.ts';
+import { type Driver, emptyReading, type JointReading } from '../driver.ts';
+import {
+  type DriverMemory,
+  type DriverOrder,
+  emptyNews,
+  emptyOrder,
+  NewsBoard,
+  OrderBoard,
+} from './driver-boards.ts';
+
+/** A thread that has not passed for so long is taken for dead. */
+const THREAD_SILENCE_NS = 250 * NS_PER_MS;
+
+/**
+ * A driver that lives on a thread of its own, as the control thread sees it: its input and output, however heavy,
+ * never hold up a control cycle. Hot path: nothing waits.
+ */
+export class ThreadedDriver implements Driver {
+  readonly #orders: OrderBoard;
+  readonly #newsBoard: NewsBoard;
+  readonly #wake: Int32Array;
+  readonly #order: DriverOrder;
+  readonly #news = emptyNews();
+  readonly #reading: JointReading;
+  #beats = -1;
+  #beatNs = Number.NaN;
+  #silent = false;
+
+  constructor(memory: DriverMemory, joints: number) {
+    this.#orders = new OrderBoard(memory, joints);
+    this.#newsBoard = new NewsBoard(memory, joints);
+    this.#wake = new Int32Array(memory.wake);
+    this.#order = emptyOrder(joints);
+    this.#reading = emptyReading(joints);
+  }
+
+  get fault(): string {
+    return this.#silent ? 'the driver’s thread does not answer' : this.#news.fault;
+  }
+
+  enable(nowNs: number): TickStatus {
+    if (!this.#order.powered) this.#begin(true);
+    this.#pass(nowNs);
+    if (this.#silent) return 'fault';
+    return this.#news.doneGeneration === this.#order.generation ? this.#news.enabling : 'stale';
+  }
+
+  read(nowNs: number, out: JointReading): TickStatus {
+    this.#pass(nowNs);
+    // Without power there is nothing to stop: a thread that starts, or a busy machine, is waited for.
+    if (this.#silent) return this.#order.powered ? 'fault' : 'stale';
+    out.robotNs = this.#reading.robotNs;
+    out.gripper = this.#reading.gripper;
+    out.positionsRad.set(this.#reading.positionsRad);
+    out.velocitiesRadS.set(this.#reading.velocitiesRadS);
+    return this.#news.reading;
+  }
+
+  write(_nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
+    if (!this.#order.powered) return 'ok';
+    this.#order.writes++;
+    this.#order.gripper = gripper;
+    this.#order.positionsRad.set(positionsRad);
+    this.#tell();
+    if (this.#silent) return 'fault';
+    return this.#news.doneGeneration === this.#order.generation ? this.#news.writing : 'ok';
+  }
+
+  stop(): void {
+    this.#begin(false);
+    this.#tell();
+  }
+
+  dispose(): void {
+    this.#begin(false);
+    Atomics.store(this.#wake, 1, 1);
+    this.#tell();
+  }
+
+  #begin(powered: boolean): void {
+    this.#order.powered = powered;
+    this.#order.generation++;
+  }
+
+  #pass(nowNs: number): void {
+    this.#tell();
+    this.#newsBoard.read(this.#news, this.#reading);
+    if (this.#news.beats !== this.#beats || Number.isNaN(this.#beatNs)) {
+      this.#beats = this.#news.beats;
+      this.#beatNs = nowNs;
+    }
+    this.#silent = nowNs - this.#beatNs > THREAD_SILENCE_NS;
+  }
+
+  #tell(): void {
+    this.#orders.write(this.#order);
+    Atomics.add(this.#wake, 0, 1);
+    Atomics.notify(this.#wake, 0);
+  }
+}

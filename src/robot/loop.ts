@@ -1,0 +1,395 @@
+import type { Counters, Reason } from '../core/counters.ts';
+import type { SnapshotBoard } from '../core/memory/snapshot.ts';
+import type { DurationHistogram } from '../core/statistics/histogram.ts';
+import type { Clock } from '../core/time/clock.ts';
+import { Periodic } from '../core/time/periodic.ts';
+import type { RobotModel } from '../geometry/robot-model.ts';
+import type { JointCommand } from '../messages/command.ts';
+import type { PlayoutWish } from '../messages/playout-wish.ts';
+import type { Outcome } from '../messages/receipt.ts';
+import { robotBoardSize, writeRobotBoard } from '../messages/robot-board.ts';
+import {
+  copyCommand,
+  decodeCommand,
+  type EarlierCommands,
+  emptyCommand,
+  emptyEarlier,
+} from '../wire/codecs/command.ts';
+import { decodeDesk, decodeHello, decodeWish, emptyDesk, NO_WISH } from '../wire/codecs/desk.ts';
+import { frameType } from '../wire/codecs/frame.ts';
+import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
+import { emptyState, encodeState } from '../wire/codecs/state.ts';
+import { decodeProbe, emptyProbe, encodeProbeReply } from '../wire/codecs/sync.ts';
+import {
+  type DatagramHandler,
+  MAX_DATAGRAM_BYTES,
+  type Outbox,
+  type Peer,
+  peerAddress,
+} from '../wire/reactor.ts';
+import { OperatorLease } from '../wire/session.ts';
+import type { Driver } from './driver.ts';
+import { NetworkLearning } from './network-learning.ts';
+import type { Priors } from './network-memory.ts';
+import { neighbourOf, PairWatch } from './pair-watch.ts';
+import type { PriorJson } from './playout/adaptive/prior.ts';
+import type { PlayoutPolicy } from './playout/policy.ts';
+import { CommandQueue } from './playout/queue.ts';
+import type { RobotConfig } from './robot-config.ts';
+import type { FlightRecorder } from './supervisor/flight-recorder.ts';
+import { Supervisor, type Transition } from './supervisor/supervisor.ts';
+
+/** Order of the robot's sockets. */
+export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
+
+export interface RobotParts {
+  rig: { robot: RobotConfig };
+  model: RobotModel;
+  driver: Driver;
+  policy: PlayoutPolicy;
+  /** What earlier sessions left about networks, by name, and where to leave it. */
+  priors: Priors;
+  onLearnt: (network: string, prior: PriorJson) => void;
+  outbox: Outbox;
+  clock: Clock;
+  /** Random per start: tells the operator that this is another robot process. */
+  boot: number;
+  counters: Counters;
+  lateness: DurationHistogram;
+  board: SnapshotBoard;
+  onTransition: (transition: Transition) => void;
+  /** Keeps the last seconds; none in simulations. */
+  flight?: FlightRecorder;
+  /** The arm beside this one, and where its newest pose stands. */
+  neighbour?: RobotModel | null;
+  pair?: SnapshotBoard;
+  /** Non-zero asks the loop to stop the robot and finish. */
+  windDown: Int32Array;
+  /** Set by the fleet's agent, taken back by the loop: an e-stop, and the end of the operator's lease. */
+  fleet?: { estop: Int32Array; leaseOver: Int32Array };
+  onFinished: () => void;
+}
+
+/** A second of commands at 1 kHz: as long as any playout may hold them. */
+const QUEUE_CAPACITY = 1024;
+/** A stall between stamping and sending is not the rule. */
+const MAX_REPLY_COST_NS = 300e3;
+
+/** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
+export class RobotLoop implements DatagramHandler {
+  readonly supervisor: Supervisor;
+  readonly queue: CommandQueue;
+  readonly #parts: RobotParts;
+  readonly #lease: OperatorLease;
+  readonly #cycles: Periodic;
+  readonly #states: Periodic;
+  readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
+  readonly #receipt = emptyReceipt();
+  readonly #desk = emptyDesk();
+  readonly #newest: JointCommand;
+  readonly #earlier: EarlierCommands;
+  readonly #probe = emptyProbe();
+  readonly #state;
+  readonly #numbers: Float64Array;
+  readonly #learning: NetworkLearning;
+  readonly #pairWatch: PairWatch | null;
+  #commandPeer: Peer = 0;
+  #newestSeq = 0;
+  #ackRequest = 0;
+  readonly #wish: PlayoutWish = { ...NO_WISH };
+  readonly #wished: PlayoutWish = { ...NO_WISH };
+  #replyCostNs = 0;
+
+  constructor(parts: RobotParts) {
+    const { rig, model, driver, counters, clock, onTransition } = parts;
+    const joints = model.joints.length;
+    const nowNs = clock.nowNs();
+    this.#parts = parts;
+    this.#cycles = new Periodic(rig.robot.controlHz, nowNs);
+    this.#states = new Periodic(rig.robot.stateHz, nowNs);
+    this.#state = emptyState(joints);
+    this.#newest = emptyCommand(joints);
+    this.#earlier = emptyEarlier(joints);
+    this.#numbers = new Float64Array(robotBoardSize(joints));
+    this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
+    this.#lease = new OperatorLease(rig.robot.allowTakeover);
+    this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
+    const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
+    const { flight } = parts;
+    this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
+    this.#pairWatch =
+      beside === null || parts.pair === undefined
+        ? null
+        : new PairWatch(parts.pair, beside.model.joints.length, rig.robot.pair!.silenceMs);
+  }
+
+  nextDeadlineNs(): number {
+    return Math.min(this.#cycles.nextNs, this.#states.nextNs, this.queue.nextDueNs);
+  }
+
+  onDeadline(nowNs: number): void {
+    const cycleNs = Math.min(this.#cycles.nextNs, this.#states.nextNs);
+    if (nowNs >= cycleNs) this.#parts.lateness.add(nowNs - cycleNs);
+    while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
+    if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
+    if (this.#states.due(nowNs)) this.#publishState(nowNs);
+  }
+
+  #cycle(nowNs: number): void {
+    if (Atomics.load(this.#parts.windDown, 0) !== 0) {
+      this.supervisor.shutDown('robot process is ending', nowNs);
+      this.#learning.leave(nowNs);
+      this.#publishState(nowNs);
+      this.#parts.onFinished();
+      return;
+    }
+    if (this.#parts.fleet !== undefined) this.#heedFleet(this.#parts.fleet, nowNs);
+    const isHeld = this.#lease.isHeld(nowNs);
+    if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
+    if (isHeld) this.#learning.tick(nowNs);
+    this.#pairWatch?.tick(nowNs, this.supervisor);
+    this.supervisor.tick(nowNs);
+    const { queue, supervisor } = this;
+    writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
+  }
+
+  #heedFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
+    if (Atomics.exchange(estop, 0, 0) !== 0) {
+      this.supervisor.estop('e-stop over the fleet', nowNs);
+      this.#publishState(nowNs);
+    }
+    if (Atomics.exchange(leaseOver, 0, 0) === 0 || !this.#lease.isHeld(nowNs)) return;
+    this.supervisor.operatorLost(nowNs, 'lease over');
+    this.#publishState(nowNs);
+    this.#lease.release(this.#lease.session, this.#lease.statePeer);
+  }
+
+  onOversize(): void {
+    this.#parts.counters.add('oversize');
+  }
+
+  onDatagram(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): void {
+    const reason = this.#accept(socket, bytes, length, from, receivedNs, kernelNs);
+    if (reason !== null) this.#parts.counters.add(reason);
+  }
+
+  #accept(
+    socket: number,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    if (length === 0) return 'empty';
+    const type = frameType(bytes, length);
+    if (type === null) return 'bad-tag';
+    if (socket === ROBOT_SOCKETS.command) {
+      if (type === 'command') return this.#onCommand(bytes, length, from, receivedNs, kernelNs);
+      return type === 'desk' ? this.#onDesk(bytes, length, from, receivedNs) : 'wrong-port';
+    }
+    if (socket === ROBOT_SOCKETS.state) {
+      if (type === 'hello') return this.#onHello(bytes, length, from, receivedNs);
+      return type === 'bye' ? this.#onBye(bytes, length, from, receivedNs) : 'wrong-port';
+    }
+    return type === 'probe' ? this.#onProbe(bytes, length, from, receivedNs, kernelNs) : 'wrong-port';
+  }
+
+  #onCommand(
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    // Before parsing: a stranger costs a comparison.
+    if (!this.#lease.mayCommand(from)) return 'not-operator';
+    const command = this.#newest;
+    const malformed = decodeCommand(bytes, length, command, this.#earlier);
+    if (malformed !== null) return malformed;
+    if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
+    this.#commandPeer = from;
+    const receiveNs = this.#parts.clock.nowNs();
+    // Letting go counts whatever else is wrong with the command.
+    if (command.seq > this.#newestSeq) {
+      this.#newestSeq = command.seq;
+      this.supervisor.observe(command, receivedNs);
+    }
+    const refused = this.supervisor.admit(command, receivedNs) ?? this.queue.refusal(command.seq);
+    if (refused !== null) {
+      // A duplicate keeps the receipt of its first arrival.
+      if (refused !== 'duplicate') this.#reply(command.seq, outcomeOf(refused), kernelNs, receiveNs);
+      return refused;
+    }
+    for (let i = 0; i < this.#earlier.count; i++)
+      this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
+    if (this.#enqueue(command, kernelNs, receiveNs, receivedNs)) return null;
+    this.#reply(command.seq, outcomeOf('dropped-queue-full'), kernelNs, receiveNs);
+    return 'dropped-queue-full';
+  }
+
+  /** Gives a command its instant and its place; one that is here already, or too late, is passed over. */
+  #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): boolean {
+    const entry = this.queue.slot();
+    if (entry === null || this.queue.refusal(command.seq) !== null) return false;
+    copyCommand(command, entry.command);
+    entry.kernelNs = kernelNs;
+    entry.receiveNs = receiveNs;
+    entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs, command.syncEpoch);
+    entry.late = receivedNs > entry.dueNs;
+    return this.queue.insert() === null;
+  }
+
+  /** Takes the oldest due command out; a newer one that is due as well makes it stale. */
+  #release(nowNs: number): void {
+    const superseded = this.queue.isSuperseded(nowNs);
+    const entry = this.queue.shift()!;
+    const receipt = this.#receipt;
+    const { command } = entry;
+    receipt.dueNs = entry.dueNs;
+    receipt.playoutDelayNs = entry.dueNs - (command.stateRobotNs || entry.receiveNs);
+    receipt.queueDepth = this.queue.depth;
+    receipt.late = entry.late;
+    if (superseded) {
+      this.#parts.counters.add('dropped-stale');
+      this.#reply(command.seq, 'dropped-stale', entry.kernelNs, entry.receiveNs);
+      return;
+    }
+    receipt.releasedNs = this.#parts.clock.nowNs();
+    const heldNs = Math.max(0, entry.dueNs - entry.receiveNs);
+    const reason = this.supervisor.submit(command, nowNs, heldNs, entry.dueNs);
+    receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
+    const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
+    this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs);
+  }
+
+  /** Sends the receipt and clears the optional stamps for the next one. */
+  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number): void {
+    const receipt = this.#receipt;
+    receipt.session = this.#lease.session;
+    receipt.seq = seq;
+    receipt.outcome = outcome;
+    receipt.dropped = outcome === 'dropped-stale';
+    receipt.kernelNs = kernelNs;
+    receipt.receiveNs = receiveNs;
+    const length = encodeReceipt(receipt, this.#bytes);
+    this.#send(ROBOT_SOCKETS.command, length, this.#commandPeer);
+    receipt.dueNs = Number.NaN;
+    receipt.releasedNs = Number.NaN;
+    receipt.appliedNs = Number.NaN;
+    receipt.playoutDelayNs = Number.NaN;
+    receipt.late = false;
+    receipt.queueDepth = this.queue.depth;
+  }
+
+  #onDesk(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const desk = this.#desk;
+    const malformed = decodeDesk(bytes, length, desk);
+    if (malformed !== null) return malformed;
+    // Anyone may stop the robot; only its operator may do anything else.
+    const stops = desk.action === 'estop' && this.supervisor.state !== 'stopped';
+    if (desk.action === 'estop') this.supervisor.estop('e-stop pressed', nowNs);
+    if (!this.#lease.accept(desk.session, from, nowNs)) return 'not-operator';
+    if (desk.request <= this.#ackRequest) return null;
+    if (desk.epoch !== this.supervisor.epoch && desk.action !== 'estop') return 'wrong-epoch';
+    this.#ackRequest = desk.request;
+    if (desk.action === 'arm') this.supervisor.arm(nowNs);
+    else if (desk.action === 'disarm') this.supervisor.disarm(nowNs);
+    else if (desk.action === 'reset') this.supervisor.reset(desk.epoch, nowNs);
+    if (stops) this.#publishState(nowNs);
+    return null;
+  }
+
+  #onHello(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
+    if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
+    if (result === 'claimed') this.#learning.enter(peerAddress(from), nowNs);
+    const malformed = this.#takeWish(bytes, length);
+    if (malformed !== null || result === 'renewed') return malformed;
+    if (result === 'claimed') {
+      this.queue.clear();
+      this.#newestSeq = 0;
+      this.#ackRequest = 0;
+      this.#commandPeer = 0;
+    }
+    this.supervisor.operatorJoined(result === 'claimed', nowNs);
+    return null;
+  }
+
+  #takeWish(bytes: Uint8Array, length: number): Reason | null {
+    const wish = this.#wish;
+    const malformed = decodeWish(bytes, length, wish);
+    if (malformed !== null) return malformed;
+    const { quality, capMs, way = null } = this.#wished;
+    if (wish.quality === quality && wish.capMs === capMs && (wish.way ?? null) === way) return null;
+    Object.assign(this.#wished, wish);
+    this.#parts.policy.wish?.(wish.quality, wish.capMs);
+    if ((wish.way ?? null) !== way) this.#parts.policy.choose?.(wish.way ?? null);
+    return null;
+  }
+
+  #onBye(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
+    if (!this.#lease.release(decodeHello(bytes, length), from)) return 'not-operator';
+    this.supervisor.operatorLeft(nowNs);
+    this.#learning.leave(nowNs);
+    return null;
+  }
+
+  #onProbe(
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    receivedNs: number,
+    kernelNs: number,
+  ): Reason | null {
+    const probe = this.#probe;
+    const malformed = decodeProbe(bytes, length, probe);
+    if (malformed !== null) return malformed;
+    probe.boot = this.#parts.boot;
+    probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
+    // The reply leaves after it is written and sealed, which takes about as long as last time.
+    const startNs = this.#parts.clock.nowNs();
+    probe.t2 = startNs + this.#replyCostNs;
+    const sentNs = this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);
+    this.#replyCostNs = Math.max(0, Math.min(sentNs - startNs, MAX_REPLY_COST_NS));
+    return null;
+  }
+
+  #publishState(nowNs: number): void {
+    if (this.#lease.statePeer === 0 || !this.#lease.isHeld(nowNs)) return;
+    const state = this.#state;
+    const { supervisor } = this;
+    state.robotNs = nowNs;
+    state.positionsRad.set(supervisor.reading.positionsRad);
+    state.velocitiesRadS.set(supervisor.reading.velocitiesRadS);
+    state.targetRad.set(supervisor.targetRad);
+    state.gripper = supervisor.reading.gripper;
+    state.state = supervisor.state;
+    state.cause = supervisor.cause;
+    state.epoch = supervisor.epoch;
+    state.endedEngagement = supervisor.endedEngagement;
+    state.appliedSeq = this.queue.releasedSeq;
+    state.ackRequest = this.#ackRequest;
+    state.limitedBy = supervisor.limitedBy;
+    state.clearanceM = supervisor.clearanceM;
+    state.nearest = supervisor.nearest;
+    if (this.#parts.policy.choose !== undefined) state.playout = this.#parts.policy.name;
+    const length = encodeState(this.#parts.boot, this.#lease.session, state, this.#bytes);
+    this.#send(ROBOT_SOCKETS.state, length, this.#lease.statePeer);
+  }
+
+  #send(socket: number, length: number, to: Peer): number {
+    const sentNs = this.#parts.outbox.send(socket, this.#bytes, length, to);
+    if (!sentNs) this.#parts.counters.add('send-failed');
+    return sentNs;
+  }
+}
+
+const outcomeOf = (reason: Reason): Outcome => (reason === 'dropped-stale' ? reason : `rejected:${reason}`);

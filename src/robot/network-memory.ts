@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
+import { stateFolder } from '../files/state-folder.ts';
+import { writeWhole } from '../files/write-whole.ts';
+import { type PriorJson, parsePrior } from './playout/adaptive/prior.ts';
+
+const FORMAT = 'farhand-networks/1';
+/** Networks kept; the one not seen for longest gives way. */
+const MAX_NETWORKS = 64;
+
+const MAX_FILE_BYTES = 1 << 20;
+const fileSchema = z.object({ format: z.literal(FORMAT), networks: z.record(z.string(), z.unknown()) });
+
+/** What playout learnt about each network, by its name. */
+export type Priors = Record<string, PriorJson>;
+
+/** A name for the network an IPv4 address is on: its first three numbers. */
+export function networkOf(address: string): string {
+  if (address.startsWith('127.')) return 'loopback';
+  return `${address.split('.').slice(0, 3).join('.')}.0/24`;
+}
+
+const fileOf = (folder: string): string => path.join(folder, 'networks.json');
+
+/** A file that is missing or not ours is an empty memory: playout then begins as on an unknown network. */
+export function loadPriors(folder = stateFolder()): Priors {
+  const priors: Priors = {};
+  for (const [name, value] of Object.entries(readNetworks(folder))) {
+    const prior = parsePrior(value);
+    if (prior !== null) priors[name] = prior;
+  }
+  return priors;
+}
+
+export function keepPrior(name: string, prior: PriorJson, folder = stateFolder()): void {
+  const { [name]: _, ...others } = readNetworks(folder);
+  const recent = Object.entries(others).slice(-(MAX_NETWORKS - 1));
+  const networks = Object.fromEntries([...recent, [name, prior]]);
+  const text = `${JSON.stringify({ format: FORMAT, networks }, null, 1)}\n`;
+  writeWhole(fileOf(folder), text, { folderMode: 0o755, hint: 'FARHAND_STATE=FOLDER chooses another one.' });
+}
+
+function readNetworks(folder: string): Record<string, unknown> {
+  try {
+    const content = parseJson(readFileSync(fileOf(folder)), fileSchema, MAX_FILE_BYTES);
+    return typeof content === 'string' ? {} : content.networks;
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,9 @@
+import type { RobotConfig } from '../robot-config.ts';
+import { PlayoutChoice } from './choice.ts';
+import { createPolicy, type PlayoutPolicy } from './policy.ts';
+
+/** The playout a rig asks for; one that its operator may switch where the rig says so. */
+export function rigPolicy({ robot }: { robot: RobotConfig }): PlayoutPolicy {
+  const own = createPolicy(robot.playout);
+  return robot.allowPlayoutChoice ? new PlayoutChoice(own) : own;
+}
