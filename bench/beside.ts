@@ -96,7 +96,7 @@ async function measure(options: BesideOptions): Promise<({ span: string } & Slic
     await readTraceParts(tracePath, (record) => {
       const outcome = OUTCOMES[record.outcome];
       const at = slices.findIndex(
-        ({ fromNs, toNs }) => record.getStateNs >= fromNs && record.getStateNs < toNs,
+        ({ fromNs, toNs }) => record.sampledNs >= fromNs && record.sampledNs < toNs,
       );
       if (at >= 0 && (outcome === 'applied' || outcome === 'late')) kept[at]!.push({ ...record });
     });

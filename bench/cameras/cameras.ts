@@ -97,6 +97,6 @@ async function withCameras(extra: readonly string[]): Promise<string[]> {
 /** Commands of one run after its warm-up. */
 async function run(overrides: readonly string[], seconds: number): Promise<TraceRecord[]> {
   const { records } = await demoRun({ overrides, durationS: seconds + WARM_UP_S });
-  const firstNs = Math.min(...records.map((record) => record.getStateNs));
-  return records.filter((record) => record.getStateNs > firstNs + WARM_UP_S * 1e9);
+  const firstNs = Math.min(...records.map((record) => record.sampledNs));
+  return records.filter((record) => record.sampledNs > firstNs + WARM_UP_S * 1e9);
 }

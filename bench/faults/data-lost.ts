@@ -27,10 +27,10 @@ async function traceLost(folder: string, endNs: number): Promise<DataLost> {
   let files = 0;
   for (const file of filesIn(folder, (name) => name.startsWith('robot_trace_'))) {
     files++;
-    await readTraceFile(file, ({ session, seq, getStateNs }) => {
+    await readTraceFile(file, ({ session, seq, sampledNs }) => {
       if (!seqs.has(session)) seqs.set(session, new Set());
       seqs.get(session)!.add(seq);
-      lastNs = Math.max(Number.isNaN(lastNs) ? getStateNs : lastNs, getStateNs);
+      lastNs = Math.max(Number.isNaN(lastNs) ? sampledNs : lastNs, sampledNs);
     }).then((info) => {
       torn += info.torn;
       isClosed = info.footer !== null;

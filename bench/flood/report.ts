@@ -98,7 +98,7 @@ export function floodReport(
 
 /** Commands whose tick fell into the window; operator, robot and sender read the same clock. */
 function windowOf(records: readonly TraceRecord[], fromNs: number, untilNs: number): Window {
-  const inside = records.filter(({ getStateNs }) => getStateNs >= fromNs && getStateNs < untilNs);
+  const inside = records.filter(({ sampledNs }) => sampledNs >= fromNs && sampledNs < untilNs);
   const count = (outcome: (typeof OUTCOMES)[number]) =>
     inside.filter((record) => record.outcome === OUTCOMES.indexOf(outcome)).length;
   const oneWay = inside.map((record) => oneWayNs({ ...record, offsetNs: 0 }));

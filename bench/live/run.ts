@@ -93,23 +93,23 @@ function arrivalsOf(records: readonly TraceRecord[]): {
   startNs: number;
 } {
   const bySeq = records.toSorted((a, b) => a.seq - b.seq);
-  const startNs = bySeq[0]!.getStateNs;
+  const startNs = bySeq[0]!.sampledNs;
   const column = (value: (record: TraceRecord) => number) => Float64Array.from(bySeq, value);
   const us = (ns: number) => Math.round(ns) / 1000;
-  const stampNs = ({ getStateNs, offsetNs }: TraceRecord) =>
-    getStateNs + (Number.isNaN(offsetNs) ? 0 : offsetNs);
+  const sampledRobotNs = ({ sampledNs, offsetNs }: TraceRecord) =>
+    sampledNs + (Number.isNaN(offsetNs) ? 0 : offsetNs);
   return {
     startNs,
     arrivals: {
       name: 'live',
       count: bySeq.length,
-      sendUs: column((record) => us(stampNs(record) - startNs)),
-      delayUs: column((record) => us(record.receiveNs - stampNs(record))),
-      clockMs: column((record) => us(stampNs(record) - record.getStateNs) / 1000),
+      sendUs: column((record) => us(sampledRobotNs(record) - startNs)),
+      delayUs: column((record) => us(record.receiveNs - sampledRobotNs(record))),
+      clockMs: column((record) => us(sampledRobotNs(record) - record.sampledNs) / 1000),
     },
     applied: {
       applyUs: column(({ appliedNs }) => us(appliedNs - startNs)),
-      delayUs: column((record) => us(record.dueNs - stampNs(record))),
+      delayUs: column((record) => us(record.dueNs - sampledRobotNs(record))),
       late: 0,
       dropped: 0,
     },

@@ -39,7 +39,7 @@ class Path {
 }
 
 interface Commanded {
-  stampNs: number;
+  sampledOperatorNs: number;
   positionsRad: Float64Array;
 }
 
@@ -69,10 +69,10 @@ export class TrackingTap {
     return ({ bytes }) => {
       const type = frameType(bytes, bytes.length);
       if (type === 'command' && decodeCommand(bytes, bytes.length, command, earlier) === null) {
-        const { stateOperatorNs: stampNs, positionsRad } = command;
-        const isNewer = stampNs > (this.#commanded.at(-1)?.stampNs ?? 0);
+        const { sampledOperatorNs, positionsRad } = command;
+        const isNewer = sampledOperatorNs > (this.#commanded.at(-1)?.sampledOperatorNs ?? 0);
         if (command.engagement > 0 && isNewer)
-          this.#commanded.push({ stampNs, positionsRad: positionsRad.slice() });
+          this.#commanded.push({ sampledOperatorNs, positionsRad: positionsRad.slice() });
       } else if (
         type === 'state' &&
         decodeState(bytes, bytes.length, state, { boot: 0, session: 0 }) === null
@@ -123,8 +123,8 @@ function steadyPath(
   const flange = flangeOf(model);
   const motion = new ArmMotion(model, config, new Counters());
   let lastNs = Number.NEGATIVE_INFINITY;
-  for (const { stampNs, positionsRad } of commands) {
-    const dueNs = stampNs + delayMs(stampNs) * 1e6;
+  for (const { sampledOperatorNs, positionsRad } of commands) {
+    const dueNs = sampledOperatorNs + delayMs(sampledOperatorNs) * 1e6;
     if (dueNs - lastNs > 200e6) {
       motion.restart(positionsRad, dueNs);
       motion.engage(dueNs);
@@ -133,7 +133,7 @@ function steadyPath(
       motion.step(atNs);
       path.add(atNs, flange(motion.targetRad));
     }
-    motion.command(positionsRad, stampNs, dueNs);
+    motion.command(positionsRad, sampledOperatorNs, dueNs);
     path.add(dueNs, flange(motion.targetRad));
     lastNs = dueNs;
   }

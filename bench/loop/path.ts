@@ -38,9 +38,9 @@ export class PathSamples {
   addRun(records: readonly TraceRecord[], load: LoadSeen): void {
     this.load.push(load);
     const fromNs =
-      records.reduce((min, { getStateNs }) => Math.min(min, getStateNs), Infinity) + WARM_UP_S * 1e9;
+      records.reduce((min, { sampledNs }) => Math.min(min, sampledNs), Infinity) + WARM_UP_S * 1e9;
     for (const record of records) {
-      if (record.getStateNs < fromNs) continue;
+      if (record.sampledNs < fromNs) continue;
       this.#clockErrorNs.push(Math.abs(record.offsetNs));
       // Both roles read the same monotonic clock here, so the times need no estimate.
       record.offsetNs = 0;

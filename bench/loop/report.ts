@@ -84,7 +84,7 @@ export function loopText(report: LoopReport): string {
 
 function notes({ checks, messageBytes, seconds, wait }: LoopReport): string {
   const lines = [
-    `${seconds} s per path after a warm-up. Farhand: get_state → driver written, with mapping, inverse kinematics,`,
+    `${seconds} s per path after a warm-up. Farhand: sampled → driver written, with mapping, inverse kinematics,`,
     `supervisor and trace. Python: publish → parsed, nothing else${messageBytes ? `; ${messageBytes} bytes of JSON` : ''}.`,
   ];
   if (wait === 'atomics') lines.push('In one process: no FFI here, so the thread sleeps by Atomics.wait.');

@@ -59,11 +59,11 @@ async function measureCalls({ make }: Variant, trace: DelayTrace) {
   });
   observer.observe({ entryTypes: ['gc'] });
   for (let i = 0; i < trace.count; i++) {
-    const stampNs = trace.sendUs[i]! * 1000;
-    const receivedNs = stampNs + trace.delayUs[i]! * 1000;
+    const sampledRobotNs = trace.sendUs[i]! * 1000;
+    const receivedNs = sampledRobotNs + trace.delayUs[i]! * 1000;
     if (Number.isNaN(receivedNs)) continue;
     const startNs = performance.now();
-    policy.schedule(stampNs, receivedNs);
+    policy.schedule(sampledRobotNs, receivedNs);
     took[i] = (performance.now() - startNs) * 1000;
   }
   // The observer is told between turns of the event loop.
@@ -79,14 +79,14 @@ function measurePackets({ make }: Variant, trace: DelayTrace): Percentiles {
   const took = new Float64Array(trace.count).fill(Number.NaN);
   for (let i = 0; i < trace.count; i++) {
     command.seq = i + 1;
-    command.stateRobotNs = trace.sendUs[i]! * 1000;
-    const receivedNs = command.stateRobotNs + trace.delayUs[i]! * 1000;
+    command.sampledRobotNs = trace.sendUs[i]! * 1000;
+    const receivedNs = command.sampledRobotNs + trace.delayUs[i]! * 1000;
     if (Number.isNaN(receivedNs)) continue;
     const startNs = performance.now();
     const entry = queue.slot();
     if (entry !== null && queue.refusal(command.seq) === null) {
       copyCommand(command, entry.command);
-      entry.dueNs = policy.schedule(command.stateRobotNs, receivedNs);
+      entry.dueNs = policy.schedule(command.sampledRobotNs, receivedNs);
       queue.insert();
     }
     while (queue.nextDueNs <= receivedNs) queue.shift();

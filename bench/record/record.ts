@@ -73,7 +73,7 @@ function record(
       }
     const blockMs = performance.now();
     row.seq = trace.seq = i + 1;
-    row.instantNs = trace.getStateNs = nowNs;
+    row.sampledNs = trace.sampledNs = nowNs;
     row.engaged = true;
     row.supervisor = 'engaged';
     for (let j = 0; j < JOINTS; j++) row.stateRad[j] = row.commandRad[j] = Math.sin(i / 100 + j);

@@ -45,7 +45,7 @@ export function writeLongTrace(path: string, commands: number): number {
     fill(record, seq, random);
     put(traceLine(record));
     if (seq % 100 === 0)
-      put(motionLine({ atNs: record.getStateNs, latencyNs: 45e6 + 5e6 * random(), confidence: 0.98 }));
+      put(motionLine({ atNs: record.sampledNs, latencyNs: 45e6 + 5e6 * random(), confidence: 0.98 }));
   }
   put(footerLine(commands, 0));
   bytes += writeSync(fd, chunk, 0, used);
@@ -54,22 +54,22 @@ export function writeLongTrace(path: string, commands: number): number {
 }
 
 function fill(record: ReturnType<typeof emptyTraceRecord>, seq: number, random: () => number): void {
-  const getStateNs = 1e12 + seq * TICK_NS;
+  const sampledNs = 1e12 + seq * TICK_NS;
   const inCluster = (seq / 100) % CLUSTER_EVERY_S < 2 && random() < 0.3;
   const wireNs =
     2e6 + 0.4e6 * random() + (random() < 0.02 ? 8e6 * random() : 0) + (inCluster ? 50e6 * random() : 0);
   const isLost = random() < 0.001;
   record.seq = seq;
   record.outcome = OUTCOMES.indexOf(isLost ? 'lost' : 'applied');
-  record.getStateNs = getStateNs;
-  record.deviceNs = getStateNs - 18e6 - 4e6 * random();
+  record.sampledNs = sampledNs;
+  record.deviceNs = sampledNs - 18e6 - 4e6 * random();
   record.sentNs = record.deviceNs + 1.2e6;
-  record.arrivedNs = getStateNs - 5e6 * random();
-  record.pipelineDoneNs = getStateNs + 60_000 + 20_000 * random();
+  record.arrivedNs = sampledNs - 5e6 * random();
+  record.pipelineDoneNs = sampledNs + 60_000 + 20_000 * random();
   record.wireSentNs = record.pipelineDoneNs + 50_000;
   record.kernelNs = isLost ? Number.NaN : record.wireSentNs + wireNs + OFFSET_NS;
   record.receiveNs = record.kernelNs + 120_000 + 60_000 * random();
-  record.dueNs = isLost ? Number.NaN : getStateNs + 20e6 + OFFSET_NS;
+  record.dueNs = isLost ? Number.NaN : sampledNs + 20e6 + OFFSET_NS;
   record.releasedNs = Math.max(record.dueNs + 80_000, record.receiveNs);
   record.appliedNs = record.releasedNs + 40_000;
   record.movedNs = record.appliedNs - OFFSET_NS + 12e6 + 8e6 * random();

@@ -78,7 +78,7 @@ export async function measureCycles(model: RobotModel, name: 'free' | 'near'): P
     if (n % 2 === 0) {
       mapper.map(sample, command.positionsRad);
       command.seq++;
-      command.stateRobotNs = nowNs;
+      command.sampledRobotNs = nowNs;
       supervisor.submit(command, nowNs);
     }
     supervisor.tick(nowNs);

@@ -43,8 +43,8 @@ export async function endToEnd(place: Place, seconds: number): Promise<TraceSumm
   const report = createReport();
   let firstNs = Number.NaN;
   await readTraceParts(path.join(traces, readdirSync(traces)[0]!), (record) => {
-    if (Number.isNaN(firstNs)) firstNs = record.getStateNs;
-    if (record.getStateNs - firstNs >= WARM_UP_NS) report.add(record);
+    if (Number.isNaN(firstNs)) firstNs = record.sampledNs;
+    if (record.sampledNs - firstNs >= WARM_UP_NS) report.add(record);
   });
   rmSync(folder, { recursive: true, force: true });
   return summaryOf(report.finish());

@@ -80,9 +80,9 @@ async function measure(options: CompareOptions, transport: Transport, folder: st
   const found: number[] = [];
   let firstNs = Number.NaN;
   await readTraceParts(tracePath, (record) => {
-    if (Number.isNaN(firstNs)) firstNs = record.getStateNs;
+    if (Number.isNaN(firstNs)) firstNs = record.sampledNs;
     const ms = oneWayNs(record) / 1e6;
-    if (record.getStateNs - firstNs >= WARM_UP_NS && Number.isFinite(ms)) found.push(ms);
+    if (record.sampledNs - firstNs >= WARM_UP_NS && Number.isFinite(ms)) found.push(ms);
   });
   return Float64Array.from(found);
 }

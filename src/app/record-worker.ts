@@ -56,7 +56,7 @@ let trouble = '';
 const recorder = new EpisodeRecorder({
   ...start.parts,
   owner: { pid: process.pid, host: hostname() },
-  newestAt: (camera, instantNs) => cache.newestAt(camera, instantNs),
+  newestAt: (camera, sampledNs) => cache.newestAt(camera, sampledNs),
   clock: monotonicClock,
   wallNs: () => BigInt(Date.now()) * 1_000_000n,
   onSkipped: (count) => counters.add('row-skipped', count),

@@ -298,7 +298,7 @@ function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void):
       segmentsNs(record, segments);
       closed.push({
         seq: record.seq,
-        atS: record.getStateNs / 1e9,
+        atS: record.sampledNs / 1e9,
         outcome: OUTCOMES[record.outcome] ?? 'lost',
         oneWayMs: finite(oneWayNs(record) / 1e6),
         segmentsMs: Array.from(segments, (ns) => finite(ns / 1e6)),

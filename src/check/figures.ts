@@ -62,10 +62,10 @@ const share = (about: string, count: (measured: Measured) => number, advice: Fig
 
 /** Every limit a budget may set, by name. */
 export const FIGURES: Record<string, Figure> = {
-  oneWayP50Ms: oneWay('p50', 'get_state to applied, the typical command'),
-  oneWayP95Ms: oneWay('p95', 'get_state to applied, one in twenty is slower'),
-  oneWayP99Ms: oneWay('p99', 'get_state to applied, one in a hundred is slower'),
-  oneWayMaxMs: oneWay('max', 'get_state to applied, the worst command'),
+  oneWayP50Ms: oneWay('p50', 'sampled to applied, the typical command'),
+  oneWayP95Ms: oneWay('p95', 'sampled to applied, one in twenty is slower'),
+  oneWayP99Ms: oneWay('p99', 'sampled to applied, one in a hundred is slower'),
+  oneWayMaxMs: oneWay('max', 'sampled to applied, the worst command'),
   variationP95Ms: variation('p95', 'change of the one-way time from command to command'),
   variationP99Ms: variation('p99', 'change of the one-way time from command to command'),
   variationMaxMs: variation('max', 'largest change from one command to the next'),

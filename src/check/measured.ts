@@ -48,7 +48,7 @@ export async function measuredOf(session: Session): Promise<Measured> {
   const records: TraceRecord[] = [];
   const { fromNs, toNs, baseline, roles, hz } = session;
   const files = await readTraceParts(session.tracePath, (record) => {
-    if (record.getStateNs >= fromNs - WARM_NS && record.getStateNs < toNs) records.push(record);
+    if (record.sampledNs >= fromNs - WARM_NS && record.sampledNs < toNs) records.push(record);
   });
   const durationS = (toNs - fromNs) / 1e9;
   return { ...judged(records, fromNs, hz, baseline), durationS, files, roles, baseline };
@@ -62,7 +62,7 @@ export function judged(
   baseline: Baseline | null,
 ): Omit<Measured, 'durationS' | 'files' | 'roles' | 'baseline'> {
   const all = records.toSorted((a, b) => a.seq - b.seq);
-  const bySeq = all.filter((record) => record.getStateNs >= fromNs);
+  const bySeq = all.filter((record) => record.sampledNs >= fromNs);
   const report = createReport();
   for (const record of bySeq) report.add(record);
   const felt = feltOf(all);
@@ -102,9 +102,9 @@ function feltOf(records: readonly TraceRecord[]): Feel | null {
 
 function countWireBad(records: readonly TraceRecord[], wireNs: Float64Array): number {
   const windows = new Map<number, { all: number; over: number }>();
-  const startNs = records[0]?.getStateNs ?? 0;
+  const startNs = records[0]?.sampledNs ?? 0;
   records.forEach((record, i) => {
-    const at = Math.floor((record.getStateNs - startNs) / WINDOW_NS);
+    const at = Math.floor((record.sampledNs - startNs) / WINDOW_NS);
     const window = windows.get(at) ?? { all: 0, over: 0 };
     window.all++;
     // Also where it is not known: a lost command did not arrive within 10 ms.

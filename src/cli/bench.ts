@@ -12,7 +12,7 @@ export const benchVerb: Verb = {
   usage: 'transports [--slices N] [--seconds S] [key=value …]',
   about: 'Compares UDP and ZeroMQ on the same link, in turn, with confidence intervals.',
   details: `Each slice runs both roles as processes, without a playout buffer, and discards their first second.
-One-way time is get_state → applied. The intervals (95 %) come from resampling whole slices.`,
+One-way time is sampled → applied. The intervals (95 %) come from resampling whole slices.`,
   options: {
     rig: RIG_OPTION,
     slices: { type: 'string', value: 'N', about: 'slices of each transport (default: 6)' },

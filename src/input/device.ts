@@ -10,7 +10,7 @@ export interface InputDevice {
    * address · 65536 + port, 0 for this machine's console. `socket` counts the plug-in's `sockets`. Hot path.
    */
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null;
-  /** The newest sample (get_state). Fills `out`; `stale` and `none` leave `tracking` false. Hot path. */
+  /** The newest sample. Fills `out`; `stale` and `none` leave `tracking` false. Hot path. */
   sample(nowNs: number, out: HandSample): SampleStatus;
   /**
    * The bytes of the last `ingest` asked for an e-stop, whether they were taken or refused. The operator passes it on

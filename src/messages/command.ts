@@ -8,10 +8,10 @@ export interface JointCommand {
   /** Robot's safety epoch the operator acts under; a reset of the e-stop voids older ones. */
   epoch: number;
   tracking: boolean;
-  /** The leader's get_state tick, operator clock. */
-  stateOperatorNs: number;
-  /** The same instant on the robot's clock; NaN before the first clock offset. */
-  stateRobotNs: number;
+  /** When the operator's tick sampled the hand, operator clock. On the wire `state_ns`. */
+  sampledOperatorNs: number;
+  /** The same instant on the robot's clock (on the wire `send_robot_ns`); NaN before the first clock offset. */
+  sampledRobotNs: number;
   /** Grows when the operator began its clock relation anew: a step between two commands is then explicit. */
   syncEpoch: number;
   positionsRad: Float64Array;

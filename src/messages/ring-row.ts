@@ -3,8 +3,8 @@ import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES, type SupervisorState } f
 /** One published command with what was known in the same instant, as the control thread hands it to the recorder. */
 export interface RingRow {
   seq: number;
-  /** The leader's tick that the command is of, operator clock. */
-  instantNs: number;
+  /** When the command's hand was sampled, operator clock. */
+  sampledNs: number;
   engaged: boolean;
   commandGripper: number;
   stateGripper: number;
@@ -28,7 +28,7 @@ export const ringRowFields = (joints: number): number => SCALARS + 2 * joints;
 
 export const emptyRingRow = (joints: number): RingRow => ({
   seq: 0,
-  instantNs: 0,
+  sampledNs: 0,
   engaged: false,
   commandGripper: 0,
   stateGripper: 0,
@@ -46,7 +46,7 @@ export const emptyRingRow = (joints: number): RingRow => ({
 /** Hot path. */
 export function packRingRow(row: RingRow, out: Float64Array): void {
   out[0] = row.seq;
-  out[1] = row.instantNs;
+  out[1] = row.sampledNs;
   out[2] = row.engaged ? 1 : 0;
   out[3] = row.commandGripper;
   out[4] = row.stateGripper;
@@ -64,7 +64,7 @@ export function packRingRow(row: RingRow, out: Float64Array): void {
 export function unpackRingRow(packed: Float64Array, out: RingRow): void {
   const joints = out.commandRad.length;
   out.seq = packed[0]!;
-  out.instantNs = packed[1]!;
+  out.sampledNs = packed[1]!;
   out.engaged = packed[2] === 1;
   out.commandGripper = packed[3]!;
   out.stateGripper = packed[4]!;

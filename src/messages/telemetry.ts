@@ -78,7 +78,7 @@ export interface Telemetry {
   closed: ClosedCommand[];
   /** How the seconds of the session felt so far; null before the first was judged. */
   feel?: FeelStatus | null;
-  /** Measured joints behind commanded ones, by correlation: get_state to the joints being there. Null: too little motion. */
+  /** Measured joints behind commanded ones, by correlation: the hand's sampling to the joints being there. Null: too little motion. */
   motionLatencyMs?: number | null;
   /** How alike the two motions are, 0.8 … 1. */
   motionConfidence?: number | null;
@@ -120,7 +120,7 @@ export interface InputHeard {
 /** One closed trace, durations in milliseconds; null where a stamp or the clock offset is missing. */
 export interface ClosedCommand {
   seq: number;
-  /** Operator clock at get_state, seconds. */
+  /** When the hand was sampled, operator clock, seconds. */
   atS: number;
   outcome: string;
   oneWayMs: number | null;

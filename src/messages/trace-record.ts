@@ -7,7 +7,7 @@ export interface TraceRecord {
   seq: number;
   outcome: number; // index into OUTCOMES
   reason: number; // index into REASONS when rejected, else −1
-  getStateNs: number;
+  sampledNs: number;
   pipelineDoneNs: number;
   wireSentNs: number;
   kernelNs: number;
@@ -22,7 +22,7 @@ export interface TraceRecord {
   playoutDelayNs: number;
   /** 1 when it arrived after it was due, else 0; NaN without a receipt. */
   late: number;
-  /** Delay that the mapping's filter added before `getStateNs`, as it were: on top of the one-way time. */
+  /** Delay that the mapping's filter added before `sampledNs`, as it were: on top of the one-way time. */
   filterDelayNs: number;
   /** When the device took the sample this command follows, operator clock; NaN where the device does not tell. */
   deviceNs: number;
@@ -42,7 +42,7 @@ export const TRACE_FIELDS = [
   'seq',
   'outcome',
   'reason',
-  'getStateNs',
+  'sampledNs',
   'pipelineDoneNs',
   'wireSentNs',
   'kernelNs',
@@ -77,7 +77,7 @@ export function emptyTraceRecord(): TraceRecord {
     seq: Number.NaN,
     outcome: Number.NaN,
     reason: Number.NaN,
-    getStateNs: Number.NaN,
+    sampledNs: Number.NaN,
     pipelineDoneNs: Number.NaN,
     wireSentNs: Number.NaN,
     kernelNs: Number.NaN,

@@ -1,5 +1,5 @@
 import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
-import type { LeaderState } from './leader.ts';
+import type { SampledHand } from './sampler.ts';
 
 /**
  * Whether the input in use may make the robot follow: the one place that knows. An input's own word for a closed clutch
@@ -36,8 +36,8 @@ export class Clutch {
   }
 
   /** At every tick of a robot that is reached; true when another input or sender took over. Hot path. */
-  update(leader: LeaderState, robot: RobotState): boolean {
-    const { sample, status, automatic, clutchless, source } = leader;
+  update(hand: SampledHand, robot: RobotState): boolean {
+    const { sample, status, automatic, clutchless, source } = hand;
     const isOther = source !== this.#source;
     const isPowered = POWERED[robot.state];
     const isSeen = status === 'ok' && sample.tracking;

@@ -7,11 +7,11 @@ import type { ClockSync } from '../wire/clock-sync.ts';
 import { copyCommand, emptyCommand, encodeCommand } from '../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../wire/codecs/receipt.ts';
 import { MAX_DATAGRAM_BYTES, type Outbox, type Peer } from '../wire/reactor.ts';
-import type { IssuedCommand } from './orchestrator.ts';
+import type { IssuedCommand } from './command-source.ts';
 
 const PENDING = 4096;
 const LOST_AFTER_NS = 2e9;
-const COLUMNS = 8; // seq (0 = closed), get_state, pipeline_done, wire_sent, filter delay, device, sent, arrived
+const COLUMNS = 8; // seq (0 = closed), sampled, pipeline_done, wire_sent, filter delay, device, sent, arrived
 
 /** Sends commands and closes one trace per command: by its receipt, or as lost after two seconds. */
 export class LinkClient {
@@ -60,10 +60,10 @@ export class LinkClient {
     return count;
   }
 
-  /** Hot path: subscriber of the orchestrator's command topic. */
+  /** Hot path: subscriber of the command source's topic. */
   send(command: IssuedCommand): void {
     const pipelineDoneNs = this.#clock.nowNs();
-    command.stateRobotNs = this.#sync.toRobotNs(command.stateOperatorNs);
+    command.sampledRobotNs = this.#sync.toRobotNs(command.sampledOperatorNs);
     command.syncEpoch = this.#sync.epoch;
     const length = encodeCommand(command, this.#bytes, this.#earlierOf(command));
     this.#remember(command);
@@ -75,7 +75,7 @@ export class LinkClient {
     const sentNs = this.#outbox.send(this.#socket, this.#bytes, length, this.#robot);
     if (sentNs === 0) this.#counters.add('send-failed');
     this.#pending[at] = command.seq;
-    this.#pending[at + 1] = command.stateOperatorNs;
+    this.#pending[at + 1] = command.sampledOperatorNs;
     this.#pending[at + 2] = pipelineDoneNs;
     this.#pending[at + 3] = sentNs || this.#clock.nowNs();
     this.#pending[at + 4] = command.filterDelayNs;
@@ -150,7 +150,7 @@ export class LinkClient {
     record.session = this.#session;
     record.seq = this.#pending[at]!;
     record.reason = -1;
-    record.getStateNs = this.#pending[at + 1]!;
+    record.sampledNs = this.#pending[at + 1]!;
     record.pipelineDoneNs = this.#pending[at + 2]!;
     record.wireSentNs = this.#pending[at + 3]!;
     record.kernelNs = Number.NaN;

@@ -33,14 +33,14 @@ import {
   MAPPING_STATUS,
   stateCode,
 } from './board.ts';
+import { CommandSource } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
 import type { JointsKind } from './joints-ring.ts';
-import { Leader, type OpenInput } from './leader.ts';
 import { LinkClient } from './link-client.ts';
-import { Orchestrator } from './orchestrator.ts';
 import { RobotView } from './robot-view.ts';
 import type { RowFeed } from './row-feed.ts';
+import { type OpenInput, Sampler } from './sampler.ts';
 import { SyncClient } from './sync-client.ts';
 
 /** Order of the operator's sockets. */
@@ -61,7 +61,7 @@ export interface OperatorParts {
   onClosed: (record: TraceRecord) => void;
   /** To a recorder, after the command has left. */
   rows?: RowFeed;
-  /** Where the joints were told to be at a get_state (operator clock), and where they were (robot clock). Hot path. */
+  /** Where the joints were told to be when the hand was sampled (operator clock), and where they were (robot clock). Hot path. */
   onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
   /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
   windDown: Int32Array;
@@ -78,12 +78,12 @@ const INPUT_STATUS = ['ok', 'stale', 'none'];
 export class OperatorLoop implements DatagramHandler {
   readonly link: LinkClient;
   readonly sync: SyncClient;
-  readonly leader: Leader;
+  readonly sampler: Sampler;
   readonly robot: RobotView;
   readonly #parts: OperatorParts;
   readonly #ticks: Periodic;
   readonly #hellos: Periodic;
-  readonly #orchestrator: Orchestrator;
+  readonly #commandSource: CommandSource;
   readonly #desk: DeskClient;
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
@@ -116,7 +116,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#inputNames = [...parts.inputs.keys()];
     this.#numbers = new Float64Array(boardSize(joints));
     this.robot = new RobotView(joints);
-    this.leader = new Leader(parts.inputs, rig.operator.input);
+    this.sampler = new Sampler(parts.inputs, rig.operator.input);
     this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters);
     this.link = new LinkClient(
       outbox,
@@ -130,30 +130,30 @@ export class OperatorLoop implements DatagramHandler {
       parts.onClosed,
     );
     this.#desk = new DeskClient(outbox, command, robot.command, session, counters);
-    this.#orchestrator = new Orchestrator({
+    this.#commandSource = new CommandSource({
       mapper,
       homing: new Homing(model, pathLimits),
       robot: this.robot,
       counters,
       joints,
       session,
-      restartInput: () => this.leader.restart(),
+      restartInput: () => this.sampler.restart(),
     });
-    this.leader.topic.subscribe((state) => this.#orchestrator.onLeader(state));
-    this.#orchestrator.topic.subscribe((issued) => this.link.send(issued));
+    this.sampler.topic.subscribe((hand) => this.#commandSource.onHand(hand));
+    this.#commandSource.topic.subscribe((issued) => this.link.send(issued));
     const { rows, onJoints } = parts;
     if (rows !== undefined)
-      this.#orchestrator.topic.subscribe((issued) =>
+      this.#commandSource.topic.subscribe((issued) =>
         rows.onCommand(issued, this.robot.state, this.sync.sync),
       );
     if (onJoints !== undefined)
-      this.#orchestrator.topic.subscribe(({ stateOperatorNs, seq, engagement, positionsRad }) =>
-        onJoints(engagement === 0 ? 'idle' : 'command', stateOperatorNs, seq, positionsRad),
+      this.#commandSource.topic.subscribe(({ sampledOperatorNs, seq, engagement, positionsRad }) =>
+        onJoints(engagement === 0 ? 'idle' : 'command', sampledOperatorNs, seq, positionsRad),
       );
   }
 
   get mode(): OperatorMode {
-    return this.#orchestrator.mode;
+    return this.#commandSource.mode;
   }
 
   nextDeadlineNs(): number {
@@ -169,8 +169,8 @@ export class OperatorLoop implements DatagramHandler {
 
   #tick(nowNs: number): void {
     if (this.#windDown(nowNs)) return;
-    this.leader.tick(nowNs);
-    if (this.leader.state.sample.estop) this.ask('estop', nowNs);
+    this.sampler.tick(nowNs);
+    if (this.sampler.hand.sample.estop) this.ask('estop', nowNs);
     this.#desk.tick(this.robot.state, nowNs);
     this.link.expire(nowNs);
     this.#publish(nowNs);
@@ -181,8 +181,8 @@ export class OperatorLoop implements DatagramHandler {
     if (Atomics.load(this.#parts.windDown, 0) === 0) return false;
     if (this.#windDownNs === Number.POSITIVE_INFINITY) {
       this.#windDownNs = nowNs + WIND_DOWN_NS;
-      this.#orchestrator.finish();
-      this.leader.tick(nowNs);
+      this.#commandSource.finish();
+      this.sampler.tick(nowNs);
     }
     if (nowNs >= this.#windDownNs) {
       this.link.expire(nowNs, 0);
@@ -195,14 +195,14 @@ export class OperatorLoop implements DatagramHandler {
 
   /** Asks the robot's supervisor; an e-stop leaves in this very call. */
   ask(action: DeskAction, nowNs: number): void {
-    if (action !== 'arm') this.#orchestrator.stopHoming();
+    if (action !== 'arm') this.#commandSource.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
     if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
   }
 
   /** Follows no hand until one engages again. */
   hold(): void {
-    this.#orchestrator.hold();
+    this.#commandSource.hold();
   }
 
   #hello(): void {
@@ -268,7 +268,7 @@ export class OperatorLoop implements DatagramHandler {
     if (this.#origin.session !== this.#parts.session) return 'unknown-source';
     if (this.#origin.boot !== this.#boot) {
       this.#boot = this.#origin.boot;
-      this.#orchestrator.disengage();
+      this.#commandSource.disengage();
     } else if (spare.robotNs <= this.robot.state.robotNs) return 'dropped-stale';
     this.robot.accept(receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
@@ -285,10 +285,10 @@ export class OperatorLoop implements DatagramHandler {
 
   /** On a socket of an input. An e-stop in it leaves now, whichever input is in use. */
   #onInput(index: number, bytes: Uint8Array, length: number, from: Peer, arrivedNs: number): Reason | null {
-    const route = this.leader.routes[index];
+    const route = this.sampler.routes[index];
     if (route === undefined) return 'wrong-port';
     const reason = route.device.ingest(bytes, length, arrivedNs, from, route.socket);
-    if (reason === null) this.leader.heard(route.device, arrivedNs);
+    if (reason === null) this.sampler.received(route.device, arrivedNs);
     if (route.device.estop === true) this.ask('estop', arrivedNs);
     return reason;
   }
@@ -296,7 +296,7 @@ export class OperatorLoop implements DatagramHandler {
   /** From the console on this machine: requests and the page's hand. */
   #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     if (type === 'hand')
-      return this.leader.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
+      return this.sampler.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
     if (type === 'hands') return this.#onHands(bytes, length, receivedNs);
     if (type !== 'request') return 'wrong-port';
     const request = parseJson(bytes.subarray(TAG_BYTES, length), deskActionSchema, length);
@@ -305,26 +305,26 @@ export class OperatorLoop implements DatagramHandler {
 
   #do(request: DeskActionRequest, receivedNs: number): Reason | null {
     const { kind } = request;
-    if (kind === 'home') return this.#orchestrator.home(receivedNs);
-    if (kind === 'input') return this.leader.select(request.name) ? null : 'malformed';
+    if (kind === 'home') return this.#commandSource.home(receivedNs);
+    if (kind === 'input') return this.sampler.select(request.name) ? null : 'malformed';
     if (kind === 'playout-way') return this.#askWay(request.way);
     if (kind === 'playout') {
       this.#wish.quality = request.quality;
       this.#hello();
-    } else if (kind === 'hold' || kind === 'teleop') this.#orchestrator[kind]();
+    } else if (kind === 'hold' || kind === 'teleop') this.#commandSource[kind]();
     else this.ask(kind, receivedNs);
     return null;
   }
 
   /** From a headset's page; an e-stop in it leaves now, whichever input is in use. */
   #onHands(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
-    const reason = this.leader.ingest(
+    const reason = this.sampler.ingest(
       'webxr',
       bytes.subarray(TAG_BYTES, length),
       length - TAG_BYTES,
       receivedNs,
     );
-    if (this.leader.asksEstop('webxr')) this.ask('estop', receivedNs);
+    if (this.sampler.asksEstop('webxr')) this.ask('estop', receivedNs);
     return reason;
   }
 
@@ -338,7 +338,7 @@ export class OperatorLoop implements DatagramHandler {
 
   #publishInputs(nowNs: number, at: number): void {
     for (let i = 0; i < Math.min(BOARD_INPUTS, this.#inputNames.length); i++) {
-      this.leader.quality(nowNs, this.#quality, this.#inputNames[i]!);
+      this.sampler.quality(nowNs, this.#quality, this.#inputNames[i]!);
       const { rateHz, jitterNs, from } = this.#quality;
       this.#numbers[at + INPUT_NUMBERS * i] = rateHz;
       this.#numbers[at + INPUT_NUMBERS * i + 1] = jitterNs;
@@ -349,7 +349,7 @@ export class OperatorLoop implements DatagramHandler {
   #publish(nowNs: number): void {
     const out = this.#numbers;
     const { sync } = this.sync;
-    const { sample, status } = this.leader.state;
+    const { sample, status } = this.sampler.hand;
     const robot = this.robot.state;
     const { totals } = this.link;
     const values = [
@@ -358,13 +358,13 @@ export class OperatorLoop implements DatagramHandler {
       sync.offsetAt(nowNs),
       sync.uncertaintyNs,
       sync.driftPpm,
-      this.#inputNames.indexOf(this.leader.active),
+      this.#inputNames.indexOf(this.sampler.active),
       INPUT_STATUS.indexOf(status),
       sample.clutch ? 1 : 0,
       this.#wish.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#wish.quality),
     ];
     out.set(values);
-    this.leader.quality(nowNs, this.#quality);
+    this.sampler.quality(nowNs, this.#quality);
     out[boardIndex('inputRateHz')] = this.#quality.rateHz;
     out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
     this.#publishInputs(nowNs, boardInputs(robot.positionsRad.length));
@@ -373,9 +373,9 @@ export class OperatorLoop implements DatagramHandler {
     out[boardIndex('robotState')] = stateCode(robot.state);
     out[boardIndex('epoch')] = robot.epoch;
     out[boardIndex('gripper')] = robot.gripper;
-    out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#orchestrator.mode);
-    out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#orchestrator.mapped);
-    out[boardIndex('filterDelayNs')] = this.#orchestrator.command.filterDelayNs;
+    out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#commandSource.mode);
+    out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#commandSource.mapped);
+    out[boardIndex('filterDelayNs')] = this.#commandSource.command.filterDelayNs;
     out[boardIndex('limitedBy')] = limitCode(robot.limitedBy);
     out[boardIndex('clearanceM')] = robot.clearanceM;
     for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
@@ -383,11 +383,11 @@ export class OperatorLoop implements DatagramHandler {
     const joints = robot.positionsRad.length;
     out.set(robot.positionsRad, boardJoints(0, joints));
     out.set(robot.targetRad, boardJoints(1, joints));
-    out.set(this.#orchestrator.command.positionsRad, boardJoints(2, joints));
+    out.set(this.#commandSource.command.positionsRad, boardJoints(2, joints));
     out[boardIndex('estopNs')] = this.#desk.estopNs;
     out[boardIndex('handTakenNs')] = sample.takenNs;
     out[boardIndex('handPoints')] = sample.points;
-    out[boardIndex('recordPresses')] = this.leader.recordPresses;
+    out[boardIndex('recordPresses')] = this.sampler.recordPresses;
     out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
     if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
     this.#parts.board.write(out, boardText(robot.cause, robot.nearest, robot.playout));

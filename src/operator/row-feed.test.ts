@@ -28,7 +28,7 @@ function bench() {
   const traces = RecordRing.attach(memory.rowTraceRing);
   const send = () => {
     command.seq++;
-    command.stateOperatorNs += 10e6;
+    command.sampledOperatorNs += 10e6;
     feed.onCommand(command, robot, new ClockSync());
   };
   const take = () => {
@@ -71,7 +71,7 @@ describe('rows for the recorder', () => {
       [1, true, 'engaged', 'velocity', 0.5, 0.25],
     );
     assert.ok(Number.isNaN(first.oneWayNs));
-    const closed = { ...emptyTraceRecord(), seq: 1, getStateNs: 100, appliedNs: 5100, offsetNs: 1000 };
+    const closed = { ...emptyTraceRecord(), seq: 1, sampledNs: 100, appliedNs: 5100, offsetNs: 1000 };
     feed.onClosed({ ...closed, uncertaintyNs: 7, playoutDelayNs: 3000 });
     // A command that was never applied says nothing of the way.
     feed.onClosed({ ...emptyTraceRecord(), seq: 2 });

@@ -6,7 +6,7 @@ import { type Flags, recorderFlag } from '../messages/role-flags.ts';
 import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
 import { oneWayNs } from '../trace/segments.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
-import type { IssuedCommand } from './orchestrator.ts';
+import type { IssuedCommand } from './command-source.ts';
 
 /** The rings to the recorder, and the flag by which it asks for rows. */
 interface RowMemory extends Flags {
@@ -41,13 +41,13 @@ export class RowFeed {
     if (Atomics.load(this.#wanted, 0) === 0) return;
     const row = this.#row;
     row.seq = command.seq;
-    row.instantNs = command.stateOperatorNs;
+    row.sampledNs = command.sampledOperatorNs;
     row.engaged = command.engagement > 0;
     row.commandGripper = command.gripper;
     row.stateGripper = robot.gripper;
     row.supervisor = robot.state;
     row.limitedBy = robot.limitedBy;
-    row.offsetNs = sync.offsetAt(command.stateOperatorNs);
+    row.offsetNs = sync.offsetAt(command.sampledOperatorNs);
     row.offsetUncertaintyNs = sync.uncertaintyNs;
     row.commandRad.set(command.positionsRad);
     row.stateRad.set(robot.positionsRad);

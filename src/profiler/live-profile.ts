@@ -177,13 +177,13 @@ export class LiveProfile {
   #take(record: TraceRecord, session: number): void {
     this.#feel.add(record, session);
     this.#commands++;
-    this.#newestNs = record.getStateNs;
+    this.#newestNs = record.sampledNs;
     if (!Number.isNaN(record.uncertaintyNs)) this.#uncertaintyNs = record.uncertaintyNs;
     const outcome = OUTCOMES[record.outcome]!;
     this.#outcomes[outcome] = (this.#outcomes[outcome] ?? 0) + 1;
     if (session !== this.#session) this.#previousNs = Number.NaN;
     this.#session = session;
-    const second = this.#secondOf(record.getStateNs);
+    const second = this.#secondOf(record.sampledNs);
     second.commands++;
     if (outcome !== 'applied' && outcome !== 'late') return;
     const totalNs = oneWayNs(record);
@@ -202,8 +202,8 @@ export class LiveProfile {
     for (let i = 0; i < HOPS.length; i++) second.hops[i]!.push(this.#scratch[i]!);
   }
 
-  #secondOf(getStateNs: number): OpenSecond {
-    const second = Math.floor(getStateNs / NS_PER_S);
+  #secondOf(sampledNs: number): OpenSecond {
+    const second = Math.floor(sampledNs / NS_PER_S);
     const last = this.#seconds.at(-1);
     if (last !== undefined && last.second === second) return last;
     const opened = {

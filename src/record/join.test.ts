@@ -21,8 +21,8 @@ const frame = (camera: string, captureNs: number, arrivedNs: number): ReceivedFr
 /** The rule, the slow way. */
 const newestOf =
   (frames: readonly ReceivedFrame[]): NewestAt =>
-  (camera, instantNs) => {
-    const there = frames.filter((one) => one.camera === camera && one.arrivedNs <= instantNs);
+  (camera, sampledNs) => {
+    const there = frames.filter((one) => one.camera === camera && one.arrivedNs <= sampledNs);
     return there.reduce<ReceivedFrame | null>(
       (best, one) => (best === null || one.arrivedNs >= best.arrivedNs ? one : best),
       null,
@@ -46,9 +46,9 @@ describe('the join of a row with its frames', () => {
         const frames = made.map(({ camera, captureNs, wayNs }) =>
           frame(camera, captureNs, captureNs + wayNs),
         );
-        for (const instantNs of times) {
-          const joined = joinFrames(instantNs, CAMERAS, newestOf(frames), LIMITS);
-          for (const picture of joined.pictures.values()) assert.ok(picture.arrivedNs <= instantNs);
+        for (const sampledNs of times) {
+          const joined = joinFrames(sampledNs, CAMERAS, newestOf(frames), LIMITS);
+          for (const picture of joined.pictures.values()) assert.ok(picture.arrivedNs <= sampledNs);
           if (joined.missing !== null) continue;
           assert.deepEqual(Object.keys(joined.frames), CAMERAS);
           for (const camera of CAMERAS) {
@@ -56,12 +56,12 @@ describe('the join of a row with its frames', () => {
             const told = joined.frames[camera]!;
             // The row's figures and the picture are of the same frame.
             assert.equal(told.captureNs, picture.captureNs);
-            assert.equal(told.ageNs, instantNs - picture.captureNs);
+            assert.equal(told.ageNs, sampledNs - picture.captureNs);
             assert.equal(told.stale, told.ageNs > LIMITS.staleNs);
             assert.ok(told.ageNs <= LIMITS.missingNs);
             // Nothing newer had arrived.
             for (const other of frames)
-              if (other.camera === camera && other.arrivedNs <= instantNs)
+              if (other.camera === camera && other.arrivedNs <= sampledNs)
                 assert.ok(other.arrivedNs <= picture.arrivedNs);
           }
         }
@@ -70,7 +70,7 @@ describe('the join of a row with its frames', () => {
   });
 
   it('refuses a frame from the future, whatever the cache says', () => {
-    const liar: NewestAt = (camera, instantNs) => frame(camera, instantNs, instantNs + 1);
+    const liar: NewestAt = (camera, sampledNs) => frame(camera, sampledNs, sampledNs + 1);
     assert.equal(joinFrames(1e9, CAMERAS, liar, LIMITS).missing, 'front');
   });
 
@@ -93,7 +93,7 @@ describe('the join of a row with its frames', () => {
 
 describe('a row in the ring', () => {
   it('comes out as it went in', () => {
-    const row = { ...emptyRingRow(3), seq: 9, instantNs: 5, engaged: true, supervisor: 'hold' as const };
+    const row = { ...emptyRingRow(3), seq: 9, sampledNs: 5, engaged: true, supervisor: 'hold' as const };
     row.commandRad.set([1, 2, 3]);
     row.stateRad.set([4, 5, 6]);
     row.limitedBy = 'collision';

@@ -2,7 +2,7 @@ import type { EpisodeRow, ReceivedFrame, RowFrame } from '../messages/recording.
 import type { RingRow } from '../messages/ring-row.ts';
 
 /** The newest frame of a camera that had arrived at an instant, operator clock; null without one. */
-export type NewestAt = (camera: string, instantNs: number) => ReceivedFrame | null;
+export type NewestAt = (camera: string, sampledNs: number) => ReceivedFrame | null;
 
 export interface JoinLimits {
   /** Older frames are kept and flagged. */
@@ -20,21 +20,21 @@ export interface Joined {
 }
 
 /** How old a frame was at an instant. Before the first clock offset its arrival is the best that is known. */
-export const ageNsAt = (frame: ReceivedFrame, instantNs: number): number =>
-  instantNs - (Number.isFinite(frame.captureOperatorNs) ? frame.captureOperatorNs : frame.arrivedNs);
+export const ageNsAt = (frame: ReceivedFrame, sampledNs: number): number =>
+  sampledNs - (Number.isFinite(frame.captureOperatorNs) ? frame.captureOperatorNs : frame.arrivedNs);
 
 /** One frame per camera, none of which came after the instant. */
 export function joinFrames(
-  instantNs: number,
+  sampledNs: number,
   cameras: readonly string[],
   newestAt: NewestAt,
   limits: JoinLimits,
 ): Joined {
   const joined: Joined = { missing: null, isStale: false, frames: {}, pictures: new Map() };
   for (const camera of cameras) {
-    const frame = newestAt(camera, instantNs);
-    const ageNs = frame === null ? Number.NaN : ageNsAt(frame, instantNs);
-    if (frame === null || frame.arrivedNs > instantNs || !(ageNs <= limits.missingNs)) {
+    const frame = newestAt(camera, sampledNs);
+    const ageNs = frame === null ? Number.NaN : ageNsAt(frame, sampledNs);
+    if (frame === null || frame.arrivedNs > sampledNs || !(ageNs <= limits.missingNs)) {
       joined.missing = camera;
       return joined;
     }
@@ -55,7 +55,7 @@ export function rowFrom(
 ): EpisodeRow {
   return {
     index,
-    timeNs: ring.instantNs - firstNs,
+    timeNs: ring.sampledNs - firstNs,
     seq: ring.seq,
     engaged: ring.engaged,
     commandRad: Array.from(ring.commandRad),

@@ -8,11 +8,10 @@ import { received, rowOf, START_NS } from './test-episode.ts';
 function measured(count: number, delayMs: (i: number) => number, skip = (_: number) => false): QualityMeter {
   const meter = new QualityMeter(100);
   for (let i = 0; i < count; i++) {
-    const instantNs = START_NS + i * 10e6;
+    const sampledNs = START_NS + i * 10e6;
     if (!skip(i))
-      meter.row(rowOf(i, 2, new Map([['front', received('front', Math.floor(i / 3), 0)]]), instantNs));
-    const getStateNs = instantNs;
-    meter.trace({ seq: i + 1, getStateNs, appliedNs: getStateNs + 7e6 + delayMs(i) * 1e6, offsetNs: 7e6 });
+      meter.row(rowOf(i, 2, new Map([['front', received('front', Math.floor(i / 3), 0)]]), sampledNs));
+    meter.trace({ seq: i + 1, sampledNs, appliedNs: sampledNs + 7e6 + delayMs(i) * 1e6, offsetNs: 7e6 });
   }
   return meter;
 }

@@ -20,7 +20,7 @@ export class QualityMeter {
   /** Of engaged rows, in order. */
   readonly #engagedSeqs: number[] = [];
   /** By seq: when the hand was read, and when the robot had acted, operator clock. */
-  readonly #acts = new Map<number, { getStateNs: number; appliedNs: number }>();
+  readonly #acts = new Map<number, { sampledNs: number; appliedNs: number }>();
   #rows = 0;
   #staleRows = 0;
 
@@ -39,9 +39,9 @@ export class QualityMeter {
     this.#jerk(row);
   }
 
-  trace(record: Pick<TraceRecord, 'seq' | 'getStateNs' | 'appliedNs' | 'offsetNs'>): void {
-    const { seq, getStateNs } = record;
-    this.#acts.set(seq, { getStateNs, appliedNs: record.appliedNs - record.offsetNs });
+  trace(record: Pick<TraceRecord, 'seq' | 'sampledNs' | 'appliedNs' | 'offsetNs'>): void {
+    const { seq, sampledNs } = record;
+    this.#acts.set(seq, { sampledNs, appliedNs: record.appliedNs - record.offsetNs });
   }
 
   #jerk({ timeNs, stateRad }: EpisodeRow): void {
@@ -105,7 +105,7 @@ export class QualityMeter {
       const act = this.#acts.get(seqs[i]!);
       const appliedNs = act?.appliedNs ?? Number.NaN;
       if (!Number.isNaN(appliedNs)) nextNs = Number.isNaN(nextNs) ? appliedNs : Math.min(nextNs, appliedNs);
-      latencyMs[i] = (nextNs - (act?.getStateNs ?? Number.NaN)) / 1e6;
+      latencyMs[i] = (nextNs - (act?.sampledNs ?? Number.NaN)) / 1e6;
     }
     const known = latencyMs.filter((ms) => !Number.isNaN(ms));
     return badWindowsOf(at100Hz(known, this.#rateHz), WARM_TICKS);

@@ -48,7 +48,7 @@ function bench(name: string, parts: Partial<RecorderParts> = {}) {
   const run = (count: number, change: Partial<RingRow> = {}) => {
     for (let i = 0; i < count; i++) {
       clock.advanceBy(10e6);
-      const row = { ...emptyRingRow(2), seq: ++seq, instantNs: clock.nowNs(), ...change };
+      const row = { ...emptyRingRow(2), seq: ++seq, sampledNs: clock.nowNs(), ...change };
       recorder.row(row);
       recorder.tick();
     }

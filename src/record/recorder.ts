@@ -147,10 +147,10 @@ export class EpisodeRecorder {
   row(ring: RingRow): void {
     const isEngaged = ring.engaged && ring.supervisor === 'engaged';
     if (this.#parts.startsAtEngagement && isEngaged && !this.#wasEngaged && this.#episode === null)
-      this.#start(ring.instantNs);
+      this.#start(ring.sampledNs);
     this.#wasEngaged = isEngaged;
     const episode = this.#episode;
-    if (episode === null || ring.instantNs < episode.startNs) return;
+    if (episode === null || ring.sampledNs < episode.startNs) return;
     this.#guard('go on recording', () => this.#write(episode, ring));
   }
 
@@ -162,22 +162,22 @@ export class EpisodeRecorder {
     episode.lastSeq = ring.seq;
     if (ring.supervisor !== episode.lastSupervisor) {
       writer.event(
-        ring.instantNs,
+        ring.sampledNs,
         'supervisor',
         `${episode.lastSupervisor || '(start)'} → ${ring.supervisor}`,
       );
       episode.lastSupervisor = ring.supervisor;
     }
     const { cameras, newestAt, join } = this.#parts;
-    const joined = joinFrames(ring.instantNs, cameras, newestAt, join);
+    const joined = joinFrames(ring.sampledNs, cameras, newestAt, join);
     if (joined.missing !== null) {
       episode.missing = joined.missing;
       return this.#skip(info, 1);
     }
-    if (Number.isNaN(episode.firstNs)) episode.firstNs = ring.instantNs;
-    episode.lastNs = ring.instantNs;
+    if (Number.isNaN(episode.firstNs)) episode.firstNs = ring.sampledNs;
+    episode.lastNs = ring.sampledNs;
     const row = rowFrom(ring, joined.frames, info.rows, episode.firstNs);
-    writer.row(row, ring.instantNs, joined.pictures);
+    writer.row(row, ring.sampledNs, joined.pictures);
     meter.row(row);
     info.rows++;
     if (joined.isStale) info.staleRows++;
@@ -192,9 +192,9 @@ export class EpisodeRecorder {
   /** Every command whose trace was closed. */
   trace(record: TraceRecord): void {
     const episode = this.#episode;
-    if (episode === null || record.getStateNs < episode.startNs) return;
+    if (episode === null || record.sampledNs < episode.startNs) return;
     episode.meter.trace(record);
-    this.#guard('go on recording', () => episode.writer.trace(record, record.getStateNs));
+    this.#guard('go on recording', () => episode.writer.trace(record, record.sampledNs));
   }
 
   /** Call every few milliseconds. */

@@ -26,12 +26,12 @@ before(() => {
   const info = emptyInfo('whole', 6, ['front', 'wrist']);
   const writer = new EpisodeWriter(whole, startOf(info));
   for (let i = 0; i < COUNT; i++) {
-    const instantNs = START_NS + i * 10e6;
+    const sampledNs = START_NS + i * 10e6;
     const pictures = new Map(
       info.cameras.map((name, c) => [name, received(name, Math.floor(i / 3), c, 8000)]),
     );
-    writer.row(rowOf(i, 6, pictures, instantNs), instantNs, pictures);
-    writer.flushIfDue(instantNs);
+    writer.row(rowOf(i, 6, pictures, sampledNs), sampledNs, pictures);
+    writer.flushIfDue(sampledNs);
   }
   writer.close({ ...info, rows: COUNT, durationS: (COUNT - 1) / 100 });
 });

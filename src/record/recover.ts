@@ -11,9 +11,10 @@ import type { Scanned } from './mcap/scan.ts';
 import { QualityMeter } from './quality.ts';
 import { episodeId } from './reader.ts';
 import { RowAssembler } from './rows.ts';
-import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS } from './schemas.ts';
+import { EPISODE_METADATA, SUMMARY_METADATA, TOPICS, traceKey } from './schemas.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
+const emptyRecord = emptyTraceRecord();
 const ELSEWHERE = 'Or recover to another disk with --output FILE.';
 
 export interface RecoveredEpisode extends Scanned {
@@ -123,14 +124,14 @@ class EpisodeTally {
   }
 
   #onTrace(data: Uint8Array): void {
-    const fields = parseObject(data) as Partial<Record<keyof TraceRecord, number | null>> | null;
+    const fields = parseObject(data) as Record<string, number | null> | null;
     if (fields === null) return;
-    const { seq, getStateNs, appliedNs, offsetNs } = { ...emptyTraceRecord(), ...fields };
+    const field = (name: keyof TraceRecord) => fields[traceKey(name)] ?? emptyRecord[name];
     this.#meter.trace({
-      seq: seq ?? Number.NaN,
-      getStateNs: getStateNs ?? Number.NaN,
-      appliedNs: appliedNs ?? Number.NaN,
-      offsetNs: offsetNs ?? Number.NaN,
+      seq: field('seq'),
+      sampledNs: field('sampledNs'),
+      appliedNs: field('appliedNs'),
+      offsetNs: field('offsetNs'),
     });
   }
 

@@ -1,5 +1,6 @@
 import { CdrReader, CdrWriter, ENCAPSULATION, ENCAPSULATION_BYTES, payloadReader } from '../core/cdr.ts';
 import type { EpisodeRow } from '../messages/recording.ts';
+import type { TraceRecord } from '../messages/trace-record.ts';
 
 /** Names in a recording. Anyone may read them: docs/recording.md has the layout. */
 export const TOPICS = {
@@ -14,6 +15,8 @@ export const CAMERA_TOPIC = '/farhand/camera/';
 export const EPISODE_METADATA = 'farhand.episode';
 export const SUMMARY_METADATA = 'farhand.summary';
 export const GRIPPER_NAME = 'gripper';
+/** Key of a field on the topic `trace`. `sampledNs` keeps the key that readers of recordings know. */
+export const traceKey = (field: keyof TraceRecord): string => (field === 'sampledNs' ? 'getStateNs' : field);
 
 const RULE = '='.repeat(80);
 const HEADER = `${RULE}

@@ -54,13 +54,13 @@ export function rowOf(
   index: number,
   joints: number,
   pictures: ReadonlyMap<string, ReceivedFrame>,
-  instantNs: number,
+  sampledNs: number,
 ): EpisodeRow {
   const wave = (offset: number) =>
     Array.from({ length: joints }, (_, j) => Math.sin(index / 50 + j + offset));
   return {
     index,
-    timeNs: instantNs - START_NS,
+    timeNs: sampledNs - START_NS,
     seq: index + 1,
     engaged: true,
     commandRad: wave(0),
@@ -75,7 +75,7 @@ export function rowOf(
     frames: Object.fromEntries(
       [...pictures].map(([name, { captureNs, captureOperatorNs }]) => [
         name,
-        { captureNs, ageNs: instantNs - captureOperatorNs, stale: false },
+        { captureNs, ageNs: sampledNs - captureOperatorNs, stale: false },
       ]),
     ),
   };

@@ -19,11 +19,11 @@ function writeEpisode(id: string, count: number, cameras: string[], joints = 6):
   const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), startOf(info));
   const rows: EpisodeRow[] = [];
   for (let i = 0; i < count; i++) {
-    const instantNs = START_NS + i * 10e6;
+    const sampledNs = START_NS + i * 10e6;
     const pictures = new Map(cameras.map((name, c) => [name, received(name, Math.floor(i / 3), c)]));
-    const row = rowOf(i, joints, pictures, instantNs);
-    writer.row(row, instantNs, pictures);
-    writer.flushIfDue(instantNs);
+    const row = rowOf(i, joints, pictures, sampledNs);
+    writer.row(row, sampledNs, pictures);
+    writer.flushIfDue(sampledNs);
     rows.push(row);
   }
   writer.trace({ ...emptyTraceRecord(), seq: 7 }, START_NS);

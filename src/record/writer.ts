@@ -13,6 +13,7 @@ import {
   ROS2_SCHEMAS,
   SUMMARY_METADATA,
   TOPICS,
+  traceKey,
 } from './schemas.ts';
 
 export const PART_ENDING = '.mcap.part';
@@ -115,8 +116,8 @@ export class EpisodeWriter {
   }
 
   /** One row of the episode with the pictures it names; each picture is written once. */
-  row(row: EpisodeRow, instantNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
-    const timeNs = this.wallNsAt(instantNs);
+  row(row: EpisodeRow, sampledNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
+    const timeNs = this.wallNsAt(sampledNs);
     for (const [camera, frame] of pictures) this.#picture(camera, frame, timeNs);
     const { commandRad, stateRad, ...rest } = row;
     const sequence = this.#sequence++;
@@ -150,7 +151,8 @@ export class EpisodeWriter {
   /** A closed command; fields that are not known are null. */
   trace(record: TraceRecord, atNs: number): void {
     const fields: Record<string, number | null> = {};
-    for (const name of TRACE_FIELDS) fields[name] = Number.isNaN(record[name]) ? null : record[name];
+    for (const name of TRACE_FIELDS)
+      fields[traceKey(name)] = Number.isNaN(record[name]) ? null : record[name];
     this.#put(this.#channels.trace, this.#traces++, this.wallNsAt(atNs), jsonBytes(fields));
   }
 

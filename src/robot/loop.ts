@@ -242,7 +242,7 @@ export class RobotLoop implements DatagramHandler {
     copyCommand(command, entry.command);
     entry.kernelNs = kernelNs;
     entry.receiveNs = receiveNs;
-    entry.dueNs = this.#parts.policy.schedule(command.stateRobotNs, receivedNs, command.syncEpoch);
+    entry.dueNs = this.#parts.policy.schedule(command.sampledRobotNs, receivedNs, command.syncEpoch);
     entry.late = receivedNs > entry.dueNs;
     return this.queue.insert() === null;
   }
@@ -254,7 +254,7 @@ export class RobotLoop implements DatagramHandler {
     const receipt = this.#receipt;
     const { command } = entry;
     receipt.dueNs = entry.dueNs;
-    receipt.playoutDelayNs = entry.dueNs - (command.stateRobotNs || entry.receiveNs);
+    receipt.playoutDelayNs = entry.dueNs - (command.sampledRobotNs || entry.receiveNs);
     receipt.queueDepth = this.queue.depth;
     receipt.late = entry.late;
     if (superseded) {

@@ -50,6 +50,16 @@ describe('the fast reader of command lines', () => {
     );
   });
 
+  it('reads a trace of an earlier version, as the strict reader does', () => {
+    fc.assert(
+      fc.property(anyRecord, (record) => {
+        const text = traceLine(record).replace('"operator.sampled":', '"leader.get_state":');
+        assert.deepEqual(read(text), record);
+        assert.deepEqual(parseTraceLine(text), { kind: 'command', record });
+      }),
+    );
+  });
+
   it('leaves rejections and spaces to the strict reader', () => {
     const record = {
       ...emptyTraceRecord(),

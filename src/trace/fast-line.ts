@@ -1,5 +1,5 @@
 import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
-import { STAMPS } from './stamps.ts';
+import { READ_STAMPS } from './stamps.ts';
 
 const DASH = 0x2d;
 const ZERO = 0x30;
@@ -13,7 +13,7 @@ const HEAD = bytesOf('{"kind":"teleop_cmd","trace_id":"');
 const SEQ = bytesOf('","seq":');
 const OUTCOME = bytesOf(',"outcome":"');
 const STAMPS_HEAD = bytesOf('","stamps":{');
-const STAMP_KEYS = STAMPS.map(([name, field]) => ({ key: bytesOf(`"${name}":`), field }));
+const STAMP_KEYS = READ_STAMPS.map(([name, field]) => ({ key: bytesOf(`"${name}":`), field }));
 const OUTCOME_WORDS = OUTCOMES.map((word) => bytesOf(word));
 const REST = (
   [

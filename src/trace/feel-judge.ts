@@ -11,7 +11,7 @@ const MAX_SPELLS = 2000;
 export interface WindowVerdict {
   /** In order of appearance. */
   session: number;
-  /** get_state of its first tick, operator clock. */
+  /** Its first tick, operator clock. */
   startNs: number;
   endNs: number;
   p50Ns: number;

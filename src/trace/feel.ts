@@ -106,10 +106,10 @@ export class FeelMeter {
 
   /** `session` counts sessions; within one, records come in order of sequence number. The record is not kept. */
   add(record: TraceRecord, session: number): void {
-    const { getStateNs } = record;
+    const { sampledNs } = record;
     if (session !== this.#session) this.#beginSession(session);
-    const gapNs = getStateNs - this.#previousNs;
-    this.#previousNs = getStateNs;
+    const gapNs = sampledNs - this.#previousNs;
+    this.#previousNs = sampledNs;
     if (gapNs > 0) this.#learnPeriod(gapNs);
     if (!isDriving(record) || !(gapNs < BREAK_NS || Number.isNaN(gapNs)) || gapNs <= 0) this.#endStretch();
     if (!isDriving(record)) {
@@ -118,12 +118,12 @@ export class FeelMeter {
     }
     if (!this.#inStretch) this.#firstTick = this.#ticks;
     this.#inStretch = true;
-    this.#missTicks(getStateNs);
+    this.#missTicks(sampledNs);
     const outcome = OUTCOMES[record.outcome];
     if (outcome === 'applied' || outcome === 'late') this.#applied(record);
     else
       this.#pend(
-        getStateNs,
+        sampledNs,
         outcome === 'lost' ? LOST : outcome === 'rejected' ? REJECTED : this.#dropped(record),
       );
   }
@@ -166,16 +166,16 @@ export class FeelMeter {
   }
 
   /** A loop that wakes late is not one that missed a tick: the ticks lie on a grid, from which it may only lag. */
-  #missTicks(getStateNs: number): void {
+  #missTicks(sampledNs: number): void {
     const isNew = this.#ready === 0 && this.#pending === 0;
     if (isNew || Number.isNaN(this.#tickNs)) {
-      this.#gridNs = getStateNs;
+      this.#gridNs = sampledNs;
       return;
     }
-    const steps = Math.max(1, Math.floor((getStateNs - this.#gridNs) / this.#tickNs + EARLY));
+    const steps = Math.max(1, Math.floor((sampledNs - this.#gridNs) / this.#tickNs + EARLY));
     for (let i = 1; i < steps; i++) this.#pend(this.#gridNs + i * this.#tickNs, MISSED);
     const gridNs = this.#gridNs + steps * this.#tickNs;
-    const lagNs = getStateNs - gridNs;
+    const lagNs = sampledNs - gridNs;
     this.#gridNs = gridNs + (lagNs < 0 ? lagNs : DRIFT * lagNs);
   }
 
@@ -200,7 +200,7 @@ export class FeelMeter {
     this.#blame.learn(this.#segments);
     const wokeLateNs = record.releasedNs - Math.max(record.dueNs, record.receiveNs);
     const cause = wokeLateNs > NOTABLE_NS ? LATE_WAKE : -1;
-    this.#push(record.getStateNs, appliedNs - record.getStateNs, record.playoutDelayNs, cause);
+    this.#push(record.sampledNs, appliedNs - record.sampledNs, record.playoutDelayNs, cause);
   }
 
   /** The robot acted at `actedNs` on something newer than all that is pending. */

@@ -22,7 +22,7 @@ const SESSION: TraceSession = {
 const FIRST = 'robot_trace_20260511-081422_0000abcd.jsonl';
 
 function record(seq: number): TraceRecord {
-  return { ...emptyTraceRecord(), session: 0xabcd, seq, outcome: 0, reason: -1, getStateNs: seq * 1e7 };
+  return { ...emptyTraceRecord(), session: 0xabcd, seq, outcome: 0, reason: -1, sampledNs: seq * 1e7 };
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i);

@@ -36,7 +36,7 @@ export class MotionCorrelator {
     this.#states = new Series(joints);
   }
 
-  /** At its get_state, operator clock. */
+  /** When its hand was sampled, operator clock. */
   command(operatorNs: number, targetRad: ArrayLike<number>): void {
     this.#commands.push(operatorNs, targetRad);
   }

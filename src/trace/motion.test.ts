@@ -16,8 +16,8 @@ const OFFSET_NS = 5e12;
 
 /** Command `seq` is applied 5 ms after its tick at seq × 10 ms. */
 function applied(seq: number, fields: Partial<TraceRecord> = {}): TraceRecord {
-  const getStateNs = seq * 10 * MS;
-  const stamps = { getStateNs, appliedNs: getStateNs + 5 * MS + OFFSET_NS, offsetNs: OFFSET_NS };
+  const sampledNs = seq * 10 * MS;
+  const stamps = { sampledNs, appliedNs: sampledNs + 5 * MS + OFFSET_NS, offsetNs: OFFSET_NS };
   return { ...emptyTraceRecord(), session: 1, seq, outcome: 0, reason: -1, ...stamps, ...fields };
 }
 
@@ -32,7 +32,7 @@ function moving(lagMs: number, matcher = new MotionMatcher(2), untilSeq = 100): 
 }
 
 function movedMs(matcher: MotionMatcher, record: TraceRecord): number | 'wait' {
-  return matcher.resolve(record) ? (record.movedNs - record.getStateNs) / MS : 'wait';
+  return matcher.resolve(record) ? (record.movedNs - record.sampledNs) / MS : 'wait';
 }
 
 describe('the motion of a command', () => {
@@ -114,8 +114,8 @@ describe('the hops', () => {
     hopsNs(record, out);
     return Object.fromEntries(HOPS.map((name, i) => [name, out[i]! / MS]));
   };
-  const getStateNs = 1000 * MS;
-  const base = applied(100, { appliedNs: getStateNs + 30 * MS + OFFSET_NS, movedNs: getStateNs + 52 * MS });
+  const sampledNs = 1000 * MS;
+  const base = applied(100, { appliedNs: sampledNs + 30 * MS + OFFSET_NS, movedNs: sampledNs + 52 * MS });
 
   it('lead from the device to the motion, in one clock', () => {
     const record = { ...base, deviceNs: 980 * MS, sentNs: 981 * MS, arrivedNs: 994 * MS };

@@ -42,11 +42,11 @@ export class PerfettoWriter {
 
   /** In any order. */
   add(record: TraceRecord): void {
-    if (Number.isNaN(this.#baseNs)) this.#baseNs = record.getStateNs - 1e9;
+    if (Number.isNaN(this.#baseNs)) this.#baseNs = record.sampledNs - 1e9;
     hopsNs(record, this.#hops);
     const outcome = OUTCOMES[record.outcome]!;
     const isApplied = outcome === 'applied' || outcome === 'late';
-    this.#slice(OPERATOR, 'tick', record.getStateNs, record.wireSentNs);
+    this.#slice(OPERATOR, 'tick', record.sampledNs, record.wireSentNs);
     if (isApplied && !Number.isNaN(record.offsetNs)) this.#applied(record);
     else this.#instant(outcome, record.wireSentNs);
   }
@@ -60,7 +60,7 @@ export class PerfettoWriter {
     const appliedNs = record.appliedNs - record.offsetNs;
     const applyFromNs = appliedNs - this.#hops[HOPS.indexOf('apply')]!;
     this.#slice(ROBOT, 'apply', applyFromNs, appliedNs);
-    this.#flow('s', OPERATOR, record, record.getStateNs);
+    this.#flow('s', OPERATOR, record, record.sampledNs);
     this.#flow('f', ROBOT, record, applyFromNs);
     this.#spans(record);
     this.#counter('one-way ms', appliedNs, oneWayNs(record) / 1e6);
@@ -72,7 +72,7 @@ export class PerfettoWriter {
   /** The whole way, and its hops end to end inside it. */
   #spans(record: TraceRecord): void {
     const before = ['capture', 'uplink', 'wait'].reduce((sum, hop) => sum + known(this.#hop(hop)), 0);
-    let atNs = record.getStateNs - before;
+    let atNs = record.sampledNs - before;
     const args = `{"seq":${record.seq},"outcome":"${OUTCOMES[record.outcome]!}","clock_uncertainty_us":${micro(record.uncertaintyNs)}}`;
     this.#async('b', 'command', record, atNs, args);
     for (const hop of HOPS) {

@@ -20,7 +20,7 @@ const header = headerLine({
   rig: {},
 });
 const line = (seq: number) =>
-  traceLine({ ...emptyTraceRecord(), session: 1, seq, outcome: 0, getStateNs: seq * 1e7 });
+  traceLine({ ...emptyTraceRecord(), session: 1, seq, outcome: 0, sampledNs: seq * 1e7 });
 
 let files = 0;
 function fileWith(content: string | Buffer, name = `${files++}.jsonl`): string {
@@ -36,6 +36,14 @@ async function seqsOf(path: string) {
 }
 
 describe('reading a trace', () => {
+  it('reads a trace of an earlier version, which calls `operator.sampled` `leader.get_state`', async () => {
+    const sampledNs: number[] = [];
+    const path = 'test/data/traces/earlier-version.jsonl';
+    const info = await readTraceFile(path, (record) => sampledNs.push(record.sampledNs));
+    assert.deepEqual(sampledNs, [12_345_610_000_000, 12_345_620_000_000, 12_345_630_000_000]);
+    assert.equal(info.bad, 0);
+  });
+
   it('reads a closed file', async () => {
     const path = fileWith(
       [header, line(1), '', line(2), '{"kind":"video"}', footerLine(2, 5), ''].join('\n'),

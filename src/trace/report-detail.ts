@@ -63,8 +63,8 @@ export class ReportDetailBuilder {
   #motion: TraceMotion[] = [];
 
   add(record: TraceRecord, session: number, hopsNs: Float64Array): void {
-    const axis = this.#axisOf(session, record.getStateNs);
-    const atNs = record.getStateNs - axis.firstNs + axis.baseNs;
+    const axis = this.#axisOf(session, record.sampledNs);
+    const atNs = record.sampledNs - axis.firstNs + axis.baseNs;
     const second = Math.floor(atNs / BIN_NS);
     if (this.#open === null || this.#open.second !== second) this.#openSecond(second, session);
     this.#open!.commands++;
@@ -101,7 +101,7 @@ export class ReportDetailBuilder {
     };
   }
 
-  #axisOf(session: number, getStateNs: number): { firstNs: number; baseNs: number; lastNs: number } {
+  #axisOf(session: number, sampledNs: number): { firstNs: number; baseNs: number; lastNs: number } {
     let axis = this.#axes[session];
     if (axis === undefined) {
       const before = this.#axes.at(-1);
@@ -109,10 +109,10 @@ export class ReportDetailBuilder {
         before === undefined
           ? 0
           : Math.ceil((before.baseNs + before.lastNs - before.firstNs + SESSION_GAP_NS) / BIN_NS) * BIN_NS;
-      axis = { firstNs: getStateNs, baseNs, lastNs: getStateNs };
+      axis = { firstNs: sampledNs, baseNs, lastNs: sampledNs };
       this.#axes[session] = axis;
     }
-    if (getStateNs > axis.lastNs) axis.lastNs = getStateNs;
+    if (sampledNs > axis.lastNs) axis.lastNs = sampledNs;
     return axis;
   }
 

@@ -9,16 +9,16 @@ const OFFSET_NS = 77_530_940_000_000;
 
 /** The worked example of source document 002 at `seq`, with `extraNs` more on the wire. */
 function command(seq: number, extraNs: number, fields: Partial<TraceRecord> = {}): TraceRecord {
-  const getStateNs = 12_345_600_000_000 + seq * 1e7;
-  const kernelNs = getStateNs + 3_800_000 + extraNs + OFFSET_NS;
+  const sampledNs = 12_345_600_000_000 + seq * 1e7;
+  const kernelNs = sampledNs + 3_800_000 + extraNs + OFFSET_NS;
   return {
     session: 0xabcd,
     seq,
     outcome: 0,
     reason: -1,
-    getStateNs,
-    pipelineDoneNs: getStateNs + 1_200_000,
-    wireSentNs: getStateNs + 1_250_000,
+    sampledNs,
+    pipelineDoneNs: sampledNs + 1_200_000,
+    wireSentNs: sampledNs + 1_250_000,
     kernelNs,
     receiveNs: kernelNs + 200_000,
     dueNs: kernelNs + 200_000,
@@ -66,7 +66,7 @@ describe('the text of a report', () => {
   it('tells what a filter of the hand adds, where there is one', () => {
     const filtered = [20e6, 45e6].map((filterDelayNs, seq) => command(seq, 0, { filterDelayNs }));
     const line =
-      'Filter    of the hand adds p50 20.000, p99 45.000, max 45.000 ms before get_state, not in the table';
+      'Filter    of the hand adds p50 20.000, p99 45.000, max 45.000 ms before sampled, not in the table';
     assert.ok(textOf(filtered).includes(`\n${line}\n`), textOf(filtered));
     assert.doesNotMatch(textOf([command(0, 0), command(1, 0, { filterDelayNs: 0 })]), /Filter/);
   });
@@ -84,8 +84,8 @@ Playout   fixed:60; delay p50 4.000, p95 4.000, p99 4.000, max 4.000 ms after th
 
                    latency (ms)                   variation (ms)
                      p50     p95     p99     max      p50     p95     p99     max
-End to end         4.800 154.800 154.800 154.800  150.000 150.000 150.000 150.000  get_state → applied
-Operator pipeline  1.200   1.200   1.200   1.200    0.000   0.000   0.000   0.000  get_state → pipeline_done
+End to end         4.800 154.800 154.800 154.800  150.000 150.000 150.000 150.000  sampled → applied
+Operator pipeline  1.200   1.200   1.200   1.200    0.000   0.000   0.000   0.000  sampled → pipeline_done
 Serialise & send   0.050   0.050   0.050   0.050    0.000   0.000   0.000   0.000  pipeline_done → wire_sent
 Wire               2.550 152.550 152.550 152.550  150.000 150.000 150.000 150.000  wire_sent → kernel_received
 Robot receive      0.200   0.200   0.200   0.200    0.000   0.000   0.000   0.000  kernel_received → receive

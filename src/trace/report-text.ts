@@ -13,7 +13,7 @@ import { VIDEO_SEGMENTS } from './video.ts';
 /** The report for people, plain text. `files` are the parts read; `columns` is the width of the terminal. */
 export function reportText(report: TraceReport, files: readonly TraceFileInfo[] = [], columns = 120): string {
   const rows: Row[] = [
-    row('End to end', 'get_state → applied', report.oneWay),
+    row('End to end', 'sampled → applied', report.oneWay),
     ...SEGMENTS.map((name) => row(...HOP_WORDS[name], report.segments[name])),
     ...OUTER_HOPS.filter((name) => (report.outerHops[name].latencyNs?.max ?? 0) > 0).map((name) =>
       row(...HOP_WORDS[name], report.outerHops[name]),
@@ -39,8 +39,8 @@ interface Row {
 export const HOP_WORDS: Record<Hop, [label: string, path: string]> = {
   capture: ['Capture', 'sampled → sent'],
   uplink: ['Headset uplink', 'sent → arrived'],
-  wait: ['Wait for tick', 'arrived → get_state'],
-  pipeline: ['Operator pipeline', 'get_state → pipeline_done'],
+  wait: ['Wait for tick', 'arrived → sampled'],
+  pipeline: ['Operator pipeline', 'sampled → pipeline_done'],
   serialise: ['Serialise & send', 'pipeline_done → wire_sent'],
   wire: ['Wire', 'wire_sent → kernel_received'],
   receive: ['Robot receive', 'kernel_received → receive'],
@@ -131,8 +131,7 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const filter = report.filterDelayNs;
   if (filter !== null && filter.max > 0) lines.push(`Filter    ${filterText(filter)}`);
   const motion = report.motionLatencyNs;
-  if (motion !== null)
-    lines.push(`Motion    joints follow commands by ${wordsOf(motion)} (get_state → there)`);
+  if (motion !== null) lines.push(`Motion    joints follow commands by ${wordsOf(motion)} (sampled → there)`);
   if (report.feel.windows > 0) lines.push(`Feel      ${feelText(report)}`);
   return lines;
 }
@@ -169,7 +168,7 @@ function feelText(report: TraceReport): string {
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {
-  return `of the hand adds p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, max ${formatMs(max)} ms before get_state, not in the table`;
+  return `of the hand adds p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, max ${formatMs(max)} ms before sampled, not in the table`;
 }
 
 function playoutText(report: TraceReport, policy: string | undefined): string {

@@ -10,16 +10,16 @@ const OFFSET_NS = 5e12;
 
 /** A command at `seq` × 10 ms: 1 ms pipeline, 0.1 serialise, `wireMs`, 0.2 receive, 10 playout, 0.5 apply. */
 function command(seq: number, wireMs: number, fields: Partial<TraceRecord> = {}): TraceRecord {
-  const getStateNs = 1e9 + seq * 10 * MS;
-  const kernelNs = getStateNs + 1.1 * MS + wireMs * MS + OFFSET_NS;
+  const sampledNs = 1e9 + seq * 10 * MS;
+  const kernelNs = sampledNs + 1.1 * MS + wireMs * MS + OFFSET_NS;
   return {
     session: 1,
     seq,
     outcome: 0,
     reason: -1,
-    getStateNs,
-    pipelineDoneNs: getStateNs + 1 * MS,
-    wireSentNs: getStateNs + 1.1 * MS,
+    sampledNs,
+    pipelineDoneNs: sampledNs + 1 * MS,
+    wireSentNs: sampledNs + 1.1 * MS,
     kernelNs,
     receiveNs: kernelNs + 0.2 * MS,
     dueNs: kernelNs + 10.1 * MS,

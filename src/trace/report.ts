@@ -42,9 +42,9 @@ export interface TraceReport {
   /** Applied commands with no kernel stamp, and with no released stamp (see `segmentsNs`). */
   withoutKernel: number;
   withoutRelease: number;
-  /** First get_state of each session, in order of appearance, operator clock. */
+  /** First sampling of each session, in order of appearance, operator clock. */
   sessionStartsNs: number[];
-  /** Operator clock, first to last get_state, summed over sessions. */
+  /** Operator clock, first to last sampling, summed over sessions. */
   durationNs: number;
   oneWay: SegmentReport;
   segments: Record<Segment, SegmentReport>;
@@ -59,12 +59,12 @@ export interface TraceReport {
   queueDepth: Percentiles | null;
   /** What the hand's filter added before the one-way time begins; null where nothing was filtered. */
   filterDelayNs: Percentiles | null;
-  /** From the device to get_state and from applied to the joints' motion, where that is known. */
+  /** From the device to the sampling and from applied to the joints' motion, where that is known. */
   outerHops: Record<OuterHop, SegmentReport>;
   /** Device's sample, or its arrival, to the first state that shows the motion; and how many commands tell it. */
   handToMotionNs: Percentiles | null;
   moved: number;
-  /** By correlating commanded and measured joints: get_state to the joints being there. */
+  /** By correlating commanded and measured joints: the hand's sampling to the joints being there. */
   motionLatencyNs: Percentiles | null;
   feel: Feel;
   video: VideoReport[];
@@ -93,7 +93,7 @@ export interface TraceSummary {
   queueDepth: Percentiles | null;
   /** What the hand's filter added, on top of the one-way time; null where nothing was filtered. */
   filterDelayMs: Percentiles | null;
-  /** What lies before get_state and after applied; null where it is not known. */
+  /** What lies before the sampling and after applied; null where it is not known. */
   outerHopsMs: Record<OuterHop, Percentiles | null>;
   handToMotionMs: Percentiles | null;
   motionLatencyMs: Percentiles | null;
@@ -280,11 +280,11 @@ class Accumulator implements ReportBuilder {
   #touchSession(record: TraceRecord): void {
     const known = this.#sessions.get(record.session);
     if (known === undefined) {
-      this.#sessions.set(record.session, { firstNs: record.getStateNs, lastNs: record.getStateNs });
+      this.#sessions.set(record.session, { firstNs: record.sampledNs, lastNs: record.sampledNs });
       return;
     }
-    known.firstNs = Math.min(known.firstNs, record.getStateNs);
-    known.lastNs = Math.max(known.lastNs, record.getStateNs);
+    known.firstNs = Math.min(known.firstNs, record.sampledNs);
+    known.lastNs = Math.max(known.lastNs, record.sampledNs);
   }
 
   #durationNs(): number {

@@ -58,7 +58,7 @@ export class RunSampler {
     this.#commands++;
     if (record.uncertaintyNs > this.#uncertaintyNs) this.#uncertaintyNs = record.uncertaintyNs;
     if (session !== this.#session) this.#previousNs = Number.NaN;
-    const second = session * 2 ** 32 + Math.floor(record.getStateNs / NS_PER_S);
+    const second = session * 2 ** 32 + Math.floor(record.sampledNs / NS_PER_S);
     if (second !== this.#second) this.#openSecond(second);
     this.#session = session;
     const outcome = OUTCOMES[record.outcome];

@@ -19,7 +19,7 @@ const EXAMPLE: TraceRecord = {
   seq: 1,
   outcome: 0,
   reason: -1,
-  getStateNs: 12_345_600_000_000,
+  sampledNs: 12_345_600_000_000,
   pipelineDoneNs: 12_345_601_200_000,
   wireSentNs: 12_345_601_250_000,
   kernelNs: 89_876_543_800_000,
@@ -50,7 +50,7 @@ describe('segments', () => {
   const stamp = fc.double({ min: 0, max: 2 ** 51, noNaN: true });
   const anyRecord = fc
     .record({
-      getStateNs: stamp,
+      sampledNs: stamp,
       pipelineDoneNs: stamp,
       wireSentNs: stamp,
       kernelNs: stamp,

@@ -17,7 +17,7 @@ export function segmentsNs(record: TraceRecord, out: Float64Array): void {
   const arrivedNs = Number.isNaN(record.kernelNs) ? receiveNs : Math.round(record.kernelNs);
   const unreleased = Number.isNaN(record.releasedNs) && !Number.isNaN(appliedNs);
   const releasedNs = unreleased ? receiveNs : Math.round(record.releasedNs);
-  out[0] = pipelineDoneNs - Math.round(record.getStateNs);
+  out[0] = pipelineDoneNs - Math.round(record.sampledNs);
   out[1] = wireSentNs - pipelineDoneNs;
   out[2] = arrivedNs - Math.round(record.offsetNs) - wireSentNs;
   out[3] = receiveNs - arrivedNs;
@@ -25,15 +25,15 @@ export function segmentsNs(record: TraceRecord, out: Float64Array): void {
   out[5] = appliedNs - releasedNs;
 }
 
-/** From the leader's get_state to the driver's return, operator clock; NaN when not applied or before an offset. */
+/** From the hand's sampling to the driver's return, operator clock; NaN when not applied or before an offset. */
 export function oneWayNs(record: TraceRecord): number {
-  return Math.round(record.appliedNs) - Math.round(record.offsetNs) - Math.round(record.getStateNs);
+  return Math.round(record.appliedNs) - Math.round(record.offsetNs) - Math.round(record.sampledNs);
 }
 
 /**
  * Durations of the whole way in the order of HOPS; `out` holds HOPS.length numbers. Hot path.
  *
- * - `capture` (device → sent), `uplink` (sent → arrived) and `wait` (arrived → get_state) add up to get_state − device.
+ * - `capture` (device → sent), `uplink` (sent → arrived) and `wait` (arrived → sampled) add up to sampled − device.
  *   A stamp that is not known hands its time to the next hop, so `capture` and `uplink` are 0 where the sender's or the
  *   arrival's stamp is missing. All three are NaN where neither device nor arrival is known.
  * - `response` (applied → moved) needs no offset: both ends were taken by the robot.
@@ -47,7 +47,7 @@ export function hopsNs(record: TraceRecord, out: Float64Array): void {
   out.copyWithin(3, 0, 6);
   out[0] = sentNs - deviceNs;
   out[1] = heardNs - sentNs;
-  out[2] = Math.round(record.getStateNs) - heardNs;
+  out[2] = Math.round(record.sampledNs) - heardNs;
   out[9] = Math.round(record.movedNs) - (Math.round(record.appliedNs) - Math.round(record.offsetNs));
 }
 

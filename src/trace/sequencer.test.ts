@@ -9,7 +9,7 @@ const command = (seq: number, session = 1) => ({
   session,
   seq,
   outcome: 0,
-  getStateNs: seq * 1e7,
+  sampledNs: seq * 1e7,
 });
 
 function ordered(seqs: readonly number[], options: SequencerOptions = {}, flush = true): number[] {

@@ -12,7 +12,7 @@ export const SESSION_STEP = 2 ** 32;
 export interface SequencerOptions {
   /** Records held back at most. Default 4096: two seconds of 1 kHz, after which a lost command is closed. */
   capacity?: number;
-  /** Live: a record is let go when the newest is this much later, by get_state. */
+  /** Live: a record is let go when the newest is this much later, by sampledNs. */
   holdNs?: number;
 }
 
@@ -55,7 +55,7 @@ export class Sequencer {
     const slot = this.#free[--this.#freeCount]!;
     packTraceRecord(record, this.#packed.subarray(slot * FIELDS, (slot + 1) * FIELDS));
     this.#insert(this.#sessionOf(record.session) * SESSION_STEP + record.seq, slot);
-    if (record.getStateNs > this.#newestNs) this.#newestNs = record.getStateNs;
+    if (record.sampledNs > this.#newestNs) this.#newestNs = record.sampledNs;
     if (this.#tail - this.#head > this.#capacity) this.#shift();
     while (this.#head < this.#tail && this.#newestNs - this.#oldestNs() > this.#holdNs) this.#shift();
   }
@@ -78,7 +78,7 @@ export class Sequencer {
   }
 
   #oldestNs(): number {
-    return this.#packed[this.#slots[this.#head]! * FIELDS + GET_STATE]!;
+    return this.#packed[this.#slots[this.#head]! * FIELDS + SAMPLED]!;
   }
 
   /** Nearly always at the end. */
@@ -111,4 +111,4 @@ export class Sequencer {
   }
 }
 
-const GET_STATE = TRACE_FIELDS.indexOf('getStateNs');
+const SAMPLED = TRACE_FIELDS.indexOf('sampledNs');

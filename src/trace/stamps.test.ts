@@ -31,7 +31,7 @@ const anyRecord: fc.Arbitrary<TraceRecord> = fc
     seq: fc.nat(0xffffffff),
     outcome: fc.nat(OUTCOMES.length - 1),
     reason: fc.integer({ min: -1, max: REASONS.length - 1 }),
-    getStateNs: ns,
+    sampledNs: ns,
     pipelineDoneNs: ns,
     wireSentNs: ns,
     kernelNs: ns,
@@ -69,11 +69,11 @@ describe('trace lines', () => {
       outcome: 4,
       reason: REASONS.indexOf('not-armed'),
     };
-    Object.assign(record, { getStateNs: 12_345_600_000_000, kernelNs: 89_876_543_800_000.4, queueDepth: 2 });
+    Object.assign(record, { sampledNs: 12_345_600_000_000, kernelNs: 89_876_543_800_000.4, queueDepth: 2 });
     assert.equal(
       traceLine(record),
       '{"kind":"teleop_cmd","trace_id":"0000001f-7","seq":7,"outcome":"rejected:not-armed",' +
-        '"stamps":{"leader.get_state":12345600000000,"remote.kernel_received":89876543800000},' +
+        '"stamps":{"operator.sampled":12345600000000,"remote.kernel_received":89876543800000},' +
         '"clock_offset_ns":null,"clock_uncertainty_ns":null,"queue_depth":2,' +
         '"playout_delay_ns":null,"late":null}',
     );
@@ -140,7 +140,7 @@ describe('lines from outside', () => {
       { seq: 1.5, trace_id: '00000001-1.5' },
       { outcome: 'vanished' },
       { stamps: null },
-      { stamps: { 'leader.get_state': '12' } },
+      { stamps: { 'operator.sampled': '12' } },
       { stamps: { 'remote.follower.due': 1e300 } },
       { clock_offset_ns: 'soon' },
       { queue_depth: [] },

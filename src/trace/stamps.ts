@@ -7,7 +7,7 @@ export const TRACE_FORMAT = 'farhand-trace/1';
 
 /** Stamp names and the field of each: one way in path order, then what lies before and after it. Names under `remote.` are robot clock, the rest operator clock. */
 export const STAMPS = [
-  ['leader.get_state', 'getStateNs'],
+  ['operator.sampled', 'sampledNs'],
   ['operator.pipeline_done', 'pipelineDoneNs'],
   ['command_wire_sent', 'wireSentNs'],
   ['remote.kernel_received', 'kernelNs'],
@@ -20,6 +20,9 @@ export const STAMPS = [
   ['device.arrived', 'arrivedNs'],
   ['follower.moved', 'movedNs'],
 ] as const satisfies readonly (readonly [string, keyof TraceRecord])[];
+
+/** Every name a reader accepts: traces of earlier versions call `operator.sampled` `leader.get_state`. */
+export const READ_STAMPS = [['leader.get_state', 'sampledNs'], ...STAMPS] as const;
 
 /** What is known when a trace is opened. */
 export interface TraceSession {
@@ -155,7 +158,7 @@ function parseCommand(line: JsonObject): ParsedLine {
   record.reason = REASONS.indexOf(outcome.slice(REJECTED_PREFIX.length) as Reason);
   if (Number.isNaN(record.session) || record.outcome < 0) return MALFORMED;
   if (record.outcome !== REJECTED) record.reason = -1;
-  for (const [name, field] of STAMPS) if (!take(stamps[name], record, field)) return MALFORMED;
+  for (const [name, field] of READ_STAMPS) if (!take(stamps[name], record, field)) return MALFORMED;
   const known =
     take(line['clock_offset_ns'], record, 'offsetNs') &&
     take(line['clock_uncertainty_ns'], record, 'uncertaintyNs') &&

@@ -25,8 +25,8 @@ export function records(count: number, tick: (i: number) => Tick = () => ({})): 
     record.seq = i + 1;
     record.outcome = OUTCOMES.indexOf(outcome);
     record.reason = -1;
-    record.getStateNs = START_NS + i * PERIOD_NS;
-    record.pipelineDoneNs = record.getStateNs + pipelineMs * MS;
+    record.sampledNs = START_NS + i * PERIOD_NS;
+    record.pipelineDoneNs = record.sampledNs + pipelineMs * MS;
     record.wireSentNs = record.pipelineDoneNs + 0.1 * MS;
     record.offsetNs = OFFSET_NS;
     record.uncertaintyNs = 50e3;
@@ -59,7 +59,7 @@ export function measured(
   baseline: Baseline | null = null,
   fromNs = 0,
 ): Measured {
-  const durationS = ticks.filter((record) => record.getStateNs >= fromNs).length / 100;
+  const durationS = ticks.filter((record) => record.sampledNs >= fromNs).length / 100;
   return { ...judged(ticks, fromNs, 100, baseline), durationS, files: [], roles: [], baseline };
 }
 

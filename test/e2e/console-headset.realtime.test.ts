@@ -166,7 +166,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await page.waitForTimeout(800); // A line waits for its command's motion.
     const whole = stampsIn(traces).filter((stamps) => 'device.sampled' in stamps && 'device.sent' in stamps);
     assert.ok(whole.length > 30, `${whole.length} commands`);
-    const ORDER = ['device.sampled', 'device.sent', 'device.arrived', 'leader.get_state'];
+    const ORDER = ['device.sampled', 'device.sent', 'device.arrived', 'operator.sampled'];
     for (const stamps of whole) {
       const way = ORDER.map((name) => stamps[name]!);
       assert.deepEqual(

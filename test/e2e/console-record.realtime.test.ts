@@ -42,18 +42,18 @@ function writeEpisode(dir: string, id: string, task: string): void {
   };
   const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), startOf(info));
   for (let i = 0; i < 60; i++) {
-    const instantNs = START_NS + i * 33e6;
+    const sampledNs = START_NS + i * 33e6;
     const frame = (camera: string): ReceivedFrame => ({
       camera,
       captureNs: 1e12 + i * 33e6,
       encoding: 'jpeg',
       bytes: picture(i),
-      captureOperatorNs: instantNs - 12e6,
+      captureOperatorNs: sampledNs - 12e6,
       uncertaintyNs: 1e5,
-      arrivedNs: instantNs - 4e6,
+      arrivedNs: sampledNs - 4e6,
     });
     const pictures = new Map(cameras.map((camera) => [camera, frame(camera)]));
-    writer.row({ ...rowOf(i, 6, pictures, instantNs), timeNs: i * 33e6 }, instantNs, pictures);
+    writer.row({ ...rowOf(i, 6, pictures, sampledNs), timeNs: i * 33e6 }, sampledNs, pictures);
   }
   const quality = {
     skippedShare: 0,

@@ -68,7 +68,7 @@ describe('demo, headless', () => {
       'one file, one set of numbers',
     );
     const table = await farhand(['trace', 'report', summary.tracePath]);
-    assert.match(table.stdout, /End to end .*get_state → applied/);
+    assert.match(table.stdout, /End to end .*sampled → applied/);
   });
 
   it('puts an emulated link between the roles', async () => {

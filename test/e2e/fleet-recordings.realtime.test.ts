@@ -36,9 +36,9 @@ function record(dir: string, id: string, megabytes: number): Buffer {
   const count = megabytes * 10;
   for (let i = 0; i < count; i++) {
     const pictures = new Map([['front', received('front', i, id.length, 100_000)]]);
-    const instantNs = START_NS + i * 30e6;
-    writer.row(rowOf(i, 6, pictures, instantNs), instantNs, pictures);
-    writer.flushIfDue(instantNs);
+    const sampledNs = START_NS + i * 30e6;
+    writer.row(rowOf(i, 6, pictures, sampledNs), sampledNs, pictures);
+    writer.flushIfDue(sampledNs);
   }
   writer.close({ ...info, rows: count, durationS: count * 0.03, complete: true });
   return readFileSync(file);

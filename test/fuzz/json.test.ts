@@ -94,7 +94,7 @@ const toDesk = ({ operatorHandler, clock }: FuzzRig, bytes: Uint8Array): void =>
   operatorHandler.onDatagram(DESK_SOCKET, bytes, bytes.length, STRANGER, clock.nowNs(), Number.NaN);
 
 function assertSane({ operator, robot }: FuzzRig): void {
-  const { sample } = operator.leader.state;
+  const { sample } = operator.sampler.hand;
   assert.ok([...sample.positionM, ...sample.quatXyzw, sample.gripper].every(Number.isFinite));
   assert.ok([...robot.supervisor.targetRad].every(Number.isFinite));
 }

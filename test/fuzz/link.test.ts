@@ -35,7 +35,7 @@ function operatorView({ operator }: FuzzRig) {
     totals: { ...operator.link.totals },
     offset: sync.offsetAt(1e9),
     epoch: sync.epoch,
-    input: operator.leader.active,
+    input: operator.sampler.active,
   };
 }
 
@@ -136,7 +136,7 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
       rig.operatorHandler.onDatagram(3, bytes, bytes.length, STRANGER, rig.clock.nowNs(), Number.NaN);
     }
     assert.equal(rig.robot.supervisor.state, 'engaged');
-    const { sample } = rig.operator.leader.state;
+    const { sample } = rig.operator.sampler.hand;
     assert.ok([...sample.positionM, ...sample.quatXyzw, sample.gripper].every(Number.isFinite));
     for (const reason of ['bad-tag', 'bad-json', 'malformed', 'wrong-port'] as const)
       assert.ok(rig.operatorCounters.get(reason) > 5, reason);

@@ -34,10 +34,10 @@ function writeEpisode(file: string): void {
   const info = emptyInfo('python', 6, ['front']);
   const writer = new EpisodeWriter(file, startOf(info));
   for (let i = 0; i < 60; i++) {
-    const instantNs = START_NS + i * 10e6;
+    const sampledNs = START_NS + i * 10e6;
     const pictures = new Map([['front', received('front', Math.floor(i / 3), 0)]]);
-    writer.row(rowOf(i, 6, pictures, instantNs), instantNs, pictures);
-    writer.flushIfDue(instantNs);
+    writer.row(rowOf(i, 6, pictures, sampledNs), sampledNs, pictures);
+    writer.flushIfDue(sampledNs);
   }
   writer.close({ ...info, rows: 60, durationS: 0.59 });
 }

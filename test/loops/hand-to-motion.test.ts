@@ -42,7 +42,7 @@ describe('one trace per command', () => {
     const seen = applied(rig).filter(({ seq }) => seq > 300 && seq < 600);
     const moved = seen.filter((record) => matcher.resolve(record) && !Number.isNaN(record.movedNs));
     assert.ok(moved.length > 0.5 * seen.length, `${moved.length} of ${seen.length}`);
-    const lags = moved.map((record) => (record.movedNs - record.getStateNs) / MS).sort((a, b) => a - b);
+    const lags = moved.map((record) => (record.movedNs - record.sampledNs) / MS).sort((a, b) => a - b);
     const usualMs = lags[lags.length >> 1]!;
     const correlated = correlator.estimate();
     assert.ok(correlated !== null && correlated.confidence > 0.95);
@@ -90,7 +90,7 @@ describe('one trace per command', () => {
       rig.runFor(20);
     }
     const last = applied(rig).at(-1)!;
-    const waitMs = (last.getStateNs - last.arrivedNs) / MS;
+    const waitMs = (last.sampledNs - last.arrivedNs) / MS;
     assert.ok(waitMs >= 0 && waitMs <= 20, `${waitMs}`);
     assert.ok(Number.isNaN(last.deviceNs) && Number.isNaN(last.sentNs));
   });

@@ -126,9 +126,9 @@ describe('a headset over RCTP', () => {
     await start('operator.hz=5');
     headset.run(1000);
     // Just after a tick: the next one is 200 ms away.
-    const ticked = rig.operator.loop.leader.state;
-    const lastNs = ticked.getStateNs;
-    rig.runUntil(() => ticked.getStateNs > lastNs, 300);
+    const ticked = rig.operator.loop.sampler.hand;
+    const lastNs = ticked.sampledNs;
+    rig.runUntil(() => ticked.sampledNs > lastNs, 300);
     const asked: number[] = [];
     rig.onOperatorSend = (_socket, bytes) => {
       if (frameType(bytes, bytes.length) === 'desk') asked.push(rig.nowNs);

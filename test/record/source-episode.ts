@@ -48,15 +48,15 @@ export function sourceEpisode(
   const received = new Map(cameras.map((camera) => [camera, [] as ReceivedFrame[]]));
   const rows: EpisodeRow[] = [];
   for (let i = 0; i < seconds * rateHz; i++) {
-    const instantNs = START_NS + Math.round((i * 1e9) / rateHz);
+    const sampledNs = START_NS + Math.round((i * 1e9) / rateHz);
     const shown = new Map<string, ReceivedFrame>();
     for (const camera of cameras) {
-      const n = Math.floor(((instantNs - START_NS) / 1e9) * cameraHz + 1e-6);
+      const n = Math.floor(((sampledNs - START_NS) / 1e9) * cameraHz + 1e-6);
       const list = received.get(camera)!;
       while (list.length <= n) list.push(frameOf(camera, list.length, cameraHz, widthPx, heightPx));
       shown.set(camera, list[n]!);
     }
-    rows.push(rowOf(i, joints, shown, instantNs));
+    rows.push(rowOf(i, joints, shown, sampledNs));
   }
   const info: EpisodeInfo = {
     ...emptyInfo(id, joints, [...cameras]),

@@ -64,8 +64,8 @@ describe('the export for Perfetto', () => {
   const records = runOf({ seconds: 2, wireMs: (tick) => (tick === 50 ? 44 : 3) });
   Object.assign(records[60]!, { outcome: 3, appliedNs: Number.NaN });
   Object.assign(records[70]!, {
-    deviceNs: records[70]!.getStateNs - 18 * MS,
-    movedNs: records[70]!.getStateNs + 30 * MS,
+    deviceNs: records[70]!.sampledNs - 18 * MS,
+    movedNs: records[70]!.sampledNs + 30 * MS,
   });
   let text = '';
   const writer = new PerfettoWriter((piece) => {

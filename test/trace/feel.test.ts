@@ -33,7 +33,7 @@ function recordsOf(
     const isLost = Number.isNaN(trace.delayUs[seq]!);
     const outcome = Number.isNaN(appliedNs) ? (isLost ? 'lost' : 'dropped-stale') : 'applied';
     Object.assign(record, { session: 1, seq, outcome: OUTCOMES.indexOf(outcome), reason: -1, offsetNs: 0 });
-    Object.assign(record, { getStateNs: sentNs, pipelineDoneNs: sentNs, wireSentNs: sentNs });
+    Object.assign(record, { sampledNs: sentNs, pipelineDoneNs: sentNs, wireSentNs: sentNs });
     record.playoutDelayNs = applied.delayUs[seq]! * 1000;
     if (!isLost) record.kernelNs = record.receiveNs = arrivedNs;
     if (outcome === 'applied') record.releasedNs = record.appliedNs = appliedNs;
@@ -152,7 +152,7 @@ describe('what is to blame', () => {
 
   it('does not call a late wake-up a missed tick', () => {
     const records = runOf({ seconds: 30, wireMs: () => 3 });
-    for (const record of records) if (record.seq % 10 === 0) record.getStateNs += 8 * MS;
+    for (const record of records) if (record.seq % 10 === 0) record.sampledNs += 8 * MS;
     assert.deepEqual([feelOf(records).windows, feelOf(records).spells.length], [20, 0]);
   });
 
@@ -171,7 +171,7 @@ describe('what is to blame', () => {
         offsetNs: 0,
       });
       Object.assign(record, {
-        getStateNs: ns,
+        sampledNs: ns,
         pipelineDoneNs: ns,
         wireSentNs: ns,
         receiveNs: ns,

@@ -25,10 +25,10 @@ export function runOf({ seconds, wireMs, seed = 1, session = 1 }: RunOptions): T
   const records: TraceRecord[] = [];
   for (let seq = 0; seq < seconds * 100; seq++) {
     const record = emptyTraceRecord();
-    const getStateNs = 1e9 + seq * 10 * MS;
-    const kernelNs = getStateNs + 0.1 * MS + wireMs(seq, random) * MS + OFFSET_NS;
-    Object.assign(record, { session, seq, outcome: 0, reason: -1, getStateNs, offsetNs: OFFSET_NS });
-    Object.assign(record, { pipelineDoneNs: getStateNs + 50_000, wireSentNs: getStateNs + 100_000 });
+    const sampledNs = 1e9 + seq * 10 * MS;
+    const kernelNs = sampledNs + 0.1 * MS + wireMs(seq, random) * MS + OFFSET_NS;
+    Object.assign(record, { session, seq, outcome: 0, reason: -1, sampledNs, offsetNs: OFFSET_NS });
+    Object.assign(record, { pipelineDoneNs: sampledNs + 50_000, wireSentNs: sampledNs + 100_000 });
     Object.assign(record, {
       uncertaintyNs: 20_000,
       kernelNs,

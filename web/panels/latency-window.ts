@@ -8,7 +8,7 @@ export const RECENT_S = 10;
 /** A minute at 200 Hz; older ones give way. */
 const MOST_COMMANDS = 12_000;
 
-/** The commands of the last minute in order of their get_state instant; lost ones close late and are put back. */
+/** The commands of the last minute in the order their hands were sampled; lost ones close late and are put back. */
 export class LatencyWindow {
   readonly #commands: ClosedCommand[] = [];
   /** Page clock − operator clock, seconds; only to let the chart run on between messages. */

@@ -124,14 +124,14 @@ export class AdaptivePolicy implements PlayoutPolicy {
     if (prior !== undefined) this.#memory = new NeedMemory(this.#parameters, prior ?? undefined);
   }
 
-  schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number {
-    if (!(Math.abs(receivedNs - stampNs) < MAX_APPARENT_NS)) {
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number {
+    if (!(Math.abs(receivedNs - sampledRobotNs) < MAX_APPARENT_NS)) {
       this.#anchored = false;
       return receivedNs + this.needNs;
     }
-    if (!this.#anchored) this.#anchor(stampNs + this.#clock.correctionNs, receivedNs);
+    if (!this.#anchored) this.#anchor(sampledRobotNs + this.#clock.correctionNs, receivedNs);
     const { usualNs } = this.#memory;
-    const atNs = this.#clock.rectify(stampNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
+    const atNs = this.#clock.rectify(sampledRobotNs, receivedNs, this.#floor.valueNs, usualNs, syncEpoch);
     if (this.#clock.stepNs !== 0) this.#onStep();
     this.#strangers = this.#newestNs - atNs > STRANGE_NS ? this.#strangers + 1 : 0;
     if (this.#strangers === MAX_STRANGERS) this.#anchor(atNs, receivedNs);
@@ -140,7 +140,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
     this.#playNs = Math.min(this.#playNs, receivedNs - atNs + this.#longestWaitNs);
     const dueNs = atNs + this.#playNs;
-    this.#delayNs = dueNs - stampNs;
+    this.#delayNs = dueNs - sampledRobotNs;
     return dueNs;
   }
 

@@ -24,8 +24,8 @@ describe('a choice of playout', () => {
     const own = createPolicy('adaptive');
     const choice = new PlayoutChoice(createPolicy('adaptive'));
     for (let i = 0; i < 500; i++) {
-      const [stampNs, receivedNs] = [i * PERIOD_NS, i * PERIOD_NS + TRANSIT_NS + (i % 7) * NS_PER_MS];
-      assert.equal(choice.schedule(stampNs, receivedNs), own.schedule(stampNs, receivedNs));
+      const [sampledRobotNs, receivedNs] = [i * PERIOD_NS, i * PERIOD_NS + TRANSIT_NS + (i % 7) * NS_PER_MS];
+      assert.equal(choice.schedule(sampledRobotNs, receivedNs), own.schedule(sampledRobotNs, receivedNs));
     }
     assert.equal(choice.name, 'adaptive');
   });

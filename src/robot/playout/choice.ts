@@ -79,24 +79,24 @@ export class PlayoutChoice implements PlayoutPolicy {
     this.#settled = -1;
   }
 
-  schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number {
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number {
     let dueNs = Number.NaN;
     for (let i = 0; i < PLAYOUT_WAYS.length; i++) {
       const way = this.#ways[PLAYOUT_WAYS[i]!];
-      const oneNs = way.schedule(stampNs, receivedNs, syncEpoch);
+      const oneNs = way.schedule(sampledRobotNs, receivedNs, syncEpoch);
       if (way === this.#chosen) dueNs = oneNs;
     }
     if (this.#isOther) {
-      const oneNs = this.#own.schedule(stampNs, receivedNs, syncEpoch);
+      const oneNs = this.#own.schedule(sampledRobotNs, receivedNs, syncEpoch);
       if (this.#own === this.#chosen) dueNs = oneNs;
     }
-    if (!Number.isFinite(stampNs)) {
+    if (!Number.isFinite(sampledRobotNs)) {
       this.#delayNs = this.#moveNs = Number.NaN;
       return dueNs;
     }
-    this.#delayNs = this.#moved(stampNs, dueNs - stampNs);
-    if (!(stampNs <= this.#newestNs)) this.#newestNs = stampNs;
-    return stampNs + this.#delayNs;
+    this.#delayNs = this.#moved(sampledRobotNs, dueNs - sampledRobotNs);
+    if (!(sampledRobotNs <= this.#newestNs)) this.#newestNs = sampledRobotNs;
+    return sampledRobotNs + this.#delayNs;
   }
 
   /** The robot's own is none of the ways: a baseline. */
@@ -106,14 +106,14 @@ export class PlayoutChoice implements PlayoutPolicy {
   }
 
   /** The delay wanted, or as near to it as the warp lets one be by now. */
-  #moved(stampNs: number, wantedNs: number): number {
+  #moved(sampledRobotNs: number, wantedNs: number): number {
     if (Number.isNaN(this.#moveNs)) return wantedNs;
     if (this.#settled < 0) {
       this.#settled = 0;
       this.#rises = wantedNs > this.#moveNs;
     }
     const goalNs = this.#rises ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    this.#moveNs = warpTowards(this.#moveNs, goalNs, warpElapsedNs(stampNs - this.#newestNs));
+    this.#moveNs = warpTowards(this.#moveNs, goalNs, warpElapsedNs(sampledRobotNs - this.#newestNs));
     const isThere = this.#rises ? this.#moveNs >= wantedNs : this.#moveNs <= wantedNs;
     this.#settled = isThere ? this.#settled + 1 : 0;
     const delayNs = isThere ? wantedNs : this.#moveNs;

@@ -7,10 +7,10 @@ export function fixedPolicy(delayMs: number): PlayoutPolicy {
   return {
     name: `fixed:${delayMs}`,
     delayNs,
-    schedule(stampNs, receivedNs) {
-      if (Number.isNaN(stampNs)) return receivedNs + delayNs;
+    schedule(sampledRobotNs, receivedNs) {
+      if (Number.isNaN(sampledRobotNs)) return receivedNs + delayNs;
       // A stamp ahead of its own arrival is clock error; it may not lengthen the wait.
-      return Math.min(stampNs, receivedNs) + delayNs;
+      return Math.min(sampledRobotNs, receivedNs) + delayNs;
     },
   };
 }

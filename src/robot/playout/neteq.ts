@@ -46,11 +46,11 @@ export class NeteqPolicy implements PlayoutPolicy {
     this.#slotEndsNs = Number.NaN;
   }
 
-  schedule(stampNs: number, receivedNs: number): number {
-    const transitNs = receivedNs - stampNs;
+  schedule(sampledRobotNs: number, receivedNs: number): number {
+    const transitNs = receivedNs - sampledRobotNs;
     if (!Number.isFinite(transitNs)) return receivedNs + this.#targetNs;
-    if (Number.isNaN(this.#slotEndsNs)) this.#begin(stampNs, transitNs);
-    if (stampNs >= this.#slotEndsNs) this.#closeSlot(stampNs);
+    if (Number.isNaN(this.#slotEndsNs)) this.#begin(sampledRobotNs, transitNs);
+    if (sampledRobotNs >= this.#slotEndsNs) this.#closeSlot(sampledRobotNs);
     const least = this.#least;
     least[this.#slot] = Math.min(least[this.#slot]!, transitNs);
     this.#floorNs = Math.min(least[0]!, least[1]!, least[2]!, least[3]!);
@@ -59,21 +59,21 @@ export class NeteqPolicy implements PlayoutPolicy {
     const most = this.#most;
     const highNs = this.#targetNs + Math.max(most[0]!, most[1]!, most[2]!, most[3]!) + BUCKET_NS;
     const aboveNs = Math.max(this.#targetNs, Math.min(highNs, this.#playNs - this.#floorNs));
-    const elapsedNs = warpElapsedNs(stampNs - this.#newestNs);
+    const elapsedNs = warpElapsedNs(sampledRobotNs - this.#newestNs);
     this.#playNs = warpTowards(this.#playNs, this.#floorNs + aboveNs, elapsedNs);
-    if (stampNs > this.#newestNs) this.#newestNs = stampNs;
-    return stampNs + this.#playNs;
+    if (sampledRobotNs > this.#newestNs) this.#newestNs = sampledRobotNs;
+    return sampledRobotNs + this.#playNs;
   }
 
-  #begin(stampNs: number, transitNs: number): void {
+  #begin(sampledRobotNs: number, transitNs: number): void {
     this.#least.fill(Number.POSITIVE_INFINITY);
     this.#most.fill(0);
-    this.#slotEndsNs = stampNs + PERIOD_NS;
-    this.#newestNs = stampNs;
+    this.#slotEndsNs = sampledRobotNs + PERIOD_NS;
+    this.#newestNs = sampledRobotNs;
     this.#playNs = transitNs + this.#targetNs;
   }
 
-  #closeSlot(stampNs: number): void {
+  #closeSlot(sampledRobotNs: number): void {
     const bucket = Math.min(BUCKETS - 1, Math.floor(this.#most[this.#slot]! / BUCKET_NS));
     this.#added++;
     const forget = Math.min(FORGET, Math.max(0, 1 - START_WEIGHT / (this.#added + 1)));
@@ -83,7 +83,7 @@ export class NeteqPolicy implements PlayoutPolicy {
     this.#slot = (this.#slot + 1) % SLOTS;
     this.#least[this.#slot] = Number.POSITIVE_INFINITY;
     this.#most[this.#slot] = 0;
-    this.#slotEndsNs = stampNs + PERIOD_NS;
+    this.#slotEndsNs = sampledRobotNs + PERIOD_NS;
   }
 
   #quantileBucket(): number {

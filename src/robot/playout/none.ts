@@ -2,5 +2,5 @@ import type { PlayoutPolicy } from './policy.ts';
 
 /** Apply on arrival: the actuator inherits the jitter of the link. */
 export function nonePolicy(): PlayoutPolicy {
-  return { name: 'none', schedule: (_stampNs, receivedNs) => receivedNs };
+  return { name: 'none', schedule: (_sampledRobotNs, receivedNs) => receivedNs };
 }

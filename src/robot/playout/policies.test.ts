@@ -85,8 +85,8 @@ function assertBounded(text: string, commands: readonly Hostile[]): number {
   }
   let waitNs = Number.NaN;
   for (let i = 0; i < 400; i++) {
-    const stampNs = receivedNs + 5e9 + i * PERIOD_NS;
-    waitNs = policy.schedule(stampNs, stampNs + 3e6) - stampNs - 3e6;
+    const sampledRobotNs = receivedNs + 5e9 + i * PERIOD_NS;
+    waitNs = policy.schedule(sampledRobotNs, sampledRobotNs + 3e6) - sampledRobotNs - 3e6;
     const restNs = Math.max(0, LARGEST_FALL_NS - 0.05 * PERIOD_NS * Math.max(0, i - SETTLED));
     assert.ok(waitNs <= capNs + restNs + ROUNDING_NS, `${waitNs} at ${i}`);
   }
@@ -161,9 +161,9 @@ describe('every policy', () => {
         let receivedNs = 0;
         let lastNs = Number.NaN;
         delays.forEach((delayNs, i) => {
-          const stampNs = 1e12 + i * PERIOD_NS;
-          receivedNs = Math.max(receivedNs, stampNs + delayNs);
-          const dueNs = policy.schedule(stampNs, receivedNs) - stampNs;
+          const sampledRobotNs = 1e12 + i * PERIOD_NS;
+          receivedNs = Math.max(receivedNs, sampledRobotNs + delayNs);
+          const dueNs = policy.schedule(sampledRobotNs, receivedNs) - sampledRobotNs;
           const stepNs = dueNs - lastNs;
           assert.ok(
             !(stepNs > 0.1 * PERIOD_NS + 1) && !(stepNs < -0.05 * PERIOD_NS - 1),
@@ -183,9 +183,9 @@ describe('every policy', () => {
         let receivedNs = 0;
         let lastDueNs = Number.NEGATIVE_INFINITY;
         delays.forEach((delayNs, i) => {
-          const stampNs = 1e12 + i * PERIOD_NS;
-          receivedNs = Math.max(receivedNs, stampNs + delayNs);
-          const dueNs = policy.schedule(stampNs, receivedNs);
+          const sampledRobotNs = 1e12 + i * PERIOD_NS;
+          receivedNs = Math.max(receivedNs, sampledRobotNs + delayNs);
+          const dueNs = policy.schedule(sampledRobotNs, receivedNs);
           assert.ok(dueNs >= lastDueNs, `${text} ${i}`);
           lastDueNs = dueNs;
         });
@@ -199,8 +199,11 @@ describe('every policy', () => {
       fc.property(fc.constantFrom(...ALL), evenStream, (text, delays) => {
         const [one, two] = [createPolicy(text), createPolicy(text)];
         delays.forEach((delayNs, i) => {
-          const stampNs = 1e12 + i * PERIOD_NS;
-          assert.equal(one.schedule(stampNs, stampNs + delayNs), two.schedule(stampNs, stampNs + delayNs));
+          const sampledRobotNs = 1e12 + i * PERIOD_NS;
+          assert.equal(
+            one.schedule(sampledRobotNs, sampledRobotNs + delayNs),
+            two.schedule(sampledRobotNs, sampledRobotNs + delayNs),
+          );
         });
       }),
       { numRuns: 30 },

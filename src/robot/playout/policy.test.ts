@@ -6,14 +6,14 @@ import { fixedPolicy } from './fixed.ts';
 import { nonePolicy } from './none.ts';
 import { createPolicy } from './policy.ts';
 
-const stampNs = fc.integer({ min: -1e15, max: 1e15 });
+const sampledRobotNs = fc.integer({ min: -1e15, max: 1e15 });
 const D_NS = 60e6;
 
 describe('playout none', () => {
   it('applies on arrival, whatever the stamp says', () => {
     const policy = nonePolicy();
     fc.assert(
-      fc.property(fc.oneof(stampNs, fc.constant(Number.NaN)), stampNs, (stamp, received) => {
+      fc.property(fc.oneof(sampledRobotNs, fc.constant(Number.NaN)), sampledRobotNs, (stamp, received) => {
         assert.equal(policy.schedule(stamp, received), received);
       }),
     );
@@ -26,7 +26,7 @@ describe('playout fixed', () => {
 
   it('applies a constant delay after the operator’s tick', () => {
     fc.assert(
-      fc.property(stampNs, fc.nat(1e9), (stamp, onTheWay) => {
+      fc.property(sampledRobotNs, fc.nat(1e9), (stamp, onTheWay) => {
         assert.equal(policy.schedule(stamp, stamp + onTheWay), stamp + D_NS);
       }),
     );
@@ -38,14 +38,14 @@ describe('playout fixed', () => {
 
   it('never waits longer than its delay, even for a stamp from the future', () => {
     fc.assert(
-      fc.property(stampNs, stampNs, (stamp, received) => {
+      fc.property(sampledRobotNs, sampledRobotNs, (stamp, received) => {
         assert.ok(policy.schedule(stamp, received) <= received + D_NS);
       }),
     );
   });
 
   it('keeps the order of commands that are in order', () => {
-    const pair = fc.tuple(stampNs, fc.nat(1e9), fc.nat(1e9), fc.nat(1e9));
+    const pair = fc.tuple(sampledRobotNs, fc.nat(1e9), fc.nat(1e9), fc.nat(1e9));
     fc.assert(
       fc.property(pair, ([stamp, later, wait, more]) => {
         const first = policy.schedule(stamp, stamp + wait);

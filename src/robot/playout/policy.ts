@@ -13,12 +13,12 @@ import { Rfc3550Policy } from './rfc3550.ts';
 export interface PlayoutPolicy {
   readonly name: string;
   /**
-   * Due time on the robot's clock. `stampNs` is the leader's get_state tick on that clock, NaN until the first
+   * Due time on the robot's clock. `sampledRobotNs` is when the hand was sampled, on that clock, NaN until the first
    * clock offset. May be in the past: the command is then late and released at once. Hot path.
    * Call it once per command not seen before, in the order of arrival; commands of one packet in the order of
    * their stamps. `syncEpoch` makes a new clock relation explicit where the wire carries it.
    */
-  schedule(stampNs: number, receivedNs: number, syncEpoch?: number): number;
+  schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number;
   /**
    * What the operator asks for: a quality and a cap of the delay above the floor, null for no wish. The robot's own
    * cap stays the limit. The delay in force moves there by time warp.

@@ -28,21 +28,21 @@ export class Rfc3550Policy implements PlayoutPolicy {
     this.#meanNs = Number.NaN;
   }
 
-  schedule(stampNs: number, receivedNs: number): number {
-    const transitNs = receivedNs - stampNs;
+  schedule(sampledRobotNs: number, receivedNs: number): number {
+    const transitNs = receivedNs - sampledRobotNs;
     if (!Number.isFinite(transitNs)) return receivedNs + this.needNs;
     if (Number.isNaN(this.#meanNs)) {
       this.#meanNs = transitNs;
       this.#transitNs = transitNs;
-      this.#newestNs = stampNs;
+      this.#newestNs = sampledRobotNs;
       this.#playNs = transitNs;
     }
     this.#jitterNs += GAIN * (Math.abs(transitNs - this.#transitNs) - this.#jitterNs);
     this.#meanNs += GAIN * (transitNs - this.#meanNs);
     this.#transitNs = transitNs;
     const targetNs = this.#meanNs + JITTERS * this.#jitterNs;
-    this.#playNs = warpTowards(this.#playNs, targetNs, warpElapsedNs(stampNs - this.#newestNs));
-    if (stampNs > this.#newestNs) this.#newestNs = stampNs;
-    return stampNs + this.#playNs;
+    this.#playNs = warpTowards(this.#playNs, targetNs, warpElapsedNs(sampledRobotNs - this.#newestNs));
+    if (sampledRobotNs > this.#newestNs) this.#newestNs = sampledRobotNs;
+    return sampledRobotNs + this.#playNs;
   }
 }

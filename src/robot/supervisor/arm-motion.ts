@@ -113,8 +113,8 @@ export class ArmMotion {
   }
 
   /** A command: a new goal, and a step towards it. */
-  command(goalRad: Float64Array, stampNs: number, nowNs: number, dueNs = nowNs): void {
-    this.#clamped = this.#limiter.reference.aim(goalRad, stampNs, nowNs, dueNs);
+  command(goalRad: Float64Array, sampledOperatorNs: number, nowNs: number, dueNs = nowNs): void {
+    this.#clamped = this.#limiter.reference.aim(goalRad, sampledOperatorNs, nowNs, dueNs);
     if (this.#clamped) this.#counters.add('clamped-range');
     this.step(nowNs);
   }

@@ -38,7 +38,7 @@ export class StreamReference {
   readonly #heldRadS: Float64Array;
   #blendFromNs = 0;
   #blendEndNs = Number.NEGATIVE_INFINITY;
-  #stampNs = Number.NaN;
+  #sampledOperatorNs = Number.NaN;
   #aimedNs = 0;
   #overdueNs = 0;
   #commands = 0;
@@ -56,7 +56,7 @@ export class StreamReference {
 
   restart(goalRad: Float64Array, nowNs: number): void {
     this.goalRad.set(goalRad);
-    this.#stampNs = Number.NaN;
+    this.#sampledOperatorNs = Number.NaN;
     this.#aimedNs = nowNs;
     this.pause();
   }
@@ -70,12 +70,12 @@ export class StreamReference {
   }
 
   /**
-   * A command of the stream; true when a joint had to be clamped into its range. `stampNs` is when the operator meant
+   * A command of the stream; true when a joint had to be clamped into its range. `sampledOperatorNs` is when the operator meant
    * it, on any one clock: only differences count. `dueNs` is when it should have come, not after `nowNs`: one that is late
    * is carried on from there.
    */
-  aim(goalRad: Float64Array, stampNs: number, nowNs: number, dueNs = nowNs): boolean {
-    const spacingNs = stampNs - this.#stampNs;
+  aim(goalRad: Float64Array, sampledOperatorNs: number, nowNs: number, dueNs = nowNs): boolean {
+    const spacingNs = sampledOperatorNs - this.#sampledOperatorNs;
     const isStream = spacingNs >= MIN_SPACING_NS && spacingNs <= MAX_SPACING_NS;
     const isBridged = this.#isBridging(nowNs);
     // Those that come in a bunch after a gap do not move it by jumps either.
@@ -97,7 +97,7 @@ export class StreamReference {
     }
     if (isBlended) this.#blendFromNs = nowNs;
     if (isBridged) this.#blendEndNs = nowNs + BLEND_NS;
-    this.#stampNs = stampNs;
+    this.#sampledOperatorNs = sampledOperatorNs;
     this.#commands = commands;
     this.#overdueNs = isStream ? Math.min(MAX_OVERDUE_NS, OVERDUE_SPACINGS * spacingNs) : 0;
     this.#aimedNs = nowNs - lateNs;

@@ -46,7 +46,10 @@ const hostile: fc.Arbitrary<Hostile> = fc.oneof(
             { weight: 9, arbitrary: fc.double({ min: 0, max: 1, noNaN: true }) },
             { weight: 1, arbitrary: fc.double() },
           ),
-          stateRobotNs: fc.oneof({ weight: 9, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: stampMs }),
+          sampledRobotNs: fc.oneof(
+            { weight: 9, arbitrary: fc.constant(0) },
+            { weight: 1, arbitrary: stampMs },
+          ),
         },
         { noNullPrototype: true },
       ),
@@ -138,7 +141,7 @@ function perform(bench: Bench, step: Hostile): void {
     else if (step.action === 'left') supervisor.operatorLeft(bench.nowNs);
     else supervisor.operatorJoined(step.action === 'joined', bench.nowNs);
   } else {
-    const { engagement = -1, epoch = -1, stateRobotNs = 0, seq = -1, ...rest } = step.values;
+    const { engagement = -1, epoch = -1, sampledRobotNs = 0, seq = -1, ...rest } = step.values;
     const positions = step.offset.map((rad, i) => driver.measured[i]! + rad);
     if (step.raw !== null) positions[bench.seq % 2] = step.raw;
     bench.send(
@@ -148,7 +151,7 @@ function perform(bench: Bench, step: Hostile): void {
         // −1: what a well-behaved operator would say.
         engagement: engagement < 0 ? supervisor.endedEngagement + 1 : engagement,
         epoch: epoch < 0 ? supervisor.epoch : epoch,
-        stateRobotNs: bench.nowNs + stateRobotNs * MS,
+        sampledRobotNs: bench.nowNs + sampledRobotNs * MS,
       },
       positions,
     );

@@ -243,7 +243,7 @@ class Driving {
         engagement: Math.max(0, bench.supervisor.endedEngagement + engagement),
         epoch: bench.supervisor.epoch + epoch,
         seq: bench.seq + seq,
-        stateRobotNs: bench.nowNs - ageMs * 1e6,
+        sampledRobotNs: bench.nowNs - ageMs * 1e6,
       },
       Array.from(this.driver.measured, (rad) => rad + offsetRad),
     );

@@ -145,7 +145,7 @@ describe('supervisor motion', () => {
     const bench = new Bench().bring('engaged');
     for (let i = 0; i < 30; i++) {
       bench.tick(5);
-      bench.send({ stateRobotNs: bench.nowNs - 900 * MS });
+      bench.send({ sampledRobotNs: bench.nowNs - 900 * MS });
       bench.supervisor.submit(bench.command({}, [Number.NaN, 0]), bench.nowNs);
     }
     assert.equal(bench.state, 'hold');

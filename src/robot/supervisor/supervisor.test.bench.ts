@@ -125,8 +125,8 @@ export class Bench {
       engagement: 0,
       epoch: 0,
       tracking: true,
-      stateOperatorNs: 0,
-      stateRobotNs: 0,
+      sampledOperatorNs: 0,
+      sampledRobotNs: 0,
       syncEpoch: 0,
       positionsRad: new Float64Array(this.#joints),
       gripper: 0,
@@ -140,7 +140,7 @@ export class Bench {
   /** One command object, spoilt after every use. */
   command(values: Partial<Omit<JointCommand, 'positionsRad'>>, positions: readonly number[]): JointCommand {
     const defaults = { engagement: 1, epoch: this.supervisor.epoch, tracking: true, gripper: 0.5 };
-    const stamps = { stateOperatorNs: this.nowNs, stateRobotNs: this.nowNs };
+    const stamps = { sampledOperatorNs: this.nowNs, sampledRobotNs: this.nowNs };
     Object.assign(this.#command, defaults, stamps, { seq: ++this.seq }, values);
     this.#command.positionsRad.set(positions);
     return this.#command;

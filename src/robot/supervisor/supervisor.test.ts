@@ -131,16 +131,16 @@ describe('supervisor admission', () => {
     assert.equal(admit({}), null);
     assert.equal(admit({ epoch: 0 }), 'wrong-epoch');
     assert.equal(admit({ epoch: 2 }), 'wrong-epoch');
-    assert.equal(admit({ stateRobotNs: bench.nowNs - 500 * MS }), null);
-    assert.equal(admit({ stateRobotNs: bench.nowNs - 500 * MS - 1 }), 'too-old');
-    assert.equal(admit({ stateRobotNs: bench.nowNs + 100 * MS }), null);
-    assert.equal(admit({ stateRobotNs: bench.nowNs + 100 * MS + 1 }), 'future-stamp');
-    assert.equal(admit({ stateRobotNs: Number.NaN }), null, 'not synchronized yet');
+    assert.equal(admit({ sampledRobotNs: bench.nowNs - 500 * MS }), null);
+    assert.equal(admit({ sampledRobotNs: bench.nowNs - 500 * MS - 1 }), 'too-old');
+    assert.equal(admit({ sampledRobotNs: bench.nowNs + 100 * MS }), null);
+    assert.equal(admit({ sampledRobotNs: bench.nowNs + 100 * MS + 1 }), 'future-stamp');
+    assert.equal(admit({ sampledRobotNs: Number.NaN }), null, 'not synchronized yet');
   });
 
   it('checks again when the command’s instant has come', () => {
     const bench = new Bench().bring('armed');
-    const command = bench.command({ stateRobotNs: bench.nowNs - 400 * MS }, [0, 0]);
+    const command = bench.command({ sampledRobotNs: bench.nowNs - 400 * MS }, [0, 0]);
     assert.equal(bench.supervisor.submit(command, bench.nowNs + 101 * MS), 'too-old');
     assert.equal(bench.counters.get('too-old'), 1);
     bench.supervisor.estop('test', bench.nowNs);

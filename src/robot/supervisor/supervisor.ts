@@ -218,7 +218,7 @@ export class Supervisor {
   /** Checks on arrival, before a command may take a place in the queue. */
   admit(command: JointCommand, nowNs: number): Reason | null {
     if (command.epoch !== this.#epoch) return 'wrong-epoch';
-    const ageNs = nowNs - command.stateRobotNs;
+    const ageNs = nowNs - command.sampledRobotNs;
     if (ageNs < -MAX_FUTURE_NS) return 'future-stamp';
     if (ageNs > this.#config.maxCommandAgeMs * NS_PER_MS) return 'too-old';
     return null;
@@ -263,8 +263,8 @@ export class Supervisor {
       this.#engagement = command.engagement;
       this.#go('engage', 'following the operator', nowNs);
     }
-    this.#motion.command(command.positionsRad, command.stateOperatorNs, nowNs, dueNs);
-    this.#commandNs = command.stateRobotNs;
+    this.#motion.command(command.positionsRad, command.sampledOperatorNs, nowNs, dueNs);
+    this.#commandNs = command.sampledRobotNs;
     this.#gripper = command.gripper;
     this.#appliedNs = nowNs;
     return this.#offer(nowNs, true);

@@ -119,7 +119,7 @@ function timeSection(report: TraceReport, detail: ReportDetail): string {
     ) +
     section(
       'One-way latency',
-      'From get_state to the driver’s return, on the operator’s clock.',
+      'From sampled to the driver’s return, on the operator’s clock.',
       `<div class="scroll">${latencySeries(report, detail)}</div><div id="readout">Point at the chart to read a moment.</div>${seriesKey}`,
     ) +
     section(
@@ -160,7 +160,7 @@ function spellSection({ feel }: TraceReport, detail: ReportDetail): string {
 
 function tableSection(report: TraceReport): string {
   const rows = [
-    row('End to end', 'get_state → applied', report.oneWay, 'strong'),
+    row('End to end', 'sampled → applied', report.oneWay, 'strong'),
     ...SEGMENTS.map((name) => row(...HOP_WORDS[name], report.segments[name])),
     ...OUTER_HOPS.filter((name) => (report.outerHops[name].latencyNs?.max ?? 0) > 0).map((name) =>
       row(...HOP_WORDS[name], report.outerHops[name]),

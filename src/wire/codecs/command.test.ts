@@ -23,8 +23,8 @@ const command: fc.Arbitrary<JointCommand> = fc.record(
     engagement: count,
     epoch: count,
     tracking: fc.boolean(),
-    stateOperatorNs: stampNs,
-    stateRobotNs: fc.oneof(stampNs, fc.constant(Number.NaN)),
+    sampledOperatorNs: stampNs,
+    sampledRobotNs: fc.oneof(stampNs, fc.constant(Number.NaN)),
     syncEpoch: count,
     positionsRad: fc.float64Array({
       minLength: JOINTS,
@@ -88,10 +88,10 @@ describe('command', () => {
 
   it('rounds stamps to whole nanoseconds', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
-    const sent = { ...emptyCommand(JOINTS), stateOperatorNs: 10.4, stateRobotNs: 10.6 };
+    const sent = { ...emptyCommand(JOINTS), sampledOperatorNs: 10.4, sampledRobotNs: 10.6 };
     const back = emptyCommand(JOINTS);
     assert.equal(decodeCommand(bytes, encodeCommand(sent, bytes), back), null);
-    assert.deepEqual([back.stateOperatorNs, back.stateRobotNs], [10, 11]);
+    assert.deepEqual([back.sampledOperatorNs, back.sampledRobotNs], [10, 11]);
   });
 
   it('fits a datagram for many joints and refuses what does not', () => {
@@ -102,8 +102,8 @@ describe('command', () => {
         'seq',
         'engagement',
         'epoch',
-        'stateOperatorNs',
-        'stateRobotNs',
+        'sampledOperatorNs',
+        'sampledRobotNs',
       ] as const)
         big[field] = Number.MAX_SAFE_INTEGER;
       big.positionsRad.fill(-Math.PI);
@@ -245,7 +245,7 @@ describe('commands repeated in a later one', () => {
         assert.equal(earlier.count, before.length);
         before.forEach((sent, i) => {
           const one = earlier.commands[i]!;
-          assert.deepEqual([one.seq, one.stateRobotNs], [sent.seq, sent.stateRobotNs]);
+          assert.deepEqual([one.seq, one.sampledRobotNs], [sent.seq, sent.sampledRobotNs]);
           assert.deepEqual(
             [one.session, one.epoch, one.engagement, one.tracking, one.syncEpoch],
             [newest.session, newest.epoch, newest.engagement, newest.tracking, newest.syncEpoch],

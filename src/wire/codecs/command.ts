@@ -29,8 +29,8 @@ export function encodeCommand(
     epoch: command.epoch,
     engagement: command.engagement,
     tracking: command.tracking,
-    state_ns: stampToJson(command.stateOperatorNs),
-    send_robot_ns: stampToJson(command.stateRobotNs),
+    state_ns: stampToJson(command.sampledOperatorNs),
+    send_robot_ns: stampToJson(command.sampledRobotNs),
     sync: command.syncEpoch,
     q: anglesToJson(command.positionsRad),
     gripper: Math.round(command.gripper * 1e4) / 1e4,
@@ -42,7 +42,7 @@ export function encodeCommand(
 /** [seq, send_robot_ns, gripper, q…] */
 function repeated(command: JointCommand): (number | null)[] {
   const gripper = Math.round(command.gripper * 1e4) / 1e4;
-  return [command.seq, stampToJson(command.stateRobotNs), gripper, ...anglesToJson(command.positionsRad)];
+  return [command.seq, stampToJson(command.sampledRobotNs), gripper, ...anglesToJson(command.positionsRad)];
 }
 
 /** Earlier commands found in a packet; the array is reused and only the first `count` are valid. */
@@ -72,16 +72,18 @@ export function decodeCommand(
   out.seq = countOf(body['seq']);
   out.epoch = countOf(body['epoch']);
   out.engagement = countOf(body['engagement']);
-  out.stateOperatorNs = numberOf(body['state_ns']);
-  out.stateRobotNs = stampFromJson(body['send_robot_ns']);
+  out.sampledOperatorNs = numberOf(body['state_ns']);
+  out.sampledRobotNs = stampFromJson(body['send_robot_ns']);
   out.syncEpoch = countOf(body['sync']);
   out.gripper = numberOf(body['gripper']);
   // One sum is NaN when any part is.
-  if (Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.stateOperatorNs))
+  if (
+    Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs)
+  )
     return 'malformed';
   if (typeof body['tracking'] !== 'boolean' || !Array.isArray(body['last'])) return 'malformed';
   // Only null says "not known": a stamp that is missing or no number must not switch off the checks of its age.
-  if (body['send_robot_ns'] !== null && Number.isNaN(out.stateRobotNs)) return 'malformed';
+  if (body['send_robot_ns'] !== null && Number.isNaN(out.sampledRobotNs)) return 'malformed';
   out.tracking = body['tracking'];
   const angles = anglesFromJson(body['q'], out.positionsRad);
   if (angles !== null) return angles;
@@ -100,10 +102,10 @@ function decodeEarlier(last: unknown[], newest: JointCommand, earlier: EarlierCo
     const [seq, stamp, gripper] = row as unknown[];
     copyCommand(newest, command);
     command.seq = countOf(seq);
-    command.stateRobotNs = stampFromJson(stamp);
+    command.sampledRobotNs = stampFromJson(stamp);
     command.gripper = numberOf(gripper);
     if (!(command.seq > previousSeq && command.seq < newest.seq)) return 'malformed';
-    if (stamp !== null && Number.isNaN(command.stateRobotNs)) return 'malformed';
+    if (stamp !== null && Number.isNaN(command.sampledRobotNs)) return 'malformed';
     if (!(command.gripper >= 0 && command.gripper <= 1)) return 'bad-range';
     const angles = anglesFromJson(row.slice(3), command.positionsRad);
     if (angles !== null) return angles;
@@ -120,8 +122,8 @@ export function emptyCommand(joints: number): JointCommand {
     engagement: 0,
     epoch: 0,
     tracking: false,
-    stateOperatorNs: 0,
-    stateRobotNs: Number.NaN,
+    sampledOperatorNs: 0,
+    sampledRobotNs: Number.NaN,
     syncEpoch: 0,
     positionsRad: new Float64Array(joints),
     gripper: 0,
@@ -134,8 +136,8 @@ export function copyCommand(from: JointCommand, to: JointCommand): void {
   to.engagement = from.engagement;
   to.epoch = from.epoch;
   to.tracking = from.tracking;
-  to.stateOperatorNs = from.stateOperatorNs;
-  to.stateRobotNs = from.stateRobotNs;
+  to.sampledOperatorNs = from.sampledOperatorNs;
+  to.sampledRobotNs = from.sampledRobotNs;
   to.syncEpoch = from.syncEpoch;
   to.positionsRad.set(from.positionsRad);
   to.gripper = from.gripper;

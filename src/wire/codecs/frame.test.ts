@@ -28,14 +28,14 @@ interface Codec {
 /** Every decoder, with what its readers rely on when it says null. */
 const CODECS: Record<string, Codec> = {
   command: {
-    encode: (out) => encodeCommand({ ...emptyCommand(JOINTS), session: 5, seq: 9, stateRobotNs: 1e9 }, out),
+    encode: (out) => encodeCommand({ ...emptyCommand(JOINTS), session: 5, seq: 9, sampledRobotNs: 1e9 }, out),
     decode(bytes, length) {
       const command = emptyCommand(JOINTS);
       const reason = decodeCommand(bytes, length, command);
       if (reason !== null) return reason;
       assert.ok([command.session, command.seq, command.epoch, command.engagement].every(isCount));
       assert.ok(isCount(command.syncEpoch));
-      assert.ok(Number.isFinite(command.stateOperatorNs) && orUnknown(command.stateRobotNs));
+      assert.ok(Number.isFinite(command.sampledOperatorNs) && orUnknown(command.sampledRobotNs));
       assert.ok(areFinite(command.positionsRad) && command.gripper >= 0 && command.gripper <= 1);
       assert.equal(typeof command.tracking, 'boolean');
       return null;

@@ -78,8 +78,14 @@ export class ClockSteps {
   }
 
   /** The stamp as it would be if the clock relation had never stepped. `floorNs`, `usualNs`: see `Floor`, `NeedMemory`. */
-  rectify(stampNs: number, receivedNs: number, floorNs: number, usualNs: number, epoch?: number): number {
-    let atNs = stampNs + this.#correctionNs;
+  rectify(
+    sampledRobotNs: number,
+    receivedNs: number,
+    floorNs: number,
+    usualNs: number,
+    epoch?: number,
+  ): number {
+    let atNs = sampledRobotNs + this.#correctionNs;
     this.stepNs = 0;
     if (this.#count > 0) {
       const apparentNs = receivedNs - atNs;

@@ -18,7 +18,7 @@ function traceOf(delaysMs: readonly (number | null)[]): DelayTrace {
 /** Delays chosen by the test, in milliseconds. */
 const scripted = (delaysMs: readonly number[]): PlayoutPolicy => ({
   name: 'scripted',
-  schedule: (stampNs) => stampNs + delaysMs[Math.round(stampNs / 1e7)]! * 1e6,
+  schedule: (sampledRobotNs) => sampledRobotNs + delaysMs[Math.round(sampledRobotNs / 1e7)]! * 1e6,
 });
 
 const appliedMs = ({ applyUs }: Applied) =>
@@ -64,8 +64,8 @@ describe('replay', () => {
     const asked: [number, number][] = [];
     const policy: PlayoutPolicy = {
       name: 'spy',
-      schedule(stampNs, receivedNs) {
-        asked.push([stampNs / 1e6, receivedNs / 1e6]);
+      schedule(sampledRobotNs, receivedNs) {
+        asked.push([sampledRobotNs / 1e6, receivedNs / 1e6]);
         return receivedNs;
       },
     };
@@ -133,8 +133,8 @@ const emptyCommand = (): JointCommand => ({
   engagement: 0,
   epoch: 0,
   tracking: true,
-  stateOperatorNs: 0,
-  stateRobotNs: 0,
+  sampledOperatorNs: 0,
+  sampledRobotNs: 0,
   syncEpoch: 0,
   positionsRad: new Float64Array(0),
   gripper: 0,

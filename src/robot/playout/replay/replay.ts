@@ -32,8 +32,8 @@ export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy = 0)
     for (let seq = Math.max(0, packet - redundancy); seq <= packet; seq++) {
       if (seen[seq] === 1) continue;
       seen[seq] = 1;
-      const stampNs = sendUs[seq]! * NS_PER_US;
-      queue.insert(seq, stampNs, policy.schedule(stampNs, nowNs), nowNs);
+      const sampledRobotNs = sendUs[seq]! * NS_PER_US;
+      queue.insert(seq, sampledRobotNs, policy.schedule(sampledRobotNs, nowNs), nowNs);
     }
     queue.releaseUntil(nowNs);
   }
@@ -74,9 +74,9 @@ class ReplayQueue {
     this.applied = { applyUs: none(), delayUs: none(), late: 0, dropped: 0 };
   }
 
-  insert(seq: number, stampNs: number, dueNs: number, nowNs: number): void {
+  insert(seq: number, sampledRobotNs: number, dueNs: number, nowNs: number): void {
     const { applied } = this;
-    if (this.#declares) applied.delayUs[seq] = Math.round(dueNs - stampNs) / NS_PER_US;
+    if (this.#declares) applied.delayUs[seq] = Math.round(dueNs - sampledRobotNs) / NS_PER_US;
     if (dueNs < nowNs) applied.late++;
     if (seq <= this.#releasedSeq || this.#count === QUEUE_CAPACITY) {
       applied.dropped++;

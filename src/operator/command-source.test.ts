@@ -4,15 +4,15 @@ import { Counters } from '../core/counters.ts';
 import type { ArmMapper } from '../mapping/arm-mapper.ts';
 import { emptyHandSample } from '../messages/hand-sample.ts';
 import { loadModel } from '../rig/robot-models.ts';
+import { CommandSource, type IssuedCommand } from './command-source.ts';
 import { Homing } from './homing.ts';
-import type { LeaderState } from './leader.ts';
-import { type IssuedCommand, Orchestrator } from './orchestrator.ts';
 import { RobotView } from './robot-view.ts';
+import type { SampledHand } from './sampler.ts';
 
 const model = loadModel('ur3');
 const TICK_NS = 1e7;
 
-/** An orchestrator with a robot that stands armed at home, and a mapper that answers what it is told to. */
+/** A command source with a robot that stands armed at home, and a mapper that answers what it is told to. */
 function set() {
   const robot = new RobotView(6);
   Object.assign(robot.state, { state: 'armed', gripper: 0.25, epoch: 3 });
@@ -31,15 +31,15 @@ function set() {
   const counters = new Counters();
   const homing = new Homing(model, { speedRadS: 0.4, speedFraction: 1 });
   const parts = { mapper, homing, robot, counters, joints: 6, session: 9, restartInput: () => {} };
-  const orchestrator = new Orchestrator(parts);
+  const commandSource = new CommandSource(parts);
   const sent: IssuedCommand[] = [];
-  orchestrator.topic.subscribe((command) =>
+  commandSource.topic.subscribe((command) =>
     sent.push({ ...command, positionsRad: command.positionsRad.slice() }),
   );
   const sample = { ...emptyHandSample(), tracking: true, clutch: true, gripper: 0.5 };
-  const leader: LeaderState = {
+  const hand: SampledHand = {
     arrivedNs: Number.NaN,
-    getStateNs: 0,
+    sampledNs: 0,
     sample,
     status: 'ok',
     automatic: false,
@@ -48,9 +48,9 @@ function set() {
   };
   const tick = (n = 1): IssuedCommand => {
     for (let i = 0; i < n; i++) {
-      leader.getStateNs += TICK_NS;
-      robot.receivedNs = leader.getStateNs;
-      orchestrator.onLeader(leader);
+      hand.sampledNs += TICK_NS;
+      robot.receivedNs = hand.sampledNs;
+      commandSource.onHand(hand);
     }
     return sent.at(-1)!;
   };
@@ -59,10 +59,10 @@ function set() {
   tick(2);
   sample.clutch = true;
   sent.length = 0;
-  return { orchestrator, answer, counters, leader, robot, sent, tick };
+  return { commandSource, answer, counters, hand, robot, sent, tick };
 }
 
-describe('the orchestrator', () => {
+describe('the command source', () => {
   it('keeps its last command while the hand is out of reach, and counts it', () => {
     const { answer, counters, tick } = set();
     answer.addRad = 0.1;
@@ -86,12 +86,12 @@ describe('the orchestrator', () => {
   });
 
   it('lets go of a hand that is none', () => {
-    const { answer, orchestrator, tick } = set();
+    const { answer, commandSource, tick } = set();
     tick(5);
-    assert.equal(orchestrator.mode, 'teleop');
+    assert.equal(commandSource.mode, 'teleop');
     answer.status = 'bad-input';
     assert.equal(tick().engagement, 0);
-    assert.equal(orchestrator.mode, 'hold');
+    assert.equal(commandSource.mode, 'hold');
     answer.status = 'ok';
     assert.equal(tick(5).engagement, 0, 'the clutch must be opened first');
   });
@@ -115,8 +115,8 @@ describe('the orchestrator', () => {
   });
 
   it('asks again for a hand without a clutch while the robot powers its joints, and never after it has moved', () => {
-    const { leader, robot, tick } = set();
-    leader.clutchless = true;
+    const { hand, robot, tick } = set();
+    hand.clutchless = true;
     Object.assign(robot.state, { state: 'idle' });
     assert.equal(tick().engagement, 0);
     Object.assign(robot.state, { state: 'armed' });
@@ -124,9 +124,9 @@ describe('the orchestrator', () => {
       assert.equal(tick().engagement, refused);
       Object.assign(robot.state, { endedEngagement: refused });
     }
-    Object.assign(leader.sample, { tracking: false, clutch: false });
+    Object.assign(hand.sample, { tracking: false, clutch: false });
     assert.equal(tick(5).engagement, 0, 'a hand that is lost meanwhile');
-    Object.assign(leader.sample, { tracking: true, clutch: true });
+    Object.assign(hand.sample, { tracking: true, clutch: true });
     assert.equal(tick().engagement, 20);
     Object.assign(robot.state, { state: 'engaged' });
     assert.equal(tick(5).engagement, 20);
@@ -142,41 +142,41 @@ describe('the orchestrator', () => {
   });
 
   it('tells the delay of the filter only where a hand is followed', () => {
-    const { leader, tick } = set();
+    const { hand, tick } = set();
     assert.equal(tick(3).filterDelayNs, 12e6);
-    leader.sample.clutch = false;
+    hand.sample.clutch = false;
     assert.ok(Number.isNaN(tick().filterDelayNs));
   });
 
   it('holds when it did not get home, even with an automatic input', () => {
-    const { leader, orchestrator, robot, tick } = set();
-    leader.automatic = true;
+    const { hand, commandSource, robot, tick } = set();
+    hand.automatic = true;
     tick(5);
     robot.state.state = 'hold';
     robot.state.velocitiesRadS[2] = 1; // never at rest
-    orchestrator.home(leader.getStateNs);
+    commandSource.home(hand.sampledNs);
     assert.equal(tick(200).engagement, 0);
-    assert.equal(orchestrator.mode, 'home');
+    assert.equal(commandSource.mode, 'home');
     tick(200);
-    assert.equal(orchestrator.mode, 'hold');
+    assert.equal(commandSource.mode, 'hold');
     robot.state.velocitiesRadS[2] = 0;
     assert.equal(tick(100).engagement, 0);
-    orchestrator.teleop();
+    commandSource.teleop();
     assert.ok(tick(5).engagement > 0);
   });
 
   it('keeps the grip on the way home, and claims no hand', () => {
-    const { leader, orchestrator, robot, tick } = set();
+    const { hand, commandSource, robot, tick } = set();
     tick(50);
     robot.state.positionsRad[0]! += 0.3;
-    leader.status = 'stale';
-    assert.equal(orchestrator.home(leader.getStateNs), null);
+    hand.status = 'stale';
+    assert.equal(commandSource.home(hand.sampledNs), null);
     const under = tick(3);
-    assert.equal(orchestrator.mode, 'home');
+    assert.equal(commandSource.mode, 'home');
     assert.equal(under.engagement, 2);
     assert.equal(under.tracking, true);
     assert.equal(under.gripper, 0.5, 'as last told, not as measured');
-    orchestrator.stopHoming();
+    commandSource.stopHoming();
     assert.equal(tick().tracking, false);
   });
 });

@@ -13,9 +13,10 @@ export interface OpenInput {
   sockets?: number;
 }
 
-/** What the leader tick pulled; reused from tick to tick. */
-export interface LeaderState {
-  getStateNs: number;
+/** What a tick sampled; reused from tick to tick. */
+export interface SampledHand {
+  /** The tick, operator clock. */
+  sampledNs: number;
   /** When the newest message of the active input came; NaN from inputs that hear nobody. */
   arrivedNs: number;
   sample: HandSample;
@@ -27,10 +28,10 @@ export interface LeaderState {
 }
 
 /** The only pull in the chain: at each tick, the newest sample of the active input. */
-export class Leader {
-  readonly topic = new Topic<LeaderState>();
-  readonly state: LeaderState = {
-    getStateNs: 0,
+export class Sampler {
+  readonly topic = new Topic<SampledHand>();
+  readonly hand: SampledHand = {
+    sampledNs: 0,
     arrivedNs: Number.NaN,
     sample: emptyHandSample(),
     status: 'none',
@@ -43,9 +44,9 @@ export class Leader {
   readonly routes: { device: InputDevice; socket: number }[] = [];
   #active: string;
   #stream = 0;
-  /** The device that was heard last, and when. */
-  #heard: InputDevice | null = null;
-  #heardNs = Number.NaN;
+  /** The device that was received last, and when. */
+  #received: InputDevice | null = null;
+  #receivedNs = Number.NaN;
 
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
@@ -65,7 +66,7 @@ export class Leader {
 
   select(name: string): boolean {
     if (!this.#inputs.has(name)) return false;
-    if (name !== this.#active) this.state.source++;
+    if (name !== this.#active) this.hand.source++;
     this.#active = name;
     return true;
   }
@@ -74,15 +75,15 @@ export class Leader {
     const input = this.#inputs.get(name);
     if (input === undefined) return 'unknown-source';
     const reason = input.device.ingest(bytes, length, receivedNs, 0, 0);
-    if (reason === null) this.heard(input.device, receivedNs);
+    if (reason === null) this.received(input.device, receivedNs);
     return reason;
   }
 
   /** A message of `device` was taken. Hot path. */
-  heard(device: InputDevice, arrivedNs: number): void {
+  received(device: InputDevice, arrivedNs: number): void {
     if (device !== this.#inputs.get(this.#active)!.device) return;
-    this.#heard = device;
-    this.#heardNs = arrivedNs;
+    this.#received = device;
+    this.#receivedNs = arrivedNs;
   }
 
   /** How often the record button of any input was pressed. Hot path. */
@@ -104,29 +105,29 @@ export class Leader {
   /** An input that has a beginning goes back to it; the state holds its first sample. */
   restart(): void {
     const { device } = this.#inputs.get(this.#active)!;
-    device.restart?.(this.state.getStateNs);
+    device.restart?.(this.hand.sampledNs);
     this.#pull(device);
   }
 
   /** Inputs that track no fingers leave the points alone, those without joints the joints, and those that know no sender its stamp. */
   #pull(device: InputDevice): void {
-    this.state.sample.points = 0;
-    this.state.sample.joints = 0;
-    this.state.sample.sentNs = Number.NaN;
-    this.state.arrivedNs = device === this.#heard ? this.#heardNs : Number.NaN;
-    this.state.status = device.sample(this.state.getStateNs, this.state.sample);
+    this.hand.sample.points = 0;
+    this.hand.sample.joints = 0;
+    this.hand.sample.sentNs = Number.NaN;
+    this.hand.arrivedNs = device === this.#received ? this.#receivedNs : Number.NaN;
+    this.hand.status = device.sample(this.hand.sampledNs, this.hand.sample);
   }
 
   /** Hot path. */
   tick(nowNs: number): void {
     const input = this.#inputs.get(this.#active)!;
     const { stream = 0 } = input.device;
-    if (stream !== this.#stream) this.state.source++;
+    if (stream !== this.#stream) this.hand.source++;
     this.#stream = stream;
-    this.state.clutchless = input.clutchless ?? false;
-    this.state.getStateNs = nowNs;
-    this.state.automatic = input.automatic;
+    this.hand.clutchless = input.clutchless ?? false;
+    this.hand.sampledNs = nowNs;
+    this.hand.automatic = input.automatic;
     this.#pull(input.device);
-    this.topic.publish(this.state);
+    this.topic.publish(this.hand);
   }
 }

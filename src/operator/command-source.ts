@@ -8,8 +8,8 @@ import type { OperatorMode } from '../messages/telemetry.ts';
 import { emptyCommand } from '../wire/codecs/command.ts';
 import { Clutch } from './clutch.ts';
 import type { Homing } from './homing.ts';
-import type { LeaderState } from './leader.ts';
 import type { RobotView } from './robot-view.ts';
+import type { SampledHand } from './sampler.ts';
 import { Topic } from './topic.ts';
 
 /** How long a new engagement takes to follow in full. */
@@ -25,7 +25,7 @@ export interface IssuedCommand extends JointCommand {
   arrivedNs: number;
 }
 
-export interface OrchestratorParts {
+export interface CommandSourceParts {
   mapper: Mapper;
   homing: Homing;
   robot: RobotView;
@@ -37,17 +37,17 @@ export interface OrchestratorParts {
 }
 
 /**
- * Turns what the leader saw into a follower command, inline on the leader's tick. Holds the clutch: an engagement
+ * Turns the sampled hand into a follower command, inline on the tick that sampled it. Holds the clutch: an engagement
  * begins from the measured pose and ends with the clutch, the tracking, the input or the robot's own decision.
  * Every drive home is an engagement of its own. Between two engagements the robot comes to rest by itself, so no
  * change of mode steps the joints.
  */
-export class Orchestrator {
+export class CommandSource {
   readonly topic = new Topic<IssuedCommand>();
   readonly command: IssuedCommand;
   /** What the mapper last said. */
   mapped: ReturnType<Mapper['map']> = 'disengaged';
-  readonly #parts: OrchestratorParts;
+  readonly #parts: CommandSourceParts;
   /** Where the arm was when it was engaged, and where the hand wants it. */
   readonly #engagedRad: Float64Array;
   readonly #mappedRad: Float64Array;
@@ -60,7 +60,7 @@ export class Orchestrator {
   #gripper = Number.NaN;
   #finished = false;
 
-  constructor(parts: OrchestratorParts) {
+  constructor(parts: CommandSourceParts) {
     this.#parts = parts;
     this.#engagedRad = new Float64Array(parts.joints);
     this.#mappedRad = new Float64Array(parts.joints);
@@ -125,35 +125,35 @@ export class Orchestrator {
   }
 
   /** Hot path. */
-  onLeader(leader: LeaderState): void {
-    if (!this.#parts.robot.isFresh(leader.getStateNs)) {
+  onHand(hand: SampledHand): void {
+    if (!this.#parts.robot.isFresh(hand.sampledNs)) {
       this.disengage();
       return;
     }
-    this.#updateClutch(leader);
+    this.#updateClutch(hand);
     const { command } = this;
     const robot = this.#parts.robot.state;
     command.seq++;
     command.epoch = robot.epoch;
-    command.stateOperatorNs = leader.getStateNs;
-    command.tracking = leader.status === 'ok' && leader.sample.tracking;
+    command.sampledOperatorNs = hand.sampledNs;
+    command.tracking = hand.status === 'ok' && hand.sample.tracking;
     command.gripper = robot.gripper;
     command.filterDelayNs = command.deviceNs = command.sentNs = command.arrivedNs = Number.NaN;
-    if (this.#parts.homing.active) this.#driveHome(leader.getStateNs, robot);
-    else if (this.#engaged) this.#follow(leader);
+    if (this.#parts.homing.active) this.#driveHome(hand.sampledNs, robot);
+    else if (this.#engaged) this.#follow(hand);
     const moves = this.#engaged || this.#parts.homing.driving;
     if (!moves) command.positionsRad.set(robot.positionsRad);
     command.engagement = moves ? this.#engagements : 0;
     this.topic.publish(command);
   }
 
-  #follow(leader: LeaderState): void {
+  #follow(hand: SampledHand): void {
     const { mapper, counters } = this.#parts;
-    this.mapped = mapper.map(leader.sample, this.#mappedRad);
-    this.#blendIn(leader.getStateNs);
+    this.mapped = mapper.map(hand.sample, this.#mappedRad);
+    this.#blendIn(hand.sampledNs);
     this.command.filterDelayNs = mapper.filterDelayNs;
-    this.#stampHand(leader);
-    this.command.gripper = this.#gripper = leader.sample.gripper;
+    this.#stampHand(hand);
+    this.command.gripper = this.#gripper = hand.sample.gripper;
     if (this.mapped === 'unreachable') counters.add('unreachable');
     if (!isUnusable(this.mapped)) return;
     this.#release();
@@ -161,7 +161,7 @@ export class Orchestrator {
   }
 
   /** A sample stamped on arrival has no stamp of its device. */
-  #stampHand({ sample, arrivedNs }: LeaderState): void {
+  #stampHand({ sample, arrivedNs }: SampledHand): void {
     this.command.deviceNs = sample.takenNs >= arrivedNs ? Number.NaN : sample.takenNs;
     this.command.sentNs = sample.sentNs;
     this.command.arrivedNs = arrivedNs;
@@ -190,10 +190,10 @@ export class Orchestrator {
     if (!Number.isNaN(this.#gripper)) this.command.gripper = this.#gripper;
   }
 
-  #updateClutch(leader: LeaderState): void {
+  #updateClutch(hand: SampledHand): void {
     const robot = this.#parts.robot.state;
     const clutch = this.#clutch;
-    if (clutch.update(leader, robot)) {
+    if (clutch.update(hand, robot)) {
       this.#release();
       if (this.#parts.homing.active) clutch.void();
       this.#parts.homing.stop();
@@ -202,12 +202,12 @@ export class Orchestrator {
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
       // Refused before it began, by joints that are still being powered: whoever armed them need not do so again.
-      const refused = ended && leader.clutchless && robot.state === 'armed';
+      const refused = ended && hand.clutchless && robot.state === 'armed';
       if (ended && !refused) clutch.void();
       if (ended || !clutch.closed) this.#release();
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
-    if (ready && !this.#engaged && !this.#parts.homing.active && clutch.closed) this.#engage(leader);
+    if (ready && !this.#engaged && !this.#parts.homing.active && clutch.closed) this.#engage(hand);
   }
 
   /** A robot that ended it, or a human who closes the clutch anew, takes over: the arm holds. */
@@ -216,12 +216,12 @@ export class Orchestrator {
     if (ended || this.#clutch.closedAnew || !isPowered(robot.state)) this.stopHoming();
   }
 
-  #engage(leader: LeaderState): void {
+  #engage(hand: SampledHand): void {
     const { mapper, robot, restartInput } = this.#parts;
-    if (this.#restart && leader.automatic) restartInput();
+    if (this.#restart && hand.automatic) restartInput();
     this.#restart = false;
-    if (isUnusable(mapper.engage(leader.sample, robot.state.positionsRad))) return;
-    this.#engagedNs = leader.getStateNs;
+    if (isUnusable(mapper.engage(hand.sample, robot.state.positionsRad))) return;
+    this.#engagedNs = hand.sampledNs;
     this.#engagedRad.set(robot.state.positionsRad);
     this.#mappedRad.set(robot.state.positionsRad);
     // The robot remembers ended engagements per session; ours only ever grow.
