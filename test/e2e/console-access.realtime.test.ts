@@ -351,7 +351,7 @@ describe('a console on the network', () => {
       const { code } = console_.pairing.issue('operator');
       await page.getByTestId('code').fill(String((Number(code) + 1) % 1e6).padStart(6, '0'));
       await page.getByTestId('pair').click();
-      await page.getByTestId('said').filter({ hasText: 'not the code' }).waitFor();
+      await page.getByTestId('said').filter({ hasText: 'Wrong code' }).waitFor();
       await page.getByTestId('code').fill(code);
       await page.getByTestId('name').fill('Quest 3');
       await page.screenshot({ path: path.join(artifacts, 'pair-enter.png') });

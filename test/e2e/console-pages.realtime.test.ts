@@ -130,7 +130,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     const about = async () => (await page.getByTestId('waterfall-about').textContent()) ?? '';
     assert.match(await about(), /^No\. \d+: (Applied|Late|Dropped|Lost|Rejected)/);
     await page.getByTestId('lat-slowest').click();
-    assert.match(await about(), /[\d.]+ ms one way/);
+    assert.match(await about(), /[\d.]+ ms one-way/);
     assert.ok((await page.getByTestId('histogram').screenshot()).length > 800);
     await page.getByTestId('lat-pause').click();
   });

@@ -84,7 +84,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await until('a latency', async () => (await read()) > 0);
     assert.match(
       (await page.getByTestId('playout').textContent()) ?? '',
-      /^adaptive · [\d.]+ ms · \d+ waiting$/,
+      /^adaptive · [\d.]+ ms · \d+ queued$/,
     );
     const { applied } = (await telemetry())!.totals;
     await waitFor('commands that close', ({ totals }) => totals.applied > applied + 20);

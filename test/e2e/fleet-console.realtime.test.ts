@@ -139,7 +139,7 @@ describe('a fleet in the browser', { skip }, () => {
   });
 
   it('lists who is there, and finds them by name, model, state and driver', async () => {
-    await seen(ann, 'fleet-summary', /^41 of 41 robots there/);
+    await seen(ann, 'fleet-summary', /^41 of 41 robots online/);
     await seen(ann, 'state-arm', /no operator/);
     assert.equal(await ann.getByTestId('fleet-map').locator('i').count(), 41);
     await seen(ann, 'tone-engaged', /^5/);
@@ -183,7 +183,7 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'lease-arm', /you.*token \d+/);
     await seen(bob, 'lease-arm', /^ann/);
     await bob.getByTestId('ask-arm').click();
-    await seen(ann, 'question', /bob asks for arm/);
+    await seen(ann, 'question', /bob requests arm/);
     await ann.getByTestId('keep').click();
     await seen(bob, 'questions', /ann keeps arm/);
     await bob.getByTestId('ask-arm').click();
@@ -231,7 +231,7 @@ describe('a fleet in the browser', { skip }, () => {
   });
 
   it('shows who fell silent, in dark and light, on a desk and on a phone', async () => {
-    await seen(ann, 'state-hall-03', /gone \d+ s/);
+    await seen(ann, 'state-hall-03', /offline \d+ s/);
     await seen(ann, 'tone-gone', /^1/);
     silent = [];
     for (const theme of ['dark', 'light'])
