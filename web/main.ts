@@ -209,7 +209,7 @@ function showState(): void {
     performance.now(),
     (fresh && telemetry?.operator.estopMs) || null,
   );
-  statePanel.update(telemetry, fresh, estop.pending);
+  statePanel.update(telemetry, link.status, fresh, estop.pending);
   drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
   const { problem = '', isOver = false } = robotLink ?? {};
   const robot = fleetRobot === null ? null : { name: fleetRobot, problem, isOver };

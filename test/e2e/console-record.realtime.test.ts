@@ -255,7 +255,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.equal(await page.getByTestId('lat-bad').textContent(), '2', 'of the last 30 s');
     assert.match(
       (await page.getByTestId('lat-felt').textContent()) ?? '',
-      /^7 bad of 90 s, longest late run 12$/,
+      /^7 of 90, longest late run 12 commands$/,
     );
     assert.equal(await page.locator('#lat-cause').textContent(), cause);
     await page.screenshot({ path: path.join(artifacts, 'console-feel.png') });

@@ -28,7 +28,7 @@ export function RobotCard({ state: { devices, telemetry } }: { state: DevicesSta
             connected && telemetry?.robot ? `${telemetry.robot.state}: ${telemetry.robot.cause}` : undefined
           }
         />
-        <Row name="last state" value={connected ? `${milliseconds(link.stateAgeMs, 0)} ms ago` : undefined} />
+        <Row name="state age" value={connected ? `${milliseconds(link.stateAgeMs, 0)} ms` : undefined} />
       </dl>
     </section>
   );
@@ -49,7 +49,7 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
     <section class="card" aria-labelledby="inputs-title">
       <header class="card-head">
         <h3 id="inputs-title">Inputs</h3>
-        <span class="muted">configured in this rig, and available</span>
+        <span class="muted">configured in this rig, or available</span>
       </header>
       <ul class="device-list" data-testid="input-list">
         {devices?.inputs.map((input) => (

@@ -165,7 +165,7 @@ class LatencyPage implements LazyPage {
     set('motion', milliseconds(motionLatencyMs));
     if (!feel) return;
     const { badWindows, windows, longestLateRun, last } = feel;
-    set('felt', `${badWindows} bad of ${windows} s, longest late run ${longestLateRun}`);
+    set('felt', `${badWindows} of ${windows}, longest late run ${longestLateRun} commands`);
     const cause = last.isBad ? last.cause : (shown.at(-1)?.cause ?? '');
     set('cause', cause || 'none');
   }

@@ -2,7 +2,14 @@ import type { InputReport } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
 import { gamepad } from '../drive/gamepad.ts';
-import { inputHint, inputLabel, milliseconds, PAGE_METHODS, type PageMethod } from '../panels/labels.ts';
+import {
+  inputHint,
+  inputLabel,
+  milliseconds,
+  PAGE_METHODS,
+  type PageMethod,
+  sentence,
+} from '../panels/labels.ts';
 
 const PAGE = 'page';
 
@@ -50,7 +57,7 @@ export class InputsPanel {
     element('inputs-missing-list', HTMLElement).replaceChildren(
       ...missing.flatMap(({ name, about, missing: need }) => [
         create('dt', '', inputLabel(name)),
-        create('dd', '', `${about}: ${need}`),
+        create('dd', '', `${sentence(about)}. ${sentence(need)}.`),
       ]),
     );
   }

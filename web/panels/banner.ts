@@ -20,7 +20,7 @@ interface Notice {
   text: string;
   /** Show the link to the pairing page. */
   pair?: boolean;
-  /** Show the Reconnect button. */
+  /** Show the button to try again. */
   retry?: boolean;
 }
 
@@ -85,7 +85,7 @@ function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']
   // Keep the case of a robot name, also at the start of a sentence.
   const why = problem.startsWith(name) ? problem : sentence(problem);
   const text = isOver
-    ? `${why}. This page cannot reach the robot.`
+    ? `${why}. This page does not control the robot.`
     : `${why}. The robot’s watchdog holds or stops it. Reconnecting…`;
   return { tone: isOver ? 'warn' : 'bad', title: `Not connected to ${name}`, text, retry: isOver };
 }

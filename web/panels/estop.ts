@@ -66,7 +66,7 @@ export class Estop {
     const showTime = phase === 'stopped' && this.#tookMs !== null;
     this.#time.hidden = !showTime;
     this.#keys.hidden = showTime;
-    if (showTime) setText(this.#time, `robot stopped in ${milliseconds(this.#tookMs)} ms`);
+    if (showTime) setText(this.#time, `in ${milliseconds(this.#tookMs)} ms`);
     setText(this.#label, { ready: 'E-STOP', stopping: 'stopping…', stopped: 'STOPPED' }[phase]);
   }
 

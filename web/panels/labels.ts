@@ -29,7 +29,7 @@ const INPUT_HINTS: Record<string, string> = {
 export const PAGE_METHODS = {
   keyboard: {
     label: 'Keyboard',
-    hint: 'Hold Shift or tap Engage, then drag the pad or press W A S D, Q E or the arrow keys. R and F roll, G moves the gripper.',
+    hint: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE or the arrow keys. R/F: roll. G: gripper.',
   },
   drag: {
     label: 'Drag hand',

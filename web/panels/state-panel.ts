@@ -1,6 +1,7 @@
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import type { LinkStatus } from '../link/page-link.ts';
 import { causeText, limitText } from './labels.ts';
 
 /** Inputs without a clutch of their own. */
@@ -39,7 +40,7 @@ export class StatePanel {
   }
 
   /** `stopping`: an e-stop is pending, so arm and reset are disabled. */
-  update(telemetry: Telemetry | null, fresh: boolean, stopping: boolean): void {
+  update(telemetry: Telemetry | null, link: LinkStatus, fresh: boolean, stopping: boolean): void {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
@@ -49,7 +50,7 @@ export class StatePanel {
     this.#arm.disabled = (state !== 'idle' && !this.#canReengage) || stopping;
     this.#disarm.disabled = !POWERED.includes(state);
     this.#showMode(telemetry, POWERED.includes(state), stopping);
-    setText(this.#cause, this.#explain(telemetry, fresh, state));
+    setText(this.#cause, telemetry === null ? waitingText(link) : this.#explain(telemetry, fresh, state));
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
     this.#arm.classList.toggle('primary', state === 'idle' || this.#canReengage);
@@ -74,10 +75,15 @@ export class StatePanel {
     setText(this.#mode, mode);
   }
 
-  #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
-    if (telemetry === null) return document.body.dataset['console'] === 'robot' ? STARTING : WAITING;
+  #explain(telemetry: Telemetry, fresh: boolean, state: SupervisorState): string {
     if (!fresh) return `No telemetry. Last state: ${telemetry.robot?.state ?? 'disconnected'}.`;
     if (this.#homing) return 'Moving to the home pose. Press Stop to hold.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
   }
+}
+
+/** Before the first telemetry. */
+function waitingText(link: LinkStatus): string {
+  if (link === 'closed') return 'Not connected.';
+  return document.body.dataset['console'] === 'robot' ? STARTING : WAITING;
 }

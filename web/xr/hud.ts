@@ -76,10 +76,10 @@ export class Hud {
 }
 
 /** The most serious problem, or empty. */
-function problem({ telemetry, fresh, inControl, tracked, stopping }: HudState): string {
+function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: HudState): string {
   if (stopping) return 'STOPPING: waiting for the robot';
   if (!fresh || telemetry === null) return 'no telemetry: the robot’s watchdog holds it';
-  if (!inControl) return 'view only: another page is in control';
+  if (!inControl) return `view only: ${holder === null ? 'no page' : holder} is in control`;
   if (telemetry.input.active !== 'webxr') return `the active input is “${telemetry.input.active}”`;
   if (!tracked) return 'driving hand not tracked: the robot holds';
   const { robot, operator } = telemetry;

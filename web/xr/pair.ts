@@ -50,7 +50,9 @@ async function show(): Promise<void> {
   const link = element('lan-url', HTMLAnchorElement);
   link.href = publicUrl(access);
   setText(link, link.href);
-  element('devices', HTMLElement).replaceChildren(...(access.devices ?? []).map(deviceLine));
+  const { devices = [] } = access;
+  const lines = devices.length === 0 ? [create('li', 'muted', 'None')] : devices.map(deviceLine);
+  element('devices', HTMLElement).replaceChildren(...lines);
 }
 
 function deviceLine(device: Device): HTMLElement {
