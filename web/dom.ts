@@ -1,11 +1,11 @@
-/** The element with this id, checked against its class: a missing one is our own bug. */
+/** The element with this id. Throws when it is missing or of another class, which is a bug. */
 export function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`no ${kind.name} #${id} in the page`);
+  if (!(found instanceof kind)) throw new Error(`the page has no ${kind.name} #${id}`);
   return found;
 }
 
-/** Writes only on change, so that 30 messages a second cost no layout. */
+/** Writes only on change: 30 messages a second must not cause layout. */
 export function setText(node: HTMLElement, text: string): void {
   if (node.textContent !== text) node.textContent = text;
 }
@@ -21,7 +21,7 @@ export function create(tag: string, className = '', text = ''): HTMLElement {
   return node;
 }
 
-/** Runs `act` at most once per `intervalMs`, by the time handed in. */
+/** Calls `act` at most once per `intervalMs`, by the time the caller passes. */
 export function atMostEvery(intervalMs: number, act: () => void): (nowMs: number) => void {
   let lastMs = Number.NEGATIVE_INFINITY;
   return (nowMs) => {

@@ -3,13 +3,13 @@ import type { Telemetry } from '../src/messages/telemetry.ts';
 import { CameraViewStrip } from './camera/views.ts';
 import { atMostEvery, element, setAttribute, setText } from './dom.ts';
 import { Drive } from './drive/drive.ts';
-import { Questions } from './fleet/questions.ts';
+import { HandoverRequests } from './fleet/handover-requests.ts';
 import { SessionPanel } from './fleet/session-panel.ts';
 import { ControlChip } from './link/control-chip.ts';
 import type { ServerMessage } from './link/messages.ts';
 import type { LinkStatus, PageLink } from './link/page-link.ts';
 import { isPaired } from './link/paired.ts';
-import { socketUrl } from './link/returning-socket.ts';
+import { socketUrl } from './link/reconnecting-socket.ts';
 import { RobotLink } from './link/robot-link.ts';
 import { ConsoleLink } from './link/socket.ts';
 import { ClearanceLine } from './operate/clearance.ts';
@@ -19,31 +19,31 @@ import { Banner } from './panels/banner.ts';
 import { Estop } from './panels/estop.ts';
 import { FingersPanel } from './panels/fingers-panel.ts';
 import { HeaderChips } from './panels/header.ts';
+import { sentence } from './panels/labels.ts';
 import { LatencyPanel } from './panels/latency-panel.ts';
 import { LatencyWindow } from './panels/latency-window.ts';
 import { believedState, StatePanel } from './panels/state-panel.ts';
-import { sentence } from './panels/words.ts';
 import { Announcer } from './shell/announcer.ts';
 import { consoleKind } from './shell/console-kind.ts';
 import { LazyPages } from './shell/lazy-pages.ts';
-import { OWN_PAGES, type PageName, Router } from './shell/router.ts';
+import { OPERATOR_PAGES, type PageName, Router } from './shell/router.ts';
 import { startThemeButton } from './shell/theme.ts';
 import { chooseQuality } from './view/quality.ts';
 import { RobotView } from './view/robot-view.ts';
 
 declare global {
   interface Window {
-    /** For tests of the page; nothing else reads it. */
+    /** Read by tests only. */
     __farhand: {
       frames: number;
       lastTelemetry: Telemetry | null;
-      /** Where on the page the hand is drawn. */
+      /** Position of the drawn hand on the page. */
       handPx(): [number, number] | null;
     };
   }
 }
 
-/** Telemetry older than this describes the past. */
+/** Telemetry older than this is stale. */
 const STALE_MS = 1000;
 const WATCH_MS = 100;
 
@@ -64,8 +64,8 @@ const robotLink =
 const link: PageLink =
   robotLink ?? new ConsoleLink(socketUrl(location), { onMessage: receive, onStatus: linkChanged });
 const drive = new Drive({
-  fresh: (request) => link.sendFresh(request),
-  sure: (request) => link.send(request),
+  unreliable: (request) => link.sendUnreliable(request),
+  reliable: (request) => link.send(request),
   estop: () => estop.press(performance.now()),
 });
 const view = openView();
@@ -79,13 +79,13 @@ const clearance = new ClearanceLine();
 const cameras = new CameraViewStrip(robotLink);
 const estop = new Estop(
   (request) => link.send(request),
-  () => drive.letGo(),
+  () => drive.releaseClutch(),
 );
 const statePanel = new StatePanel((request) => link.send(request));
 const inputs = new InputsPanel((request) => link.send(request));
 const linkControls = new LinkControls((request) => link.send(request));
 const pages = new LazyPages({ commands, fleet, send: (request) => link.send(request) });
-const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency'] : OWN_PAGES);
+const router = new Router(enter, fleet ? ['fleet', 'operate', 'latency'] : OPERATOR_PAGES);
 
 let receivedMs = Number.NEGATIVE_INFINITY;
 let paired = true;
@@ -106,13 +106,13 @@ capsules.addEventListener('click', () => {
 window.addEventListener('online', () => link.status !== 'open' && link.connect());
 setInterval(watch, WATCH_MS);
 const drivePanel = element('drive', HTMLElement);
-new ResizeObserver(leaveRoom).observe(drivePanel);
+new ResizeObserver(makeRoomForDrivePanel).observe(drivePanel);
 new ControlChip(link);
-if (fleet) new Questions(fleet);
+if (fleet) new HandoverRequests(fleet);
 session?.onRetry(() => link.connect());
 router.start();
 link.connect();
-if (fleet === null) void askForInputs();
+if (fleet === null) void loadInputs();
 else fleet.connect();
 
 function openView(): RobotView | null {
@@ -127,23 +127,23 @@ function openView(): RobotView | null {
 
 function enter(page: PageName, isFirst: boolean): void {
   view?.setHidden(page !== 'operate');
-  if (page !== 'operate') drive.letGo();
+  if (page !== 'operate') drive.releaseClutch();
   pages.enter(page);
   if (!isFirst) element('page', HTMLElement).focus({ preventScroll: true });
 }
 
-/** What the rig could have besides; a console of another version may not know. */
-async function askForInputs(): Promise<void> {
+/** Inputs that this rig does not have. A console of another version may not serve them. */
+async function loadInputs(): Promise<void> {
   try {
     const response = await fetch('api/devices');
     if (response.ok) inputs.setReports(((await response.json()) as DeviceReport).inputs);
   } catch {
-    // Offline: the banner says so.
+    // Offline: the banner shows it.
   }
 }
 
 function receive(message: ServerMessage): void {
-  if (message.kind === 'hello') return greet(message);
+  if (message.kind === 'hello') return showHello(message);
   if (message.kind === 'link') return linkControls.setLink(message.link);
   if (message.kind === 'export') return pages.exported(message.job);
   const nowMs = performance.now();
@@ -161,7 +161,7 @@ function receive(message: ServerMessage): void {
   showState();
 }
 
-function greet({ model, cameras: names = [], ...hello }: ConsoleHello): void {
+function showHello({ model, cameras: names = [], ...hello }: ConsoleHello): void {
   const scene = hello.scene ?? null;
   setText(element('model-title', HTMLElement), fleetRobot ? `${fleetRobot} · ${model.title}` : model.title);
   view?.setModel(model, scene);
@@ -187,7 +187,7 @@ function linkChanged(status: LinkStatus): void {
   chips.update(status, isFresh(), window.__farhand.lastTelemetry);
 }
 
-/** Catches what no message announces: silence. */
+/** Notices when messages stop. */
 function watch(): void {
   if (!isFresh() || estop.pending) showState();
   showSlow(performance.now());
@@ -202,24 +202,25 @@ function showState(): void {
   const fresh = isFresh();
   const state = believedState(telemetry, fresh);
   document.body.classList.toggle('stale', telemetry !== null && !fresh);
-  // Without a session there is the robot's word over the broker.
-  const toldStopped = robotLink?.isToldStopped(performance.now()) ?? false;
+  // Without a session, the broker reports the robot's state.
+  const reportedStopped = robotLink?.isReportedStopped(performance.now()) ?? false;
   estop.update(
-    state === 'stopped' || toldStopped,
+    state === 'stopped' || reportedStopped,
     performance.now(),
     (fresh && telemetry?.operator.estopMs) || null,
   );
-  statePanel.update(telemetry, fresh, estop.pending);
+  statePanel.update(telemetry, link.status, fresh, estop.pending);
   drive.update(fresh && router.page === 'operate', telemetry?.input.active ?? '', state);
   const { problem = '', isOver = false } = robotLink ?? {};
   const robot = fleetRobot === null ? null : { name: fleetRobot, problem, isOver };
   banner.update({ link: link.status, fresh, telemetry, estopUndelivered: estop.undelivered, paired, robot });
-  if (telemetry) announcer.say(`Robot ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
+  if (telemetry)
+    announcer.announce(`Robot: ${state}. ${sentence(fresh ? (telemetry.robot?.cause ?? '') : '')}`);
   showSlow(performance.now());
 }
 
-/** On a narrow screen the drive panel is below the view and covers nothing. */
-function leaveRoom(): void {
+/** Keeps the robot clear of the drive panel. On a narrow screen the panel is below the view. */
+function makeRoomForDrivePanel(): void {
   const covers = !drivePanel.hidden && getComputedStyle(drivePanel).position === 'absolute';
-  view?.leaveRoom(covers ? drivePanel.offsetWidth * 0.25 : 0, covers ? drivePanel.offsetHeight * 0.2 : 0);
+  view?.setCovered(covers ? drivePanel.offsetWidth * 0.25 : 0, covers ? drivePanel.offsetHeight * 0.2 : 0);
 }

@@ -14,7 +14,7 @@ import { root } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-describe('page of the virtual Bento arm in a real browser', {
+describe('Bento page in a real browser', {
   skip: needs('chromium'),
   timeout: 120_000,
 }, () => {
@@ -62,7 +62,7 @@ describe('page of the virtual Bento arm in a real browser', {
 
   SCENES.forEach(({ task, camera }, index) => {
     if (index === 0) return;
-    it(`shows scene ${index}, ${task}, from its own camera`, async () => {
+    it(`shows scene ${index}, ${task}, from its camera`, async () => {
       await page
         .locator('#scenes button')
         .nth(index - 1)
@@ -76,7 +76,7 @@ describe('page of the virtual Bento arm in a real browser', {
     });
   });
 
-  it('moves every joint while its key is held, and stops when it is let go', async () => {
+  it('moves each joint while its key is held and stops on release', async () => {
     await page.locator('#scenes button').first().click();
     await page.locator('body').focus();
     for (const [joint, key, sign] of [
@@ -101,7 +101,7 @@ describe('page of the virtual Bento arm in a real browser', {
     await page.screenshot({ path: path.join(artifacts, 'bento-keys.png') });
   });
 
-  it('lets go when the window loses the focus with a key down', async () => {
+  it('stops when the window loses the focus with a key down', async () => {
     const isMoving = async () =>
       (await page.locator('#joints li').first().getAttribute('data-moving')) === 'true';
     await page.keyboard.down('KeyD');
@@ -111,7 +111,7 @@ describe('page of the virtual Bento arm in a real browser', {
     await page.keyboard.up('KeyD');
   });
 
-  it('goes back to the camera of the protocol after it was dragged', async () => {
+  it('resets a dragged camera', async () => {
     const reset = page.getByTestId('view-reset');
     assert.equal(await reset.isVisible(), false);
     await page.mouse.move(400, 400);
@@ -123,11 +123,11 @@ describe('page of the virtual Bento arm in a real browser', {
     assert.equal(await reset.isVisible(), false);
   });
 
-  it('has nothing to complain about', () => {
+  it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });
 
-  it('answers nobody but pages of its own, on this machine', async () => {
+  it('rejects foreign origins and host names', async () => {
     const { port } = new URL(url);
     const status = (host: string) =>
       new Promise<number>((resolve, reject) => {
@@ -161,7 +161,7 @@ describe('page of the virtual Bento arm in a real browser', {
   });
 });
 
-/** Whether a screenshot of an element is more than one colour: its compressed size tells. */
+/** Whether a screenshot has more than one colour, judged by its compressed size. */
 async function differentPixels(page: Page, selector: string): Promise<boolean> {
   const png = await page.locator(selector).screenshot();
   return png.length > 20_000;

@@ -68,7 +68,7 @@ class Visitor {
   }
 }
 
-describe('a console on the network', () => {
+describe('console on the network', () => {
   let console_: ConsoleHandle;
   let ca: string;
   let desk: Socket;
@@ -138,7 +138,7 @@ describe('a console on the network', () => {
     desk?.close();
   });
 
-  it('is served over TLS that its own authority vouches for', async () => {
+  it('serves TLS with a certificate of its own authority', async () => {
     assert.match(url, /^https:/);
     const page = await request('GET', '');
     assert.equal(page.status, 200);
@@ -149,7 +149,7 @@ describe('a console on the network', () => {
     );
   });
 
-  it('answers plain HTTP on the same port with the way to trust it, and nothing else', async () => {
+  it('serves only the trust page over plain HTTP on the same port', async () => {
     const plain = url.replace('https:', 'http:');
     for (const where of ['', 'index.html', 'vr', 'api/access', 'api/episodes']) {
       const page = await request('GET', plain + where);
@@ -166,7 +166,7 @@ describe('a console on the network', () => {
     assert.ok(error instanceof Error);
   });
 
-  it('lets nobody in without a token', async () => {
+  it('rejects requests without a token', async () => {
     const news = JSON.parse((await request('GET', 'api/access')).text) as Json;
     assert.equal(news['role'], null);
     assert.equal((await request('POST', 'api/access/code', {}, '{"role":"operator"}')).status, 403);
@@ -175,7 +175,7 @@ describe('a console on the network', () => {
     assert.equal(response.statusCode, 401);
   });
 
-  it('pairs by code: a wrong one is refused, a right one works once, in secret and from its own page', async () => {
+  it('pairs with a code once, over HTTPS and from its own page only', async () => {
     const { code } = console_.pairing.issue('operator');
     const wrong = String((Number(code) + 1) % 1e6).padStart(6, '0');
     assert.deepEqual(JSON.parse((await pair(wrong)).text), { reason: 'wrong-code' });
@@ -191,7 +191,7 @@ describe('a console on the network', () => {
     assert.ok(!JSON.stringify(news).includes('tokenHash'));
   });
 
-  it('has one operator in control: a second is refused, and takes over only when it says so; the robot holds', async () => {
+  it('has one operator in control; a takeover needs a request and holds the robot', async () => {
     const desktop = await visit(await paired('operator', 'Desktop'));
     const headset = await visit(await paired('operator', 'Headset'));
     desktop.say({ kind: 'arm' });
@@ -222,7 +222,7 @@ describe('a console on the network', () => {
     desktop.socket.close();
   });
 
-  it('takes control from a holder that is silent', async () => {
+  it('takes control from a silent holder', async () => {
     const desktop = await visit(await paired('operator', 'Desktop'));
     const headset = await visit(await paired('operator', 'Headset'));
     desktop.say({ kind: 'control', action: 'claim' });
@@ -235,7 +235,7 @@ describe('a console on the network', () => {
     headset.socket.close();
   });
 
-  it('lets a viewer look, and stop the robot, but nothing else', async () => {
+  it('lets a viewer watch and stop, nothing else', async () => {
     const viewer = await visit(await paired('viewer', 'Phone'));
     const before = forwarded.length;
     for (const kind of ['arm', 'reset', 'home', 'input', 'hand', 'control']) {
@@ -255,7 +255,7 @@ describe('a console on the network', () => {
     viewer.socket.close();
   });
 
-  it('hands packets on with stamps of the operator’s clock, once the page’s is known', async () => {
+  it('forwards packets with operator clock stamps after clock sync', async () => {
     const headset = await visit(await paired('operator', 'Headset'));
     headset.say({ kind: 'control', action: 'claim' });
     await headset.hear((message) => message['inControl'] === true);
@@ -279,7 +279,7 @@ describe('a console on the network', () => {
     headset.socket.close();
   });
 
-  it('counts on nothing that a page says: garbage moves nothing and ends nothing', async () => {
+  it('survives garbage from a page without motion', async () => {
     const page = await visit(await paired('operator', 'Fuzzer'));
     const before = forwarded.length;
     const odd = fc.oneof(
@@ -312,7 +312,7 @@ describe('a console on the network', () => {
     page.socket.close();
   });
 
-  it('turns a forgotten device away, also from what it has open', async () => {
+  it('disconnects a forgotten device', async () => {
     const headset = await visit(await paired('operator', 'Lost headset'));
     const admin = { cookie: await paired('operator', 'Admin') };
     const news = JSON.parse((await request('GET', 'api/access', admin)).text) as {
@@ -325,7 +325,7 @@ describe('a console on the network', () => {
     assert.equal(code, 4001);
   });
 
-  it('explains itself and pairs in a real browser', { skip: needs('chromium') }, async () => {
+  it('shows trust and pairing pages in a real browser', { skip: needs('chromium') }, async () => {
     const browser = await launchChromium();
     try {
       const context = await browser.newContext({
@@ -351,7 +351,7 @@ describe('a console on the network', () => {
       const { code } = console_.pairing.issue('operator');
       await page.getByTestId('code').fill(String((Number(code) + 1) % 1e6).padStart(6, '0'));
       await page.getByTestId('pair').click();
-      await page.getByTestId('said').filter({ hasText: 'not the code' }).waitFor();
+      await page.getByTestId('said').filter({ hasText: 'Wrong code' }).waitFor();
       await page.getByTestId('code').fill(code);
       await page.getByTestId('name').fill('Quest 3');
       await page.screenshot({ path: path.join(artifacts, 'pair-enter.png') });
@@ -371,14 +371,14 @@ describe('a console on the network', () => {
     }
   });
 
-  it('does not answer to foreign names, and keeps its secrets to its owner', async () => {
+  it('rejects foreign host names and protects its key files', async () => {
     const foreign = { host: 'evil.example' };
     assert.equal((await request('GET', url.replace('https:', 'http:'), foreign)).status, 403);
     assert.equal(path.basename(consoleFolder()), 'console');
   });
 });
 
-describe('a console that would be open without HTTPS', () => {
+describe('console on the network without HTTPS', () => {
   it('does not start', async () => {
     const { config } = loadRig('demo', ['console.port=0', 'console.host=0.0.0.0']);
     await assert.rejects(

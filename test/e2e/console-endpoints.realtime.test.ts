@@ -26,7 +26,7 @@ const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
   ['SOCKET', 'camera?name=front', 0],
 ];
 
-describe('every endpoint of the console', () => {
+describe('console endpoints', () => {
   let console_: ConsoleHandle;
   let url: string;
   let origin: string;
@@ -82,7 +82,7 @@ describe('every endpoint of the console', () => {
     else process.env['FARHAND_STATE'] = state;
   });
 
-  it('is closed without a token, with a made-up one, to pages elsewhere and under foreign names', async () => {
+  it('reject missing and forged tokens, foreign origins and host names', async () => {
     for (const [who, headers] of Object.entries(strangers(origin, operator)))
       for (const [method, where] of ENDPOINTS) {
         const status = await statusOf(method, where, headers);
@@ -90,7 +90,7 @@ describe('every endpoint of the console', () => {
       }
   });
 
-  it('lets a viewer read, and no more', async () => {
+  it('let a viewer read only', async () => {
     for (const [method, where, status] of ENDPOINTS)
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
     assert.equal(await statusOf('SOCKET', 'nowhere', { origin, cookie: viewer }), 404);
@@ -101,7 +101,7 @@ describe('every endpoint of the console', () => {
     assert.equal(offered.status, 200);
   });
 
-  it('refuses what a viewer says on the socket, whatever it is', async () => {
+  it('reject every socket message of a viewer', async () => {
     const socket = (await openSocket('ws', { origin, cookie: viewer })) as WebSocket;
     const refused = new Map<string, string>();
     socket.on('message', (data) => {
@@ -117,7 +117,7 @@ describe('every endpoint of the console', () => {
     socket.terminate();
   });
 
-  it('survives addresses that are none', async () => {
+  it('survive malformed addresses', async () => {
     const host = 'Host: localhost\r\n';
     const end = 'Connection: close\r\n\r\n';
     const upgrade = `Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
@@ -133,7 +133,7 @@ describe('every endpoint of the console', () => {
     assert.equal((await ask('GET', '', {})).status, 200, 'still there');
   });
 
-  it('closes all that a forgotten device has open, pictures too', async () => {
+  it('close all connections of a forgotten device, cameras too', async () => {
     const cookie = await paired('viewer');
     const sockets = (await Promise.all(
       ['ws', 'camera?name=front'].map((where) => openSocket(where, { origin, cookie })),

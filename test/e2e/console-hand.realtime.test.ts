@@ -11,7 +11,7 @@ import { root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-describe('the page with a robot hand', { skip: needs('chromium') }, () => {
+describe('console page with a robot hand', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
@@ -19,7 +19,7 @@ describe('the page with a robot hand', { skip: needs('chromium') }, () => {
   });
   after(() => browser?.close());
 
-  it('draws the tracked hand and the robot’s, and both move', async () => {
+  it('draws the moving tracked hand and robot hand', async () => {
     const [command, state, sync, desk, telemetry, right, left, button, pause] = await freeUdpPorts(9);
     const demo = startFarhand([
       ...['demo', '--rig', 'orca', '--no-open', 'robot.driver=sim', 'operator.autoArm=true', 'trace.dir='],
@@ -41,8 +41,8 @@ describe('the page with a robot hand', { skip: needs('chromium') }, () => {
       const before = await fingers.screenshot();
       await until('moving fingers', async () => !before.equals(await fingers.screenshot()));
       await page.screenshot({ path: path.join(artifacts, 'console-hand.png') });
-      const told = await page.evaluate<number>('window.__farhand.lastTelemetry.hand.pointsM.length');
-      assert.equal(told, 63);
+      const numbers = await page.evaluate<number>('window.__farhand.lastTelemetry.hand.pointsM.length');
+      assert.equal(numbers, 63);
       assert.deepEqual(complaints, []);
     } finally {
       await page.close();

@@ -23,13 +23,13 @@ interface Seen {
   frames: number;
 }
 
-/** Kept in the page, so that nothing between two looks from here is missed. */
+/** Collected in the page: polling from here would miss messages. */
 const KEEP = `window.kept = []; setInterval(() => {
   const { telemetry } = window.__farhandXr;
   if (telemetry && telemetry !== window.kept.at(-1)) window.kept.push(telemetry);
 }, 5)`;
 
-/** From the sample in the headset to the robot's joints, of commands whose tick is known from telemetry. */
+/** From the headset's sample to the robot's joints, for commands that telemetry identifies. */
 function deviceToAppliedMs(kept: readonly Telemetry[]): number[] {
   const closed = kept.flatMap((one) => one.closed).filter(({ outcome }) => outcome === 'applied');
   return kept.flatMap(({ operatorNs, input, robot }) => {
@@ -39,7 +39,7 @@ function deviceToAppliedMs(kept: readonly Telemetry[]): number[] {
   });
 }
 
-describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium') }, () => {
+describe('headset page with an emulated Quest 3', { skip: needs('chromium') }, () => {
   const traces = temporaryFolder();
   let demo: Running;
   let url: string;
@@ -62,7 +62,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     );
   };
   const waitState = (state: string) => waitFor(state, ({ telemetry }) => telemetry.robot?.state === state);
-  /** As a person does: a clutch that closed while the headset was lost does not count, and is opened and closed again. */
+  /** Like a person: reopens and closes the clutch if it closed while tracking was lost. */
   const engage = async (close = (isClosed: boolean) => wearer.pinch('left', isClosed)) => {
     const isEngaged = async () => (await seen()).telemetry.robot?.state === 'engaged';
     for (let tries = 0; tries < 5 && !(await isEngaged()); tries++) {
@@ -74,7 +74,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     }
     await waitState('engaged');
   };
-  /** Reset and arm as another page of this machine would; this one keeps control. */
+  /** Resets and arms; this page keeps control. */
   const recover = async () => {
     for (const side of ['left', 'right'] as const) await wearer.shape(side, 'default');
     await wearer.pinch('left', false);
@@ -92,7 +92,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
     demo = startFarhand([
       ...['demo', '--no-open', 'operator.input=webxr', `trace.dir=${traces}`, 'console.port=0'],
-      // A shared machine stalls; what is tried here is the headset, not the watchdog.
+      // A busy machine stalls. This tests the headset page, not the watchdogs.
       ...['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000', 'robot.playout=fixed:20'],
       'operator.inputs.webxr.staleAfterMs=1000',
       ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
@@ -114,7 +114,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     assert.equal(await demo?.end(), 0);
   });
 
-  it('enters VR, takes control, and sends its poses by WebRTC', async () => {
+  it('enters VR, takes control and sends poses over WebRTC', async () => {
     await page.screenshot({ path: path.join(artifacts, 'vr-page.png') });
     await page.getByTestId('enter-vr').click();
     await wearer.place('right', RIGHT);
@@ -128,11 +128,11 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
         input.status === 'ok' &&
         hand !== null,
     );
-    assert.equal(telemetry.hand?.pointsM?.length, 63, 'the fingers come too');
+    assert.equal(telemetry.hand?.pointsM?.length, 63, 'includes the fingers');
     assert.equal(telemetry.robot?.state, 'armed');
   });
 
-  it('engages by a pinch of the other hand, and the arm follows the hand', async () => {
+  it('engages with a pinch of the other hand, and the arm follows', async () => {
     await page.evaluate(KEEP);
     await engage();
     const before = (await seen()).telemetry.robot!.measuredRad;
@@ -142,7 +142,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
       await page.waitForTimeout(100);
       const { measuredRad, state } = (await seen()).telemetry.robot!;
       farRad = Math.max(farRad, ...before.map((rad, joint) => Math.abs(rad - measuredRad[joint]!)));
-      // A stall of this machine holds the robot; the clutch then has to be opened.
+      // A stall holds the robot: open and close the clutch.
       if (state === 'hold') await engage();
     }
     const shot = await page.screenshot({ path: path.join(artifacts, 'vr.png') });
@@ -151,7 +151,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     assert.ok(shot.length > 6000, `${shot.length} bytes of PNG`);
   });
 
-  it('tells how long it is from the headset’s sample to the robot', async () => {
+  it('measures the time from headset sample to robot', async () => {
     const kept = await page.evaluate<Telemetry[]>('window.kept');
     const ms = deviceToAppliedMs(kept).sort((a, b) => a - b);
     const at = (share: number) => ms[Math.floor(share * (ms.length - 1))]!;
@@ -162,33 +162,33 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     assert.ok(at(0) > 0 && at(0.5) < 1000, `${at(0)} … ${at(0.5)} ms`);
   });
 
-  it('begins its traces in the headset’s frame, on the operator’s clock', async () => {
-    await page.waitForTimeout(800); // A line waits for its command's motion.
+  it('stamps headset samples on the operator clock in the trace', async () => {
+    await page.waitForTimeout(800); // A trace line is written after the motion of its command.
     const whole = stampsIn(traces).filter((stamps) => 'device.sampled' in stamps && 'device.sent' in stamps);
     assert.ok(whole.length > 30, `${whole.length} commands`);
     const ORDER = ['device.sampled', 'device.sent', 'device.arrived', 'operator.sampled'];
     for (const stamps of whole) {
-      const way = ORDER.map((name) => stamps[name]!);
+      const ordered = ORDER.map((name) => stamps[name]!);
       assert.deepEqual(
-        way,
-        way.toSorted((a, b) => a - b),
+        ordered,
+        ordered.toSorted((a, b) => a - b),
         JSON.stringify(stamps),
       );
-      assert.ok(way[3]! - way[0]! < 1.1e9, JSON.stringify(stamps));
+      assert.ok(ordered[3]! - ordered[0]! < 1.1e9, JSON.stringify(stamps));
     }
   });
 
-  it('holds when the hand is lost, and follows again only after the clutch was opened', async () => {
+  it('holds when the hand is lost, until the clutch opens and closes', async () => {
     await engage();
     await wearer.see('right', false);
     await waitState('hold');
     await wearer.see('right', true);
     await page.waitForTimeout(500);
-    assert.equal((await seen()).telemetry.robot?.state, 'hold', 'the clutch was never opened');
+    assert.equal((await seen()).telemetry.robot?.state, 'hold', 'the clutch did not open');
     await engage();
   });
 
-  it('holds when joints are lost though the hand is said to be there', async () => {
+  it('holds when joints are missing from a tracked hand', async () => {
     await page.evaluate(`{
       const { prototype } = XRFrame;
       window.realJoint = prototype.getJointPose;
@@ -201,21 +201,21 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await engage();
   });
 
-  it('holds while a menu of the headset is over the page', async () => {
+  it('holds while a headset menu covers the page', async () => {
     await page.evaluate("quest.updateVisibilityState('visible-blurred')");
     await waitState('hold');
     await page.evaluate("quest.updateVisibilityState('visible')");
     await engage();
   });
 
-  it('is stopped by two fists', async () => {
+  it('stops on two fists', async () => {
     await wearer.pinch('left', false);
     for (const side of ['left', 'right'] as const) await wearer.shape(side, 'fist');
     await waitState('stopped');
     await recover();
   });
 
-  it('is stopped from a keyboard: Escape, Space, or Enter on the button', async () => {
+  it('stops on Escape, Space, or Enter on the button', async () => {
     for (const key of ['Escape', 'Space', 'Enter']) {
       if (key === 'Enter') await page.getByTestId('stop').focus();
       await page.keyboard.press(key);
@@ -225,7 +225,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     }
   });
 
-  it('is stopped by B of a controller, and does not follow a controller whose place is a guess', async () => {
+  it('stops on controller button B and ignores emulated positions', async () => {
     await page.evaluate("quest.primaryInputMode = 'controller'");
     await page.evaluate("quest.controllers.right.updateButtonValue('squeeze', 1)");
     await page.waitForTimeout(400);
@@ -238,7 +238,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await recover();
   });
 
-  it('goes on over the WebSocket when the peer connection dies, and finds its way back', async () => {
+  it('falls back to the WebSocket without WebRTC, then reconnects', async () => {
     await page.evaluate('window.__farhandXr.dropPeer()');
     await waitFor(
       'websocket',
@@ -250,7 +250,7 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await waitState('hold');
   });
 
-  it('follows controllers, with passthrough: grip to engage, trigger for the gripper', async () => {
+  it('follows controllers in passthrough: grip engages, trigger moves the gripper', async () => {
     await page.goto(`${url}vr?guesses=follow`);
     await page.evaluate("quest.primaryInputMode = 'controller'");
     await page.getByTestId('enter-ar').click();
@@ -270,11 +270,11 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await wearer.place('left', LEFT);
   });
 
-  it('is one of two pages: the desk’s sees who is in control, and takes over', async () => {
+  it('loses control when another page takes over', async () => {
     const desk = await context.newPage();
     await desk.setViewportSize({ width: 1280, height: 720 });
     await desk.goto(url);
-    // A page behind another draws once a second: its hand would come and go.
+    // A background page draws once a second, so its hand would be stale.
     await page.bringToFront();
     await engage();
     const text = async () => (await desk.getByTestId('control').textContent()) ?? '';
@@ -288,15 +288,11 @@ describe('a headset’s page, with an emulated Quest 3', { skip: needs('chromium
     await page.waitForTimeout(200);
     await wearer.pinch('left', true);
     await page.waitForTimeout(400);
-    assert.equal(
-      (await seen()).telemetry.robot?.state,
-      'hold',
-      'poses of a page that only looks on are refused',
-    );
+    assert.equal((await seen()).telemetry.robot?.state, 'hold', 'rejects poses from a page without control');
     await desk.close();
   });
 
-  it('made no complaint in the browser console', () => {
+  it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });
 });

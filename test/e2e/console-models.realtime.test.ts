@@ -13,7 +13,7 @@ import { root, startFarhand } from './farhand.ts';
 
 const artifacts = path.join(root, 'artifacts');
 
-/** Stands in for an operator process: tells a pose to whoever subscribes, over the real socket. */
+/** Replaces an operator process: sends a pose to each subscriber over the real socket. */
 class PoseTeller {
   measuredRad: number[];
   readonly #socket: Socket;
@@ -27,7 +27,7 @@ class PoseTeller {
     this.#socket.on('message', (_hello, from) => this.#tell(from.port));
   }
 
-  /** Ten a second: a hello comes every second. */
+  /** Ten a second; a subscription comes every second. */
   #tell(port: number): void {
     for (let i = 0; i < 10; i++)
       setTimeout(
@@ -79,7 +79,7 @@ class PoseTeller {
   }
 }
 
-/** Until the page was told this angle of the first joint and has drawn a few frames since. */
+/** Waits until the page received this angle of the first joint and drew a few frames. */
 async function seen(page: Page, firstRad: number): Promise<void> {
   const frames = () => page.evaluate<number>('window.__farhand.frames');
   const told = () => page.evaluate<number>('window.__farhand.lastTelemetry?.robot?.measuredRad[0] ?? NaN');
@@ -89,7 +89,7 @@ async function seen(page: Page, firstRad: number): Promise<void> {
   assert.ok((await frames()) >= from + 5, 'the page draws');
 }
 
-describe('the page draws any arm', { skip: needs('chromium') }, () => {
+describe('console page with every robot model', { skip: needs('chromium') }, () => {
   let browser: Browser;
   before(async () => {
     mkdirSync(artifacts, { recursive: true });
@@ -98,7 +98,7 @@ describe('the page draws any arm', { skip: needs('chromium') }, () => {
   after(() => browser?.close());
 
   for (const model of ['test/data/seven-joint.yaml', 'ur3'])
-    it(`${model}: it is seen, it moves, and nothing complains`, async () => {
+    it(`${model}: draws the moving robot without errors`, async () => {
       const { homeRad, title, name } = loadModel(model);
       const [deskPort = 0, telemetryPort = 0] = await freeUdpPorts(2);
       const ports = [

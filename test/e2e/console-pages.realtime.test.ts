@@ -18,7 +18,7 @@ const countShifts = `window.shifts = 0; new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value;
 }).observe({ type: 'layout-shift', buffered: false })`;
 
-describe('the four pages of the console', { skip: needs('chromium') }, () => {
+describe('console pages in a real browser', { skip: needs('chromium') }, () => {
   let demo: Running;
   let url: string;
   let browser: Browser;
@@ -35,7 +35,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     assert.fail(`${what} not seen: ${JSON.stringify((await telemetry())?.robot)}`);
   };
   const waitState = (state: string) => waitFor(state, (seen) => seen.robot?.state === state);
-  /** Where the hand is drawn, once it has settled there. */
+  /** Position of the drawn hand, once it rests. */
   const handAtRest = async (): Promise<[number, number]> => {
     let last: [number, number] = [0, 0];
     for (let i = 0; i < 40; i++) {
@@ -54,7 +54,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     demo = startFarhand([
       ...['demo', '--no-open', `trace.dir=${temporaryFolder()}`, `console.port=${port}`],
       `record.dir=${path.join(temporaryFolder(), 'recordings')}`,
-      // A busy machine stalls; what is tried here is the pages, not the watchdogs.
+      // A busy machine stalls. This tests the pages, not the watchdogs.
       ...[
         'robot.commandTimeoutMs=500',
         'robot.feedbackTimeoutMs=1000',
@@ -65,7 +65,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark' });
     page.on('console', (message) => {
-      // A server that was ended on purpose is no complaint of the page's.
+      // The test kills the server on purpose.
       if (message.type() === 'error' && !/ERR_CONNECTION_REFUSED/.test(message.text()))
         complaints.push(message.text());
     });
@@ -77,7 +77,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     assert.equal(await demo?.end(), 0);
   });
 
-  it('shows the arm following once it is open', async (context) => {
+  it('shows the moving arm, without layout shift', async (context) => {
     const startMs = performance.now();
     await page.goto(url, { waitUntil: 'load' });
     await page.getByTestId('tab-operate').waitFor();
@@ -87,7 +87,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await until('a drawn arm', async () => (await frames()) >= 3);
     const movingMs = performance.now() - startMs;
     context.diagnostic(
-      `page there after ${Math.round(loadedMs)} ms, arm drawn after ${Math.round(movingMs)} ms`,
+      `page loaded after ${Math.round(loadedMs)} ms, arm drawn after ${Math.round(movingMs)} ms`,
     );
     const before = await frames();
     await page.evaluate(countShifts);
@@ -96,7 +96,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     assert.ok(shifts < 0.02, `layout shift ${shifts} while messages come in`);
   });
 
-  it('is kept in pictures, none of them empty: every page, dark, light and on a phone', async () => {
+  it('fits every page, in dark and light and on a phone', async () => {
     const sizes = { dark: [1280, 720], light: [1280, 720], phone: [390, 844] } as const;
     for (const [look, [width, height]] of Object.entries(sizes)) {
       await page.setViewportSize({ width, height });
@@ -109,14 +109,14 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
         assert.ok(shot.length > 12_000, `${name}, ${look}: ${shot.length} bytes of PNG`);
         const wide = await page.evaluate<number>('document.scrollingElement.scrollWidth');
         assert.ok(wide <= width, `${name}, ${look}: ${wide} px wide`);
-        assert.ok(await page.getByTestId('estop').isVisible(), `${name}, ${look}: the stop is there`);
+        assert.ok(await page.getByTestId('estop').isVisible(), `${name}, ${look}: e-stop is visible`);
       }
     }
     await page.emulateMedia({ colorScheme: 'dark' });
     await page.setViewportSize({ width: 1280, height: 720 });
   });
 
-  it('keeps charts running, and takes a command apart', async () => {
+  it('updates the charts and shows the stages of a command', async () => {
     await open('latency');
     const plot = page.getByTestId('plot-one-way');
     await plot.locator('canvas').waitFor();
@@ -130,12 +130,12 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     const about = async () => (await page.getByTestId('waterfall-about').textContent()) ?? '';
     assert.match(await about(), /^No\. \d+: (Applied|Late|Dropped|Lost|Rejected)/);
     await page.getByTestId('lat-slowest').click();
-    assert.match(await about(), /[\d.]+ ms one way/);
+    assert.match(await about(), /[\d.]+ ms one-way/);
     assert.ok((await page.getByTestId('histogram').screenshot()).length > 800);
     await page.getByTestId('lat-pause').click();
   });
 
-  it('switches network and playout while the arm follows', async () => {
+  it('switches network and playout mode while engaged', async () => {
     await open('operate');
     await page.getByTestId('way-fixed').click();
     await waitFor('fixed', (seen) => seen.link.playout === 'fixed:60');
@@ -150,7 +150,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await waitFor('a fast link', (seen) => seen.closed.some(({ segmentsMs }) => (segmentsMs[2] ?? 99) < 33));
   });
 
-  it('stops the robot from any page, and says how long the robot took', async (context) => {
+  it('stops the robot from any page and shows the stop time', async (context) => {
     await open('devices');
     await waitState('engaged');
     const tookMs: number[] = [];
@@ -167,12 +167,14 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
       await waitState('engaged');
       await open('latency');
     }
-    context.diagnostic(`e-stop to the robot's word: ${tookMs.map((ms) => ms.toFixed(2)).join(', ')} ms`);
-    // How fast depends on the machine: `npm run bench -- estop`.
+    context.diagnostic(
+      `e-stop to confirmation by the robot: ${tookMs.map((ms) => ms.toFixed(2)).join(', ')} ms`,
+    );
+    // The time depends on the machine: `npm run bench -- estop` measures it.
     assert.ok(tookMs.every((ms) => ms > 0));
   });
 
-  it('is driven by dragging the hand in the view', async () => {
+  it('drives the robot by dragging the hand in the view', async () => {
     await open('operate');
     await page.getByTestId('input-drag').click();
     await waitFor('page input', (seen) => seen.input.active === 'page');
@@ -192,7 +194,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await waitState('engaged');
   });
 
-  it('records what the arm does, plays it back and exports it', async () => {
+  it('records, plays and exports an episode', async () => {
     await waitState('engaged');
     await open('record');
     await page.getByTestId('task').fill('draw an eight');
@@ -209,7 +211,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await page.screenshot({ path: path.join(artifacts, 'page-record-played.png') });
   });
 
-  it('examines the machine and names the inputs', async () => {
+  it('checks the machine and lists the inputs', async () => {
     await open('devices');
     await page.getByTestId('input-list').getByText('Scripted').waitFor();
     assert.match((await page.getByTestId('input-list').textContent()) ?? '', /operator\.inputs\.rctp=\{\}/);
@@ -219,7 +221,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await page.screenshot({ path: path.join(artifacts, 'page-devices-examined.png') });
   });
 
-  it('comes back by itself when the console’s server was ended', async () => {
+  it('reconnects after the console process was killed', async () => {
     await open('operate');
     const { pid } = demo.process;
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
@@ -233,7 +235,7 @@ describe('the four pages of the console', { skip: needs('chromium') }, () => {
     await page.getByTestId('profiles').waitFor();
   });
 
-  it('made no complaint in the browser console', () => {
+  it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });
 });

@@ -23,7 +23,7 @@ import { OperatorPeer } from './operator-peer.ts';
 const artifacts = path.join(root, 'artifacts');
 const [WIDTH, HEIGHT] = [160, 120];
 
-/** A picture that tells its number by where the light band is. */
+/** A frame with a light band whose position encodes its number. */
 function picture(n: number): Buffer {
   const pixels = new Uint8Array(WIDTH * HEIGHT);
   for (let y = 0; y < HEIGHT; y++)
@@ -32,7 +32,7 @@ function picture(n: number): Buffer {
   return encodeJpeg(pixels, WIDTH, HEIGHT);
 }
 
-/** An episode as the recorder writes it, 60 rows with two cameras. */
+/** Writes an episode as the recorder does: 60 rows, two cameras. */
 function writeEpisode(dir: string, id: string, task: string): void {
   const cameras = ['front', 'wrist'];
   const info = {
@@ -111,7 +111,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     message: '',
   });
 
-  /** Does as the recorder of an operator does. */
+  /** Acts as the operator's recorder. */
   function record(request: RecordRequest): void {
     if (request.kind !== 'record') return;
     if (request.action === 'start') peer.record = status('recording', 12);
@@ -122,7 +122,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     }
   }
 
-  it('starts, discards, starts again and saves; the episode is in the list', async () => {
+  it('starts, discards, restarts and saves an episode', async () => {
     await page.goto(`${served.url}#/record`);
     await page.getByTestId('episode-20260101-120000-001').waitFor();
     await page.getByTestId('task').fill('stack two cubes');
@@ -140,7 +140,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.equal(peer.asked.find(({ action }) => action === 'start')?.['task'], 'stack two cubes');
   });
 
-  it('a space in the task is a space, and no stop', async () => {
+  it('Space types in the task field; Escape still stops', async () => {
     const before = peer.asked.length;
     await page.getByTestId('task').fill('');
     await page.getByTestId('task').pressSequentially('a b');
@@ -152,7 +152,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.ok(stopped(), 'Escape stops from a field too');
   });
 
-  it('plays an episode back: joints, pictures and numbers, and scrubbing changes the picture', async () => {
+  it('plays an episode: scrubbing changes frame, joints and numbers', async () => {
     await page.getByTestId('episode-20260101-120000-001').click();
     const frame = page.getByTestId('frame-front');
     await frame.waitFor();
@@ -181,7 +181,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     await page.getByTestId('play').click();
   });
 
-  it('exports by a process of its own, and tells how that goes', async () => {
+  it('exports in a separate process and shows the progress', async () => {
     const { stdout } = await farhand(['--help']);
     const exists = /^ {2}export /m.test(stdout);
     await page.getByTestId('export').click();
@@ -192,7 +192,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.match(text, exists ? /Written to .*dataset/ : /there is no verb "export"/);
   });
 
-  it('shows a camera: pictures arrive, are decoded in a worker, and only the newest counts', async () => {
+  it('shows a camera and reports display stamps for some frames', async () => {
     await page.goto(`${served.url}#/operate`);
     const canvas = page.getByTestId('camera-front').locator('canvas');
     await canvas.waitFor();
@@ -226,7 +226,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
       for (let i = 0; i < 100 && shown().length < 3; i++) await page.waitForTimeout(50);
       clearInterval(timer);
       assert.ok(shown().length >= 3, `${shown().length} of ${peer.pictures.length} seen on the screen`);
-      assert.ok(peer.pictures.length <= n / 3, 'a few pictures a second are told about');
+      assert.ok(peer.pictures.length <= n / 3, 'reports only a few frames a second');
       for (const told of shown()) {
         const { captureNs, encodedNs, receivedNs, decodedNs, displayedNs, pageUncertaintyNs } =
           told as unknown as Record<string, number>;
@@ -240,7 +240,7 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     }
   });
 
-  it('shows on the page Latency what the operator judged, not a rule of its own', async () => {
+  it('shows bad seconds as the operator judged them', async () => {
     const nowS = performance.now() / 1000;
     const cause = 'the network was slow';
     const second = (agoS: number) => ({ fromS: nowS - agoS - 1, toS: nowS - agoS, cause });
@@ -255,13 +255,13 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
     assert.equal(await page.getByTestId('lat-bad').textContent(), '2', 'of the last 30 s');
     assert.match(
       (await page.getByTestId('lat-felt').textContent()) ?? '',
-      /^7 bad of 90 s, longest late run 12$/,
+      /^7 of 90, longest late run 12 commands$/,
     );
     assert.equal(await page.locator('#lat-cause').textContent(), cause);
     await page.screenshot({ path: path.join(artifacts, 'console-feel.png') });
   });
 
-  it('made no complaint in the browser console', () => {
+  it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });
 });

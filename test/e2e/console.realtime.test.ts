@@ -25,7 +25,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
 
   const telemetry = () => page.evaluate<Telemetry | undefined>('window.__farhand?.lastTelemetry');
   const waitFor = async (what: string, holds: (seen: Telemetry) => boolean) => {
-    // Not waitForFunction: the page's security policy forbids evaluating text.
+    // Not waitForFunction: the page's security policy forbids eval.
     for (let i = 0; i < 600; i++) {
       const seen = await telemetry();
       if (seen && holds(seen)) return;
@@ -41,7 +41,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     mkdirSync(artifacts, { recursive: true });
     demo = startFarhand([
       ...['demo', '--no-open', 'console.port=0', `trace.dir=${traces}`],
-      // A busy machine stalls; what is tried here is the page, not the watchdogs.
+      // A busy machine stalls. This tests the page, not the watchdogs.
       ...[
         'robot.commandTimeoutMs=500',
         'robot.feedbackTimeoutMs=1000',
@@ -70,7 +70,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     assert.match((await page.getByTestId('state').textContent()) ?? '', /engaged/i);
   });
 
-  it('draws something: the view is not blank and changes', async () => {
+  it('draws a view that is not blank and changes', async () => {
     const shot = await page.screenshot({ path: path.join(artifacts, 'console.png') });
     assert.ok(shot.length > 30_000, `${shot.length} bytes of PNG`);
     const view = page.getByTestId('view');
@@ -78,19 +78,19 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await until('a robot that moves on the screen', async () => !before.equals(await view.screenshot()));
   });
 
-  it('reports the one-way latency live', async () => {
+  it('shows the live one-way latency', async () => {
     const read = async () => Number.parseFloat((await page.getByTestId('latency-p50').textContent()) ?? '');
-    // Adaptive playout makes up for what the machine does: how much is not this page's business.
+    // The adaptive delay depends on the load of the machine.
     await until('a latency', async () => (await read()) > 0);
     assert.match(
       (await page.getByTestId('playout').textContent()) ?? '',
-      /^adaptive · [\d.]+ ms · \d+ waiting$/,
+      /^adaptive · [\d.]+ ms · \d+ queued$/,
     );
     const { applied } = (await telemetry())!.totals;
     await waitFor('commands that close', ({ totals }) => totals.applied > applied + 20);
   });
 
-  it('stops the robot by its button and keeps it stopped until reset and armed', async () => {
+  it('stops the robot with the e-stop button until reset and arm', async () => {
     await page.getByTestId('estop').click();
     await waitState('stopped');
     const at = (await telemetry())!.robot!.measuredRad;
@@ -108,7 +108,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await waitState('engaged');
   });
 
-  it('stops the robot by the space bar, whatever has the focus', async () => {
+  it('stops the robot with Space while a button has the focus', async () => {
     await page.getByTestId('arm').focus();
     await page.keyboard.press('Space');
     await waitState('stopped');
@@ -118,9 +118,9 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await waitState('engaged');
   });
 
-  it('drives home by its button, and then lets the scripted hand begin anew', async () => {
+  it('moves the arm home, then continues with the scripted hand', async () => {
     const home = JSON.stringify(loadModel('ur3').homeRad);
-    // Seen in the page: a look from here now and then could miss the moment of arrival.
+    // Sampled in the page: polling from here could miss the arrival.
     await page.evaluate(`window.nearestRad = Infinity; setInterval(() => {
       const { operator, robot } = window.__farhand.lastTelemetry;
       const away = Math.max(...robot.measuredRad.map((rad, i) => Math.abs(rad - ${home}[i])));
@@ -128,17 +128,17 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     }, 10)`);
     const nearest = () => page.evaluate<number>('window.nearestRad');
     await page.waitForTimeout(1500);
-    // A stall of this machine may hold the robot on its way: that ends the drive, and one asks again.
+    // A stall may hold the robot, which ends the motion: request it again.
     for (let i = 0; i < 6 && (await nearest()) > 0.01; i++) {
       await page.getByTestId('home').click();
-      await waitFor('on its way', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
+      await waitFor('homing', (seen) => seen.operator.mode === 'home' && seen.robot?.state === 'engaged');
       assert.equal(await page.getByTestId('mode').textContent(), 'home');
       await page.screenshot({ path: path.join(artifacts, 'console-home.png') });
       await waitFor('the end', (seen) => seen.operator.mode !== 'home');
     }
     assert.ok((await nearest()) < 0.01, `${await nearest()} rad from home`);
     await waitFor('teleop', (seen) => seen.operator.mode === 'teleop');
-    // A quarter of the figure: far enough away that the drive lasts.
+    // A quarter of the figure, so that homing takes a while.
     await page.waitForTimeout(2500);
     await page.getByTestId('home').click();
     await page.getByTestId('home').filter({ hasText: 'Stop' }).click();
@@ -148,7 +148,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await page.getByTestId('arm').filter({ hasText: 'Arm' }).waitFor();
   });
 
-  it('lets the keyboard drive: the arm follows the keys and holds when they let go', async () => {
+  it('drives with the keyboard and holds on key release', async () => {
     await page.getByTestId('input-page').click();
     await waitFor('page input', (seen) => seen.input.active === 'page');
     await waitState('hold');
@@ -161,7 +161,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await page.keyboard.up('KeyD');
     await page.keyboard.up('Shift');
     await waitState('hold');
-    // A line waits for its command's motion.
+    // A trace line is written after the motion of its command.
     const fromPage = () =>
       stampsIn(traces).filter((stamps) => 'device.sampled' in stamps && 'device.arrived' in stamps);
     await until('traces that begin in the page', () => fromPage().length > 20);
@@ -170,7 +170,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
       assert.ok(stamps['device.sampled']! < stamps['device.arrived']!, JSON.stringify(stamps));
   });
 
-  it('works on a phone and in light colours', async () => {
+  it('fits a phone in light colours', async () => {
     await page.emulateMedia({ colorScheme: 'light' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.waitForTimeout(500);
@@ -180,7 +180,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     await page.screenshot({ path: path.join(artifacts, 'console-phone-light.png') });
   });
 
-  it('refuses a page of another origin and a foreign host name', async () => {
+  it('rejects foreign origins and host names', async () => {
     const code = await new Promise<number | undefined>((resolve) => {
       const socket = new WebSocket(`${url.replace('http', 'ws')}ws`, { origin: 'http://evil.example' });
       socket.on('unexpected-response', (_request, response) => resolve(response.statusCode));
@@ -196,7 +196,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     assert.equal(status, 403);
   });
 
-  it('made no complaint in the browser console', () => {
+  it('logs no errors in the browser', () => {
     assert.deepEqual(complaints, []);
   });
 });

@@ -27,16 +27,16 @@ import { writeCredentials } from './fleet-rig.ts';
 const skip = needs('nats-server', 'chromium');
 const noSound = needs('ffmpeg');
 const artifacts = path.join(root, 'artifacts');
-const MADE_UP = Array.from({ length: 40 }, (_, i) => `hall-${String(i + 1).padStart(2, '0')}`);
+const SIMULATED = Array.from({ length: 40 }, (_, i) => `hall-${String(i + 1).padStart(2, '0')}`);
 const STATES = ['engaged', 'idle', 'armed', 'hold', 'stopped', 'idle', 'disconnected', 'idle'];
 const SLOW_MS = 25_000;
 
-describe('a fleet in the browser', { skip }, () => {
+describe('fleet console in a real browser', { skip }, () => {
   let authority: Authority;
   let server: RunningServer;
   let admin: FleetConnection;
   let hall: FleetConnection;
-  let telling: NodeJS.Timeout;
+  let announcing: NodeJS.Timeout;
   let silent: readonly string[] = [];
   let browser: Browser;
   let ann: Page;
@@ -82,8 +82,8 @@ describe('a fleet in the browser', { skip }, () => {
       `${id} is "${last}", not ${pattern}. ${why} ${complaints.join('; ')}\n${running[0]?.stdout()}${running[0]?.stderr()}`,
     );
   };
-  const tellHall = () => {
-    for (const [i, robot] of MADE_UP.entries()) {
+  const announceHall = () => {
+    for (const [i, robot] of SIMULATED.entries()) {
       if (silent.includes(robot)) continue;
       const state = STATES[i % STATES.length]!;
       const link = { rttMs: 8 + i * 7, fromOperatorHz: i % 5 === 0 ? 22 : 100, toOperatorHz: 100 };
@@ -105,15 +105,15 @@ describe('a fleet in the browser', { skip }, () => {
     const [arm, root_, hallFile] = await Promise.all([
       credentials('arm', 'robot', ['arm']),
       credentials('root', 'admin', ['*']),
-      credentials('hall', 'robot', MADE_UP),
+      credentials('hall', 'robot', SIMULATED),
     ]);
     admin = await connectFleet(server.url, root_);
     await LeaseStore.create(admin.nats);
     await createAudit(admin.nats);
     hall = await connectFleet(server.url, hallFile);
-    telling = setInterval(tellHall, 1000);
+    announcing = setInterval(announceHall, 1000);
     const settings = [
-      // A busy machine stalls; what is tried here is the page, not the watchdogs.
+      // A busy machine stalls. This tests the page, not the watchdogs.
       ...[
         'robot.commandTimeoutMs=500',
         'robot.feedbackTimeoutMs=1000',
@@ -131,15 +131,15 @@ describe('a fleet in the browser', { skip }, () => {
   });
 
   after(async () => {
-    clearInterval(telling);
+    clearInterval(announcing);
     await browser?.close();
     await Promise.all(running.map((child) => child.end()));
     await Promise.all([admin?.close(), hall?.close()]);
     await server?.close();
   });
 
-  it('lists who is there, and finds them by name, model, state and driver', async () => {
-    await seen(ann, 'fleet-summary', /^41 of 41 robots there/);
+  it('lists robots and searches by name, model, state and user', async () => {
+    await seen(ann, 'fleet-summary', /^41 of 41 robots online/);
     await seen(ann, 'state-arm', /no operator/);
     assert.equal(await ann.getByTestId('fleet-map').locator('i').count(), 41);
     await seen(ann, 'tone-engaged', /^5/);
@@ -163,13 +163,13 @@ describe('a fleet in the browser', { skip }, () => {
     await ann.getByTestId('tone-stopped').click();
   });
 
-  it('stops a robot from the list, by its own word', async () => {
+  it('stops a robot from the list and shows its confirmation', async () => {
     await ann.getByTestId('fleet-search').fill('arm');
     await ann.getByTestId('estop-arm').click();
     await seen(ann, 'estop-arm', /STOPPED.*in \d+ ms/, 5000);
     await seen(ann, 'state-arm', /stopped/);
     assert.equal((await roster(admin, 'arm'))[0]?.state, 'stopped');
-    // One that is not there cannot be said to have stopped.
+    // A robot that does not answer is not shown as stopped.
     await ann.getByTestId('fleet-search').fill('hall-01');
     await ann.getByTestId('estop-hall-01').click();
     await seen(ann, 'estop-hall-01', /not stopped/, 5000);
@@ -183,7 +183,7 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'lease-arm', /you.*token \d+/);
     await seen(bob, 'lease-arm', /^ann/);
     await bob.getByTestId('ask-arm').click();
-    await seen(ann, 'question', /bob asks for arm/);
+    await seen(ann, 'question', /bob requests arm/);
     await ann.getByTestId('keep').click();
     await seen(bob, 'questions', /ann keeps arm/);
     await bob.getByTestId('ask-arm').click();
@@ -204,7 +204,7 @@ describe('a fleet in the browser', { skip }, () => {
     for (const line of wanted) assert.ok(lines.includes(line), `${line} in ${lines.join('; ')}`);
   });
 
-  it('lists the recordings that the fleet knows of, with what brings one here', async () => {
+  it('lists recordings with the command to download one', async () => {
     await createRecordingBucket(admin.nats, 'arm', { maxBytes: 1e6, replicas: 1 });
     const index = await RecordingIndex.open(admin.nats, 'arm');
     const known = { robot: 'arm', sizeBytes: 12_300_000, sha256: 'a'.repeat(64), durationS: 61, rows: 6100 };
@@ -230,8 +230,8 @@ describe('a fleet in the browser', { skip }, () => {
     await ann.getByTestId('fleet-robots').click();
   });
 
-  it('shows who fell silent, in dark and light, on a desk and on a phone', async () => {
-    await seen(ann, 'state-hall-03', /gone \d+ s/);
+  it('shows offline robots, in dark and light, on desktop and phone', async () => {
+    await seen(ann, 'state-hall-03', /offline \d+ s/);
     await seen(ann, 'tone-gone', /^1/);
     silent = [];
     for (const theme of ['dark', 'light'])
@@ -251,7 +251,7 @@ describe('a fleet in the browser', { skip }, () => {
     await ann.setViewportSize({ width: 1280, height: 720 });
   });
 
-  it('drives a robot from the page, which no operator process is beside', async () => {
+  it('drives a robot from the page without an operator process', async () => {
     await ann.goto(`${annUrl}?robot=arm`);
     await seen(ann, 'state', /stopped/);
     await seen(ann, 'path', /direct, < 1 ms|direct, \d+ ms/);
@@ -282,7 +282,7 @@ describe('a fleet in the browser', { skip }, () => {
     await ann.screenshot({ path: path.join(artifacts, 'fleet-driving.png') });
   });
 
-  it('shows its cameras and plays its sound', async () => {
+  it('shows cameras and plays sound', async () => {
     const frames = () => ann.locator('[data-testid=camera-front] canvas').getAttribute('data-frames');
     for (let i = 0; i < 100 && Number(await frames()) < 5; i++) await sleep(50);
     assert.ok(Number(await frames()) >= 5, `${await frames()} pictures`);
@@ -296,7 +296,7 @@ describe('a fleet in the browser', { skip }, () => {
     assert.ok((await heardS()) > beforeS, 'it plays');
   });
 
-  it('refuses the robot to another console, and tells who has it', async () => {
+  it('rejects another console and names the lease holder', async () => {
     await bob.goto(`${bobUrl}?robot=arm`);
     await seen(bob, 'banner', /Not connected to arm\s+arm is driven by ann/);
     await bob.goto(bobUrl);
@@ -304,7 +304,7 @@ describe('a fleet in the browser', { skip }, () => {
     assert.doesNotMatch(await text(ann, 'state'), /stopped|disconnected/);
   });
 
-  it('stops it, and lets go of it when the page is left', async () => {
+  it('stops the robot and releases the lease on leaving', async () => {
     const store = await LeaseStore.open(admin.nats);
     await ann.keyboard.press('Escape');
     await seen(ann, 'state', /stopped/, 3000);
@@ -344,8 +344,8 @@ describe('a fleet in the browser', { skip }, () => {
     await seen(ann, 'path', /^webrtc/);
     // A path that is lost is found again under the same lease.
     await ann.evaluate('window.__farhandXr.dropPeer()');
-    await seen(ann, 'why', /path was lost/);
-    await seen(ann, 'state', /no contact/);
+    await seen(ann, 'why', /connection lost/);
+    await seen(ann, 'state', /no telemetry/);
     await seen(ann, 'state', /stopped/);
     await seen(ann, 'why', /^$/);
     await ann.goto(annUrl);
@@ -354,7 +354,7 @@ describe('a fleet in the browser', { skip }, () => {
     assert.deepEqual(complaints, []);
   });
 
-  it('is closed to strangers, and lets a viewer look on and stop', async () => {
+  it('rejects strangers; viewers can watch and stop', async () => {
     const origin = annUrl.replace(/\/$/, '');
     const { ask, openSocket, statusOf } = callersOf(annUrl);
     const operator = (await ask('GET', '', {})).cookie;
@@ -383,12 +383,12 @@ describe('a fleet in the browser', { skip }, () => {
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
     const replies = new Map<number, FleetReply>();
     let news: FleetNews | undefined;
-    const hear = (said: string) => {
+    const receive = (said: string) => {
       const message = JSON.parse(said) as FleetMessage;
       if (message.kind === 'reply') replies.set(message.id, message);
       else if (message.kind === 'fleet') news = message;
     };
-    const socket = (await openSocket('fleet', { origin, cookie: viewer }, hear)) as WebSocket;
+    const socket = (await openSocket('fleet', { origin, cookie: viewer }, receive)) as WebSocket;
     const kinds = ['take', 'release', 'take-away', 'ask', 'open', 'estop'];
     for (const [id, kind] of kinds.entries()) socket.send(JSON.stringify({ kind, id, robot: 'arm' }));
     const junk = ['{"kind":', '{"kind":"take","id":7,"robot":"a.b"}', '{"kind":"open","id":7,"robot":"*"}'];

@@ -23,7 +23,7 @@ import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts'
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 
-describe('a page that drives a robot of the fleet', { skip }, () => {
+describe('a page that drives a fleet robot', { skip }, () => {
   let authority: Authority;
   let server: RunningServer;
   let robot: Running;
@@ -31,7 +31,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
   let ann: FleetConnection;
   let bob: FleetConnection;
   let page: FleetPage;
-  /** What the robot told last. */
+  /** The robot's last presence message. */
   let presence: Presence | null = null;
   const folder = temporaryFolder();
   const traces = path.join(folder, 'traces');
@@ -41,7 +41,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
   const transitions = () => transitionsOf(robot);
   const next = (seen: number, to: string, withinMs: number) => nextTransition(robot, seen, to, withinMs);
   const openPage = async (who: FleetConnection) => {
-    // A lease that was renewed while it was given back ends by itself.
+    // A lease renewed during its release expires.
     const store = await LeaseStore.open(admin.nats);
     for (let waits = 0; waits < 200 && (await store.get('arm')) !== null; waits++) await sleep(20);
     const opened = await FleetPage.open(who, 'arm');
@@ -106,14 +106,14 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.equal(code, 0, robot?.stderr());
   });
 
-  it('may leave before anything has begun', async () => {
+  it('may leave before the session starts', async () => {
     const early = await FleetPage.open(ann, 'arm');
     await early.until('open', () => early.channels.get('page')?.isOpen());
     early.close();
     await early.lease.release();
   });
 
-  it('is told model, scene and cameras first, then who is in control', async () => {
+  it('receives model, scene and cameras first, then the access state', async () => {
     page = await openPage(ann);
     const [hello] = page.heard;
     assert.equal(hello!['kind'], 'hello');
@@ -124,17 +124,20 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.deepEqual(access, { kind: 'access', role: 'operator', inControl: false, holder: null, pages: 1 });
     assert.deepEqual([...page.channels.keys()].sort(), ['camera:front', 'news', 'page', 'poses']);
     assert.deepEqual(page.news.at(-1)!.input.available, ['page', 'webxr']);
-    // That of the page before may need a moment to end.
+    // The previous page's process may take a moment to end.
     await page.until('a process of its own', () => cockpits().length === 1, 20_000);
   });
 
-  it('has its clock known by probes over the channel of its poses', async () => {
-    const way = await page.hear('path', (each) => each['uncertaintyMs'] !== null, 5000);
-    assert.equal(way['over'], 'webrtc');
-    assert.ok(page.probes.poses > 0 && (way['uncertaintyMs'] as number) < 1000, JSON.stringify(way));
+  it('synchronizes its clock with probes over the pose channel', async () => {
+    const measured = await page.hear('path', (each) => each['uncertaintyMs'] !== null, 5000);
+    assert.equal(measured['over'], 'webrtc');
+    assert.ok(
+      page.probes.poses > 0 && (measured['uncertaintyMs'] as number) < 1000,
+      JSON.stringify(measured),
+    );
   });
 
-  it('drives it: the joints’ targets follow its hand', async () => {
+  it('drives the robot: joint targets follow the hand', async () => {
     page.say({ kind: 'input', name: 'page' });
     await page.drive();
     const before = targets();
@@ -145,7 +148,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.ok(presence!.link!.fromOperatorHz! > 5, JSON.stringify(presence));
   });
 
-  it('sees its camera', async () => {
+  it('receives camera frames', async () => {
     const seen = await page.until('seen', () => page.pictures.get('camera:front'), 20_000);
     const [jpeg] = seen;
     assert.deepEqual([...jpeg!.subarray(0, 3)], [0xff, 0xd8, 0xff]);
@@ -153,7 +156,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await page.until('two more', () => seen.length >= before + 2);
   });
 
-  it('hears it', { skip: noSound }, async () => {
+  it('receives sound', { skip: noSound }, async () => {
     await page.until('heard', () => page.sound.length > 20, 20_000);
     const packets = page.sound.filter((rtp) => (rtp[1]! & 0x7f) === AUDIO.payloadType);
     const numbers = packets.slice(0, 20).map((rtp) => new DataView(rtp.buffer).getUint16(2));
@@ -164,7 +167,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.ok(packets.every((rtp) => new DataView(rtp.buffer).getUint32(8) === AUDIO.ssrc));
   });
 
-  it('says nothing that is no message and changes anything by it', async () => {
+  it('changes nothing with malformed messages; the robot counts them', async () => {
     const before = transitions().length;
     const earlier = presence!.link!.refused!;
     const junk = [
@@ -180,11 +183,11 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     page.say({ kind: 'rtc-start' });
     for (const request of ['', 'hands'])
       await page.hear('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
-    // Not each of them: what may be lost may be lost, and no channel carries an empty message everywhere.
+    // Fewer than were sent: unreliable channels lose some, and not every channel carries empty messages.
     await page.until('refused', () => presence!.link!.refused! >= earlier + 12, 20_000);
     assert.ok(page.news.at(-1)!.counters['malformed']! >= 1, JSON.stringify(page.news.at(-1)!.counters));
     const since = transitions().slice(before);
-    // A machine that is busy with other things may hold it for a moment.
+    // A busy machine may cause a short hold.
     assert.ok(
       since.every(({ to }) => to === 'hold' || to === 'engaged'),
       JSON.stringify(since),
@@ -192,7 +195,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.equal(page.news.at(-1)!.input.active, 'page');
   });
 
-  it('is the only one: nobody else gets in, by a page or otherwise', async () => {
+  it('excludes other users, with a page or an operator', async () => {
     await assert.rejects(FleetPage.open(bob, 'arm'), /arm is driven by ann/);
     const lease = await (await LeaseStore.open(bob.nats)).get('arm');
     const claim = { kind: 'open', holder: lease!.holder, secret: 'guessed', revision: lease!.revision };
@@ -207,7 +210,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.equal(page.closed, false);
   });
 
-  it('stops it by a message or by a pose', async (t) => {
+  it('stops the robot with a message or a pose packet', async (t) => {
     const seen = transitions().length;
     const askedNs = nowNs();
     page.say({ kind: 'estop' });
@@ -222,7 +225,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await next(again, 'stopped', 20_000);
   });
 
-  it('holds when the hand stays away, and ends when the page does', async () => {
+  it('holds without hand samples and stops without the page', async () => {
     await page.state('stopped');
     await page.drive();
     const seen = transitions().length;
@@ -236,7 +239,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await page.lease.release();
   });
 
-  it('does not move when the process beside it is killed', async (t) => {
+  it('stops the robot when its cockpit process is killed', async (t) => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
@@ -251,13 +254,13 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     await page.lease.release();
   });
 
-  it('is out when its lease is taken away, and the robot stops', async () => {
+  it('ends and stops the robot when its lease is taken over', async () => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
     const store = await LeaseStore.open(admin.nats);
     const take = async () => store.release('arm', (await store.get('arm'))!.revision);
-    // Its holder may renew it between the two.
+    // The holder may renew it between the two calls.
     await take().catch(take);
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease over/);
@@ -267,7 +270,7 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     assert.deepEqual(cockpits(), []);
   });
 
-  it('leaves a trace at the robot, with its own stamps in it, and a word in the log', async () => {
+  it('writes a trace with page stamps at the robot, and audit entries', async () => {
     const stamps = stampsIn(traces);
     assert.ok(stamps.length > 100, `${stamps.length} commands`);
     assert.ok(
@@ -276,10 +279,10 @@ describe('a page that drives a robot of the fleet', { skip }, () => {
     );
     const [file = ''] = readdirSync(traces).filter((name) => name.startsWith('robot_trace_'));
     assert.match(readFileSync(path.join(traces, file), 'utf8').split('\n')[0]!, /"transport":"webrtc"/);
-    const told = (await readAudit(admin.nats, 'arm', 100)).map(
+    const entries = (await readAudit(admin.nats, 'arm', 100)).map(
       ({ by, what, who = '' }) => `${by} ${what} ${who}`,
     );
     for (const line of ['arm session-opened ann', 'arm estop ann', 'arm session-ended ann'])
-      assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`);
+      assert.ok(entries.includes(line), `${line} in\n${entries.join('\n')}`);
   });
 });

@@ -1,6 +1,6 @@
 import { create, setAttribute, setText } from '../dom.ts';
 
-/** Keys as the Virtual Bento has them: the one that makes counts grow, the one that makes them fall. */
+/** The Virtual Bento's keys: one increases the counts, one decreases them. */
 const KEYS: readonly { up: [code: string, cap: string, what: string]; down: [string, string, string] }[] = [
   { up: ['KeyD', 'D', 'right'], down: ['KeyA', 'A', 'left'] },
   { up: ['KeyW', 'W', 'up'], down: ['KeyS', 'S', 'down'] },
@@ -11,11 +11,11 @@ const KEYS: readonly { up: [code: string, cap: string, what: string]; down: [str
 const UP = 1;
 const DOWN = 2;
 const SEND_MS = 30;
-/** After letting go: a stop that is sent more than once. */
+/** How often the stop is sent after release. */
 const STOPS = 4;
 const DEG_PER_COUNT = 360 / 4096;
 
-/** The five joints: where they are, and keys or buttons that are held to move them. */
+/** The five joints: their positions, and the keys and buttons that move them while held. */
 export class JointKeys {
   readonly #list: HTMLElement;
   readonly #send: (states: readonly number[]) => void;
@@ -34,8 +34,8 @@ export class JointKeys {
       this.#hold(event.code, true);
     });
     addEventListener('keyup', (event) => this.#hold(event.code, false));
-    addEventListener('blur', () => this.#letGo());
-    document.addEventListener('visibilitychange', () => this.#letGo());
+    addEventListener('blur', () => this.#releaseAll());
+    document.addEventListener('visibilitychange', () => this.#releaseAll());
     setInterval(() => this.#pass(), SEND_MS);
   }
 
@@ -89,11 +89,11 @@ export class JointKeys {
     this.#pass();
   }
 
-  #letGo(): void {
+  #releaseAll(): void {
     for (const code of [...this.#held]) this.#hold(code, false);
   }
 
-  /** Silent unless something is held or was just let go: another controller may be driving. */
+  /** Sends only while a key is held or was just released: another controller may be driving. */
   #pass(): void {
     if (this.#held.size === 0 && this.#stops-- <= 0) return;
     this.#send(

@@ -5,8 +5,8 @@ import { JointKeys } from './joint-keys.ts';
 import { Stage } from './stage.ts';
 
 const RETRY_MS = 1000;
-/** A controller that speaks has spoken within this time. */
-const HEARD_MS = 100;
+/** A controller is active if its last command is not older than this. */
+const ACTIVE_MS = 100;
 
 const task = element('task', HTMLElement);
 const physics = element('physics', HTMLElement);
@@ -40,7 +40,7 @@ function connect(): void {
   socket.binaryType = 'arraybuffer';
   socket.onmessage = ({ data }) => receive(data);
   socket.onclose = () => {
-    setText(physics, 'the simulator does not answer');
+    setText(physics, 'disconnected from the simulator; reconnecting…');
     setTimeout(connect, RETRY_MS);
   };
 }
@@ -75,16 +75,16 @@ function showStatus(status: BentoStatusMessage): void {
   keys.show(status.counts, status.limits, status.speeds);
   stage?.setView(status.camera);
   const { controllerMs, deadManMs, deadManStops } = status;
-  const heard = controllerMs !== null && controllerMs < HEARD_MS;
+  const isActive = controllerMs !== null && controllerMs < ACTIVE_MS;
   setText(
     element('controller', HTMLElement),
-    controllerMs === null ? 'none yet' : heard ? 'speaks' : 'silent',
+    controllerMs === null ? 'none yet' : isActive ? 'active' : 'idle',
   );
   const stops = deadManStops === 0 ? '' : `, ${deadManStops} stops`;
   setText(element('dead-man', HTMLElement), deadManMs === 0 ? 'off' : `${deadManMs} ms${stops}`);
   setText(element('camera', HTMLElement), status.camera.join(', '));
-  const refused = Object.entries(status.refused).map(([reason, count]) => `${count} ${reason}`);
-  setText(element('refused', HTMLElement), refused.join(', ') || 'nothing');
+  const rejected = Object.entries(status.refused).map(([reason, count]) => `${count} ${reason}`);
+  setText(element('rejected', HTMLElement), rejected.join(', ') || 'none');
 }
 
 connect();

@@ -17,7 +17,7 @@ import type { Body, Shape } from '../../sim/bento/bento-view.ts';
 
 const AROUND = 40;
 
-/** The shapes of a body that are drawn, in its frame. */
+/** The visible shapes of a body, in its frame. */
 export function drawBody(body: Body, fine: boolean): Group {
   const group = new Group();
   for (const shape of body.shapes) if (shape.only !== 'felt') group.add(meshOf(shape, fine));
@@ -26,7 +26,7 @@ export function drawBody(body: Body, fine: boolean): Group {
 
 function meshOf(shape: Shape, fine: boolean): Mesh {
   const roughness = shape.kind === 'cup' ? 0.45 : 0.65;
-  // A software renderer takes several times as long for the first.
+  // MeshStandardMaterial takes a software renderer several times as long.
   const material = fine
     ? new MeshStandardMaterial({ color: shape.colour, roughness, metalness: 0.05 })
     : new MeshLambertMaterial({ color: shape.colour });
@@ -37,7 +37,7 @@ function meshOf(shape: Shape, fine: boolean): Mesh {
   const mesh = new Mesh(geometryOf(shape), material);
   mesh.castShadow = mesh.receiveShadow = true;
   mesh.position.set(...shape.atM);
-  // Each turn is about an axis as turned by those before: three's own XYZ.
+  // Intrinsic rotations: three.js order XYZ.
   mesh.rotation.set(...(shape.eulerRad ?? [0, 0, 0]), 'XYZ');
   return mesh;
 }
@@ -58,7 +58,7 @@ function geometryOf({ kind, sizeM }: Shape): BufferGeometry {
   }
 }
 
-/** Opening up, origin in the middle of its height; a rim, a wall and a foot ring. */
+/** Opening upwards, origin at half height; with rim, wall and foot ring. */
 function cupGeometry(radiusM: number, heightM: number, wallM: number): BufferGeometry {
   const low = -heightM / 2;
   const high = heightM / 2;
@@ -81,7 +81,7 @@ function cupGeometry(radiusM: number, heightM: number, wallM: number): BufferGeo
     [0.013, low],
     [0, low],
   ];
-  // Outside first: the faces then look outwards.
+  // Outside first, so that the faces point outwards.
   const profile = points.reverse().map(([x, y]) => new Vector2(x, y));
   return new LatheGeometry(profile, AROUND).rotateX(Math.PI / 2);
 }
@@ -89,16 +89,16 @@ function cupGeometry(radiusM: number, heightM: number, wallM: number): BufferGeo
 function letter(text: string, colour: string): CanvasTexture {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 128;
-  const pen = canvas.getContext('2d')!;
-  pen.fillStyle = colour;
-  pen.fillRect(0, 0, 128, 128);
-  pen.strokeStyle = pen.fillStyle = '#ffffff';
-  pen.lineWidth = 5;
-  pen.strokeRect(9, 9, 110, 110);
-  pen.font = '700 84px system-ui, sans-serif';
-  pen.textAlign = 'center';
-  pen.textBaseline = 'middle';
-  pen.fillText(text, 64, 69);
+  const context = canvas.getContext('2d')!;
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 128, 128);
+  context.strokeStyle = context.fillStyle = '#ffffff';
+  context.lineWidth = 5;
+  context.strokeRect(9, 9, 110, 110);
+  context.font = '700 84px system-ui, sans-serif';
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  context.fillText(text, 64, 69);
   const texture = new CanvasTexture(canvas);
   texture.colorSpace = SRGBColorSpace;
   return texture;

@@ -21,11 +21,11 @@ import type { Quality } from '../view/quality.ts';
 import { drawBody } from './shapes.ts';
 import { aimAsUnity, UNITY_FOV_DEG } from './unity-camera.ts';
 
-/** What a hand drawn round is turned about: a level arm's fingers. */
+/** The camera orbits this point: the fingers of a level arm. */
 const CENTRE = new Vector3(0.4, 0, 0.05);
 const FLOOR_Z_M = -0.0516;
 
-/** The scene as the protocol's camera sees it, until someone drags it. */
+/** The 3D view. Uses the camera from the control packets until the user drags it. */
 export class Stage {
   readonly #canvas: HTMLCanvasElement;
   readonly #renderer: WebGLRenderer;
@@ -75,7 +75,7 @@ export class Stage {
 
   setBodies(bodies: readonly Body[]): void {
     for (const group of this.#groups) {
-      group.traverse(letGo);
+      group.traverse(disposeMesh);
       this.#scene.remove(group);
     }
     this.#groups = bodies.map((body) => drawBody(body, this.#fine));
@@ -84,7 +84,7 @@ export class Stage {
     this.protocolView();
   }
 
-  /** Draws only what has moved by more than a hundredth of a millimetre. */
+  /** Redraws only if something moved by more than 0.01 mm. */
   setPoses(poses: Float32Array): void {
     if (poses.length !== this.#shown.length) return;
     if (poses.every((value, i) => Math.abs(value - this.#shown[i]!) < 1e-5)) return;
@@ -103,7 +103,7 @@ export class Stage {
     this.protocolView();
   }
 
-  /** Back to the camera that the packets set. */
+  /** Returns to the camera from the control packets. */
   protocolView(): void {
     this.#free = false;
     this.#onFree(false);
@@ -163,7 +163,7 @@ export class Stage {
   }
 }
 
-function letGo(node: unknown): void {
+function disposeMesh(node: unknown): void {
   if (!(node instanceof Mesh)) return;
   node.geometry.dispose();
   const materials: Material[] = [node.material].flat();

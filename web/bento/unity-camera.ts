@@ -1,9 +1,9 @@
 import { type PerspectiveCamera, Vector3 } from 'three';
 
-/** Unity is left-handed, Y up, millimetres, and its arm points along −X; here X ahead, Y left, Z up, metres. */
+/** Unity: left-handed, Y up, millimetres, arm along −X. Here: X forward, Y left, Z up, metres. */
 const placed = (x: number, y: number, z: number): Vector3 => new Vector3(-x, -z, y);
 
-/** Of the Virtual Bento's cameras. */
+/** Field of view of the Virtual Bento's cameras. */
 export const UNITY_FOV_DEG = 60;
 
 /**

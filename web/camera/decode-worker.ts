@@ -1,26 +1,26 @@
 import type { VideoAnswer, VideoAsk } from '../../src/messages/video-news.ts';
 
-/** Runs in a worker: one camera's pictures, the newest only, decoded and drawn off the page's thread. */
+/** Runs in a worker: decodes and draws the newest frame of one camera off the page's thread. */
 
 interface Start {
-  /** Of the camera's socket; empty: the page hands the pictures over. */
+  /** Address of the camera socket; empty when the page passes the frames. */
   url: string;
   canvas: OffscreenCanvas;
 }
 
-interface Handed {
+interface PassedFrame {
   jpeg: ArrayBuffer;
 }
 
-export interface CameraNews {
+export interface CameraStatus {
   kind: 'shown' | 'closed';
   frames: number;
   widthPx: number;
   heightPx: number;
 }
 
-/** The console wants to know about the picture that follows. */
-interface Asked {
+/** The console requests display stamps for the next frame. */
+interface StampRequest {
   id: number;
   askedMs: number;
   socket: WebSocket;
@@ -28,16 +28,16 @@ interface Asked {
 
 interface Picture {
   blob: Blob;
-  asked: Asked | null;
+  request: StampRequest | null;
 }
 
 const RETRY_MS = 1000;
-/** A page that is not on the screen is not drawn. */
-const UNSEEN_MS = 500;
+/** A hidden page gets no animation frames. */
+const HIDDEN_MS = 500;
 
 let view: View | null = null;
 
-self.onmessage = ({ data }: MessageEvent<Start | Handed>) => {
+self.onmessage = ({ data }: MessageEvent<Start | PassedFrame>) => {
   if ('jpeg' in data) view?.take(new Blob([data.jpeg]), null);
   else {
     view = new View(data);
@@ -48,16 +48,16 @@ self.onmessage = ({ data }: MessageEvent<Start | Handed>) => {
 class View {
   readonly #url: string;
   readonly #canvas: OffscreenCanvas;
-  readonly #paper: OffscreenCanvasRenderingContext2D | null;
+  readonly #context: OffscreenCanvasRenderingContext2D | null;
   #waiting: Picture | null = null;
-  #asked: Asked | null = null;
+  #request: StampRequest | null = null;
   #busy = false;
   #frames = 0;
 
   constructor({ url, canvas }: Start) {
     this.#url = url;
     this.#canvas = canvas;
-    this.#paper = canvas.getContext('2d', { alpha: false });
+    this.#context = canvas.getContext('2d', { alpha: false });
   }
 
   connect(): void {
@@ -65,36 +65,36 @@ class View {
     socket.binaryType = 'blob';
     socket.onmessage = ({ data }: MessageEvent<Blob | string>) => {
       if (typeof data === 'string') {
-        this.#asked = { id: (JSON.parse(data) as VideoAsk).id, askedMs: performance.now(), socket };
+        this.#request = { id: (JSON.parse(data) as VideoAsk).id, askedMs: performance.now(), socket };
         return;
       }
-      this.take(data, this.#asked);
-      this.#asked = null;
+      this.take(data, this.#request);
+      this.#request = null;
     };
     socket.onclose = () => {
-      this.#tell('closed');
+      this.#report('closed');
       setTimeout(() => this.connect(), RETRY_MS);
     };
   }
 
-  take(blob: Blob, asked: Asked | null): void {
-    this.#waiting = { blob, asked };
+  take(blob: Blob, request: StampRequest | null): void {
+    this.#waiting = { blob, request };
     if (!this.#busy) void this.#work();
   }
 
-  /** Whatever came while a picture was being decoded, only the last of it is decoded next. */
+  /** Skips frames that arrive during decoding, except the newest. */
   async #work(): Promise<void> {
     this.#busy = true;
     while (this.#waiting !== null) {
-      const { blob, asked } = this.#waiting;
+      const { blob, request } = this.#waiting;
       this.#waiting = null;
       try {
         const picture = await createImageBitmap(blob);
         const decodedMs = performance.now();
         this.#draw(picture);
-        if (asked !== null) answer(asked, decodedMs);
+        if (request !== null) answer(request, decodedMs);
       } catch {
-        // Not a picture: the next one may be.
+        // Not a valid JPEG: wait for the next frame.
       }
     }
     this.#busy = false;
@@ -104,29 +104,29 @@ class View {
     const { width, height } = picture;
     if (this.#canvas.width !== width) this.#canvas.width = width;
     if (this.#canvas.height !== height) this.#canvas.height = height;
-    this.#paper?.drawImage(picture, 0, 0);
+    this.#context?.drawImage(picture, 0, 0);
     picture.close();
     this.#frames++;
-    this.#tell('shown');
+    this.#report('shown');
   }
 
-  #tell(kind: CameraNews['kind']): void {
+  #report(kind: CameraStatus['kind']): void {
     const { width: widthPx, height: heightPx } = this.#canvas;
-    self.postMessage({ kind, frames: this.#frames, widthPx, heightPx } satisfies CameraNews);
+    self.postMessage({ kind, frames: this.#frames, widthPx, heightPx } satisfies CameraStatus);
   }
 }
 
-/** What was drawn is on its way to the screen with the next frame of the display. */
-function answer({ id, askedMs, socket }: Asked, decodedMs: number): void {
-  let said = false;
-  const say = (displayedMs: number | null) => {
-    if (said || socket.readyState !== WebSocket.OPEN) return;
-    said = true;
+/** The next display refresh shows what was drawn. */
+function answer({ id, askedMs, socket }: StampRequest, decodedMs: number): void {
+  let answered = false;
+  const send = (displayedMs: number | null) => {
+    if (answered || socket.readyState !== WebSocket.OPEN) return;
+    answered = true;
     const sentMs = performance.now();
     socket.send(
       JSON.stringify({ kind: 'stamped', id, askedMs, decodedMs, displayedMs, sentMs } satisfies VideoAnswer),
     );
   };
-  setTimeout(() => say(null), UNSEEN_MS);
-  self.requestAnimationFrame?.(() => say(performance.now()));
+  setTimeout(() => send(null), HIDDEN_MS);
+  self.requestAnimationFrame?.(() => send(performance.now()));
 }

@@ -1,18 +1,18 @@
 import { create, element, setAttribute, setText } from '../dom.ts';
 import type { PictureSource } from '../link/page-link.ts';
-import type { CameraNews } from './decode-worker.ts';
+import type { CameraStatus } from './decode-worker.ts';
 
-/** As long as a camera may be silent before its picture is called old. */
+/** A picture is stale after this long without a new frame. */
 const STALE_MS = 1000;
 const WATCH_MS = 500;
 
-/** The rig's cameras beside the robot; hidden where there are none. A click makes one large. */
+/** The rig's cameras. Hidden when there are none. A click enlarges one. */
 export class CameraViewStrip {
   readonly #strip = element('cameras', HTMLElement);
   readonly #source: PictureSource | null;
   #names = '';
 
-  /** `source`: where the pictures come from; null: each from a socket of its own. */
+  /** `source`: delivers the frames; null opens a WebSocket per camera. */
   constructor(source: PictureSource | null) {
     this.#source = source;
   }
@@ -59,7 +59,7 @@ function watch(
   url.search = `?name=${encodeURIComponent(name)}`;
   const offscreen = canvas.transferControlToOffscreen();
   let [frames, shownMs, countedMs, counted] = [0, Number.NEGATIVE_INFINITY, performance.now(), 0];
-  worker.onmessage = ({ data }: MessageEvent<CameraNews>) => {
+  worker.onmessage = ({ data }: MessageEvent<CameraStatus>) => {
     if (data.kind !== 'shown') return;
     frames = data.frames;
     shownMs = performance.now();
@@ -73,6 +73,6 @@ function watch(
     tile.classList.toggle('stale', stale);
     const hz = ((frames - counted) * 1000) / (nowMs - countedMs);
     [countedMs, counted] = [nowMs, frames];
-    setText(rate, stale ? 'no picture' : `${Math.round(hz)} Hz`);
+    setText(rate, stale ? 'no frames' : `${Math.round(hz)} Hz`);
   }, WATCH_MS);
 }

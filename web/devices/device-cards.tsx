@@ -1,6 +1,6 @@
 import type { InputReport } from '../../src/messages/console.ts';
 import type { InputHeard } from '../../src/messages/telemetry.ts';
-import { inputLabel, milliseconds, sentence } from '../panels/words.ts';
+import { inputLabel, milliseconds, sentence } from '../panels/labels.ts';
 import type { DevicesState } from './page.tsx';
 
 export function RobotCard({ state: { devices, telemetry } }: { state: DevicesState }) {
@@ -11,7 +11,9 @@ export function RobotCard({ state: { devices, telemetry } }: { state: DevicesSta
     <section class="card" aria-labelledby="robot-title">
       <header class="card-head">
         <h3 id="robot-title">Robot</h3>
-        <span class={`verdict ${connected ? 'good' : 'bad'}`}>{connected ? 'on the link' : 'not heard'}</span>
+        <span class={`verdict ${connected ? 'good' : 'bad'}`}>
+          {connected ? 'connected' : 'disconnected'}
+        </span>
       </header>
       <dl class="rows">
         <Row name="model" value={robot?.model} />
@@ -26,10 +28,7 @@ export function RobotCard({ state: { devices, telemetry } }: { state: DevicesSta
             connected && telemetry?.robot ? `${telemetry.robot.state}: ${telemetry.robot.cause}` : undefined
           }
         />
-        <Row
-          name="newest word"
-          value={connected ? `${milliseconds(link.stateAgeMs, 0)} ms ago` : undefined}
-        />
+        <Row name="state age" value={connected ? `${milliseconds(link.stateAgeMs, 0)} ms` : undefined} />
       </dl>
     </section>
   );
@@ -50,7 +49,7 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
     <section class="card" aria-labelledby="inputs-title">
       <header class="card-head">
         <h3 id="inputs-title">Inputs</h3>
-        <span class="muted">offered by this rig, and heard on the network</span>
+        <span class="muted">configured in this rig, or available</span>
       </header>
       <ul class="device-list" data-testid="input-list">
         {devices?.inputs.map((input) => (
@@ -58,7 +57,7 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
             key={input.name}
             input={input}
             active={input.name === active}
-            heard={telemetry?.input.heard?.find(({ name }) => name === input.name)}
+            signal={telemetry?.input.heard?.find(({ name }) => name === input.name)}
           />
         ))}
       </ul>
@@ -69,12 +68,12 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
 interface InputProps {
   input: InputReport;
   active: boolean;
-  heard: InputHeard | undefined;
+  signal: InputHeard | undefined;
 }
 
-function Input({ input, active, heard }: InputProps) {
+function Input({ input, active, signal }: InputProps) {
   const { name, about, offered, listens, missing } = input;
-  const tone = !offered ? 'off' : active || (heard?.rateHz ?? 0) > 0 ? 'good' : 'ready';
+  const tone = !offered ? 'off' : active || (signal?.rateHz ?? 0) > 0 ? 'good' : 'ready';
   return (
     <li class={offered ? '' : 'absent'}>
       <i class={`dot ${tone}`} aria-hidden="true" />
@@ -85,16 +84,16 @@ function Input({ input, active, heard }: InputProps) {
         {offered && listens.length > 0 && <p class="small mono">{listens.join(', ')}</p>}
         {!offered && <p class="small">{sentence(missing)}</p>}
       </div>
-      <span class="heard">{offered ? heardText(input, heard) : 'not offered'}</span>
+      <span class="signal">{offered ? signalText(input, signal) : 'not configured'}</span>
     </li>
   );
 }
 
-function heardText({ listens }: InputReport, heard: InputHeard | undefined): string {
-  if (listens.length === 0) return 'on this machine';
-  if (!heard?.rateHz) return 'silent';
-  const jitter = heard.jitterMs === null ? '' : `, jitter ${milliseconds(heard.jitterMs)} ms`;
-  return `${Math.round(heard.rateHz)} Hz from ${heard.from || '?'}${jitter}`;
+function signalText({ listens }: InputReport, signal: InputHeard | undefined): string {
+  if (listens.length === 0) return 'local';
+  if (!signal?.rateHz) return 'no signal';
+  const jitter = signal.jitterMs === null ? '' : `, jitter ${milliseconds(signal.jitterMs)} ms`;
+  return `${Math.round(signal.rateHz)} Hz from ${signal.from || '?'}${jitter}`;
 }
 
 export function CameraCard({ state: { devices } }: { state: DevicesState }) {
@@ -113,14 +112,16 @@ export function CameraCard({ state: { devices } }: { state: DevicesState }) {
               <strong>{name}</strong>
               <p class="small muted">{source}</p>
             </div>
-            <span class="heard">
+            <span class="signal">
               {widthPx} × {heightPx}, {fpsHz} Hz
             </span>
           </li>
         ))}
       </ul>
       {cameras.length === 0 && (
-        <p class="small muted">Add cameras to the rig: cameras.list.front={'{}'} shows a test picture.</p>
+        <p class="small muted">
+          Add a camera to the rig, for example a test image: cameras.list.front={'{}'}
+        </p>
       )}
     </section>
   );

@@ -3,38 +3,32 @@ import type { DevicesState } from './page.tsx';
 
 const MARKS: Record<Finding['verdict'], string> = { good: '✓', note: '!', bad: '✗' };
 const WORDS: Record<Finding['verdict'], string> = {
-  good: 'good',
-  note: 'could be better',
-  bad: 'needs a change',
+  good: 'ok',
+  note: 'warning',
+  bad: 'problem',
 };
 
 interface Props {
   state: DevicesState;
-  onExamine(): void;
+  onCheck(): void;
 }
 
-/** `farhand doctor`, run by the console when asked. */
-export function DoctorCard({ state: { doctor, examining, telemetry }, onExamine }: Props) {
+/** Runs `farhand doctor` on request. */
+export function DoctorCard({ state: { doctor, checking, telemetry }, onCheck }: Props) {
   const engaged = telemetry?.robot?.state === 'engaged';
   return (
     <section class="card doctor" aria-labelledby="doctor-title">
       <header class="card-head">
         <div>
           <h3 id="doctor-title">Doctor</h3>
-          <p class="small muted">Checks of this machine, with what mends each</p>
+          <p class="small muted">Checks this machine and suggests a fix for each problem</p>
         </div>
-        <button
-          type="button"
-          class="plain strong"
-          data-testid="doctor"
-          disabled={examining}
-          onClick={onExamine}
-        >
-          {examining ? 'Examining…' : doctor ? 'Examine again' : 'Examine this machine'}
+        <button type="button" class="plain strong" data-testid="doctor" disabled={checking} onClick={onCheck}>
+          {checking ? 'Checking…' : doctor ? 'Check again' : 'Check this machine'}
         </button>
       </header>
       {engaged && !doctor && (
-        <p class="small note-line">The robot is engaged: the checks load this machine for some seconds.</p>
+        <p class="small note-line">The robot is engaged. The checks load this machine for a few seconds.</p>
       )}
       <div role="status" aria-live="polite">
         {doctor?.failure && <p class="small bad">{doctor.failure}</p>}
@@ -49,7 +43,7 @@ export function DoctorCard({ state: { doctor, examining, telemetry }, onExamine 
           <FindingRow key={finding.name} finding={finding} />
         ))}
       </ul>
-      {!doctor && !examining && <p class="empty">Nothing examined yet.</p>}
+      {!doctor && !checking && <p class="empty">No checks run yet.</p>}
     </section>
   );
 }
@@ -57,7 +51,7 @@ export function DoctorCard({ state: { doctor, examining, telemetry }, onExamine 
 function summary(findings: readonly Finding[]): string {
   const count = (verdict: Finding['verdict']) =>
     findings.filter((finding) => finding.verdict === verdict).length;
-  return `${count('good')} good, ${count('note')} could be better, ${count('bad')} to be changed`;
+  return `${count('good')} ok, ${count('note')} warnings, ${count('bad')} problems`;
 }
 
 function FindingRow({ finding: { name, verdict, found, why, fix } }: { finding: Finding }) {

@@ -13,15 +13,15 @@ export interface DevicesState {
   devices: DeviceReport | null;
   problem: string;
   doctor: DoctorReport | null;
-  examining: boolean;
+  checking: boolean;
   telemetry: Telemetry | null;
 }
 
 export function openDevicesPage(root: HTMLElement): LazyPage {
-  let state: DevicesState = { devices: null, problem: '', doctor: null, examining: false, telemetry: null };
+  let state: DevicesState = { devices: null, problem: '', doctor: null, checking: false, telemetry: null };
   const set = (part: Partial<DevicesState>): void => {
     state = { ...state, ...part };
-    render(<DevicesPage state={state} onExamine={() => void examine()} />, root);
+    render(<DevicesPage state={state} onCheck={() => void runDoctor()} />, root);
   };
   const load = async (): Promise<void> => {
     try {
@@ -30,12 +30,12 @@ export function openDevicesPage(root: HTMLElement): LazyPage {
       set({ problem: (error as Error).message });
     }
   };
-  const examine = async (): Promise<void> => {
-    set({ examining: true });
+  const runDoctor = async (): Promise<void> => {
+    set({ checking: true });
     try {
-      set({ doctor: await getJson<DoctorReport>('api/doctor'), examining: false });
+      set({ doctor: await getJson<DoctorReport>('api/doctor'), checking: false });
     } catch (error) {
-      set({ doctor: { findings: [], tookS: 0, failure: (error as Error).message }, examining: false });
+      set({ doctor: { findings: [], tookS: 0, failure: (error as Error).message }, checking: false });
     }
   };
   let latest: Telemetry | null = null;
@@ -50,15 +50,13 @@ export function openDevicesPage(root: HTMLElement): LazyPage {
   };
 }
 
-function DevicesPage({ state, onExamine }: { state: DevicesState; onExamine(): void }) {
+function DevicesPage({ state, onCheck }: { state: DevicesState; onCheck(): void }) {
   return (
     <>
       <header class="page-head">
         <div>
           <h2>Devices</h2>
-          <p class="muted">
-            {state.problem || 'What this rig is made of, and whether this machine is up to it'}
-          </p>
+          <p class="muted">{state.problem || 'The parts of this rig, and a check of this machine'}</p>
         </div>
       </header>
       <div class="devices-grid">
@@ -67,7 +65,7 @@ function DevicesPage({ state, onExamine }: { state: DevicesState; onExamine(): v
           <InputsCard state={state} />
           <CameraCard state={state} />
         </div>
-        <DoctorCard state={state} onExamine={onExamine} />
+        <DoctorCard state={state} onCheck={onCheck} />
       </div>
     </>
   );

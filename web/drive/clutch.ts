@@ -1,9 +1,9 @@
-/** The ways to say "follow me": the Shift key, the button held or latched, the hand dragged, a gamepad's shoulder. */
+/** What can close the clutch: the Shift key, the button (held or latched), dragging the hand, a gamepad shoulder button. */
 export type ClutchSource = 'shift' | 'held' | 'latched' | 'drag' | 'gamepad';
 
 /**
- * Whether the page asks the robot to follow. Closing it needs a fresh press while permitted; anything that goes wrong
- * opens it, and a key that is still down does not close it again.
+ * The page's clutch. Closing it takes a new press while permitted. Any problem opens it, and a key that is still down does
+ * not close it again.
  */
 export class Clutch {
   readonly #sources = new Set<ClutchSource>();

@@ -9,18 +9,18 @@ import { listenToDriveKeys } from './keys.ts';
 import { Pads } from './pads.ts';
 
 export interface DriveSenders {
-  /** May drop the sample. */
-  fresh(request: DeskRequest): void;
-  /** Must not: an opened clutch. */
-  sure(request: DeskRequest): void;
-  /** Asked for on a gamepad. */
+  /** May drop the hand sample. */
+  unreliable(request: DeskRequest): void;
+  /** For clutch changes, which must arrive. */
+  reliable(request: DeskRequest): void;
+  /** Requested on a gamepad. */
   estop(): void;
 }
 
 const PERIOD_MS = 20;
 const ENGAGEABLE: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
-/** The page as an input device: makes a hand pose from keys and pointer and sends it at 50 Hz. */
+/** The page as an input device: builds a hand sample from keys, pointer and gamepad, and sends it at 50 Hz. */
 export class Drive {
   readonly #panel = element('drive', HTMLElement);
   readonly #gripperButton = element('gripper', HTMLButtonElement);
@@ -48,20 +48,20 @@ export class Drive {
     });
     this.#gripperButton.addEventListener('click', () => this.#toggleGripper());
     this.#centreButton.addEventListener('click', () => this.#centre());
-    const letGo = () => this.letGo();
-    window.addEventListener('blur', letGo);
-    window.addEventListener('pagehide', letGo);
-    document.addEventListener('visibilitychange', letGo);
+    const release = () => this.releaseClutch();
+    window.addEventListener('blur', release);
+    window.addEventListener('pagehide', release);
+    document.addEventListener('visibilitychange', release);
     setInterval(() => this.#tick(performance.now()), PERIOD_MS);
   }
 
-  /** From every telemetry message, and with `connected` false when there is none. */
+  /** Call with each telemetry message, and with `connected` false when telemetry stops. */
   update(connected: boolean, input: string, state: SupervisorState): void {
     const active = connected && input === 'page';
-    if (this.#wasEngaged && state !== 'engaged') this.letGo();
+    if (this.#wasEngaged && state !== 'engaged') this.releaseClutch();
     this.#wasEngaged = state === 'engaged';
     const permitted = active && ENGAGEABLE.includes(state);
-    if (this.#clutch.closed && !permitted) this.letGo();
+    if (this.#clutch.closed && !permitted) this.releaseClutch();
     this.#active = active;
     this.#clutch.permit(permitted);
     this.#panel.hidden = !active;
@@ -69,7 +69,7 @@ export class Drive {
     this.#draw();
   }
 
-  /** The hand in the 3D view, moved by the pointer; it follows as long as it is held. */
+  /** Dragging the hand in the 3D view; the robot follows until release. */
   readonly drag = {
     mayDrag: () => this.#active && this.#clutch.permitted,
     onGrab: () => this.#source('drag', true),
@@ -77,8 +77,8 @@ export class Drive {
     onRelease: () => this.#source('drag', false),
   };
 
-  /** Opens the clutch and says so at once. Legal at any time. */
-  letGo(): void {
+  /** Opens the clutch and sends that at once. Legal at any time. */
+  releaseClutch(): void {
     const wasClosed = this.#clutch.closed;
     this.#clutch.open();
     if (wasClosed) this.#clutchChanged();
@@ -91,7 +91,7 @@ export class Drive {
     this.#clutchChanged();
   }
 
-  /** A shoulder that is still down after the clutch was opened for it does not close it again. */
+  /** A shoulder button that is still down after the clutch opened does not close it again. */
   #byGamepad(elapsedS: number): void {
     const pad = gamepad();
     if (pad === null) return this.#source('gamepad', false);
@@ -104,7 +104,7 @@ export class Drive {
   }
 
   #clutchChanged(): void {
-    this.#send.sure(this.#request());
+    this.#send.reliable(this.#request());
     this.#draw();
   }
 
@@ -113,7 +113,7 @@ export class Drive {
     this.#draw();
   }
 
-  /** Only with the clutch open: the hand goes home, the robot stays. */
+  /** Only while the clutch is open: the hand moves to the centre, the robot stays. */
   #centre(): void {
     if (this.#clutch.closed) return;
     this.#hand.targetM.fill(0);
@@ -126,7 +126,7 @@ export class Drive {
     if (!this.#active) return;
     this.#byGamepad(elapsedS);
     stepHand(this.#hand, this.#held, elapsedS);
-    this.#send.fresh(this.#request());
+    this.#send.unreliable(this.#request());
     this.#pads.draw();
   }
 

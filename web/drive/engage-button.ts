@@ -1,10 +1,10 @@
 import { element, setAttribute, setText } from '../dom.ts';
 import type { Clutch } from './clutch.ts';
 
-/** A press longer than this is a hold: letting go releases. A shorter one latches. */
+/** A longer press is a hold and releasing it opens the clutch. A shorter press latches. */
 const TAP_MS = 300;
 
-/** Tap to latch and tap again to release, or hold down. Enter latches as well. */
+/** Tap to latch and tap again to release, or hold down. Enter latches too. */
 export class EngageButton {
   readonly #button = element('engage', HTMLButtonElement);
   readonly #label = element('engage-label', HTMLElement);
@@ -27,9 +27,9 @@ export class EngageButton {
     });
     this.#button.addEventListener('pointerup', (event) => {
       handledAtMs = event.timeStamp;
-      this.#letGo(event.timeStamp - downAtMs < TAP_MS);
+      this.#released(event.timeStamp - downAtMs < TAP_MS);
     });
-    this.#button.addEventListener('pointercancel', () => this.#letGo(false));
+    this.#button.addEventListener('pointercancel', () => this.#released(false));
     this.#button.addEventListener('click', (event) => {
       if (event.timeStamp - handledAtMs > 50) this.#toggle();
     });
@@ -49,7 +49,7 @@ export class EngageButton {
     return this.#clutch.closed ? 'let go to release' : 'tap, or hold Shift';
   }
 
-  #letGo(tapped: boolean): void {
+  #released(tapped: boolean): void {
     const wasHeld = this.#clutch.has('held');
     this.#clutch.release('held');
     if (tapped && wasHeld) this.#clutch.press('latched');

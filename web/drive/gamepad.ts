@@ -3,26 +3,26 @@ import { moveTarget, type PageHand } from './hand.ts';
 const DEAD_ZONE = 0.15;
 const SPEED_M_S = 0.25;
 const ROLL_RAD_S = 0.8;
-const LONGEST_STEP_S = 0.05;
+const MAX_STEP_S = 0.05;
 
 /** Buttons of the standard layout. */
 const BUTTONS = { estop: 1, record: 3, leftShoulder: 4, rightShoulder: 5, grip: 7 } as const;
 
 export interface GamepadState {
-  /** A shoulder button is held: follow. */
+  /** A shoulder button is held. */
   clutch: boolean;
   estop: boolean;
-  /** The upper button is held: it begins and ends a recording. */
+  /** Held upper button, which starts and stops a recording. */
   record: boolean;
 }
 
-/** The first gamepad the browser lets this page see: only after one of its buttons was pressed. */
+/** The first standard gamepad. Browsers report one only after a button press. */
 export const gamepad = (): Gamepad | null =>
   navigator.getGamepads?.().find((pad) => pad?.connected && pad.mapping === 'standard') ?? null;
 
-/** One step of the hand under the sticks: left stick left/right and far/near, right stick up/down and roll. */
+/** Moves the hand one step. Left stick: left/right, forward/back. Right stick: up/down, roll. */
 export function stepByGamepad(pad: Gamepad, hand: PageHand, elapsedS: number): GamepadState {
-  const dtS = Math.min(LONGEST_STEP_S, Math.max(0, elapsedS));
+  const dtS = Math.min(MAX_STEP_S, Math.max(0, elapsedS));
   const [x, z, roll, y] = [0, 1, 2, 3].map((i) => beyondDeadZone(pad.axes[i] ?? 0)) as [
     number,
     number,

@@ -1,7 +1,7 @@
-/** The hand the page makes up: input frame (right-handed, Y up, −Z forward), metres, quaternion x y z w. */
+/** The page's simulated hand: input frame (right-handed, Y up, −Z forward), metres, quaternion x y z w. */
 export interface PageHand {
   positionM: [number, number, number];
-  /** Where pointer and keys want it; the position follows at a bounded speed. */
+  /** Target set by pointer and keys; the position follows at limited speed. */
   targetM: [number, number, number];
   quatXyzw: [number, number, number, number];
   rollRad: number;
@@ -9,21 +9,21 @@ export interface PageHand {
   gripperTarget: 0 | 1;
 }
 
-/** Half the side of the box the hand may be in. */
+/** Half the side of the box that contains the hand. */
 export const BOX_M = 0.4;
 const KEY_SPEED_M_S = 0.25;
 const POINTER_SPEED_M_S = 0.5;
 const ROLL_SPEED_RAD_S = 0.8;
 const GRIPPER_SPEED_PER_S = 2.5;
-/** Longer steps mean that the page slept: the hand must not leap. */
-const LONGEST_STEP_S = 0.05;
+/** A longer step means that the page was suspended: the hand must not jump. */
+const MAX_STEP_S = 0.05;
 
 export function restingHand(): PageHand {
   const quatXyzw: PageHand['quatXyzw'] = [0, 0, 0, 1];
   return { positionM: [0, 0, 0], targetM: [0, 0, 0], quatXyzw, rollRad: 0, gripper: 0, gripperTarget: 0 };
 }
 
-/** Axis and sign of every driving key, by physical key. */
+/** Axis and sign of each driving key, by physical key. */
 const MOVES: Record<string, readonly [axis: 0 | 1 | 2, sign: 1 | -1]> = {
   KeyA: [0, -1],
   KeyD: [0, 1],
@@ -42,9 +42,9 @@ export function isDriveKey(code: string): boolean {
   return code in MOVES || code in ROLLS;
 }
 
-/** One step of the hand under the keys held down. */
+/** Moves the hand one step for the keys held down. */
 export function stepHand(hand: PageHand, held: ReadonlySet<string>, elapsedS: number): void {
-  const dtS = Math.min(LONGEST_STEP_S, Math.max(0, elapsedS));
+  const dtS = Math.min(MAX_STEP_S, Math.max(0, elapsedS));
   moveTarget(hand, keyDirection(held), KEY_SPEED_M_S * dtS);
   followTarget(hand, POINTER_SPEED_M_S * dtS);
   let roll = 0;
@@ -66,17 +66,17 @@ function keyDirection(held: ReadonlySet<string>): [number, number, number] {
   return length === 0 ? direction : [direction[0] / length, direction[1] / length, direction[2] / length];
 }
 
-/** Shifts the wish by `direction` × `amountM`, kept inside the box. */
+/** Moves the target by `direction` × `amountM`, limited to the box. */
 export function moveTarget(hand: PageHand, direction: readonly number[], amountM: number): void {
   for (const axis of [0, 1, 2] as const) {
-    const wished = hand.targetM[axis] + (direction[axis] ?? 0) * amountM;
-    hand.targetM[axis] = Math.min(BOX_M, Math.max(-BOX_M, wished));
+    const moved = hand.targetM[axis] + (direction[axis] ?? 0) * amountM;
+    hand.targetM[axis] = Math.min(BOX_M, Math.max(-BOX_M, moved));
   }
 }
 
-function followTarget(hand: PageHand, longestM: number): void {
+function followTarget(hand: PageHand, maxM: number): void {
   const gap = hand.targetM.map((target, axis) => target - hand.positionM[axis]!);
   const distance = Math.hypot(...gap);
-  const part = distance <= longestM ? 1 : longestM / distance;
+  const part = distance <= maxM ? 1 : maxM / distance;
   for (const axis of [0, 1, 2] as const) hand.positionM[axis] += gap[axis]! * part;
 }

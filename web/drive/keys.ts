@@ -6,7 +6,7 @@ export interface DriveKeyHandlers {
   onCentre(): void;
 }
 
-/** Keys that drive the hand, while `active()`; typing and browser shortcuts are left alone. */
+/** Tracks the driving keys while `active()`. Ignores typing and browser shortcuts. */
 export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandlers): ReadonlySet<string> {
   const held = new Set<string>();
   window.addEventListener('keydown', (event) => {
@@ -22,7 +22,7 @@ export function listenToDriveKeys(active: () => boolean, handlers: DriveKeyHandl
     held.delete(event.code);
     if (event.key === 'Shift') handlers.onShift(false);
   });
-  // A key released elsewhere leaves no keyup: any event that shows Shift up counts as its release.
+  // Releasing a key in another window sends no keyup: any event without Shift counts as its release.
   window.addEventListener('pointermove', (event) => {
     if (!event.shiftKey) handlers.onShift(false);
   });

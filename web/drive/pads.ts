@@ -3,7 +3,7 @@ import { BOX_M, moveTarget, type PageHand } from './hand.ts';
 
 const WHEEL_M_PER_PX = 0.0004;
 const WHEEL_LINE_PX = 16;
-const LONGEST_WHEEL_M = 0.04;
+const MAX_WHEEL_M = 0.04;
 
 /** The two pointer surfaces: a square for left/right and up/down, a rail for depth. Dragging is relative. */
 export class Pads {
@@ -32,12 +32,12 @@ export class Pads {
     this.#railDot.style.transform = `translateY(${(z * this.#rail.clientHeight) / 2.3}px)`;
   }
 
-  /** Forward is away. With Shift held, browsers report the wheel sideways. */
+  /** Scrolling up moves the hand forward. With Shift held, browsers report the wheel sideways. */
   #wheel(event: WheelEvent): void {
     event.preventDefault();
     const turn = event.deltaY || event.deltaX;
     const px = event.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? turn : turn * WHEEL_LINE_PX;
-    const metres = Math.max(-LONGEST_WHEEL_M, Math.min(LONGEST_WHEEL_M, px * WHEEL_M_PER_PX));
+    const metres = Math.max(-MAX_WHEEL_M, Math.min(MAX_WHEEL_M, px * WHEEL_M_PER_PX));
     moveTarget(this.#hand, [0, 0, 1], metres);
   }
 }

@@ -5,9 +5,9 @@ import { RecordingsTable } from './recordings.tsx';
 import { RobotList } from './robot-list.tsx';
 import { StateMap } from './state-map.tsx';
 import { FleetStore } from './store.ts';
-import { TakeAwayDialog } from './take-away.tsx';
+import { TakeOverDialog } from './take-over-dialog.tsx';
 
-/** Ages go on, and what came is shown: not more often than one can read. */
+/** How often the list redraws. */
 const DRAW_MS = 250;
 
 export function openFleetPage(root: HTMLElement, { fleet }: { fleet: FleetLink | null }): LazyPage {
@@ -18,7 +18,7 @@ export function openFleetPage(root: HTMLElement, { fleet }: { fleet: FleetLink |
     waiting = 0;
     if (shown) render(<FleetPage store={store} root={root} />, root);
   };
-  // At once for what the user does, with the next frame; news of robots come in a bundle.
+  // User actions redraw with the next frame; robot updates wait for the timer.
   const soon = (): void => {
     if (waiting === 0) waiting = requestAnimationFrame(draw);
   };
@@ -41,8 +41,8 @@ function FleetPage({ store, root }: { store: FleetStore; root: HTMLElement }) {
   const { view, query } = store.state;
   const all = store.all(performance.now());
   const robots = store.matching(all);
-  const there = all.filter(({ tone }) => tone !== 'gone').length;
-  const summary = `${there} of ${all.length} ${all.length === 1 ? 'robot' : 'robots'} there`;
+  const online = all.filter(({ tone }) => tone !== 'gone').length;
+  const summary = `${online} of ${all.length} ${all.length === 1 ? 'robot' : 'robots'} online`;
   const choose = (chosen: 'robots' | 'recordings') => {
     store.set({ view: chosen });
     if (chosen === 'recordings') void store.loadRecordings();
@@ -62,11 +62,11 @@ function FleetPage({ store, root }: { store: FleetStore; root: HTMLElement }) {
             class="fleet-search"
             data-testid="fleet-search"
             aria-label={view === 'robots' ? 'Search robots' : 'Search recordings'}
-            placeholder={view === 'robots' ? 'name, model, state, driver' : 'robot, task, label, place'}
+            placeholder={view === 'robots' ? 'name, model, state, user' : 'robot, task, label, location'}
             value={query}
             onInput={({ currentTarget }) => store.set({ query: currentTarget.value })}
           />
-          <fieldset class="segmented" aria-label="What is shown">
+          <fieldset class="segmented" aria-label="View">
             {(['robots', 'recordings'] as const).map((name) => (
               <button
                 key={name}
@@ -89,7 +89,7 @@ function FleetPage({ store, root }: { store: FleetStore; root: HTMLElement }) {
           <RobotList store={store} robots={robots} total={all.length} root={root} />
         </>
       )}
-      <TakeAwayDialog store={store} />
+      <TakeOverDialog store={store} />
     </>
   );
 }

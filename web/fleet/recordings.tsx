@@ -3,15 +3,15 @@ import type { FleetRecording } from '../../src/messages/fleet-console.ts';
 import { duration, size, when } from '../record/format.ts';
 import type { FleetStore } from './store.ts';
 
-/** More than anybody reads: the search is for that. */
-const MOST_ROWS = 300;
+/** Longer tables are not readable; use the search. */
+const MAX_ROWS = 300;
 
-/** What the fleet knows of its robots' recordings, newest first. */
+/** The recordings of all robots, newest first. */
 export function RecordingsTable({ store }: { store: FleetStore }) {
   const { recordings, recordingsProblem, query } = store.state;
   const [open, setOpen] = useState('');
   if (recordingsProblem) return <p class="empty bad">{recordingsProblem}</p>;
-  if (recordings === null) return <p class="empty">Reading…</p>;
+  if (recordings === null) return <p class="empty">Loading…</p>;
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = recordings.recordings.filter((each) => words.every((word) => textOf(each).includes(word)));
   const { left, without } = recordings;
@@ -21,7 +21,7 @@ export function RecordingsTable({ store }: { store: FleetStore }) {
       <table data-testid="fleet-recordings-table">
         <thead>
           <tr>
-            {['When', 'Robot', 'Task', 'Length', 'Size', 'Where', ''].map((title) => (
+            {['When', 'Robot', 'Task', 'Length', 'Size', 'Location', ''].map((title) => (
               <th key={title} scope="col">
                 {title}
               </th>
@@ -29,7 +29,7 @@ export function RecordingsTable({ store }: { store: FleetStore }) {
           </tr>
         </thead>
         <tbody>
-          {found.slice(0, MOST_ROWS).map((each) => {
+          {found.slice(0, MAX_ROWS).map((each) => {
             const key = `${each.robot}/${each.episode}`;
             const isOpen = key === open;
             return (
@@ -47,10 +47,10 @@ export function RecordingsTable({ store }: { store: FleetStore }) {
       {found.length === 0 && (
         <p class="empty">
           {recordings.recordings.length ? (
-            'None is like that.'
+            'No recording matches.'
           ) : (
             <>
-              No recording is known. A robot’s are announced once an administrator has made room for them:{' '}
+              No recordings. An administrator enables them for each robot:{' '}
               <code>farhand fleet bucket ROBOT</code>
             </>
           )}
@@ -58,9 +58,9 @@ export function RecordingsTable({ store }: { store: FleetStore }) {
       )}
       <p class="muted small">
         {found.length} of {recordings.recordings.length}
-        {found.length > MOST_ROWS && `, the newest ${MOST_ROWS} shown`}
-        {left > 0 && `; ${left} more robots were not asked: search for the whole name of one`}
-        {failed.length > 0 && `; no answer for ${failed.map(({ robot }) => robot).join(', ')}`}
+        {found.length > MAX_ROWS && `, the newest ${MAX_ROWS} shown`}
+        {left > 0 && `; ${left} more robots not loaded: search for a robot by its full name`}
+        {failed.length > 0 && `; no reply for ${failed.map(({ robot }) => robot).join(', ')}`}
       </p>
     </section>
   );
@@ -88,7 +88,7 @@ function Rows({ store, recording, isOpen, onOpen }: RowsProps) {
         <td>{duration(durationS)}</td>
         <td>{size(sizeBytes)}</td>
         <td class="r-where">
-          {places.map((place) => (place === 'nats' ? 'fleet' : place)).join(', ') || 'nowhere'}
+          {places.map((place) => (place === 'nats' ? 'fleet' : place)).join(', ') || 'none'}
         </td>
         <td>
           <button
@@ -107,7 +107,8 @@ function Rows({ store, recording, isOpen, onOpen }: RowsProps) {
           <td colSpan={7}>
             {command === null ? (
               <p class="muted">
-                Only the robot has it. At the robot: <code>farhand fleet push {robot} …</code>
+                Only the robot has this recording. Upload it on the robot:{' '}
+                <code>farhand fleet push {robot} …</code>
               </p>
             ) : (
               <div class="fix">
@@ -131,11 +132,11 @@ function Rows({ store, recording, isOpen, onOpen }: RowsProps) {
 const textOf = ({ robot, episode, task, label, places }: FleetRecording): string =>
   [robot, episode, task, label ?? '', ...places].join(' ').toLowerCase();
 
-/** What brings it to the machine it is typed at; null: no place has it. */
+/** The command that downloads a recording; null when only the robot has it. */
 function pullCommand(store: FleetStore, { robot, episode, places }: FleetRecording): string | null {
   const s3 = places.find((place) => place.startsWith('s3://'));
   if (!places.includes('nats') && s3 === undefined) return null;
-  const { server = '', credentials = '' } = store.fleet.news ?? {};
+  const { server = '', credentials = '' } = store.fleet.info ?? {};
   const from = places.includes('nats') ? '' : ` --from ${folderOf(s3!, robot, episode)}`;
   const as = `--server ${server || 'URL'} --creds ${credentials || 'FILE'}`;
   return `farhand fleet pull ${robot} ${episode} ${as} --recordings .${from}`;

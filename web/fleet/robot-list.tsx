@@ -1,12 +1,12 @@
 import { RobotRow } from './robot-row.tsx';
+import type { Shown } from './robot-status.ts';
 import type { FleetStore } from './store.ts';
-import type { Shown } from './words.ts';
 
 const narrow = matchMedia('(max-width: 820px)');
-/** As in fleet.css. */
+/** Must match fleet.css. */
 const ROW_PX = 54;
 const NARROW_ROW_PX = 138;
-/** Beyond the edges of what is seen. */
+/** Rendered beyond the visible edges. */
 const EXTRA_ROWS = 6;
 
 export const rowHeightPx = (): number => (narrow.matches ? NARROW_ROW_PX : ROW_PX);
@@ -15,11 +15,11 @@ interface Props {
   store: FleetStore;
   robots: readonly Shown[];
   total: number;
-  /** What scrolls. */
+  /** The scrolling element. */
   root: HTMLElement;
 }
 
-/** Only the rows in sight are in the document; the page is as tall as if all were. */
+/** Renders only the visible rows; the list keeps its full height. */
 export function RobotList({ store, robots, total, root }: Props) {
   const heightPx = rowHeightPx();
   const list = root.querySelector<HTMLElement>('.fleet-rows');
@@ -31,7 +31,7 @@ export function RobotList({ store, robots, total, root }: Props) {
       <div class="fleet-row fleet-titles" aria-hidden="true">
         <span>Robot</span>
         <span>State</span>
-        <span>Driven by</span>
+        <span>Lease</span>
         <span>Link</span>
       </div>
       <ul class="fleet-rows" data-testid="fleet-list" style={{ height: `${robots.length * heightPx}px` }}>
@@ -46,9 +46,7 @@ export function RobotList({ store, robots, total, root }: Props) {
           />
         ))}
       </ul>
-      {robots.length === 0 && (
-        <p class="empty">{total === 0 ? 'No robot was heard of yet.' : 'No robot is like that.'}</p>
-      )}
+      {robots.length === 0 && <p class="empty">{total === 0 ? 'No robots yet.' : 'No robot matches.'}</p>}
     </section>
   );
 }

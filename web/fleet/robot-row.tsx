@@ -1,7 +1,7 @@
-import { sentence } from '../panels/words.ts';
+import { sentence } from '../panels/labels.ts';
 import { consoleKind } from '../shell/console-kind.ts';
+import { age, linkQuality, type Shown, stateLabel } from './robot-status.ts';
 import type { FleetStore } from './store.ts';
-import { age, linkQuality, type Shown, stateWord } from './words.ts';
 
 interface Props {
   store: FleetStore;
@@ -14,7 +14,7 @@ interface Props {
 export function RobotRow({ store, shown, topPx, at, of }: Props) {
   const { robot, model, version, tone } = shown;
   const { quality, text, rates } = linkQuality(shown);
-  const said = store.state.said.get(robot) ?? '';
+  const note = store.state.notes.get(robot) ?? '';
   return (
     <li
       aria-posinset={at + 1}
@@ -37,8 +37,8 @@ export function RobotRow({ store, shown, topPx, at, of }: Props) {
       </div>
       <div class="f-lease" data-testid={`lease-${robot}`}>
         <b class={shown.lease === null ? 'muted' : ''}>{holderText(store, shown)}</b>
-        <small class={said ? 'said' : ''} title={said} aria-live="polite">
-          {said || leaseText(shown)}
+        <small class={note ? 'note' : ''} title={note} aria-live="polite">
+          {note || leaseText(shown)}
         </small>
       </div>
       <div class="f-link">
@@ -51,13 +51,13 @@ export function RobotRow({ store, shown, topPx, at, of }: Props) {
 }
 
 const stateText = ({ goneMs, state }: Shown): string =>
-  goneMs === null ? stateWord(state) : `${state === 'ended' ? 'ended' : 'gone'} ${age(goneMs)}`;
+  goneMs === null ? stateLabel(state) : `${state === 'ended' ? 'shut down' : 'offline'} ${age(goneMs)}`;
 
 function holderText(store: FleetStore, { lease }: Shown): string {
   if (lease === null) return 'free';
-  const { news } = store.fleet;
-  if (lease.page !== null) return lease.page === news?.page ? 'you' : `${lease.user}, another page`;
-  return lease.user === news?.user ? `${lease.user}, elsewhere` : lease.user;
+  const { info } = store.fleet;
+  if (lease.page !== null) return lease.page === info?.page ? 'you' : `${lease.user}, other page`;
+  return lease.user === info?.user ? `${lease.user}, other device` : lease.user;
 }
 
 function leaseText({ lease, heldMs }: Shown): string {
@@ -67,8 +67,8 @@ function leaseText({ lease, heldMs }: Shown): string {
 
 function Actions({ store, shown }: { store: FleetStore; shown: Shown }) {
   const { robot, lease, goneMs } = shown;
-  const mayOperate = store.fleet.news?.mayOperate === true && store.fleet.status === 'open';
-  const isMine = lease !== null && lease.page === store.fleet.news?.page;
+  const mayOperate = store.fleet.info?.mayOperate === true && store.fleet.status === 'open';
+  const isMine = lease !== null && lease.page === store.fleet.info?.page;
   const isOthers = lease !== null && !isMine;
   const isOpenHere = consoleKind.robot === robot;
   const mayTake = mayOperate && goneMs === null;
@@ -80,9 +80,9 @@ function Actions({ store, shown }: { store: FleetStore; shown: Shown }) {
           class="plain"
           data-testid={`ask-${robot}`}
           disabled={!mayOperate}
-          onClick={() => void store.ask({ kind: 'ask', robot }, 'asking…')}
+          onClick={() => void store.request({ kind: 'ask', robot }, 'requesting…')}
         >
-          Ask for it
+          Request
         </button>
       ) : mayTake ? (
         <a
@@ -103,9 +103,9 @@ function Actions({ store, shown }: { store: FleetStore; shown: Shown }) {
           class="plain"
           data-testid={`take-away-${robot}`}
           disabled={!mayOperate}
-          onClick={() => store.set({ takingAway: { robot, from: lease.user } })}
+          onClick={() => store.set({ takingOver: { robot, from: lease.user } })}
         >
-          Take away
+          Take over
         </button>
       ) : (
         <button
@@ -114,7 +114,10 @@ function Actions({ store, shown }: { store: FleetStore; shown: Shown }) {
           data-testid={`${isMine ? 'release' : 'take'}-${robot}`}
           disabled={!(isMine ? mayOperate : mayTake)}
           onClick={() =>
-            void store.ask({ kind: isMine ? 'release' : 'take', robot }, isMine ? 'giving back…' : 'taking…')
+            void store.request(
+              { kind: isMine ? 'release' : 'take', robot },
+              isMine ? 'releasing…' : 'taking…',
+            )
           }
         >
           {isMine ? 'Release' : 'Take'}
@@ -125,7 +128,7 @@ function Actions({ store, shown }: { store: FleetStore; shown: Shown }) {
   );
 }
 
-/** Acts on press, not on release. Says `STOPPED` only by the robot's own word. */
+/** Acts on press, not on release. Shows `STOPPED` only after the robot confirms it. */
 function StopButton({ store, shown: { robot, state, goneMs } }: { store: FleetStore; shown: Shown }) {
   const stop = store.state.stops.get(robot);
   const isStopped = goneMs === null && state === 'stopped';
@@ -140,7 +143,7 @@ function StopButton({ store, shown: { robot, state, goneMs } }: { store: FleetSt
       data-phase={phase}
       data-testid={`estop-${robot}`}
       aria-label={`Emergency stop of ${robot}: ${labels[phase]}`}
-      title={stop?.text ?? `Stops ${robot} over the broker`}
+      title={stop?.text ?? `Stop ${robot} over the broker`}
       onPointerDown={press}
       onClick={press}
     >

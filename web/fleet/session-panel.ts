@@ -9,7 +9,7 @@ const PATH_WORDS: Record<string, string> = {
 };
 const SLOW_MS = 100;
 
-/** What there is to a session with a robot of the fleet besides driving it: its path, its sound, beginning anew. */
+/** A session with a fleet robot: network path, sound and reconnect. */
 export class SessionPanel {
   readonly #chip = element('chip-path', HTMLElement);
   readonly #text = element('chip-path-text', HTMLElement);
@@ -34,7 +34,7 @@ export class SessionPanel {
   showPath(path: RobotPath | null): void {
     const slow = (path?.rttMs ?? 0) > SLOW_MS || path?.kind === 'relay';
     setAttribute(this.#chip, 'data-tone', path === null ? 'off' : slow ? 'warn' : 'good');
-    // Browsers tell whole milliseconds.
+    // Browsers report whole milliseconds.
     const rtt = path?.rttMs == null ? '' : path.rttMs < 1 ? ', < 1 ms' : `, ${path.rttMs.toFixed(0)} ms`;
     setText(this.#text, path === null ? '—' : `${PATH_WORDS[path.kind] ?? path.kind}${rtt}`);
     setAttribute(
@@ -44,7 +44,7 @@ export class SessionPanel {
     );
   }
 
-  /** Muted sound may always be played; being heard takes a press, unless the browser knows this page. */
+  /** Browsers always allow muted sound; unmuting takes a user gesture. */
   play(stream: MediaStream): void {
     this.#audio.srcObject = stream;
     this.#sound.hidden = false;

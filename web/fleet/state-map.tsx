@@ -1,6 +1,6 @@
 import { rowHeightPx } from './robot-list.tsx';
+import { type Shown, stateLabel, TONES, type Tone } from './robot-status.ts';
 import type { FleetStore } from './store.ts';
-import { type Shown, stateWord, TONES, type Tone } from './words.ts';
 
 interface Props {
   store: FleetStore;
@@ -9,10 +9,10 @@ interface Props {
   root: HTMLElement;
 }
 
-/** Above so many robots the tiles are smaller. */
+/** Above this number of robots the tiles are smaller. */
 const MANY = 240;
 
-/** All robots at a glance: how many are in which state, and one tile for each, by name. */
+/** Overview of all robots: a count per state, and one tile per robot in order of name. */
 export function StateMap({ store, all, matching, root }: Props) {
   const counts = store.counts(all);
   const { tone: chosen, selected } = store.state;
@@ -22,11 +22,11 @@ export function StateMap({ store, all, matching, root }: Props) {
     if (robot !== undefined) goTo(store, matching, robot, root);
   };
   const summary = TONES.filter((tone) => counts[tone] > 0).map(
-    (tone) => `${counts[tone]} ${stateWord(tone)}`,
+    (tone) => `${counts[tone]} ${stateLabel(tone)}`,
   );
   return (
     <section class="card fleet-map" aria-label="States">
-      <fieldset class="fleet-counts" aria-label="Show only robots in a state">
+      <fieldset class="fleet-counts" aria-label="Filter by state">
         {TONES.map((tone) => (
           <button
             key={tone}
@@ -38,16 +38,16 @@ export function StateMap({ store, all, matching, root }: Props) {
           >
             <i aria-hidden="true" />
             <b>{counts[tone]}</b>
-            <span>{stateWord(tone)}</span>
+            <span>{stateLabel(tone)}</span>
           </button>
         ))}
       </fieldset>
-      {/* The list below is the same for those who use a keyboard. */}
+      {/* Keyboard users have the list below. */}
       <div
         class={all.length > MANY ? 'fleet-tiles many' : 'fleet-tiles'}
         data-testid="fleet-map"
         role="img"
-        aria-label={`Map of states: ${summary.join(', ') || 'no robots'}`}
+        aria-label={`Robot states: ${summary.join(', ') || 'no robots'}`}
         onPointerUp={({ target }) => find((target as HTMLElement).dataset['robot'])}
       >
         {all.map(({ robot, tone, state, lease }) => (
@@ -56,7 +56,7 @@ export function StateMap({ store, all, matching, root }: Props) {
             data-robot={robot}
             data-tone={tone}
             class={`${shown.has(robot) ? '' : 'dim'}${robot === selected ? ' selected' : ''}${lease ? ' held' : ''}`}
-            title={`${robot}: ${tone === 'gone' ? 'gone' : stateWord(state)}${lease ? `, ${lease.user}` : ''}`}
+            title={`${robot}: ${stateLabel(tone === 'gone' ? tone : state)}${lease ? `, ${lease.user}` : ''}`}
           />
         ))}
       </div>
@@ -64,7 +64,7 @@ export function StateMap({ store, all, matching, root }: Props) {
   );
 }
 
-/** Brings a robot's row into sight, whatever the search says. */
+/** Scrolls to a robot's row; replaces the search if it hides the robot. */
 function goTo(store: FleetStore, matching: readonly Shown[], robot: string, root: HTMLElement): void {
   const at = matching.findIndex((shown) => shown.robot === robot);
   if (at < 0) return store.set({ query: robot, tone: null, selected: robot });

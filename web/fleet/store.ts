@@ -1,9 +1,9 @@
 import type { FleetRecordings } from '../../src/messages/fleet-console.ts';
-import type { FleetAsk, FleetLink, KnownRobot } from '../link/fleet-link.ts';
+import type { FleetLink, FleetRequestBody, KnownRobot } from '../link/fleet-link.ts';
 import { getJson } from '../record/api.ts';
-import { type Shown, shownOf, TONES, type Tone } from './words.ts';
+import { type Shown, shownOf, TONES, type Tone } from './robot-status.ts';
 
-/** Of an e-stop from the list. */
+/** An e-stop sent from the list. */
 export interface Stop {
   phase: 'stopping' | 'stopped' | 'failed';
   text: string;
@@ -15,25 +15,25 @@ export interface FleetState {
   query: string;
   tone: Tone | null;
   selected: string | null;
-  /** What is being done to a robot, or what came of it. */
-  said: Map<string, string>;
+  /** The pending request for each robot, or why it failed. */
+  notes: Map<string, string>;
   stops: Map<string, Stop>;
-  /** To be confirmed. */
-  takingAway: { robot: string; from: string } | null;
+  /** Waits for confirmation. */
+  takingOver: { robot: string; from: string } | null;
   recordings: FleetRecordings | null;
   recordingsProblem: string;
 }
 
-const SAID_MS = 6000;
-/** The stop is repeated until the robot's own word, for so long. */
+const NOTE_MS = 6000;
+/** The page repeats the e-stop for this long, until the robot confirms it. */
 const STOP_MS = 10_000;
 const SAME_PRESS_MS = 800;
 
-/** Everything the page of the fleet shows; the list itself is the link's. */
+/** The state of the Fleet page. The robot list itself is in the link. */
 export class FleetStore {
   state: FleetState = {
-    ...{ view: 'robots', query: '', tone: null, selected: null, takingAway: null },
-    ...{ said: new Map(), stops: new Map(), recordings: null, recordingsProblem: '' },
+    ...{ view: 'robots', query: '', tone: null, selected: null, takingOver: null },
+    ...{ notes: new Map(), stops: new Map(), recordings: null, recordingsProblem: '' },
   };
   readonly fleet: FleetLink;
   readonly #changed: () => void;
@@ -46,10 +46,10 @@ export class FleetStore {
   set(part: Partial<FleetState>): void {
     this.state = { ...this.state, ...part };
     this.#changed();
-    if (part.query !== undefined) void this.#askNamed(part.query.trim());
+    if (part.query !== undefined) void this.#loadRecordingsOf(part.query.trim());
   }
 
-  /** By name, so that nothing moves while it is looked at. */
+  /** Sorted by name, so that rows do not move. */
   all(nowMs: number): Shown[] {
     return [...this.fleet.robots.values()]
       .sort((a, b) => (a.robot < b.robot ? -1 : 1))
@@ -70,24 +70,24 @@ export class FleetStore {
     return counts;
   }
 
-  async ask(request: FleetAsk & { robot: string }, doing: string): Promise<void> {
+  async request(request: FleetRequestBody & { robot: string }, doing: string): Promise<void> {
     const { robot } = request;
-    this.#say(robot, doing);
+    this.#setNote(robot, doing);
     const reply = await this.fleet.request(request);
-    this.#say(robot, reply.ok ? '' : reply.text);
-    if (!reply.ok) setTimeout(() => this.#say(robot, '', reply.text), SAID_MS);
+    this.#setNote(robot, reply.ok ? '' : reply.text);
+    if (!reply.ok) setTimeout(() => this.#setNote(robot, '', reply.text), NOTE_MS);
   }
 
   async stop(robot: string): Promise<void> {
     const pressedMs = performance.now();
     if (pressedMs - (this.state.stops.get(robot)?.pressedMs ?? Number.NEGATIVE_INFINITY) < SAME_PRESS_MS)
       return;
-    this.#stopIs(robot, { phase: 'stopping', text: 'stopping…', pressedMs });
+    this.#setStop(robot, { phase: 'stopping', text: 'stopping…', pressedMs });
     for (;;) {
       const { ok, text } = await this.fleet.request({ kind: 'estop', robot });
       if (this.state.stops.get(robot)?.pressedMs !== pressedMs) return;
-      if (ok) return this.#stopIs(robot, { phase: 'stopped', text, pressedMs });
-      this.#stopIs(robot, { phase: 'failed', text, pressedMs });
+      if (ok) return this.#setStop(robot, { phase: 'stopped', text, pressedMs });
+      this.#setStop(robot, { phase: 'failed', text, pressedMs });
       if (performance.now() - pressedMs > STOP_MS) return;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
@@ -101,8 +101,8 @@ export class FleetStore {
     }
   }
 
-  /** In a fleet of more robots than are asked at once, one that the search names is asked by itself. */
-  async #askNamed(name: string): Promise<void> {
+  /** A large fleet loads only part of its recordings; loads those of the robot named in the search. */
+  async #loadRecordingsOf(name: string): Promise<void> {
     const { view, recordings } = this.state;
     if (view !== 'recordings' || !recordings || recordings.left === 0 || !this.fleet.robots.has(name)) return;
     const found = await getJson<FleetRecordings>(`api/fleet/recordings?robot=${name}`).catch(() => null);
@@ -112,13 +112,13 @@ export class FleetStore {
     this.set({ recordings: { ...now, recordings: [...found.recordings, ...others] } });
   }
 
-  #stopIs(robot: string, stop: Stop): void {
+  #setStop(robot: string, stop: Stop): void {
     this.set({ stops: new Map(this.state.stops).set(robot, stop) });
   }
 
-  /** `only`: if that is still what is said. */
-  #say(robot: string, text: string, only?: string): void {
-    if (only !== undefined && this.state.said.get(robot) !== only) return;
-    this.set({ said: new Map(this.state.said).set(robot, text) });
+  /** `only`: replaces the note only if it still has this text. */
+  #setNote(robot: string, text: string, only?: string): void {
+    if (only !== undefined && this.state.notes.get(robot) !== only) return;
+    this.set({ notes: new Map(this.state.notes).set(robot, text) });
   }
 }

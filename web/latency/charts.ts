@@ -4,12 +4,12 @@ import { SEGMENTS } from '../../src/messages/trace-record.ts';
 import { element } from '../dom.ts';
 import { ceilingFor, css, dots, line, TimePlot } from './plot.ts';
 
-/** More moments than this are not told apart on a screen. */
+/** A screen cannot show more time steps. */
 const MOMENTS = 400;
 
 export type BadSecond = NonNullable<FeelStatus['bad']>[number];
 
-/** The one-way time of every command, with the seconds that felt bad behind it. */
+/** The one-way time of every command, with bad seconds in the background. */
 export class OneWayChart {
   readonly #plot: TimePlot;
   #ceilingMs = 20;
@@ -76,13 +76,13 @@ export class OneWayChart {
   }
 }
 
-/** Where the time of the slowest command of each moment went, one stage upon the other. */
+/** The stages of the slowest command of each time step, stacked. */
 export class StagesChart {
   readonly #plot: TimePlot;
   #ceilingMs = 20;
 
   constructor() {
-    // Painted from the whole down, each over the one above it.
+    // Paint the total first, then each smaller sum over it.
     const series = SEGMENTS.map((_, i) => {
       const name = `--seg-${SEGMENTS.length - 1 - i}`;
       return line(name, { width: 0, fill: () => css(name) });
@@ -129,7 +129,7 @@ function slowestOfMoments(
   return found.filter(({ atS }) => atS >= nowS - windowS - 1);
 }
 
-/** The delay that playout meant each command to have, and how many waited behind it. */
+/** The scheduled playout delay of each command, and the queue length. */
 export class PlayoutChart {
   readonly #plot: TimePlot;
   #ceilingMs = 20;

@@ -2,9 +2,9 @@ import { percentiles, variation } from '../../src/core/statistics/percentiles.ts
 import type { PlayoutQuality } from '../../src/messages/playout-wish.ts';
 import type { ClosedCommand, Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setAttribute, setText } from '../dom.ts';
-import { CountersDrawer } from '../panels/counters.ts';
+import { milliseconds } from '../panels/labels.ts';
 import { WINDOW_S } from '../panels/latency-window.ts';
-import { milliseconds } from '../panels/words.ts';
+import { RejectionsDrawer } from '../panels/rejections.ts';
 import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
 import {
   type BadSecond,
@@ -37,7 +37,7 @@ class LatencyPage implements LazyPage {
   readonly #clock = new ClockChart();
   readonly #histogram = new Histogram();
   readonly #waterfall = new Waterfall();
-  readonly #counters = new CountersDrawer();
+  readonly #counters = new RejectionsDrawer();
   readonly #samples: ClockSample[] = [];
   readonly #numbersDue = atMostEvery(NUMBERS_MS, () => this.#showNumbers());
   readonly #chartsDue = atMostEvery(CHARTS_MS, () => this.#draw());
@@ -57,7 +57,7 @@ class LatencyPage implements LazyPage {
     pause.addEventListener('click', () => {
       this.#paused = !this.#paused;
       setAttribute(pause, 'aria-pressed', String(this.#paused));
-      setText(pause, this.#paused ? 'Go on' : 'Pause');
+      setText(pause, this.#paused ? 'Resume' : 'Pause');
     });
     this.#listenToWindows();
     this.#listenToSteps();
@@ -142,32 +142,32 @@ class LatencyPage implements LazyPage {
   #showNumbers(): void {
     const values = this.#context.commands.oneWayMs(this.#windowS);
     const found = percentiles(values);
-    const told = (id: string, text: string) => setText(element(`lat-${id}`, HTMLElement), text);
-    for (const name of STATISTICS) told(name, milliseconds(found?.[name]));
-    const note = found ? 'click a point to see its stages' : 'no command was applied in this time';
-    told('one-way-note', note);
-    told('variation', milliseconds(percentiles(variation(values))?.p95));
-    this.#showFeel(told);
+    const set = (id: string, text: string) => setText(element(`lat-${id}`, HTMLElement), text);
+    for (const name of STATISTICS) set(name, milliseconds(found?.[name]));
+    const note = found ? 'click a point to see its stages' : 'no commands applied in this window';
+    set('one-way-note', note);
+    set('variation', milliseconds(percentiles(variation(values))?.p95));
+    this.#showFeel(set);
     const all = Math.max(1, this.#shownCommands.length);
     for (const [id, outcome] of Object.entries(OUTCOMES)) {
       const count = this.#shownCommands.filter((command) => command.outcome === outcome).length;
-      told(id, ((100 * count) / all).toFixed(1));
+      set(id, ((100 * count) / all).toFixed(1));
     }
     this.#histogram.draw(values);
     this.#showTable();
-    this.#showLink(told);
+    this.#showLink(set);
   }
 
-  #showFeel(told: (id: string, text: string) => void): void {
+  #showFeel(set: (id: string, text: string) => void): void {
     const { feel, motionLatencyMs } = this.#latest!;
     const shown = this.#bad.filter(({ toS }) => toS > this.#nowS - this.#windowS);
-    told('bad', feel ? String(shown.length) : '—');
-    told('motion', milliseconds(motionLatencyMs));
+    set('bad', feel ? String(shown.length) : '—');
+    set('motion', milliseconds(motionLatencyMs));
     if (!feel) return;
     const { badWindows, windows, longestLateRun, last } = feel;
-    told('felt', `${badWindows} bad of ${windows} s, longest late run ${longestLateRun}`);
+    set('felt', `${badWindows} of ${windows}, longest late run ${longestLateRun} commands`);
     const cause = last.isBad ? last.cause : (shown.at(-1)?.cause ?? '');
-    told('cause', cause || 'nothing');
+    set('cause', cause || 'none');
   }
 
   #showTable(): void {
@@ -181,23 +181,23 @@ class LatencyPage implements LazyPage {
     });
   }
 
-  #showLink(told: (id: string, text: string) => void): void {
+  #showLink(set: (id: string, text: string) => void): void {
     const { link, totals, counters } = this.#latest!;
     const { offsetMs, uncertaintyMs, driftPpm, stampSource, playout, quality } = link;
     const error = uncertaintyMs === null ? '' : ` ± ${milliseconds(uncertaintyMs, 3)}`;
-    told('offset', offsetMs === null ? 'synchronizing…' : `${milliseconds(offsetMs, 3)}${error} ms`);
-    told('drift', driftPpm === null ? '—' : `${milliseconds(driftPpm, 2)} ppm`);
-    told('stamps', stampSource || '—');
-    told('playout-name', playout || '—');
-    told(
+    set('offset', offsetMs === null ? 'synchronizing…' : `${milliseconds(offsetMs, 3)}${error} ms`);
+    set('drift', driftPpm === null ? '—' : `${milliseconds(driftPpm, 2)} ppm`);
+    set('stamps', stampSource || '—');
+    set('playout-name', playout || '—');
+    set(
       'commands',
       `${totals.commands.toLocaleString('en')}, ${totals.applied.toLocaleString('en')} applied`,
     );
     const qualities = element('qualities', HTMLFieldSetElement);
     qualities.hidden = !playout.startsWith('adaptive');
-    const asked = quality ?? /:(\w+)/.exec(playout)?.[1] ?? 'balanced';
+    const chosen = quality ?? /:(\w+)/.exec(playout)?.[1] ?? 'balanced';
     for (const button of qualities.querySelectorAll('button'))
-      setAttribute(button, 'aria-pressed', String(button.dataset['quality'] === asked));
+      setAttribute(button, 'aria-pressed', String(button.dataset['quality'] === chosen));
     this.#counters.update(counters);
   }
 }

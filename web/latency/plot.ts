@@ -7,16 +7,16 @@ const FONT = '11px system-ui, sans-serif';
 export interface PlotOptions {
   series: uPlot.Series[];
   bands?: uPlot.Band[];
-  /** Of the left axis: `ms`. */
+  /** Unit of the left axis: `ms`. */
   unit: string;
   range: () => [number, number];
-  /** Of an axis on the right, for series with the scale `right`. */
+  /** The right axis, for series with the scale `right`. */
   right?: { range: () => [number, number] };
   hooks?: uPlot.Hooks.Arrays;
   onPick?: (index: number) => void;
 }
 
-/** A chart whose x axis is seconds before now; it fills its box and follows its size and the colours of the page. */
+/** A chart over seconds before now. It fills its box and follows its size and the theme. */
 export class TimePlot {
   readonly #plot: uPlot;
   #windowS = 30;
@@ -90,11 +90,11 @@ export function dots(name: string, size: number): uPlot.Series {
 export const css = (name: string): string =>
   getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/** The first one would run into the other axis. */
+/** No first label: it would overlap the y axis. */
 const secondLabel = (second: number, i: number): string =>
   second === 0 ? 'now' : i === 0 ? '' : `−${-second} s`;
 
-/** The unit once, at the top. */
+/** Only the top label carries the unit. */
 const labels = (at: readonly number[], unit: string): string[] =>
   at.map((value, i) => {
     const text = String(Number(value.toPrecision(4))).replace('-', '−');
@@ -103,6 +103,6 @@ const labels = (at: readonly number[], unit: string): string[] =>
 
 const CEILINGS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000];
 
-/** An end of an axis that leaves a little room above `highest`, from a short list, so that it seldom changes. */
+/** An axis maximum slightly above `highest`, from a short list so that it rarely changes. */
 export const ceilingFor = (highest: number): number =>
   CEILINGS.find((ceiling) => highest * 1.08 <= ceiling) ?? highest * 1.08;

@@ -12,12 +12,12 @@ const chart = (id: string, title: string, note: string): string => `
 const stage = (name: string, i: number): string => `
   <tr><th scope="row"><i class="segment-${i}"></i>${name}</th><td>—</td><td>—</td><td>—</td></tr>`;
 
-/** The page as it stands in the document; no text of others is in it. */
+/** The page's HTML. Contains no external text. */
 export const LATENCY_TEMPLATE = `
   <header class="page-head">
-    <div><h2>Latency</h2><p class="muted">Of each command, from the hand being read to the joints being told</p></div>
+    <div><h2>Latency</h2><p class="muted">One-way time of each command, from the hand sample to the robot’s joints</p></div>
     <div class="page-tools">
-      <fieldset id="lat-windows" class="segmented" aria-label="Shown time">
+      <fieldset id="lat-windows" class="segmented" aria-label="Time window">
         <button type="button" data-seconds="10" aria-pressed="false">10 s</button>
         <button type="button" data-seconds="30" aria-pressed="true">30 s</button>
         <button type="button" data-seconds="60" aria-pressed="false">60 s</button>
@@ -30,18 +30,18 @@ export const LATENCY_TEMPLATE = `
     ${tile('p95', 'p95', 'ms', '')}
     ${tile('p99', 'p99', 'ms', '')}
     ${tile('max', 'max', 'ms', '')}
-    ${tile('variation', 'variation p95', 'ms', 'From one command to the next')}
-    ${tile('bad', 'bad seconds', '', 'Seconds in which 6 of 100 commands were more than 10.5 ms off the delay you were used to; not judged in the first ten of a session')}
-    ${tile('motion', 'joints behind', 'ms', 'From the hand being read to the joints being there, by correlation; none while the hand rests')}
-    ${tile('late', 'late', '%', 'Arrived after they were due')}
-    ${tile('dropped', 'dropped', '%', 'A newer command was due as well')}
+    ${tile('variation', 'variation p95', 'ms', 'Change of the one-way time from one command to the next')}
+    ${tile('bad', 'bad seconds', '', 'Seconds in which at least 6 of 100 commands deviated by more than 10.5 ms from the usual delay. Not judged in the first 10 s of a session.')}
+    ${tile('motion', 'motion delay', 'ms', 'From the hand sample to the measured joint motion, by correlation. Only while the hand moves.')}
+    ${tile('late', 'late', '%', 'Arrived after their due time')}
+    ${tile('dropped', 'dropped', '%', 'Skipped because a newer command was also due')}
     ${tile('lost', 'lost', '%', 'No receipt within two seconds')}
   </dl>
   <div class="lat-grid">
     <div class="lat-main">
-      ${chart('one-way', 'One way', 'click a point to see its stages')}
-      ${chart('stages', 'Stages', 'the slowest command of each moment')}
-      ${chart('playout', 'Playout', 'delay meant, and commands waiting')}
+      ${chart('one-way', 'One-way time', 'click a point to see its stages')}
+      ${chart('stages', 'Stages', 'the slowest command of each time step')}
+      ${chart('playout', 'Playout', 'scheduled delay, and queued commands')}
       ${chart('clock', 'Clock offset', 'robot − operator, with its uncertainty')}
     </div>
     <div class="lat-side">
@@ -54,15 +54,15 @@ export const LATENCY_TEMPLATE = `
             <button type="button" id="lat-slowest" class="plain" data-testid="lat-slowest">Slowest</button>
           </span>
         </header>
-        <p id="lat-command-about" class="muted small" data-testid="waterfall-about">Click a point, or choose the slowest.</p>
+        <p id="lat-command-about" class="muted small" data-testid="waterfall-about">Click a point, or press Slowest.</p>
         <ol id="lat-waterfall" class="waterfall" data-testid="waterfall"></ol>
       </section>
       <section class="card" aria-labelledby="lat-histogram-title">
         <header class="card-head"><h3 id="lat-histogram-title">Distribution</h3><span class="muted" id="lat-histogram-note"></span></header>
-        <canvas id="lat-histogram" class="histogram" data-testid="histogram" aria-label="How many commands took how long"></canvas>
+        <canvas id="lat-histogram" class="histogram" data-testid="histogram" aria-label="Histogram of one-way times"></canvas>
       </section>
       <section class="card" aria-labelledby="lat-table-title">
-        <h3 id="lat-table-title" class="visually-hidden">Stages in numbers</h3>
+        <h3 id="lat-table-title" class="visually-hidden">Stage table</h3>
         <table class="numbers">
           <thead><tr><th scope="col">stage, ms</th><th scope="col">p50</th><th scope="col">p95</th><th scope="col">p99</th></tr></thead>
           <tbody id="lat-table">${SEGMENTS.map(stage).join('')}</tbody>
@@ -70,21 +70,21 @@ export const LATENCY_TEMPLATE = `
       </section>
       <section class="card" aria-label="Link">
         <dl class="rows">
-          <div><dt>felt so far</dt><dd id="lat-felt" data-testid="lat-felt">not judged yet</dd></div>
-          <div><dt>last bad second</dt><dd id="lat-cause">nothing</dd></div>
+          <div><dt>bad seconds</dt><dd id="lat-felt" data-testid="lat-felt">not judged yet</dd></div>
+          <div><dt>last bad second</dt><dd id="lat-cause">none</dd></div>
           <div><dt>clock offset</dt><dd id="lat-offset">—</dd></div>
           <div><dt>drift</dt><dd id="lat-drift">—</dd></div>
           <div><dt>receive stamps</dt><dd id="lat-stamps">—</dd></div>
           <div><dt>playout</dt><dd id="lat-playout-name">—</dd></div>
           <div><dt>commands</dt><dd id="lat-commands">—</dd></div>
         </dl>
-        <fieldset id="qualities" class="segmented" aria-label="Playout: delay against smoothness" hidden>
-          <button type="button" data-quality="fast" title="Less delay, a stutter now and then">Fast</button>
-          <button type="button" data-quality="balanced" title="Just enough delay that no second stutters">Balanced</button>
+        <fieldset id="qualities" class="segmented" aria-label="Playout: delay or smoothness" hidden>
+          <button type="button" data-quality="fast" title="Less delay, occasional stutter">Fast</button>
+          <button type="button" data-quality="balanced" title="The smallest delay without visible stutter">Balanced</button>
           <button type="button" data-quality="smooth" title="More delay, less jitter">Smooth</button>
         </fieldset>
         <details class="counters">
-          <summary><span>Refusals</span><b id="counters-total">0</b></summary>
+          <summary><span>Rejected messages</span><b id="counters-total">0</b></summary>
           <ul id="counters"></ul>
         </details>
       </section>

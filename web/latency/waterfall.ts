@@ -1,9 +1,9 @@
 import type { ClosedCommand } from '../../src/messages/telemetry.ts';
 import { SEGMENTS } from '../../src/messages/trace-record.ts';
 import { create, element, setText } from '../dom.ts';
-import { milliseconds, sentence } from '../panels/words.ts';
+import { milliseconds, sentence } from '../panels/labels.ts';
 
-/** The stages of one command, each from where the one before ended. */
+/** The stages of one command; each starts where the previous one ended. */
 export class Waterfall {
   readonly #about = element('lat-command-about', HTMLElement);
   readonly #bars: HTMLElement[] = [];
@@ -27,11 +27,12 @@ export class Waterfall {
   show(command: ClosedCommand): void {
     const { seq, outcome, oneWayMs, playoutMs, queueDepth, segmentsMs } = command;
     const total = segmentsMs.reduce<number>((sum, ms) => sum + Math.max(0, ms ?? 0), 0);
-    const meant = playoutMs === null ? '' : `, meant ${milliseconds(playoutMs)} ms after the hand was read`;
-    const waiting = queueDepth === null ? '' : `, ${queueDepth} waiting behind`;
+    const scheduled =
+      playoutMs === null ? '' : `, scheduled ${milliseconds(playoutMs)} ms after the hand sample`;
+    const queued = queueDepth === null ? '' : `, ${queueDepth} queued`;
     setText(
       this.#about,
-      `No. ${seq}: ${sentence(outcome)}, ${milliseconds(oneWayMs, 2)} ms one way${meant}${waiting}.`,
+      `No. ${seq}: ${sentence(outcome)}, ${milliseconds(oneWayMs, 2)} ms one-way${scheduled}${queued}.`,
     );
     let from = 0;
     segmentsMs.forEach((ms, i) => {

@@ -4,28 +4,28 @@ import type { PageLink } from './page-link.ts';
 
 const REFUSED_MS = 3000;
 const REFUSED_WORDS: Record<string, string> = {
-  viewer: 'viewers look on',
+  viewer: 'viewers cannot do this',
   'not-in-control': 'not in control',
 };
 
-/** Who is in control, in the header, with a button to take it from another. Its name leads to the pairing of devices. */
+/** Shows who is in control, with a button to take over. Its name links to the pairing page. */
 export class ControlChip {
   readonly #chip = element('chip-control', HTMLElement);
   readonly #text = element('chip-control-text', HTMLElement);
   readonly #take = element('take-control', HTMLButtonElement);
-  /** All that asks something of the robot, but for the stop. */
-  readonly #acting = ['drive', 'actions', 'inputs', 'link-controls'].map((id) => element(id, HTMLElement));
-  #news: AccessNews | null = null;
+  /** Everything that sends requests to the robot, except the e-stop. */
+  readonly #controls = ['drive', 'actions', 'inputs', 'link-controls'].map((id) => element(id, HTMLElement));
+  #access: AccessNews | null = null;
   #timer = 0;
 
   constructor(link: PageLink) {
-    link.onAccess = (message) => this.#hear(message);
-    this.#take.addEventListener('click', () => link.say({ kind: 'control', action: 'take' }));
+    link.onAccess = (message) => this.#receive(message);
+    this.#take.addEventListener('click', () => link.sendAccess({ kind: 'control', action: 'take' }));
   }
 
-  #hear(message: AccessMessage): void {
+  #receive(message: AccessMessage): void {
     if (message.kind === 'access') {
-      this.#news = message;
+      this.#access = message;
       this.#draw();
     } else if (message.kind === 'refused' && message.request !== 'hand') {
       setText(this.#text, REFUSED_WORDS[message.reason] ?? message.reason);
@@ -36,12 +36,12 @@ export class ControlChip {
   }
 
   #draw(): void {
-    if (this.#news === null) return;
-    const { role, inControl, holder } = this.#news;
+    if (this.#access === null) return;
+    const { role, inControl, holder } = this.#access;
     const watching = role === 'viewer' ? 'viewer' : (holder ?? 'free');
     setText(this.#text, inControl ? 'you' : watching);
     setAttribute(this.#chip, 'data-tone', inControl ? 'good' : holder === null ? 'off' : 'warn');
     this.#take.hidden = role === 'viewer' || inControl || holder === null;
-    for (const part of this.#acting) part.inert = role === 'viewer';
+    for (const part of this.#controls) part.inert = role === 'viewer';
   }
 }

@@ -6,31 +6,31 @@ import type {
   FleetRow,
 } from '../../src/messages/fleet-console.ts';
 import type { LinkStatus } from './page-link.ts';
-import { ReturningSocket } from './returning-socket.ts';
+import { ReconnectingSocket } from './reconnecting-socket.ts';
 
-/** Longer than anything the console waits for. */
+/** Longer than any timeout in the console. */
 const REPLY_MS = 15_000;
 
-/** A robot of the list, with when that was so on the page's clock. */
+/** A robot of the list, with the page time of its last update. */
 export interface KnownRobot extends FleetRow {
   atMs: number;
 }
 
 type WithoutId<Request> = Request extends { id: number } ? Omit<Request, 'id'> : never;
-export type FleetAsk = WithoutId<FleetRequest>;
+export type FleetRequestBody = WithoutId<FleetRequest>;
 
-/** The page's socket to a fleet's console: the list, requests, questions of others. Leases of this page end with it. */
+/** The page's socket to a fleet console: robot list, requests, hand-over requests. Its leases end with the socket. */
 export class FleetLink {
-  news: FleetNews | null = null;
+  info: FleetNews | null = null;
   readonly robots = new Map<string, KnownRobot>();
-  readonly #socket: ReturningSocket;
+  readonly #socket: ReconnectingSocket;
   readonly #listeners = new Set<(message: FleetMessage) => void>();
   readonly #statusListeners = new Set<(status: LinkStatus) => void>();
-  readonly #waiting = new Map<number, (reply: FleetReply) => void>();
+  readonly #pending = new Map<number, (reply: FleetReply) => void>();
   #ids = 0;
 
   constructor(url: string) {
-    this.#socket = new ReturningSocket(url, {
+    this.#socket = new ReconnectingSocket(url, {
       onText: (text) => this.#receive(text),
       onStatus: (status) => this.#onStatus(status),
     });
@@ -48,13 +48,13 @@ export class FleetLink {
     this.#statusListeners.add(listener);
   }
 
-  /** Always answered: by the console, or by its silence. */
-  request(ask: FleetAsk): Promise<FleetReply> {
+  /** Always resolves: with the console's reply, or with a failure after a timeout. */
+  request(body: FleetRequestBody): Promise<FleetReply> {
     const id = ++this.#ids;
-    if (!this.#socket.send(JSON.stringify({ ...ask, id }))) return Promise.resolve(unreached(id));
+    if (!this.#socket.send(JSON.stringify({ ...body, id }))) return Promise.resolve(noReply(id));
     return new Promise((resolve) => {
-      const timer = window.setTimeout(() => this.#answer(unreached(id)), REPLY_MS);
-      this.#waiting.set(id, (reply) => {
+      const timer = window.setTimeout(() => this.#resolve(noReply(id)), REPLY_MS);
+      this.#pending.set(id, (reply) => {
         clearTimeout(timer);
         resolve(reply);
       });
@@ -65,17 +65,17 @@ export class FleetLink {
     this.#socket.connect();
   }
 
-  /** The page is being left: what it holds is given back. */
-  leave(): void {
-    this.#socket.leave();
-    this.#giveUp();
+  /** The user leaves the page: releases its leases. */
+  close(): void {
+    this.#socket.close();
+    this.#failPending();
   }
 
   #receive(text: string): void {
-    this.#socket.wentWell();
+    this.#socket.resetBackoff();
     const message = JSON.parse(text) as FleetMessage;
-    if (message.kind === 'reply') return this.#answer(message);
-    if (message.kind === 'fleet') this.news = message;
+    if (message.kind === 'reply') return this.#resolve(message);
+    if (message.kind === 'fleet') this.info = message;
     else if (message.kind === 'robots') {
       const atMs = performance.now();
       for (const row of message.rows) this.robots.set(row.robot, { ...row, atMs });
@@ -84,25 +84,25 @@ export class FleetLink {
     for (const listener of this.#listeners) listener(message);
   }
 
-  #answer(reply: FleetReply): void {
-    const answer = this.#waiting.get(reply.id);
-    this.#waiting.delete(reply.id);
+  #resolve(reply: FleetReply): void {
+    const answer = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
     answer?.(reply);
   }
 
   #onStatus(status: LinkStatus): void {
     if (status === 'open') this.robots.clear();
-    else this.#giveUp();
+    else this.#failPending();
     for (const listener of this.#statusListeners) listener(status);
   }
 
-  /** Nobody will answer what was asked over the socket before. */
-  #giveUp(): void {
-    for (const id of [...this.#waiting.keys()]) this.#answer(unreached(id));
+  /** The old socket is gone: fails the requests sent over it. */
+  #failPending(): void {
+    for (const id of [...this.#pending.keys()]) this.#resolve(noReply(id));
   }
 }
 
-const unreached = (id: number): FleetReply => ({
+const noReply = (id: number): FleetReply => ({
   ...{ kind: 'reply', id, ok: false, code: 'unreached' },
-  text: 'the console is not reached',
+  text: 'cannot reach the console',
 });

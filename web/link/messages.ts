@@ -10,7 +10,7 @@ const PARTS: Record<ServerMessage['kind'], string> = {
   telemetry: 'link',
 };
 
-/** Server → page. Null for anything else: the page ignores what it does not know. */
+/** Parses a message from the server. Null for an unknown message, which the page ignores. */
 export function parseServerMessage(text: string): ServerMessage | null {
   let message: unknown;
   try {

@@ -10,24 +10,24 @@ export interface LinkHandlers {
   onStatus(status: LinkStatus): void;
 }
 
-/** The page's way to whoever drives the robot. It comes back by itself; what cannot be sent now is reported as not sent. */
+/** The page's link to the operator. Reconnects on its own. Queues nothing: `send` returns false while disconnected. */
 export interface PageLink {
   readonly status: LinkStatus;
-  /** About who may do what; probes are answered by the link already. */
+  /** Receives access messages. The link itself answers probes. */
   onAccess: (message: AccessMessage) => void;
-  /** Also legal while waiting to retry: tries now. */
+  /** Connects now, also while waiting to retry. */
   connect(): void;
-  /** True when it is on its way. */
+  /** True when sent. */
   send(request: DeskRequest | LinkRequest): boolean;
-  /** About control and the way poses take. */
-  say(message: AccessRequest): void;
-  /** For the hand stream: a link that is backed up drops the sample, since a late pose is worth nothing. */
-  sendFresh(request: DeskRequest): boolean;
-  /** For a headset's poses, likewise. */
+  /** Sends messages about control and the pose channel. */
+  sendAccess(message: AccessRequest): void;
+  /** For hand samples: drops the sample when the link is backed up, because a late sample is useless. */
+  sendUnreliable(request: DeskRequest): boolean;
+  /** For headset poses; drops them likewise. */
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void;
 }
 
-/** Pictures that come over the link itself. */
+/** Delivers camera frames over the link. */
 export interface PictureSource {
   onPicture(camera: string, listener: (jpeg: ArrayBuffer) => void): void;
 }

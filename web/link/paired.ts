@@ -1,4 +1,4 @@
-/** Whether the console knows this device; a console that does not answer leaves it open. */
+/** Whether the console knows this device. True when the console does not respond. */
 export async function isPaired(): Promise<boolean> {
   try {
     const response = await fetch('./api/access');

@@ -3,21 +3,21 @@ import type { AccessMessage, AccessRequest } from '../../src/messages/console-ac
 import type { FleetMessage } from '../../src/messages/fleet-console.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { FleetLink } from './fleet-link.ts';
-import { hearText } from './hear.ts';
 import type { LinkHandlers, LinkStatus, PageLink, PictureSource } from './page-link.ts';
+import { receiveText } from './receive-text.ts';
 import { type RobotPath, RobotPeer } from './robot-peer.ts';
 
 const SILENCE_MS = 4000;
-/** From the accepted answer to the first channel: a path through TURN takes a second or two. */
+/** From the accepted answer to the first open channel. A TURN path takes a second or two. */
 const OPEN_MS = 10_000;
-/** The robot first starts what drives it, which has been seen to need some seconds; it gives up itself after 20. */
+/** The robot first starts its operator process, which takes some seconds; the robot gives up after 20. */
 const READY_MS = 25_000;
 const FIRST_RETRY_MS = 400;
-const LAST_RETRY_MS = 4000;
+const MAX_RETRY_MS = 4000;
 const PATH_MS = 1000;
-/** The list follows a robot's answer by a second. */
-const TOLD_MS = 2000;
-/** Trying again would not help, or would snatch the robot from somebody: the user decides. */
+/** The robot list lags the robot's answer by about a second. */
+const REPORT_MS = 2000;
+/** Do not retry: it would fail again, or take the robot from another user. */
 const FINAL = ['lease-held', 'viewer'];
 
 export interface RobotLinkHandlers extends LinkHandlers {
@@ -26,15 +26,15 @@ export interface RobotLinkHandlers extends LinkHandlers {
 }
 
 /**
- * A robot of the fleet, driven from this page: its lease is held by the console for as long as the page's socket is open,
- * everything else goes from peer to peer. Comes back by itself, except when the lease is somebody else's.
+ * Drives a fleet robot from this page. The console holds the lease while the page's socket is open; everything else goes
+ * peer to peer. Reconnects on its own, unless another user holds the lease.
  */
 export class RobotLink implements PageLink, PictureSource {
   status: LinkStatus = 'connecting';
   onAccess: (message: AccessMessage) => void = () => {};
-  /** Why there is no session, in words; empty while there is one or nothing is known. */
+  /** Why there is no session; empty during a session or when unknown. */
   problem = '';
-  /** Only `connect` helps. */
+  /** No automatic retry: only `connect` starts again. */
   isOver = false;
   readonly robot: string;
   readonly #fleet: FleetLink;
@@ -46,7 +46,7 @@ export class RobotLink implements PageLink, PictureSource {
   #retryTimer = 0;
   #silenceTimer = 0;
   #stopping = false;
-  /** When the robot last said over the broker that it had stopped, since the last e-stop. */
+  /** When the robot last confirmed over the broker that it stopped, since the last e-stop. */
   #stoppedMs = Number.NEGATIVE_INFINITY;
 
   constructor(fleet: FleetLink, robot: string, handlers: RobotLinkHandlers) {
@@ -54,9 +54,9 @@ export class RobotLink implements PageLink, PictureSource {
     this.#fleet = fleet;
     this.#handlers = handlers;
     fleet.onStatus((status) => this.#fleetChanged(status));
-    fleet.onMessage((message) => this.#hearFleet(message));
-    setInterval(() => void this.#lookAtPath(), PATH_MS);
-    window.addEventListener('pagehide', () => this.#leave());
+    fleet.onMessage((message) => this.#receiveFleet(message));
+    setInterval(() => void this.#updatePath(), PATH_MS);
+    window.addEventListener('pagehide', () => this.#close());
     window.addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
   }
 
@@ -66,33 +66,33 @@ export class RobotLink implements PageLink, PictureSource {
     if (this.#fleet.status === 'closed') this.#fleet.connect();
   }
 
-  /** An e-stop goes by every way there is, whichever comes first; duplicates do no harm. */
+  /** Sends an e-stop over every available path; duplicates are harmless. */
   send(request: DeskRequest | LinkRequest): boolean {
     const text = JSON.stringify(request);
-    const sent = this.#peer?.say(text) ?? false;
+    const sent = this.#peer?.sendReliable(text) ?? false;
     if (request.kind !== 'estop') return sent;
-    this.#peer?.sendFresh(text);
+    this.#peer?.sendUnreliable(text);
     return this.#stopOverBroker() || sent;
   }
 
-  /** What there is without a session: the robot's answer to an e-stop, then what it tells the fleet. Others may reset it. */
-  isToldStopped(nowMs: number): boolean {
+  /** Without a session: the robot's answer to an e-stop, then its state in the fleet list. Others may reset it. */
+  isReportedStopped(nowMs: number): boolean {
     if (this.status === 'open' || this.#stoppedMs < 0) return false;
-    if (nowMs - this.#stoppedMs < TOLD_MS) return true;
+    if (nowMs - this.#stoppedMs < REPORT_MS) return true;
     const row = this.#fleet.status === 'open' ? this.#fleet.robots.get(this.robot) : undefined;
     return row !== undefined && row.goneForMs === null && row.state === 'stopped';
   }
 
-  say(message: AccessRequest): void {
-    this.#peer?.say(JSON.stringify(message));
+  sendAccess(message: AccessRequest): void {
+    this.#peer?.sendReliable(JSON.stringify(message));
   }
 
-  sendFresh(request: DeskRequest): boolean {
-    return this.#peer?.sendFresh(JSON.stringify(request)) ?? false;
+  sendUnreliable(request: DeskRequest): boolean {
+    return this.#peer?.sendUnreliable(JSON.stringify(request)) ?? false;
   }
 
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
-    this.#peer?.sendFresh(bytes);
+    this.#peer?.sendUnreliable(bytes);
   }
 
   onPicture(camera: string, listener: (jpeg: ArrayBuffer) => void): void {
@@ -101,9 +101,9 @@ export class RobotLink implements PageLink, PictureSource {
     this.#pictures.set(camera, listeners);
   }
 
-  /** As if the network had: another session is made. */
+  /** For tests: drops the connection and opens a new session. */
   dropPeer(): void {
-    this.#failed('the path was lost');
+    this.#failed('connection lost');
   }
 
   #stopOverBroker(): boolean {
@@ -125,7 +125,7 @@ export class RobotLink implements PageLink, PictureSource {
     if (this.#fleet.status === 'open') void this.#open(++this.#attempt);
   }
 
-  /** Attempts that something newer has overtaken do nothing more. */
+  /** A newer attempt cancels this one. */
   async #open(attempt: number): Promise<void> {
     const isOld = () => attempt !== this.#attempt;
     const { robot } = this;
@@ -133,7 +133,7 @@ export class RobotLink implements PageLink, PictureSource {
     if (isOld()) return;
     if (!ok || offer === undefined) return this.#failed(text, FINAL.includes(code ?? ''));
     const peer = new RobotPeer(offer, {
-      text: (said, channel) => this.#hear(said, channel),
+      text: (text, channel) => this.#receive(text, channel),
       picture: (camera, jpeg) => {
         for (const listener of this.#pictures.get(camera) ?? []) listener(jpeg);
       },
@@ -149,7 +149,7 @@ export class RobotLink implements PageLink, PictureSource {
       const accepted = await this.#fleet.request({ kind: 'answer', robot, session, sdp });
       if (isOld()) return;
       if (!accepted.ok) this.#failed(accepted.text);
-      else this.#watchSilence(OPEN_MS, 'no way to it was found');
+      else this.#watchSilence(OPEN_MS, 'no network path to the robot');
     } catch (error) {
       if (!isOld()) this.#failed((error as Error).message);
     }
@@ -162,34 +162,34 @@ export class RobotLink implements PageLink, PictureSource {
     this.#setStatus('open');
   }
 
-  #hear(text: string, channel: string): void {
+  #receive(text: string, channel: string): void {
     if (this.status === 'open') this.#watchSilence();
     if (text.startsWith('{"kind":"ended"')) return this.#failed(endedReason(text));
-    hearText(text, {
+    receiveText(text, {
       onMessage: (message) => this.#handlers.onMessage(message),
       onAccess: (message) => this.onAccess(message),
-      // The way the question came, so that it is that way which is measured.
+      // Reply on the same channel, because the probe measures that channel.
       answer: (message) => {
         const answer = JSON.stringify(message);
-        if (channel === 'poses') this.#peer?.sendFresh(answer);
-        else this.#peer?.say(answer);
+        if (channel === 'poses') this.#peer?.sendUnreliable(answer);
+        else this.#peer?.sendReliable(answer);
       },
     });
   }
 
-  #hearFleet(message: FleetMessage): void {
+  #receiveFleet(message: FleetMessage): void {
     if (message.kind === 'lease-over' && message.robot === this.robot) this.#failed(message.why, true);
-    // Somebody handed it over.
+    // Another user handed the robot over.
     else if (message.kind === 'answered' && message.robot === this.robot && message.outcome === 'yes')
       this.connect();
   }
 
-  /** Without the console the session goes on until the robot ends it, for want of a lease. */
+  /** Without the console the session continues until the lease expires and the robot ends it. */
   #fleetChanged(status: LinkStatus): void {
     if (status === 'open' && !this.isOver) this.#begin();
   }
 
-  #watchSilence(ms = SILENCE_MS, why = 'the robot fell silent'): void {
+  #watchSilence(ms = SILENCE_MS, why = 'no data from the robot'): void {
     clearTimeout(this.#silenceTimer);
     this.#silenceTimer = window.setTimeout(() => this.#failed(why), ms);
   }
@@ -203,7 +203,7 @@ export class RobotLink implements PageLink, PictureSource {
     clearTimeout(this.#retryTimer);
     if (isOver) return;
     this.#retryTimer = window.setTimeout(() => this.#begin(), this.#retryMs);
-    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 1.6);
+    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 1.6);
   }
 
   #drop(): void {
@@ -212,15 +212,15 @@ export class RobotLink implements PageLink, PictureSource {
     this.#peer = null;
   }
 
-  #leave(): void {
+  #close(): void {
     this.#attempt++;
     this.isOver = true;
     clearTimeout(this.#retryTimer);
     this.#drop();
-    this.#fleet.leave();
+    this.#fleet.close();
   }
 
-  async #lookAtPath(): Promise<void> {
+  async #updatePath(): Promise<void> {
     this.#handlers.onPath(this.status === 'open' ? ((await this.#peer?.path()) ?? null) : null);
   }
 
@@ -230,5 +230,5 @@ export class RobotLink implements PageLink, PictureSource {
   }
 }
 
-/** The robot's last word of a session. */
+/** Why the robot ended the session. */
 const endedReason = (text: string): string => (JSON.parse(text) as { reason: string }).reason;

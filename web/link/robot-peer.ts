@@ -1,7 +1,7 @@
 import type { RobotOffer } from '../../src/messages/fleet-console.ts';
 
 export interface RobotPeerHandlers {
-  /** `channel` it came on: `page`, `news` or `poses`. */
+  /** `channel`: `page`, `news` or `poses`. */
   text(text: string, channel: string): void;
   picture(camera: string, jpeg: ArrayBuffer): void;
   sound(stream: MediaStream): void;
@@ -9,25 +9,25 @@ export interface RobotPeerHandlers {
   closed(why: string): void;
 }
 
-/** How the two ends reach each other. */
+/** The network path between page and robot. */
 export interface RobotPath {
-  /** `host`, `srflx`, `prflx` or `relay`: the least direct of both ends. */
+  /** `host`, `srflx`, `prflx` or `relay`: the less direct candidate of the two ends. */
   kind: string;
   rttMs: number | null;
 }
 
 const CAMERA = 'camera:';
 const BACKED_UP_BYTES = 16 * 1024;
-/** Candidates that are not known by then are done without. */
+/** Do not wait longer for candidates. */
 const GATHER_MS = 2500;
 const DIRECTNESS = ['host', 'prflx', 'srflx', 'relay'];
 
-/** One peer connection to a robot of the fleet, which made the offer. It is not made again: another one is. */
+/** One WebRTC connection to a fleet robot, which makes the offer. Not reused: a reconnect creates another. */
 export class RobotPeer {
   readonly #connection: RTCPeerConnection;
   readonly #channels = new Map<string, RTCDataChannel>();
   readonly #handlers: RobotPeerHandlers;
-  #over = false;
+  #ended = false;
 
   constructor({ ice }: RobotOffer, handlers: RobotPeerHandlers) {
     this.#handlers = handlers;
@@ -40,7 +40,7 @@ export class RobotPeer {
     this.#connection.ontrack = ({ track, streams }) => handlers.sound(streams[0] ?? new MediaStream([track]));
     this.#connection.onconnectionstatechange = () => {
       const { connectionState } = this.#connection;
-      if (['failed', 'closed', 'disconnected'].includes(connectionState)) this.#end('the path was lost');
+      if (['failed', 'closed', 'disconnected'].includes(connectionState)) this.#end('connection lost');
     };
   }
 
@@ -48,7 +48,7 @@ export class RobotPeer {
     return this.#channels.get('page')?.readyState === 'open';
   }
 
-  /** The description to be carried to the robot, with all candidates in it. */
+  /** Returns the answer for the robot, with all candidates. */
   async answer(offer: string): Promise<string> {
     const connection = this.#connection;
     await connection.setRemoteDescription({ type: 'offer', sdp: offer });
@@ -62,16 +62,16 @@ export class RobotPeer {
           resolve();
         };
       });
-    return withoutHiddenNames(connection.localDescription?.sdp ?? '');
+    return withoutMdns(connection.localDescription?.sdp ?? '');
   }
 
-  /** Reliable and in order. */
-  say(text: string): boolean {
+  /** Reliable and ordered. */
+  sendReliable(text: string): boolean {
     return this.#send('page', text, Number.POSITIVE_INFINITY);
   }
 
-  /** May be lost; dropped where the channel is backed up. */
-  sendFresh(data: string | Uint8Array<ArrayBuffer>): boolean {
+  /** Unreliable; dropped when the channel is backed up. */
+  sendUnreliable(data: string | Uint8Array<ArrayBuffer>): boolean {
     return this.#send('poses', data, BACKED_UP_BYTES);
   }
 
@@ -90,13 +90,13 @@ export class RobotPeer {
   }
 
   close(): void {
-    this.#over = true;
+    this.#ended = true;
     this.#connection.close();
   }
 
-  #send(label: string, data: string | Uint8Array<ArrayBuffer>, mostBytes: number): boolean {
+  #send(label: string, data: string | Uint8Array<ArrayBuffer>, maxBytes: number): boolean {
     const channel = this.#channels.get(label);
-    if (channel?.readyState !== 'open' || channel.bufferedAmount > mostBytes) return false;
+    if (channel?.readyState !== 'open' || channel.bufferedAmount > maxBytes) return false;
     if (typeof data === 'string') channel.send(data);
     else channel.send(data);
     return true;
@@ -107,7 +107,7 @@ export class RobotPeer {
     this.#channels.set(label, channel);
     channel.binaryType = 'arraybuffer';
     channel.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
-      if (this.#over) return;
+      if (this.#ended) return;
       if (typeof data === 'string') this.#handlers.text(data, label);
       else if (label.startsWith(CAMERA)) this.#handlers.picture(label.slice(CAMERA.length), data);
     };
@@ -117,21 +117,21 @@ export class RobotPeer {
     if (label !== 'page') return;
     const opened = () => {
       channel.onopen = null;
-      if (!this.#over) this.#handlers.opened();
+      if (!this.#ended) this.#handlers.opened();
     };
     channel.onopen = opened;
     if (channel.readyState === 'open') opened();
   }
 
   #end(why: string): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.close();
     this.#handlers.closed(why);
   }
 }
 
-/** Names that only this machine's own network can resolve; its checks reach the robot without. */
-const withoutHiddenNames = (sdp: string): string =>
+/** Removes mDNS candidates, which the robot cannot resolve. Its checks reach the robot without them. */
+const withoutMdns = (sdp: string): string =>
   sdp
     .split('\r\n')
     .filter((line) => !(line.startsWith('a=candidate:') && line.includes('.local ')))

@@ -1,22 +1,22 @@
 import type { LinkRequest } from '../../src/messages/console.ts';
 import type { AccessMessage, AccessRequest } from '../../src/messages/console-access.ts';
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
-import { hearText } from './hear.ts';
 import type { LinkHandlers, LinkStatus, PageLink } from './page-link.ts';
-import { ReturningSocket } from './returning-socket.ts';
+import { receiveText } from './receive-text.ts';
+import { ReconnectingSocket } from './reconnecting-socket.ts';
 
 const BACKED_UP_BYTES = 4096;
 
-/** A page's way to a console. */
+/** A page's link to its console. */
 export class ConsoleLink implements PageLink {
-  /** About who may do what; probes are answered here already. */
+  /** Receives access messages. The link itself answers probes. */
   onAccess: (message: AccessMessage) => void = () => {};
-  readonly #socket: ReturningSocket;
+  readonly #socket: ReconnectingSocket;
   readonly #handlers: LinkHandlers;
 
   constructor(url: string, handlers: LinkHandlers) {
     this.#handlers = handlers;
-    this.#socket = new ReturningSocket(url, {
+    this.#socket = new ReconnectingSocket(url, {
       onText: (text) => this.#receive(text),
       onStatus: (status) => handlers.onStatus(status),
     });
@@ -26,23 +26,23 @@ export class ConsoleLink implements PageLink {
     return this.#socket.status;
   }
 
-  /** True when handed to the socket. */
+  /** True when written to the socket. */
   send(request: DeskRequest | LinkRequest): boolean {
     return this.#socket.send(JSON.stringify(request));
   }
 
-  /** About control and the way poses take. */
-  say(message: AccessRequest): void {
+  /** Sends messages about control and the pose channel. */
+  sendAccess(message: AccessRequest): void {
     this.#socket.send(JSON.stringify(message));
   }
 
-  /** For poses: a backed-up socket drops them. */
+  /** For headset poses: drops them when the socket is backed up. */
   sendBytes(bytes: Uint8Array<ArrayBuffer>): void {
     if (this.#socket.waitingBytes <= BACKED_UP_BYTES) this.#socket.send(bytes);
   }
 
-  /** For the hand stream: a backed-up socket drops the sample, since a late pose is worth nothing. */
-  sendFresh(request: DeskRequest): boolean {
+  /** For hand samples: drops the sample when the socket is backed up, because a late sample is useless. */
+  sendUnreliable(request: DeskRequest): boolean {
     return this.#socket.waitingBytes <= BACKED_UP_BYTES && this.send(request);
   }
 
@@ -51,13 +51,13 @@ export class ConsoleLink implements PageLink {
   }
 
   #receive(text: string): void {
-    hearText(text, {
+    receiveText(text, {
       onMessage: (message) => {
-        this.#socket.wentWell();
+        this.#socket.resetBackoff();
         this.#handlers.onMessage(message);
       },
       onAccess: (message) => this.onAccess(message),
-      answer: (message) => this.say(message),
+      answer: (message) => this.sendAccess(message),
     });
   }
 }

@@ -1,11 +1,11 @@
 import type { ConsoleScene } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import { partNames } from '../panels/words.ts';
+import { partNames } from '../panels/labels.ts';
 
 export type ClearanceTone = 'clear' | 'near' | 'touching';
 
-/** By what the supervisor does: parts that are close by construction, in any pose, hold nothing back. */
+/** Follows the supervisor: parts that are close in every pose do not limit the motion. */
 export function clearanceTone(
   { limitedBy, clearanceM }: NonNullable<Telemetry['robot']>,
   scene: ConsoleScene | null,
@@ -14,7 +14,7 @@ export function clearanceTone(
   return clearanceM > (scene?.stopM ?? 0) ? 'near' : 'touching';
 }
 
-/** How near the arm is to what it may not touch. */
+/** The smallest distance between the arm and itself or an obstacle. */
 export class ClearanceLine {
   readonly #line = element('clearance', HTMLElement);
   readonly #text = element('clearance-text', HTMLElement);

@@ -2,11 +2,18 @@ import type { InputReport } from '../../src/messages/console.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute, setText } from '../dom.ts';
 import { gamepad } from '../drive/gamepad.ts';
-import { inputHint, inputLabel, milliseconds, PAGE_METHODS, type PageMethod } from '../panels/words.ts';
+import {
+  inputHint,
+  inputLabel,
+  milliseconds,
+  PAGE_METHODS,
+  type PageMethod,
+  sentence,
+} from '../panels/labels.ts';
 
 const PAGE = 'page';
 
-/** Which input drives; the page's own one in its three forms. What the rig does not offer is told with what it takes. */
+/** Selects the input; the page itself counts as three. Lists the inputs this rig lacks and how to enable them. */
 export class InputsPanel {
   readonly #list = element('inputs', HTMLElement);
   readonly #hint = element('input-hint', HTMLElement);
@@ -41,16 +48,16 @@ export class InputsPanel {
     setText(this.#signal, fresh ? signalText(telemetry) : '—');
   }
 
-  /** What the rig lacks. */
+  /** Lists the inputs that this rig lacks. */
   setReports(reports: readonly InputReport[]): void {
     const missing = reports.filter(({ offered }) => !offered);
     this.#missing.hidden = missing.length === 0;
-    const title = `${missing.length} more ${missing.length === 1 ? 'input' : 'inputs'}, and what they take`;
+    const title = `${missing.length} more ${missing.length === 1 ? 'input' : 'inputs'}: how to enable`;
     setText(element('inputs-missing-title', HTMLElement), title);
     element('inputs-missing-list', HTMLElement).replaceChildren(
       ...missing.flatMap(({ name, about, missing: need }) => [
         create('dt', '', inputLabel(name)),
-        create('dd', '', `${about}: ${need}`),
+        create('dd', '', `${sentence(about)}. ${sentence(need)}.`),
       ]),
     );
   }
@@ -58,7 +65,7 @@ export class InputsPanel {
   #advice(active: string): string {
     if (active !== PAGE) return inputHint(active);
     if (this.#method === 'gamepad' && gamepad() === null)
-      return 'No gamepad seen yet: connect one and press any of its buttons.';
+      return 'No gamepad found. Connect one and press any button.';
     return PAGE_METHODS[this.#method].hint;
   }
 
@@ -85,7 +92,7 @@ export class InputsPanel {
 
 function signalText({ input }: Telemetry): string {
   if (input.status === 'none') return 'no signal';
-  if (input.status === 'stale') return 'silent';
+  if (input.status === 'stale') return 'stale';
   const rate = input.rateHz === null ? '' : `${Math.round(input.rateHz)} Hz`;
   const jitter = input.jitterMs === null ? '' : `jitter ${milliseconds(input.jitterMs)} ms`;
   return [rate, jitter].filter(Boolean).join(' · ') || (input.clutch ? 'clutch on' : 'tracking');

@@ -4,7 +4,7 @@ import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute } from '../dom.ts';
 
 const NAMES: Record<string, string> = {
-  off: 'This machine (no delay)',
+  off: 'Local (no delay)',
   ethernet: 'Ethernet',
   wifi: 'Wi-Fi, tuned',
   'wifi-untuned': 'Wi-Fi, untuned',
@@ -15,23 +15,23 @@ const NAMES: Record<string, string> = {
   handover: 'Wi-Fi handover',
 };
 
-/** The network of a demo and the robot's way of playout; each shown only where it can be switched. */
+/** Selects the emulated network of a demo and the robot's playout mode. Each is shown only where it can be changed. */
 export class LinkControls {
   readonly #profilesRow = element('profiles-row', HTMLElement);
   readonly #profiles = element('profiles', HTMLSelectElement);
-  readonly #waysRow = element('ways-row', HTMLElement);
-  readonly #ways = element('ways', HTMLFieldSetElement);
+  readonly #modesRow = element('playout-modes-row', HTMLElement);
+  readonly #modes = element('playout-modes', HTMLFieldSetElement);
   #shape = '';
 
   constructor(send: (request: DeskRequest | LinkRequest) => void) {
     this.#profiles.addEventListener('change', () => {
       send({ kind: 'link', profile: this.#profiles.value });
-      // The keys that drive must not change the network.
+      // Driving keys must not change the network.
       this.#profiles.blur();
     });
-    for (const button of this.#ways.querySelectorAll('button'))
+    for (const button of this.#modes.querySelectorAll('button'))
       button.addEventListener('click', () =>
-        send({ kind: 'playout-way', way: button.dataset['way'] as PlayoutWay }),
+        send({ kind: 'playout-way', way: button.dataset['mode'] as PlayoutWay }),
       );
   }
 
@@ -55,9 +55,9 @@ export class LinkControls {
 
   update({ link }: Telemetry): void {
     const { ways = [], playout } = link;
-    this.#waysRow.hidden = ways.length === 0;
+    this.#modesRow.hidden = ways.length === 0;
     const [kind = ''] = playout.split(/[:,]/);
-    for (const button of this.#ways.querySelectorAll('button'))
-      setAttribute(button, 'aria-pressed', String(button.dataset['way'] === kind));
+    for (const button of this.#modes.querySelectorAll('button'))
+      setAttribute(button, 'aria-pressed', String(button.dataset['mode'] === kind));
   }
 }

@@ -1,16 +1,16 @@
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { LinkStatus } from '../link/page-link.ts';
-import { sentence } from './words.ts';
+import { sentence } from './labels.ts';
 
 export interface Situation {
   link: LinkStatus;
   fresh: boolean;
   telemetry: Telemetry | null;
   estopUndelivered: boolean;
-  /** False: the console does not know this device. */
+  /** False when the console does not know this device. */
   paired: boolean;
-  /** Of a fleet, driven from this page without an operator process; null: there is one. */
+  /** The fleet robot that this page drives; null beside an operator process. */
   robot: { name: string; problem: string; isOver: boolean } | null;
 }
 
@@ -18,13 +18,13 @@ interface Notice {
   tone: 'bad' | 'warn';
   title: string;
   text: string;
-  /** What helps is on the page for pairing. */
+  /** Show the link to the pairing page. */
   pair?: boolean;
-  /** It is for the user to begin anew. */
+  /** Show the button to try again. */
   retry?: boolean;
 }
 
-/** What is wrong with the connections, most serious first; it covers part of the view and moves nothing. */
+/** Shows the most serious connection problem. Overlays the view, so the layout does not shift. */
 export class Banner {
   readonly #root = element('banner', HTMLElement);
   readonly #title = element('banner-title', HTMLElement);
@@ -46,46 +46,46 @@ export class Banner {
 
 function noticeFor({ link, fresh, telemetry, estopUndelivered, paired, robot }: Situation): Notice | null {
   if (estopUndelivered) {
-    const text = 'Use the stop on the robot itself. The page sends yours as soon as it is connected.';
+    const text = 'Use the emergency stop on the robot. This page sends the e-stop when it reconnects.';
     return { tone: 'bad', title: 'E-stop not delivered', text };
   }
   if (!paired) {
-    const text = 'It sees nothing of the robot until it is given the code that the console shows.';
-    return { tone: 'warn', title: 'This device is not paired', text, pair: true };
+    const text = 'To see the robot, pair this device with the code from the console.';
+    return { tone: 'warn', title: 'Device not paired', text, pair: true };
   }
   if (robot !== null && link !== 'open') return sessionNotice(robot);
   if (link !== 'open' && (telemetry !== null || link === 'closed')) {
-    const text = 'Robot is held/stopped by its own watchdog; reconnecting…';
+    const text = 'The robot’s watchdog holds or stops it. Reconnecting…';
     return { tone: 'bad', title: 'Console disconnected', text };
   }
   if (telemetry === null) return null;
   if (!fresh) {
-    const text = 'What you see is old. The robot is held/stopped by its own watchdog.';
+    const text = 'The page shows old data. The robot’s watchdog holds or stops it.';
     return { tone: 'bad', title: 'No telemetry', text };
   }
   if (!telemetry.link.connected) {
     return {
       tone: 'warn',
       title: 'No robot on the link',
-      text: 'Waiting for it; the pose shown is the last one known.',
+      text: 'Waiting for the robot. The view shows its last known pose.',
     };
   }
   return fileNotice(telemetry);
 }
 
-/** What is lost of the session's files. The robot does not need them. */
+/** Problems with trace and recording files. The robot runs without them. */
 function fileNotice({ trouble = '', record }: Telemetry): Notice | null {
-  if (trouble !== '') return { tone: 'warn', title: 'The trace is incomplete', text: trouble };
+  if (trouble !== '') return { tone: 'warn', title: 'Trace incomplete', text: trouble };
   if (record?.state !== 'failed') return null;
   return { tone: 'warn', title: 'Recording stopped', text: record.message };
 }
 
 function sessionNotice({ name, problem, isOver }: NonNullable<Situation['robot']>): Notice | null {
   if (problem === '') return null;
-  // A robot's name is written as it is, also where a sentence begins.
+  // Keep the case of a robot name, also at the start of a sentence.
   const why = problem.startsWith(name) ? problem : sentence(problem);
   const text = isOver
-    ? `${why}. Nothing of this page reaches the robot.`
-    : `${why}. The robot is held/stopped by its own watchdog; connecting again…`;
+    ? `${why}. This page does not control the robot.`
+    : `${why}. The robot’s watchdog holds or stops it. Reconnecting…`;
   return { tone: isOver ? 'warn' : 'bad', title: `Not connected to ${name}`, text, retry: isOver };
 }

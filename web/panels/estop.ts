@@ -1,14 +1,14 @@
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
+import { milliseconds } from './labels.ts';
 import { isTextField, listenForPress, listenForStopKeys } from './stop-keys.ts';
-import { milliseconds } from './words.ts';
 
-/** Until the robot says that it stopped, the request is repeated. */
+/** The page repeats the e-stop until the robot confirms it. */
 const REPEAT_MS = 250;
-/** Telemetry this soon after the press may be older than the press. */
+/** Telemetry received this soon after the press may predate it. */
 const SETTLE_MS = 200;
 
-/** The stop of the page. It acts on press, not on release, and believes only the robot that it worked. */
+/** The page's e-stop. It acts on press, not on release, and shows `STOPPED` only after the robot confirms it. */
 export class Estop {
   readonly #button = element('estop', HTMLButtonElement);
   readonly #label = element('estop-label', HTMLElement);
@@ -33,7 +33,7 @@ export class Estop {
     return this.#pending;
   }
 
-  /** Pressed, and not even handed to the socket. */
+  /** Pressed, but not even written to the socket. */
   get undelivered(): boolean {
     return this.#pending && !this.#delivered;
   }
@@ -42,20 +42,20 @@ export class Estop {
     this.#pending = true;
     this.#delivered = false;
     this.#pressedMs = nowMs;
-    this.#try(nowMs);
+    this.#sendStop(nowMs);
     this.#onPress();
     this.#draw(false);
   }
 
-  /** `stopped`: the robot itself, freshly, says so; `tookMs`: how long after the stop had left for it. */
+  /** `stopped`: fresh telemetry from the robot confirms it. `tookMs`: from sending the stop to that confirmation. */
   update(stopped: boolean, nowMs: number, tookMs: number | null = null): void {
     this.#tookMs = tookMs;
     if (this.#pending && stopped && nowMs - this.#pressedMs >= SETTLE_MS) this.#pending = false;
-    if (this.#pending && nowMs - this.#sentMs >= REPEAT_MS) this.#try(nowMs);
+    if (this.#pending && nowMs - this.#sentMs >= REPEAT_MS) this.#sendStop(nowMs);
     this.#draw(stopped);
   }
 
-  #try(nowMs: number): void {
+  #sendStop(nowMs: number): void {
     this.#sentMs = nowMs;
     this.#delivered = this.#send({ kind: 'estop' });
   }
@@ -63,16 +63,16 @@ export class Estop {
   #draw(stopped: boolean): void {
     const phase = this.#pending ? 'stopping' : stopped ? 'stopped' : 'ready';
     setAttribute(this.#button, 'data-phase', phase);
-    const told = phase === 'stopped' && this.#tookMs !== null;
-    this.#time.hidden = !told;
-    this.#keys.hidden = told;
-    if (told) setText(this.#time, `robot stopped in ${milliseconds(this.#tookMs)} ms`);
+    const showTime = phase === 'stopped' && this.#tookMs !== null;
+    this.#time.hidden = !showTime;
+    this.#keys.hidden = showTime;
+    if (showTime) setText(this.#time, `in ${milliseconds(this.#tookMs)} ms`);
     setText(this.#label, { ready: 'E-STOP', stopping: 'stopping…', stopped: 'STOPPED' }[phase]);
   }
 
   #listenToKeys(): void {
     listenForStopKeys(() => this.press(performance.now()));
-    // Where Space is for typing, the button says so.
+    // In a text field Space types: the button shows that it does not stop.
     const showKeys = () => this.#keys.classList.toggle('typing', isTextField(document.activeElement));
     document.addEventListener('focusin', showKeys);
     document.addEventListener('focusout', () => setTimeout(showKeys));

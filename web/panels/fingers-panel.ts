@@ -5,10 +5,10 @@ import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setText } from '../dom.ts';
 
-/** A palm's length, as a share of the picture's height. */
+/** Palm length as a fraction of the canvas height. */
 const PALM_SHARE = 0.42;
 
-/** The tracked hand and, where the robot is one, the robot hand beside it. Hidden while no fingers are tracked. */
+/** Draws the tracked hand and, for a robot hand, the robot beside it. Hidden without either. */
 export class FingersPanel {
   readonly #panel = element('fingers', HTMLElement);
   readonly #side = element('fingers-side', HTMLElement);
@@ -27,15 +27,15 @@ export class FingersPanel {
     this.#panel.hidden = points === null && !isRobotHand;
     if (this.#panel.hidden) return;
     const isLeft = hand?.isLeft ?? false;
-    setText(this.#side, points === null ? 'no hand in sight' : isLeft ? 'left hand' : 'right hand');
-    const paper = this.#clear();
-    if (paper === null) return;
+    setText(this.#side, points === null ? 'no hand tracked' : isLeft ? 'left hand' : 'right hand');
+    const context = this.#clear();
+    if (context === null) return;
     const at = isRobotHand ? 0.28 : 0.5;
-    if (points !== null) this.#draw(paper, points, isLeft, at, '--hand');
+    if (points !== null) this.#draw(context, points, isLeft, at, '--hand');
     if (!isRobotHand) return;
     robotHandPoints(this.#joints, robot.measuredRad, this.#robotM);
     if (isLeft) for (let i = 0; i < HAND_NUMBERS; i += 3) this.#robotM[i]! *= -1;
-    this.#draw(paper, this.#robotM, isLeft, 0.72, '--robot');
+    this.#draw(context, this.#robotM, isLeft, 0.72, '--robot');
   }
 
   #clear(): CanvasRenderingContext2D | null {
@@ -43,13 +43,13 @@ export class FingersPanel {
     const [width, height] = [clientWidth * devicePixelRatio, clientHeight * devicePixelRatio].map(Math.round);
     if (this.#canvas.width !== width) this.#canvas.width = width!;
     if (this.#canvas.height !== height) this.#canvas.height = height!;
-    const paper = this.#canvas.getContext('2d');
-    paper?.clearRect(0, 0, width!, height!);
-    return paper;
+    const context = this.#canvas.getContext('2d');
+    context?.clearRect(0, 0, width!, height!);
+    return context;
   }
 
   #draw(
-    paper: CanvasRenderingContext2D,
+    context: CanvasRenderingContext2D,
     pointsM: ArrayLike<number>,
     isLeft: boolean,
     acrossShare: number,
@@ -59,19 +59,19 @@ export class FingersPanel {
     projectHand(pointsM, isLeft, this.#flat);
     const x = (i: number) => acrossShare * width + PALM_SHARE * height * this.#flat[2 * i]!;
     const y = (i: number) => 0.9 * height - PALM_SHARE * height * this.#flat[2 * i + 1]!;
-    paper.strokeStyle = paper.fillStyle = getComputedStyle(this.#canvas).getPropertyValue(colour);
-    paper.lineWidth = height / 60;
-    paper.lineCap = 'round';
-    paper.beginPath();
+    context.strokeStyle = context.fillStyle = getComputedStyle(this.#canvas).getPropertyValue(colour);
+    context.lineWidth = height / 60;
+    context.lineCap = 'round';
+    context.beginPath();
     for (const [a, b] of HAND_BONES) {
-      paper.moveTo(x(a), y(a));
-      paper.lineTo(x(b), y(b));
+      context.moveTo(x(a), y(a));
+      context.lineTo(x(b), y(b));
     }
-    paper.stroke();
+    context.stroke();
     for (let i = 0; i < HAND_POINTS; i++) {
-      paper.beginPath();
-      paper.arc(x(i), y(i), height / 45, 0, 2 * Math.PI);
-      paper.fill();
+      context.beginPath();
+      context.arc(x(i), y(i), height / 45, 0, 2 * Math.PI);
+      context.fill();
     }
   }
 }

@@ -28,8 +28,8 @@ const STATE_TONES: Record<SupervisorState, Tone> = {
   hold: 'warn',
   stopped: 'bad',
 };
-const STATE_WORDS: Record<SupervisorState, string> = {
-  disconnected: 'none',
+const STATE_LABELS: Record<SupervisorState, string> = {
+  disconnected: 'offline',
   idle: 'idle',
   armed: 'armed',
   engaged: 'engaged',
@@ -38,9 +38,9 @@ const STATE_WORDS: Record<SupervisorState, string> = {
 };
 
 const INPUT_TONES: Record<string, Tone> = { ok: 'good', stale: 'warn', none: 'off' };
-const INPUT_WORDS: Record<string, string> = { ok: 'tracking', stale: 'stale', none: 'no signal' };
+const INPUT_LABELS: Record<string, string> = { ok: 'tracking', stale: 'stale', none: 'no signal' };
 
-/** The three links a command depends on: page, robot, hand. */
+/** Status of console, robot and input. */
 export class HeaderChips {
   readonly #record = element('chip-record', HTMLElement);
   readonly #recordText = element('chip-record-text', HTMLElement);
@@ -51,7 +51,7 @@ export class HeaderChips {
   update(link: LinkStatus, fresh: boolean, telemetry: Telemetry | null): void {
     const words: Record<LinkStatus, string> = { open: 'live', connecting: 'connecting', closed: 'offline' };
     if (link !== 'open') this.#console.show('bad', words[link]);
-    else this.#console.show(fresh ? 'good' : 'warn', fresh ? 'live' : 'silent');
+    else this.#console.show(fresh ? 'good' : 'warn', fresh ? 'live' : 'no data');
     const recording = fresh && telemetry?.record?.state === 'recording';
     this.#record.hidden = !recording;
     if (recording) setText(this.#recordText, `REC ${Math.floor(telemetry.record?.durationS ?? 0)} s`);
@@ -61,11 +61,11 @@ export class HeaderChips {
       return;
     }
     const state = telemetry.link.connected ? (telemetry.robot?.state ?? 'disconnected') : 'disconnected';
-    this.#robot.show(STATE_TONES[state], STATE_WORDS[state]);
+    this.#robot.show(STATE_TONES[state], STATE_LABELS[state]);
     const { status, clutch } = telemetry.input;
     this.#input.show(
       INPUT_TONES[status] ?? 'warn',
-      clutch && status === 'ok' ? 'clutch on' : (INPUT_WORDS[status] ?? status),
+      clutch && status === 'ok' ? 'clutch on' : (INPUT_LABELS[status] ?? status),
     );
   }
 }

@@ -4,11 +4,11 @@ import { element } from '../dom.ts';
 import { onThemeChange } from '../shell/theme.ts';
 import { type LatencyWindow, RECENT_S } from './latency-window.ts';
 
-/** Upper ends of the axis, in ms; it grows at once and shrinks when a whole window would fit lower. */
+/** Axis maxima in ms. The axis grows at once and shrinks when the whole window fits a lower one. */
 const CEILINGS_MS = [10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 const FONT = '11px system-ui, sans-serif';
 
-/** One point per command: its one-way time, at the instant the hand was read. */
+/** One point per command: its one-way time, at the instant of its hand sample. */
 export class LatencyChart {
   readonly #box = element('chart', HTMLElement);
   readonly #plot: uPlot;
@@ -96,7 +96,7 @@ function secondLabels(_: uPlot, splits: number[]): string[] {
   return splits.map((second) => (second === 0 ? 'now' : `−${-second} s`));
 }
 
-/** The unit once, at the top. */
+/** Only the top label carries the unit. */
 function millisecondLabels(_: uPlot, splits: number[]): string[] {
   return splits.map((value, i) => (i === splits.length - 1 ? `${value} ms` : String(value)));
 }

@@ -1,17 +1,17 @@
 import { percentiles, variation } from '../../src/core/statistics/percentiles.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
+import { milliseconds } from './labels.ts';
 import { LatencyChart } from './latency-chart.ts';
 import { type LatencyWindow, RECENT_S } from './latency-window.ts';
-import { milliseconds } from './words.ts';
 
-/** Numbers stay long enough to be read; the chart flows. */
+/** Slow enough to read the numbers; the chart updates faster. */
 const NUMBERS_MS = 250;
 const CHART_MS = 1000 / 15;
 
 const STATISTICS = ['p50', 'p95', 'p99', 'max'] as const;
 
-/** The last ten seconds beside the robot; the page Latency has the rest. */
+/** Latency of the last ten seconds. The Latency page shows more. */
 export class LatencyPanel {
   readonly #window: LatencyWindow;
   readonly #chart = new LatencyChart();
@@ -28,7 +28,7 @@ export class LatencyPanel {
     this.#window = window;
   }
 
-  /** After the window took what is new. */
+  /** Call after adding the new commands to the window. */
   show(telemetry: Telemetry, nowMs: number): void {
     this.#latest = telemetry;
     this.#pageS = nowMs / 1000;
@@ -54,7 +54,7 @@ export class LatencyPanel {
   #showPlayout(playout: string): void {
     const { delayMs, depth } = this.#window.playout();
     const delay = delayMs === null ? '' : ` · ${milliseconds(delayMs)} ms`;
-    const waiting = depth === null ? '' : ` · ${depth} waiting`;
-    setText(this.#playout, `${playout || '—'}${delay}${waiting}`);
+    const queued = depth === null ? '' : ` · ${depth} queued`;
+    setText(this.#playout, `${playout || '—'}${delay}${queued}`);
   }
 }

@@ -2,16 +2,16 @@ import { type Percentiles, percentiles } from '../../src/core/statistics/percent
 import type { ClosedCommand } from '../../src/messages/telemetry.ts';
 import { SEGMENTS } from '../../src/messages/trace-record.ts';
 
-/** What the page remembers, and the part of it shown beside the robot. */
+/** How much the page keeps, and how much the Operate page shows. */
 export const WINDOW_S = 60;
 export const RECENT_S = 10;
-/** A minute at 200 Hz; older ones give way. */
-const MOST_COMMANDS = 12_000;
+/** One minute at 200 Hz; older commands are removed. */
+const MAX_COMMANDS = 12_000;
 
-/** The commands of the last minute in the order their hands were sampled; lost ones close late and are put back. */
+/** Commands of the last minute, ordered by hand sample. Lost commands close late and are inserted in order. */
 export class LatencyWindow {
   readonly #commands: ClosedCommand[] = [];
-  /** Page clock − operator clock, seconds; only to let the chart run on between messages. */
+  /** Page clock − operator clock, seconds. Only for scrolling the chart between messages. */
   #shiftS = Number.NaN;
 
   get commands(): readonly ClosedCommand[] {
@@ -29,7 +29,7 @@ export class LatencyWindow {
     this.#prune(pageS);
   }
 
-  /** Operator time now, as well as the page knows it. */
+  /** Estimated operator time now. */
   nowS(pageS: number): number {
     return pageS - this.#shiftS;
   }
@@ -39,7 +39,7 @@ export class LatencyWindow {
     this.#shiftS = Number.NaN;
   }
 
-  /** Index of the first command of the last seconds. */
+  /** Index of the first command within the last `seconds`. */
   firstOf(seconds: number): number {
     const newestS = this.#commands.at(-1)?.atS ?? 0;
     let [low, high] = [0, this.#commands.length];
@@ -51,7 +51,7 @@ export class LatencyWindow {
     return low;
   }
 
-  /** One-way times of the commands of the last seconds that were applied. */
+  /** One-way times of the commands applied within the last `seconds`. */
   oneWayMs(seconds: number): number[] {
     const found: number[] = [];
     for (let i = this.firstOf(seconds); i < this.#commands.length; i++) {
@@ -61,7 +61,7 @@ export class LatencyWindow {
     return found;
   }
 
-  /** Of the newest command that was scheduled; medians of the last second would hide what the delay does. */
+  /** Of the newest scheduled command. A median over a second would hide how the delay moves. */
   playout(): { delayMs: number | null; depth: number | null } {
     for (let i = this.#commands.length - 1; i >= 0; i--) {
       const { playoutMs, queueDepth } = this.#commands[i]!;
@@ -70,7 +70,7 @@ export class LatencyWindow {
     return { delayMs: null, depth: null };
   }
 
-  /** Percentiles of each segment over the commands of the last seconds that went all the way. */
+  /** Percentiles of each segment over the commands applied within the last `seconds`. */
   segments(seconds: number): (Percentiles | null)[] {
     const recent = this.#commands.slice(this.firstOf(seconds));
     const whole = recent.filter((command) => command.oneWayMs !== null);
@@ -85,7 +85,7 @@ export class LatencyWindow {
 
   #prune(pageS: number): void {
     const oldestS = this.nowS(pageS) - WINDOW_S - 0.5;
-    let expired = Math.max(0, this.#commands.length - MOST_COMMANDS);
+    let expired = Math.max(0, this.#commands.length - MAX_COMMANDS);
     while (expired < this.#commands.length && this.#commands[expired]!.atS < oldestS) expired++;
     if (expired > 0) this.#commands.splice(0, expired);
   }

@@ -1,17 +1,18 @@
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { element, setAttribute, setText } from '../dom.ts';
-import { causeText, limitText } from './words.ts';
+import type { LinkStatus } from '../link/page-link.ts';
+import { causeText, limitText } from './labels.ts';
 
-/** Inputs that follow without anybody closing a clutch. */
+/** Inputs without a clutch of their own. */
 const CLUTCHLESS = new Set(['scripted', 'joints', 'rctp']);
-/** A shorter hold ends by itself. */
-const BARRED_MS = 1000;
-const WAITING = 'Waiting for the first message.';
-const STARTING = 'Connecting: what drives it is started at the robot. That takes a few seconds.';
+/** A shorter hold ends without the user. */
+const SELF_RELEASE_MS = 1000;
+const WAITING = 'Waiting for telemetry.';
+const STARTING = 'Connecting. The robot starts its operator process; this takes a few seconds.';
 const POWERED: readonly SupervisorState[] = ['armed', 'engaged', 'hold'];
 
-/** The supervisor as the page believes it to be: no fresh word from the robot means `disconnected`. */
+/** The supervisor state to show: `disconnected` without fresh telemetry from the robot. */
 export function believedState(telemetry: Telemetry | null, fresh: boolean): SupervisorState {
   if (!fresh || !telemetry?.robot || !telemetry.link.connected) return 'disconnected';
   return telemetry.robot.state;
@@ -28,40 +29,40 @@ export class StatePanel {
   readonly #home = element('home', HTMLButtonElement);
   readonly #mode = element('mode', HTMLElement);
   #homing = false;
-  #engages = false;
-  #barredMs = Number.POSITIVE_INFINITY;
+  #canReengage = false;
+  #waitingSinceMs = Number.POSITIVE_INFINITY;
 
   constructor(send: (request: DeskRequest) => void) {
-    this.#arm.addEventListener('click', () => send({ kind: this.#engages ? 'teleop' : 'arm' }));
+    this.#arm.addEventListener('click', () => send({ kind: this.#canReengage ? 'teleop' : 'arm' }));
     this.#disarm.addEventListener('click', () => send({ kind: 'disarm' }));
     this.#reset.addEventListener('click', () => send({ kind: 'reset' }));
     this.#home.addEventListener('click', () => send({ kind: this.#homing ? 'hold' : 'home' }));
   }
 
-  /** `stopping`: an e-stop is on its way, so nothing may be armed or reset meanwhile. */
-  update(telemetry: Telemetry | null, fresh: boolean, stopping: boolean): void {
+  /** `stopping`: an e-stop is pending, so arm and reset are disabled. */
+  update(telemetry: Telemetry | null, link: LinkStatus, fresh: boolean, stopping: boolean): void {
     const state = believedState(telemetry, fresh);
     setAttribute(this.#badge, 'data-state', state);
     setText(this.#state, state);
     setText(this.#limit, fresh && telemetry?.robot ? limitText(telemetry.robot) : '');
-    this.#engages = this.#isBarred(telemetry, state);
-    setText(this.#arm, this.#engages ? 'Engage' : 'Arm');
-    this.#arm.disabled = (state !== 'idle' && !this.#engages) || stopping;
+    this.#canReengage = this.#waitsForEngage(telemetry, state);
+    setText(this.#arm, this.#canReengage ? 'Engage' : 'Arm');
+    this.#arm.disabled = (state !== 'idle' && !this.#canReengage) || stopping;
     this.#disarm.disabled = !POWERED.includes(state);
     this.#showMode(telemetry, POWERED.includes(state), stopping);
-    setText(this.#cause, this.#explain(telemetry, fresh, state));
+    setText(this.#cause, telemetry === null ? waitingText(link) : this.#explain(telemetry, fresh, state));
     this.#reset.disabled = state !== 'stopped' || stopping;
     this.#reset.classList.toggle('primary', state === 'stopped');
-    this.#arm.classList.toggle('primary', state === 'idle' || this.#engages);
+    this.#arm.classList.toggle('primary', state === 'idle' || this.#canReengage);
   }
 
-  /** An input without a clutch of its own waits to be asked back after a hold; this page has to have the word for it. */
-  #isBarred(telemetry: Telemetry | null, state: SupervisorState): boolean {
+  /** After a hold, an input without a clutch waits until this page requests teleop. */
+  #waitsForEngage(telemetry: Telemetry | null, state: SupervisorState): boolean {
     const { active = '', clutch = false } = telemetry?.input ?? {};
     const waits = state === 'hold' && telemetry?.operator.mode === 'hold' && clutch && CLUTCHLESS.has(active);
-    if (!waits) this.#barredMs = Number.POSITIVE_INFINITY;
-    else this.#barredMs = Math.min(this.#barredMs, performance.now());
-    return performance.now() - this.#barredMs >= BARRED_MS;
+    if (!waits) this.#waitingSinceMs = Number.POSITIVE_INFINITY;
+    else this.#waitingSinceMs = Math.min(this.#waitingSinceMs, performance.now());
+    return performance.now() - this.#waitingSinceMs >= SELF_RELEASE_MS;
   }
 
   #showMode(telemetry: Telemetry | null, powered: boolean, stopping: boolean): void {
@@ -74,10 +75,15 @@ export class StatePanel {
     setText(this.#mode, mode);
   }
 
-  #explain(telemetry: Telemetry | null, fresh: boolean, state: SupervisorState): string {
-    if (telemetry === null) return document.body.dataset['console'] === 'robot' ? STARTING : WAITING;
-    if (!fresh) return `No news. Last seen ${telemetry.robot?.state ?? 'disconnected'}.`;
-    if (this.#homing) return 'Driving home; Stop ends it.';
+  #explain(telemetry: Telemetry, fresh: boolean, state: SupervisorState): string {
+    if (!fresh) return `No telemetry. Last state: ${telemetry.robot?.state ?? 'disconnected'}.`;
+    if (this.#homing) return 'Moving to the home pose. Press Stop to hold.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
   }
+}
+
+/** Before the first telemetry. */
+function waitingText(link: LinkStatus): string {
+  if (link === 'closed') return 'Not connected.';
+  return document.body.dataset['console'] === 'robot' ? STARTING : WAITING;
 }

@@ -1,7 +1,7 @@
-/** A click that follows its own pointerdown is the same press. */
+/** A click this soon after a pointerdown is the same press. */
 const SAME_PRESS_MS = 1000;
 
-/** On press, not on release; by the keyboard too. */
+/** Acts on press, not on release; also from the keyboard. */
 export function listenForPress(button: HTMLButtonElement, press: () => void): void {
   let pointerMs = Number.NEGATIVE_INFINITY;
   button.addEventListener('pointerdown', () => {
@@ -14,8 +14,8 @@ export function listenForPress(button: HTMLButtonElement, press: () => void): vo
 }
 
 /**
- * Space, but where text is typed, and Escape everywhere. Before anything else on the page sees them, so that Space never
- * presses the focused button instead.
+ * Space outside text fields, and Escape everywhere. Captured before anything else on the page sees them, so Space never
+ * presses the focused button.
  */
 export function listenForStopKeys(press: () => void): void {
   const swallow = (event: KeyboardEvent) => {
@@ -31,7 +31,7 @@ export function listenForStopKeys(press: () => void): void {
 
 const TEXT_TYPES = ['text', 'search', 'email', 'url', 'password', 'number', 'tel'];
 
-/** Something that takes typed text, in which a space is a space. */
+/** An editable text field, where Space types a space. */
 export function isTextField(target: EventTarget | null): boolean {
   if (target instanceof HTMLTextAreaElement) return !target.readOnly;
   if (target instanceof HTMLInputElement) return TEXT_TYPES.includes(target.type) && !target.readOnly;

@@ -1,11 +1,11 @@
-// Before the first paint: the colours the user chose, or those of the system.
+// Runs before the first paint: sets the theme the user chose, or the system theme.
 (() => {
-  let kept = null;
+  let stored = null;
   try {
-    kept = localStorage.getItem('farhand-theme');
+    stored = localStorage.getItem('farhand-theme');
   } catch {
-    // Storage is forbidden: the system decides.
+    // Storage is blocked: use the system theme.
   }
   const system = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
-  document.documentElement.dataset.theme = kept === 'light' || kept === 'dark' ? kept : system;
+  document.documentElement.dataset.theme = stored === 'light' || stored === 'dark' ? stored : system;
 })();

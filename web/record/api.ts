@@ -1,4 +1,4 @@
-/** JSON of the console's own API; an error has the server's words. */
+/** Fetches JSON from the console. Throws with the server's error message. */
 export async function getJson<T>(path: string): Promise<T> {
   return answer<T>(await fetch(path));
 }
@@ -10,11 +10,11 @@ export async function postJson<T>(path: string, body: unknown): Promise<T> {
 
 async function answer<T>(response: Response): Promise<T> {
   if (response.ok) return (await response.json()) as T;
-  let message = `the console answered ${response.status}`;
+  let message = `the console returned status ${response.status}`;
   try {
     message = ((await response.json()) as { error?: string }).error ?? message;
   } catch {
-    // Not ours: the number has to do.
+    // No JSON error: report the status.
   }
   throw new Error(message);
 }

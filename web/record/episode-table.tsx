@@ -10,8 +10,8 @@ interface Props {
 export function EpisodeTable({ state, onSelect }: Props) {
   const { list, listProblem, selected } = state;
   if (listProblem !== '') return <p class="empty bad">{listProblem}</p>;
-  if (list === null) return <p class="empty">Reading…</p>;
-  if (list.episodes.length === 0) return <p class="empty">No episode yet.</p>;
+  if (list === null) return <p class="empty">Loading…</p>;
+  if (list.episodes.length === 0) return <p class="empty">No episodes yet.</p>;
   return (
     <ul class="episodes" data-testid="episodes" aria-label="Episodes">
       {list.episodes.map((episode) => {

@@ -7,7 +7,7 @@ interface Props {
   onExport(name: string): void;
 }
 
-/** All recordings as a LeRobot dataset, made by a process beside the console. */
+/** Exports all episodes as a LeRobot dataset in a separate process. */
 export function ExportCard({ state, onExport }: Props) {
   const [name, setName] = useState('dataset');
   const { job, exportProblem, list } = state;

@@ -13,10 +13,10 @@ export function size(bytes: number): string {
 export const when = (iso: string): string =>
   new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** What the gate said when the episode was saved. */
+/** The result of the quality gate when the episode was saved. */
 export function verdict({ complete, quality }: EpisodeInfo): { tone: 'good' | 'note' | 'bad'; text: string } {
-  if (!complete) return { tone: 'bad', text: 'unfinished: farhand recover mends it' };
-  if (quality === null) return { tone: 'note', text: 'not judged' };
+  if (!complete) return { tone: 'bad', text: 'incomplete: repair with farhand recover' };
+  if (quality === null) return { tone: 'note', text: 'not checked' };
   if (quality.refusedBy.length === 0) return { tone: 'good', text: 'passed' };
   return { tone: 'bad', text: quality.refusedBy.join('; ') };
 }

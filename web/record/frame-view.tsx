@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { RowFrame } from '../../src/messages/recording.ts';
-import { milliseconds } from '../panels/words.ts';
+import { milliseconds } from '../panels/labels.ts';
 
 interface Props {
   episode: string;
@@ -9,7 +9,7 @@ interface Props {
   frame: RowFrame | undefined;
 }
 
-/** The picture of a row. While one is being fetched, only the last one asked for meanwhile is fetched next. */
+/** The camera frame of a row. During a fetch, only the latest requested row is fetched next. */
 export function FrameView({ episode, camera, row, frame }: Props) {
   const [shown, setShown] = useState(row);
   const wanted = useRef(row);
@@ -41,9 +41,7 @@ export function FrameView({ episode, camera, row, frame }: Props) {
       <figcaption>
         {camera}
         <b>
-          {frame
-            ? `${milliseconds(frame.ageNs / 1e6, 0)} ms old${frame.stale ? ', stale' : ''}`
-            : 'no picture'}
+          {frame ? `${milliseconds(frame.ageNs / 1e6, 0)} ms old${frame.stale ? ', stale' : ''}` : 'no frame'}
         </b>
       </figcaption>
     </figure>

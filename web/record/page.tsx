@@ -15,7 +15,7 @@ const TELEMETRY_MS = 200;
 export function openRecordPage(root: HTMLElement, context: PageContext): LazyPage {
   const send = (request: RecordRequest): void => {
     context.send(request);
-    // A label is a file beside the recording: it is there a moment later.
+    // The recorder writes the label to a file, which takes a moment.
     if (request.action === 'label') setTimeout(() => void store.refresh().then(reselect), 400);
   };
   const store = new RecordStore(() => draw());
@@ -51,7 +51,7 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
       <header class="page-head">
         <div>
           <h2>Record</h2>
-          <p class="muted">{list?.dir ?? 'Episodes of what was commanded, measured and seen'}</p>
+          <p class="muted">{list?.dir ?? 'Episodes with commands, measurements and camera frames'}</p>
         </div>
         <div class="page-tools">
           <button type="button" class="plain" onClick={() => void store.refresh()}>
@@ -77,7 +77,7 @@ function RecordPage({ store, send }: { store: RecordStore; send(request: RecordR
           ) : (
             <section class="card empty-card" aria-label="Playback">
               <p class={viewProblem ? 'bad' : 'muted'}>
-                {viewProblem || (selected ? 'Reading the episode…' : 'Choose an episode to look through it.')}
+                {viewProblem || (selected ? 'Loading the episode…' : 'Select an episode to play it.')}
               </p>
             </section>
           )}

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { EpisodeView } from '../../src/messages/console.ts';
 import type { EpisodeQuality, RecordRequest } from '../../src/messages/recording.ts';
-import { milliseconds } from '../panels/words.ts';
+import { milliseconds } from '../panels/labels.ts';
 import { duration, size, verdict, when } from './format.ts';
 import { FrameView } from './frame-view.tsx';
 import { JointPlot } from './joint-plot.tsx';
@@ -13,7 +13,7 @@ interface Props {
 
 const LABELS = ['success', 'failure'];
 
-/** An episode, to be looked through: cameras, joints, and what was going on. */
+/** Plays an episode: cameras, joints and the state of each row. */
 export function Playback({ view, send }: Props) {
   const { info, rows } = view;
   const [at, setAt] = useState(0);
@@ -74,7 +74,7 @@ export function Playback({ view, send }: Props) {
           <span>row {row.index}</span>
           <span>{row.supervisor}</span>
           <span>{row.limitedBy ? `limited by ${row.limitedBy}` : 'not limited'}</span>
-          <span>one way {milliseconds(row.oneWayNs === null ? null : row.oneWayNs / 1e6)} ms</span>
+          <span>one-way {milliseconds(row.oneWayNs === null ? null : row.oneWayNs / 1e6)} ms</span>
           <span>
             playout {milliseconds(row.playoutDelayNs === null ? null : row.playoutDelayNs / 1e6)} ms
           </span>
@@ -125,10 +125,10 @@ function usePlaying(
 
 const NUMBERS: [keyof EpisodeQuality, string, (value: number) => string][] = [
   ['skippedShare', 'rows skipped', (value) => `${(100 * value).toFixed(1)} %`],
-  ['staleShare', 'stale pictures', (value) => `${(100 * value).toFixed(1)} %`],
+  ['staleShare', 'stale frames', (value) => `${(100 * value).toFixed(1)} %`],
   ['jerkP95RadS3', 'jerk p95', (value) => `${Math.round(value)} rad/s³`],
-  ['frameAgeP95Ms', 'picture age p95', (value) => `${milliseconds(value)} ms`],
-  ['oneWayP95Ms', 'one way p95', (value) => `${milliseconds(value)} ms`],
+  ['frameAgeP95Ms', 'frame age p95', (value) => `${milliseconds(value)} ms`],
+  ['oneWayP95Ms', 'one-way p95', (value) => `${milliseconds(value)} ms`],
   ['badWindows', 'bad seconds', String],
 ];
 

@@ -6,8 +6,8 @@ import type { RecordState } from './store.ts';
 const WORDS: Record<string, string> = {
   idle: 'Ready',
   recording: 'Recording',
-  reset: 'Put the scene back',
-  failed: 'Stopped by itself',
+  reset: 'Reset the scene',
+  failed: 'Recording failed',
 };
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   send(request: RecordRequest): void;
 }
 
-/** What the recorder does, and the buttons that tell it to. */
+/** State and controls of the recorder. */
 export function RecorderCard({ state, send }: Props) {
   const [task, setTask] = useState<string | null>(null);
   const { recorder, list } = state;
@@ -48,12 +48,12 @@ export function RecorderCard({ state, send }: Props) {
           data-testid="task"
           value={shown}
           maxLength={200}
-          placeholder="what the robot is to learn here"
+          placeholder="What the robot should learn"
           onInput={(event) => setTask(event.currentTarget.value)}
           onChange={() => send({ kind: 'record', action: 'task', task: shown })}
         />
       </label>
-      <p class="small muted">In this field Space is a space; Esc still stops the robot.</p>
+      <p class="small muted">In this field Space types a space. Esc still stops the robot.</p>
       <div class="actions three">
         <button type="button" data-testid="record-start" class="primary" disabled={active} onClick={start}>
           Start
@@ -84,14 +84,12 @@ function NoRecorder({ known, dir }: { known: boolean; dir: string | null }) {
     <section class="card recorder" data-state="none" aria-label="Recorder">
       <div class="recorder-head">
         <i class="record-light" aria-hidden="true" />
-        <strong data-testid="recorder-state">
-          {known ? 'This operator does not record' : 'Asking the operator'}
-        </strong>
+        <strong data-testid="recorder-state">{known ? 'No recorder' : 'Waiting for the operator…'}</strong>
       </div>
       <p class="small muted">
         {dir === null
-          ? 'Give the rig a folder for recordings: record.dir=recordings, and start again.'
-          : `Recordings in ${dir} can be looked at and exported.`}
+          ? 'To record, start again with a folder: record.dir=recordings'
+          : `You can play and export the recordings in ${dir}.`}
       </p>
     </section>
   );

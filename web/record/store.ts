@@ -3,9 +3,9 @@ import type { EpisodeList, EpisodeView, ExportJob } from '../../src/messages/con
 import type { RecorderStatus } from '../../src/messages/recording.ts';
 import { getJson, postJson } from './api.ts';
 
-/** Everything the page Record shows; replaced, never changed in place. */
+/** The state of the Record page. Replaced, never mutated. */
 export interface RecordState {
-  /** Undefined: not told yet; null: this operator does not record. */
+  /** Undefined: not known yet. Null: this operator does not record. */
   recorder: RecorderStatus | null | undefined;
   robotState: string;
   list: EpisodeList | null;

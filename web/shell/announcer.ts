@@ -1,13 +1,13 @@
 import { element, setText } from '../dom.ts';
 
-/** Says what changed to those who do not see the page; only changes of state, never numbers. */
+/** Announces state changes to screen readers; never numbers. */
 export class Announcer {
   readonly #region = element('announce', HTMLElement);
-  #said = '';
+  #announced = '';
 
-  say(text: string): void {
-    if (text === this.#said) return;
-    this.#said = text;
+  announce(text: string): void {
+    if (text === this.#announced) return;
+    this.#announced = text;
     setText(this.#region, text);
   }
 }

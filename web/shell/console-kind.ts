@@ -1,24 +1,24 @@
 import type { FleetAccessNews } from '../../src/messages/fleet-console.ts';
 import { FleetLink } from '../link/fleet-link.ts';
-import { socketUrl } from '../link/returning-socket.ts';
+import { socketUrl } from '../link/reconnecting-socket.ts';
 
 export interface ConsoleKind {
-  /** Of a fleet's console; null: a console beside one operator. */
+  /** Null unless a fleet console serves this page. */
   fleet: FleetLink | null;
-  /** The robot of the fleet that the address asks for. */
+  /** The robot named in the address. */
   robot: string | null;
 }
 
-async function ask(): Promise<ConsoleKind> {
+async function detect(): Promise<ConsoleKind> {
   const robot = new URLSearchParams(location.search).get('robot');
   try {
-    const news = (await (await fetch('./api/access')).json()) as { fleet?: FleetAccessNews };
-    if (news.fleet !== undefined) return { fleet: new FleetLink(socketUrl(location, 'fleet')), robot };
+    const access = (await (await fetch('./api/access')).json()) as { fleet?: FleetAccessNews };
+    if (access.fleet !== undefined) return { fleet: new FleetLink(socketUrl(location, 'fleet')), robot };
   } catch {
-    // A console that does not answer is waited for: the banner says so.
+    // The console does not respond: the banner shows it, and the link retries.
   }
   return { fleet: null, robot: null };
 }
 
-/** Known before anything else of the page runs. */
-export const consoleKind: ConsoleKind = await ask();
+/** Resolved before the rest of the page runs. */
+export const consoleKind: ConsoleKind = await detect();

@@ -6,19 +6,19 @@ import type { FleetLink } from '../link/fleet-link.ts';
 import type { LatencyWindow } from '../panels/latency-window.ts';
 import type { PageName } from './router.ts';
 
-/** What the pages besides Operate are given. */
+/** What each page except Operate receives. */
 export interface PageContext {
   commands: LatencyWindow;
-  /** Of a fleet's console; null: another one. */
+  /** Null unless a fleet console serves this page. */
   fleet: FleetLink | null;
   send(request: DeskRequest | LinkRequest): boolean;
 }
 
-/** A page that is loaded when it is first opened. */
+/** A page that loads when it is first opened. */
 export interface LazyPage {
-  /** Shown, or hidden again. */
+  /** Called when the page is shown or hidden. */
   setShown(shown: boolean): void;
-  /** Telemetry, while it is shown. */
+  /** Called with telemetry while the page is shown. */
   show(telemetry: Telemetry, nowMs: number): void;
   setModel?(model: RobotModel): void;
   exported?(job: ExportJob): void;
@@ -88,11 +88,11 @@ export class LazyPages {
     if (window.__farhand?.lastTelemetry) page.show(window.__farhand.lastTelemetry, performance.now());
   }
 
-  /** The console was built anew since this document was loaded, or is gone; the next visit tries again. */
+  /** The console was rebuilt since this document loaded, or is gone. Opening the page again retries. */
   #failed(name: LazyName): null {
     this.#open.delete(name);
-    const words = 'This page could not be loaded. Reload it in the browser; the robot does not mind.';
-    element(`page-${name}`, HTMLElement).textContent = words;
+    const message = 'Could not load this page. Reload the browser tab; this does not affect the robot.';
+    element(`page-${name}`, HTMLElement).textContent = message;
     return null;
   }
 

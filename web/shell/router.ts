@@ -3,8 +3,8 @@ import { element } from '../dom.ts';
 export const PAGES = ['fleet', 'operate', 'latency', 'record', 'devices'] as const;
 export type PageName = (typeof PAGES)[number];
 
-/** Of a console beside one operator. */
-export const OWN_PAGES = ['operate', 'latency', 'record', 'devices'] as const;
+/** Pages of a console with one operator. */
+export const OPERATOR_PAGES = ['operate', 'latency', 'record', 'devices'] as const;
 
 const TITLES: Record<PageName, string> = {
   fleet: 'Fleet',
@@ -15,21 +15,21 @@ const TITLES: Record<PageName, string> = {
 };
 
 /**
- * One page is shown at a time; all stay in the document, so that a hidden one loses nothing. The address has the page
- * after `#/`, so that back, forward and bookmarks work without the server.
+ * Shows one page at a time. All pages stay in the document, so a hidden page keeps its state. The page name follows `#/`
+ * in the address, so back, forward and bookmarks work without the server.
  */
 export class Router {
   #page: PageName = 'operate';
   readonly #onEnter: (page: PageName, isFirst: boolean) => void;
   readonly #offered: readonly PageName[];
 
-  /** `offered`: pages that this console has. */
+  /** `offered`: the pages this console has. */
   constructor(onEnter: (page: PageName, isFirst: boolean) => void, offered: readonly PageName[]) {
     this.#onEnter = onEnter;
     this.#offered = offered;
     for (const tab of document.querySelectorAll<HTMLAnchorElement>('.tabs a'))
       tab.hidden = !offered.some((page) => page === tab.dataset['page']);
-    window.addEventListener('hashchange', () => this.#follow(false));
+    window.addEventListener('hashchange', () => this.#navigate(false));
   }
 
   get page(): PageName {
@@ -37,10 +37,10 @@ export class Router {
   }
 
   start(): void {
-    this.#follow(true);
+    this.#navigate(true);
   }
 
-  #follow(isFirst: boolean): void {
+  #navigate(isFirst: boolean): void {
     const name = location.hash.replace(/^#\/?/, '').split('/')[0];
     const first = this.#offered.includes('operate') ? 'operate' : 'fleet';
     this.#page = this.#offered.find((page) => page === name) ?? first;

@@ -8,16 +8,16 @@ const systemIsLight = matchMedia('(prefers-color-scheme: light)');
 
 export const isLight = (): boolean => document.documentElement.dataset['theme'] === 'light';
 
-/** Calls back after the colours changed, by the user or by the system. */
+/** Calls `changed` after the user or the system changed the theme. */
 export function onThemeChange(changed: () => void): void {
   document.addEventListener('themechange', changed);
 }
 
-/** The button that goes through system, light and dark. `public/theme.js` has set the first one already. */
+/** The button cycles through system, light and dark. `public/theme.js` sets the initial theme. */
 export function startThemeButton(): void {
   const button = element('theme', HTMLButtonElement);
   const text = element('theme-text', HTMLElement);
-  let choice = kept();
+  let choice = loadChoice();
   const apply = () => {
     const theme = choice === 'system' ? (systemIsLight.matches ? 'light' : 'dark') : choice;
     const changes = document.documentElement.dataset['theme'] !== theme;
@@ -28,14 +28,14 @@ export function startThemeButton(): void {
   };
   button.addEventListener('click', () => {
     choice = CHOICES[(CHOICES.indexOf(choice) + 1) % CHOICES.length]!;
-    keep(choice);
+    saveChoice(choice);
     apply();
   });
   systemIsLight.addEventListener('change', apply);
   apply();
 }
 
-function kept(): Choice {
+function loadChoice(): Choice {
   try {
     return CHOICES.find((choice) => choice === localStorage.getItem(KEY)) ?? 'system';
   } catch {
@@ -43,10 +43,10 @@ function kept(): Choice {
   }
 }
 
-function keep(choice: Choice): void {
+function saveChoice(choice: Choice): void {
   try {
     localStorage.setItem(KEY, choice);
   } catch {
-    // Then it holds until the page is closed.
+    // Storage is blocked: the choice lasts until the page closes.
   }
 }

@@ -7,7 +7,7 @@ import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 import { urLooks } from './ur-links.ts';
 
-/** How meshes of one arm are painted. */
+/** Applies materials to the meshes of an arm. */
 export interface ArmMaterial {
   dress(mesh: Mesh): Mesh;
 }
@@ -17,9 +17,9 @@ export interface ArmBody {
   /** Robot axes: Z up. */
   root: Group;
   flange: Object3D;
-  /** The point that the hand leads. */
+  /** The point that follows the hand. */
   lead: Object3D;
-  /** Size of the gripper that goes with it. */
+  /** Scale of the gripper. */
   scale: number;
   setJoints(anglesRad: ArrayLike<number>): void;
 }
@@ -27,9 +27,9 @@ export interface ArmBody {
 /** An arm in the scene; angles in radians, one per joint. */
 export interface Arm {
   root: Group;
-  /** Between the fingertips, or the flange of an arm without a gripper. */
+  /** Between the fingertips; the flange without a gripper. */
   tip: Object3D;
-  /** The point that the hand leads. */
+  /** The point that follows the hand. */
   lead: Object3D;
   setJoints(anglesRad: ArrayLike<number>): void;
   setGripper(closed: number): void;
@@ -58,7 +58,7 @@ export function createArm(model: RobotModel, palette: Palette, shapes: Shapes, m
   };
 }
 
-/** A UR arm as it looks, jointed by its DH rows. */
+/** A UR arm with its real shape, posed by its DH parameters. */
 function createUrBody(model: RobotModel, palette: Palette, shapes: Shapes, material: ArmMaterial): ArmBody {
   const root = new Group();
   const looks = urLooks(model, palette, shapes);

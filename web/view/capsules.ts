@@ -11,7 +11,7 @@ import type { Shapes } from './shapes.ts';
 
 const OPACITY: Record<ClearanceTone, number> = { clear: 0.28, near: 0.6, touching: 0.75 };
 
-/** What the robot counts as its body, and the boxes it keeps clear of; the nearest pair stands out. Robot axes: Z up. */
+/** The robot's collision capsules and obstacle boxes; highlights the nearest pair. Robot axes: Z up. */
 export class CollisionShapes {
   readonly root = new Group();
   readonly #chain;
@@ -47,7 +47,7 @@ export class CollisionShapes {
     for (const [i, frame] of this.#frames.entries()) placeFrame(frame, this.#poses, i);
   }
 
-  /** Colours the nearest pair, as the supervisor names it: `forearm ↔ base`. */
+  /** Colours the nearest pair as reported by the supervisor: `forearm ↔ base`. */
   mark(robot: NonNullable<Telemetry['robot']>): void {
     const pair = robot.nearest;
     const tone = clearanceTone(robot, this.#scene);

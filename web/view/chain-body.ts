@@ -6,15 +6,15 @@ import type { Palette } from './palette.ts';
 import { reachOf } from './reach.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';
 
-/** Radii of what is made up, at a reach of 0.457 m. */
+/** Radii of generated links, for a reach of 0.457 m. */
 const ROD_M = 0.02;
 const HUB_M = 0.03;
 const UR3_REACH_M = 0.457;
-/** A capsule farther ahead of the flange than this encloses the gripper, which is drawn as one. */
+/** A capsule that extends farther than this beyond the flange encloses the gripper, which has its own mesh. */
 const AHEAD_M = 0.02;
 const UP = new Vector3(0, 0, 1);
 
-/** Any arm: its capsules, in the frames of its chain; where a link has none, rods and hubs between the joints. */
+/** Any arm, drawn from its collision capsules. Links without capsules become rods and hubs. */
 export function createChainBody(
   model: RobotModel,
   palette: Palette,
@@ -55,7 +55,7 @@ function enclosesGripper({ gripper, joints }: RobotModel, { frame, fromM, toM }:
   return gripper && frame === joints.length && Math.max(fromM[2], toM[2]) > AHEAD_M;
 }
 
-/** The capsules of a frame, or a hub where it has none. */
+/** The capsules of a frame, or a hub without any. */
 function partsOf(
   capsules: readonly Capsule[],
   frame: number,
@@ -70,7 +70,7 @@ function partsOf(
   return [{ geometry: shapes.rod(hubM, [0, 0, 0], [0, 0, 0]), colour: palette.cap }];
 }
 
-/** One metre along Z, stretched to what it spans. */
+/** One metre along Z; `span` scales it. */
 export function createRod(palette: Palette, shapes: Shapes, material: ArmMaterial, radiusM: number): Mesh {
   const geometry = shapes.drum(radiusM, 1, 'z', [0, 0, 0]);
   return material.dress(new Mesh(mergeParts([{ geometry, colour: palette.shell }])));
@@ -81,18 +81,18 @@ function originOf(poses: Float64Array, frame: number): Vector3 {
   return new Vector3(poses[at + 3], poses[at + 7], poses[at + 11]);
 }
 
-/** Lets a rod lead from one point to another. */
+/** Places a rod between two points. */
 export function span(rod: Mesh, from: Vector3, to: Vector3): void {
-  const way = to.clone().sub(from);
-  const lengthM = way.length();
+  const direction = to.clone().sub(from);
+  const lengthM = direction.length();
   rod.visible = lengthM > 1e-3;
   if (!rod.visible) return;
   rod.scale.z = lengthM;
-  rod.quaternion.setFromUnitVectors(UP, way.divideScalar(lengthM));
+  rod.quaternion.setFromUnitVectors(UP, direction.divideScalar(lengthM));
   rod.position.copy(from).add(to).multiplyScalar(0.5);
 }
 
-/** Puts an object where a frame of the chain is. */
+/** Sets an object to the pose of a chain frame. */
 export function placeFrame(frame: Object3D, poses: Float64Array, index: number): void {
   const [a, b, c, x, d, e, f, y, g, h, i, z] = poses.subarray(
     index * TRANSFORM_SIZE,

@@ -14,11 +14,11 @@ import type { Palette } from './palette.ts';
 const EXTENT_M = 1.2;
 const STEP_M = 0.1;
 const CELLS = Math.round(EXTENT_M / STEP_M);
-/** Pieces per line, each with its own share of the fading. */
+/** Segments per line, so that a line can fade. */
 const PIECES = 8;
 const SPOT_M = 0.26;
 
-/** A 10 cm grid that melts into the background, and a soft spot under the base instead of a shadow map. */
+/** A 10 cm grid that fades into the background, and a soft spot under the base instead of a shadow. */
 export function createFloor(palette: Palette, heightM: number): Group {
   const floor = new Group();
   floor.add(createSpot(palette), createGrid(palette));
@@ -54,7 +54,7 @@ function createGrid(palette: Palette): LineSegments {
   return new LineSegments(geometry, new LineBasicMaterial({ vertexColors: true }));
 }
 
-/** Opaque, fading to the ground's own colour: blending would cost more. */
+/** Opaque, fading to the ground colour: cheaper than blending. */
 function createSpot(palette: Palette): Mesh {
   const geometry = new CircleGeometry(SPOT_M, 36);
   const count = geometry.getAttribute('position').count;

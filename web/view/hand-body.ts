@@ -10,12 +10,12 @@ import { mergeParts, type Shapes } from './shapes.ts';
 
 const ROD_M = 0.007;
 const HUB_M = 0.009;
-/** How high above the floor the wrist is. */
+/** Height of the wrist above the floor. */
 const WRIST_M = 0.05;
 /** Knuckle of the middle finger. */
 const FLANGE_POINT = 9;
 
-/** A robot hand, upright, palm ahead: rods and hubs where the estimated fingers are. */
+/** A robot hand, upright, palm forward: rods and hubs at the estimated finger positions. */
 export function createHandBody(
   model: RobotModel,
   palette: Palette,

@@ -14,22 +14,22 @@ import { litMaterial, type TintMaterial } from './materials.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';
 
-/** The input's world (Y up, −Z forward) to scene axes, where the robot's forward is +X. */
+/** Input frame (Y up, −Z forward) to scene axes, where robot forward is +X. */
 export const SCENE_FROM_INPUT = new Quaternion().setFromAxisAngle(new Vector3(0, 1, 0), -Math.PI / 2);
-/** Floats beside the tool so that neither hides the other. */
+/** Offset from the tool, so that neither hides the other. */
 const LIFT = new Vector3(0.2, 0.05, 0.03);
 const SETTLE = 0.18;
-/** A hand that leads nothing is not looked for farther away than this: another input has another origin. */
+/** A hand that is not engaged is drawn at most this far away: inputs have different origins. */
 const MOST_AWAY_M = 0.5;
 
 /**
- * The operator's hand. Its place is relative, as the clutch makes it: where it was on engaging belongs to
- * where the wrist was then.
+ * The operator's hand. Its position is relative: the clutch anchors the hand to the robot's wrist at the start of an
+ * engagement.
  */
 export class HandMarker {
   readonly root = new Group();
   readonly #glyph = new Group();
-  /** The hand's own points, where it is tracked; else a made-up hand stands for it. */
+  /** The tracked points of the hand; without them a generic hand is drawn. */
   readonly #skeleton: HandSkeleton;
   readonly #model: Mesh;
   readonly #tether: Line;
@@ -59,18 +59,18 @@ export class HandMarker {
     this.root.visible = false;
   }
 
-  /** Where the hand is shown; null while it is not. */
+  /** Position of the drawn hand; null while hidden. */
   get place(): Vector3 | null {
     return this.root.visible ? this.#glyph.position : null;
   }
 
-  /** Points in the input's frame, or null where none are tracked. */
+  /** Points in the input frame; null when not tracked. */
   setPoints(pointsM: readonly number[] | null): void {
     this.#skeleton.show(pointsM);
     this.#model.visible = pointsM === null;
   }
 
-  /** Pose in the input's frame; `wrist` in scene axes. True while the marker still settles. */
+  /** Pose in the input frame; `wrist` in scene axes. True while the marker still moves. */
   update(
     positionM: ArrayLike<number>,
     quatXyzw: ArrayLike<number>,

@@ -2,7 +2,7 @@ import { BufferAttribute, BufferGeometry, LineBasicMaterial, LineSegments } from
 import { HAND_BONES } from '../../src/hand/projection.ts';
 import type { Palette } from './palette.ts';
 
-/** The bones of a tracked hand, in the input's frame. */
+/** The bones of a tracked hand, in the input frame. */
 export class HandSkeleton {
   readonly lines: LineSegments;
   readonly #ends: BufferAttribute;
@@ -15,7 +15,7 @@ export class HandSkeleton {
     this.lines.visible = false;
   }
 
-  /** x, y, z of its points one after the other; null hides it. */
+  /** x, y, z of each point in sequence; null hides the hand. */
   show(pointsM: readonly number[] | null): void {
     this.lines.visible = pointsM !== null;
     if (pointsM === null) return;

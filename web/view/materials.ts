@@ -3,8 +3,8 @@ import type { ArmMaterial } from './arm.ts';
 import type { Palette } from './palette.ts';
 
 /**
- * Lit per vertex, in display colours: three's own Lambert lights and converts every pixel, which took a software
- * renderer about twice as long for the same picture. Two lamps and a sky, fixed in the world.
+ * Lights per vertex, in display colours. The Lambert material of three.js lights and converts every pixel, which took a
+ * software renderer about twice as long. Two lamps and a sky, fixed in the world.
  */
 const LIGHTING = `
   uniform vec3 sky;
@@ -53,7 +53,7 @@ export interface TintMaterial extends ShaderMaterial {
 
 const ROBOT_STENCIL = 1;
 
-/** With `vertexColors` matt and solid; without, even and more see-through where it faces the camera. */
+/** Matt and solid with `vertexColors`; otherwise uniform and more transparent where it faces the camera. */
 export function litMaterial(palette: Palette, tint: number, vertexColors: boolean): TintMaterial {
   const uniforms = {
     sky: { value: new Color(palette.skyLight) },
@@ -89,8 +89,8 @@ export interface GhostMaterial extends ArmMaterial {
 }
 
 /**
- * Shows only beside the robot, which the stencil marks: where both overlap the robot stays readable. A depth-only pass
- * first keeps the ghost's own inner surfaces from adding up.
+ * Draws the ghost only where the robot is not, using the stencil, so the robot stays readable. A depth-only pass first
+ * keeps the ghost's inner surfaces from adding up.
  */
 export function ghostMaterial(palette: Palette): GhostMaterial {
   const beside = { stencilWrite: true, stencilRef: ROBOT_STENCIL, stencilFunc: NotEqualStencilFunc };

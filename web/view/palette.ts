@@ -1,6 +1,6 @@
 import { isLight } from '../shell/theme.ts';
 
-/** Colours of the 3D scene, as displayed; the page's own live in styles/theme.css and agree with these. */
+/** Display colours of the 3D scene. Keep them consistent with styles/theme.css. */
 export interface Palette {
   ground: number;
   gridLine: number;
@@ -16,7 +16,7 @@ export interface Palette {
   trail: number;
   skyLight: number;
   groundLight: number;
-  /** Collision shapes: at ease, near something, too near. */
+  /** Collision shapes: clear, near, touching. */
   clear: number;
   near: number;
   touching: number;

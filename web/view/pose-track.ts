@@ -1,9 +1,9 @@
-/** Longest gap worth smoothing over; a later message is shown where it says, at once. */
+/** Longest gap to smooth over; after a longer gap the values jump. */
 const LONGEST_GAP_MS = 250;
 
 /**
- * Moves shown values from where they are to the newest message over the usual time between messages, so motion stays
- * smooth at any frame rate and comes to rest exactly.
+ * Interpolates the shown values to the newest message over the usual message interval. Motion is smooth at any frame rate
+ * and comes to rest exactly.
  */
 export class PoseTrack {
   readonly shown: Float64Array;
@@ -36,7 +36,7 @@ export class PoseTrack {
     this.#seen = true;
   }
 
-  /** True when a shown value moved. */
+  /** True if a shown value changed. */
   advance(nowMs: number): boolean {
     const part = Math.min(1, Math.max(0, (nowMs - this.#startMs) / this.#gapMs));
     let moved = false;

@@ -12,13 +12,13 @@ const FINE: Detail = { around: 32, bevelSteps: 4 };
 const COARSE: Detail = { around: 16, bevelSteps: 2 };
 const SOFTWARE = /swiftshader|llvmpipe|softpipe|software|basic render/i;
 
-/** `?quality=low|high` decides; otherwise a software renderer gets the cheap settings. Null: no WebGL2. */
+/** `?quality=low|high` overrides; otherwise a software renderer gets low quality. Null without WebGL2. */
 export function chooseQuality(search: string, devicePixelRatio: number): Quality | null {
   const renderer = rendererName();
   if (renderer === null) return null;
-  const asked = new URLSearchParams(search).get('quality');
-  const low = asked === 'low' || (asked !== 'high' && SOFTWARE.test(renderer));
-  // A frame in software takes about 30 ms of a core, which robot and operator may need: the demo runs them beside it.
+  const requested = new URLSearchParams(search).get('quality');
+  const low = requested === 'low' || (requested !== 'high' && SOFTWARE.test(renderer));
+  // A software frame takes about 30 ms of a core, which robot and operator may need on the same machine.
   if (low) return { antialias: false, pixelRatio: 1, maxFps: 15, detail: COARSE };
   return { antialias: true, pixelRatio: Math.min(1.5, devicePixelRatio), maxFps: 0, detail: FINE };
 }

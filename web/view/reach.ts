@@ -3,12 +3,12 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 
 const LEAST_M = 0.1;
 const HAND_M = 0.2;
-/** The part of an arm's stretched length that it works in. */
+/** Working reach as a fraction of the stretched length. */
 const WORKING_SHARE = 0.65;
-/** In units of reach, how high the view shows. */
+/** Height of the view in units of reach. */
 const SHOWN_HEIGHT = 1.2;
 
-/** How large the picture must be: upper arm and forearm of a UR, for others about as much of their length. */
+/** Size of the view: upper arm plus forearm of a UR, or a comparable part of other arms. */
 export function reachOf(model: RobotModel | null): number {
   if (model === null) return LEAST_M;
   if (model.family === 'hand') return HAND_M;

@@ -10,10 +10,10 @@ import { reachOf } from './reach.ts';
 import { TargetDrag, type TargetDragHandlers } from './target-drag.ts';
 import { World } from './world.ts';
 
-// Colours are used as displayed, which spares a conversion per pixel.
+// Use display colours: saves a conversion per pixel.
 ColorManagement.enabled = false;
 
-/** From behind the operator's right shoulder: the hand's forward is away, its right is right. */
+/** View from behind the operator's right shoulder: forward is away, right is right. */
 const VIEW_FROM = new Vector3(-1.05, 0.9, 1.45);
 /** In units of the arm's reach. */
 const VIEW_CENTRE_HEIGHT = 0.52;
@@ -22,10 +22,10 @@ const VIEW_HALF_WIDTH = 0.96;
 /** Smaller while something covers part of the view. */
 const COVERED_ZOOM = 0.88;
 
-/** Animation frames come a little early or late; none is skipped for that. */
+/** Tolerance, because animation frames come slightly early or late. */
 const FRAME_SLACK_MS = 3;
 
-/** The canvas: draws on animation frames, and only while something changed. */
+/** The 3D view. Draws on animation frames, only after changes. */
 export class RobotView {
   readonly #canvas: HTMLCanvasElement;
   readonly #renderer: WebGLRenderer;
@@ -82,25 +82,25 @@ export class RobotView {
     this.#request();
   }
 
-  /** What the robot counts as its body, over the picture of it. */
+  /** Shows or hides the collision shapes. */
   showShapes(shown: boolean): void {
     this.#shapesShown = shown;
     this.#world?.showShapes(shown);
     this.#request();
   }
 
-  /** Where on the page the hand is drawn; null while it is not. */
+  /** Position of the drawn hand on the page; null while hidden. */
   handPx(): [number, number] | null {
     return this.#drag.handPx();
   }
 
-  /** Another page is shown: nothing is drawn meanwhile. */
+  /** Stops drawing while another page is shown. */
   setHidden(hidden: boolean): void {
     this.#hidden = hidden;
     this.#request();
   }
 
-  /** The whole workspace in sight, whatever the shape of the canvas. */
+  /** Fits the whole workspace into any canvas shape. */
   resetCamera(): void {
     const reachM = reachOf(this.#model);
     const slope = Math.tan((this.#camera.fov * Math.PI) / 360);
@@ -113,8 +113,8 @@ export class RobotView {
     this.#request();
   }
 
-  /** Moves the picture out from under something that covers its lower right corner. */
-  leaveRoom(rightPx: number, bottomPx: number): void {
+  /** Shifts the picture when something covers its lower right corner. */
+  setCovered(rightPx: number, bottomPx: number): void {
     if (this.#room[0] === rightPx && this.#room[1] === bottomPx) return;
     this.#room = [rightPx, bottomPx];
     this.#resize();

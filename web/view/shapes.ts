@@ -15,13 +15,13 @@ import { mergeGeometries } from 'three/examples/jsm/utils/BufferGeometryUtils.js
 export type Axis = 'x' | 'y' | 'z';
 export type Point = readonly [number, number, number];
 
-/** How finely round things are cut: triangles are what costs a software renderer. */
+/** Tessellation of round shapes. Triangles dominate the cost of a software renderer. */
 export interface Detail {
   around: number;
   bevelSteps: number;
 }
 
-/** Maker of solids, lengths in metres. */
+/** Creates solids; lengths in metres. */
 export class Shapes {
   readonly #around: number;
   readonly #bevelSteps: number;
@@ -31,7 +31,7 @@ export class Shapes {
     this.#bevelSteps = bevelSteps;
   }
 
-  /** A round housing along `axis`, centred at `at`, with softened edges. */
+  /** A cylinder along `axis`, centred at `at`, with bevelled edges. */
   drum(radiusM: number, lengthM: number, axis: Axis, at: Point, bevelM = 0): BufferGeometry {
     if (this.#bevelSteps === 0 || bevelM === 0) {
       return place(new CylinderGeometry(radiusM, radiusM, lengthM, this.#around), axis, at);
@@ -65,14 +65,14 @@ export class Shapes {
     return new BoxGeometry(...sizeM).translate(...at);
   }
 
-  /** A rounded rod between two points; a ball where they are one. */
+  /** A capsule between two points; a sphere if they coincide. */
   rod(radiusM: number, fromM: Point, toM: Point): BufferGeometry {
     const [from, to] = [new Vector3(...fromM), new Vector3(...toM)];
-    const way = to.clone().sub(from);
+    const direction = to.clone().sub(from);
     const rounds = 2 + 2 * this.#bevelSteps;
-    const rod = new CapsuleGeometry(radiusM, way.length(), rounds, this.#around);
-    if (way.lengthSq() > 0)
-      rod.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), way.normalize()));
+    const rod = new CapsuleGeometry(radiusM, direction.length(), rounds, this.#around);
+    if (direction.lengthSq() > 0)
+      rod.applyQuaternion(new Quaternion().setFromUnitVectors(new Vector3(0, 1, 0), direction.normalize()));
     return rod.translate(...from.add(to).multiplyScalar(0.5).toArray());
   }
 
@@ -93,7 +93,7 @@ export interface Part {
   colour: number;
 }
 
-/** One geometry, so one draw call, with the parts' colours on the vertices. */
+/** Merges parts into one geometry, so one draw call; keeps their colours per vertex. */
 export function mergeParts(parts: Part[]): BufferGeometry {
   for (const { geometry, colour } of parts) {
     const { r, g, b } = new Color(colour);

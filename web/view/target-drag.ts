@@ -2,20 +2,20 @@ import { type PerspectiveCamera, Vector3 } from 'three';
 import { SCENE_FROM_INPUT } from './hand-marker.ts';
 
 export interface TargetDragHandlers {
-  /** The page drives, and may engage. */
+  /** The page is the active input and may engage. */
   mayDrag(): boolean;
   onGrab(): void;
-  /** Since the last call, metres in the input's frame. */
+  /** Movement since the last call, metres in the input frame. */
   onMove(deltaM: [number, number, number]): void;
   onRelease(): void;
 }
 
-/** How near to the hand's picture a press counts as one on it. */
+/** A press this close to the drawn hand grabs it. */
 const GRAB_PX = 46;
 
 /**
- * Takes the hand in the 3D view by the pointer and moves it in the plane of the screen. Sees presses before the
- * camera's own controls do, and keeps those it takes.
+ * Drags the hand in the 3D view with the pointer, in the plane of the screen. Receives presses before the camera controls
+ * and consumes those it uses.
  */
 export class TargetDrag {
   readonly #canvas: HTMLCanvasElement;
@@ -86,7 +86,7 @@ export class TargetDrag {
     return at !== null && Math.hypot(event.clientX - at[0], event.clientY - at[1]) < GRAB_PX;
   }
 
-  /** Where on the page the hand is drawn; null while it is not. */
+  /** Position of the drawn hand on the page; null while hidden. */
   handPx(): [number, number] | null {
     const hand = this.#handle();
     if (hand === null) return null;

@@ -12,7 +12,7 @@ import {
 const LENGTH = 96;
 const LIFE_MS = 2600;
 const STEP_M = 0.003;
-/** Not a motion but news after a silence: no line across it. */
+/** A larger jump is a gap in telemetry: no line across it. */
 const JUMP_M = 0.12;
 const WIDTH_M = 0.0055;
 
@@ -21,7 +21,7 @@ interface Crumb {
   bornMs: number;
 }
 
-/** Where the tool tip has been: a ribbon that faces the camera and fades with age. */
+/** The path of the tool tip: a ribbon that faces the camera and fades with age. */
 export class Trail {
   readonly mesh: Mesh;
   readonly #crumbs: Crumb[] = [];
@@ -53,7 +53,7 @@ export class Trail {
     this.mesh.renderOrder = 4;
   }
 
-  /** True while something of the ribbon is still to be seen fading. */
+  /** True while part of the ribbon is still fading. */
   update(tip: Vector3, camera: Vector3, nowMs: number): boolean {
     const last = this.#crumbs.at(-1);
     if (last && last.at.distanceTo(tip) > JUMP_M) this.#crumbs.length = 0;

@@ -3,9 +3,9 @@ import type { Palette } from './palette.ts';
 import type { Part, Point, Shapes } from './shapes.ts';
 
 /**
- * What each link of a UR arm looks like, in the frame that turns with its joint (before d, a and α). Only looks:
- * DH puts upper arm and forearm in one plane, the real ones sit beside each other, so the meshes are shifted along
- * the joint axes. Radii are a UR3's, scaled by reach.
+ * The shape of each UR link, in the frame that rotates with its joint (before d, a and α). For display only: DH puts upper
+ * arm and forearm in one plane, but the real links sit side by side, so the meshes are shifted along the joint axes. Radii
+ * are those of a UR3, scaled by reach.
  */
 export interface ArmLooks {
   base: Part[];
@@ -38,7 +38,7 @@ export function urLooks(model: RobotModel, palette: Palette, shapes: Shapes): Ar
 
 type Paint = 'shell' | 'tube' | 'collar' | 'cap';
 
-/** Makers of parts for one palette and size; lengths below are a UR3's. */
+/** Creates the parts for one palette and scale; lengths are those of a UR3. */
 class Skin {
   readonly #colours: Palette;
   readonly #shapes: Shapes;
@@ -59,7 +59,7 @@ class Skin {
     ];
   }
 
-  /** Turns about the vertical; its second axis leaves towards −y. */
+  /** Rotates about the vertical; the second axis points towards −y. */
   shoulder(d1: number, upperZ: number): Part[] {
     const k = this.#k;
     const inner = upperZ - 0.05 * k;
@@ -72,26 +72,26 @@ class Skin {
     ];
   }
 
-  /** A housing at each end of a tube along x; `side` is where the caps look. */
+  /** A housing at each end of a tube along x; the caps face `side`. */
   arm(radii: Point, a: number, z: number, lengthM: number, side: 1 | -1): Part[] {
     const k = this.#k;
     const [near, far, tube] = radii.map((radius) => radius * k) as [number, number, number];
     const length = lengthM * k;
     const out = side * (length / 2 + 0.002 * k);
-    const way = Math.sign(a) || 1;
-    const [nearEnd, farEnd] = [way * near * 1.5, a - way * far * 1.5];
+    const sign = Math.sign(a) || 1;
+    const [nearEnd, farEnd] = [sign * near * 1.5, a - sign * far * 1.5];
     return [
       this.#drum('shell', near, length, 'z', [0, 0, z], 0.012),
       this.#drum('cap', near * 0.9, 0.012 * k, 'z', [0, 0, z + out], 0.006),
-      this.#tube('shell', [near * 0.92, tube], way * near * 0.3, nearEnd, z),
+      this.#tube('shell', [near * 0.92, tube], sign * near * 0.3, nearEnd, z),
       this.#tube('tube', [tube, tube], nearEnd, farEnd, z),
-      this.#tube('shell', [tube, far * 0.92], farEnd, a - way * far * 0.3, z),
+      this.#tube('shell', [tube, far * 0.92], farEnd, a - sign * far * 0.3, z),
       this.#drum('shell', far, length * 0.9, 'z', [a, 0, z], 0.012),
       this.#drum('cap', far * 0.9, 0.012 * k, 'z', [a, 0, z + out * 0.9], 0.006),
     ];
   }
 
-  /** Joint axis z reaching `d` after a free run of `run`; the next axis leaves along y. */
+  /** Joint axis z up to `d`, free over `run`; the next axis points along y. */
   wrist(d: number, run: number): Part[] {
     const k = this.#k;
     const radius = 0.0325 * k;

@@ -13,14 +13,14 @@ import { type Detail, Shapes } from './shapes.ts';
 import { Trail } from './trail.ts';
 
 const GHOST_OPACITY = 0.8;
-/** Largest joint difference at which the ghost begins to show, and at which it shows in full. */
+/** Joint differences at which the ghost appears and is fully visible. */
 const GHOST_FROM_RAD = 0.002;
 const GHOST_FULL_RAD = 0.012;
 
 /** Everything in the scene for one model and one colour scheme. */
 export class World {
   readonly scene = new Scene();
-  /** Where the tool tip rests. */
+  /** Tool tip in the home pose. */
   readonly homeTip = new Vector3();
   readonly #robot: Arm;
   readonly #ghost: Arm;
@@ -47,7 +47,7 @@ export class World {
     around: ConsoleScene | null,
   ) {
     const shapes = new Shapes(detail);
-    // A robot hand does as the fingers do; where the wrist is says nothing.
+    // A robot hand follows the fingers, not the wrist.
     this.#followsPose = model.family !== 'hand';
     this.scene.background = new Color(palette.ground);
     this.#ghostMaterial = ghostMaterial(palette);
@@ -87,7 +87,7 @@ export class World {
     this.#engaged = robot?.state === 'engaged' && telemetry.input.clutch;
   }
 
-  /** Where the hand is shown; null while it is not. */
+  /** Position of the drawn hand; null while hidden. */
   get handPlace(): Vector3 | null {
     return this.#hand.place;
   }
@@ -96,7 +96,7 @@ export class World {
     this.#shapes.root.visible = shown;
   }
 
-  /** True while something still moves or fades. */
+  /** True while something moves or fades. */
   advance(nowMs: number, camera: Vector3): boolean {
     if (!this.#measured.started) return false;
     let moving = this.#measured.advance(nowMs);

@@ -1,6 +1,6 @@
 import { CanvasTexture, Group, LinearFilter, Mesh, MeshBasicMaterial, PlaneGeometry } from 'three';
 
-/** A flat board in the room with a canvas on it. */
+/** A flat board in the scene, textured with a canvas. */
 export class Board {
   readonly root = new Group();
   readonly context: CanvasRenderingContext2D;
@@ -26,7 +26,7 @@ export class Board {
     return this.context.canvas.height;
   }
 
-  /** What was drawn is to be shown. */
+  /** Uploads what was drawn. */
   show(): void {
     this.#texture.needsUpdate = true;
   }

@@ -3,7 +3,7 @@ import { Board } from './board.ts';
 
 const RETRY_MS = 3000;
 
-/** A camera of the robot on a board. Its socket is its own; only the newest picture is decoded. No camera, no board. */
+/** A robot camera on a board. Decodes only the newest frame. Hidden until the first frame arrives. */
 export class CameraBoard {
   readonly board = new Board(0.56, 0.42, 1142);
   readonly #url: string;
@@ -11,7 +11,7 @@ export class CameraBoard {
   #next: Blob | null = null;
   #closed = false;
 
-  /** `source`: where the pictures come from; null: from a socket of its own. */
+  /** `source`: delivers the frames; null opens a WebSocket for this camera. */
   constructor(name: string, page: string, source: PictureSource | null) {
     const url = new URL('camera', page);
     url.protocol = url.protocol.replace('http', 'ws');
@@ -54,7 +54,7 @@ export class CameraBoard {
         this.board.show();
         this.board.root.visible = true;
       } catch {
-        // Not a picture: the next one may be.
+        // Not a valid JPEG: wait for the next frame.
       }
     }
     this.#decoding = false;

@@ -1,6 +1,6 @@
 import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
 
-/** WebXR's joints in their own order. */
+/** Joint names in WebXR order. */
 const JOINT_NAMES = [
   'wrist',
   ...['thumb-metacarpal', 'thumb-phalanx-proximal', 'thumb-phalanx-distal', 'thumb-tip'],
@@ -15,8 +15,8 @@ const TRIGGER = 0;
 const GRIP = 1;
 
 /**
- * What a frame shows of both hands, into `packet`. `followGuesses` is for emulators, which call every place a guess:
- * on a headset a guessed place drifts while nobody sees it.
+ * Reads both hands of a frame into `packet`. `followGuesses` also accepts emulated positions. It is for headset emulators,
+ * which mark every position as emulated; on a real headset an emulated position drifts.
  */
 export function readHands(
   frame: XRFrame,

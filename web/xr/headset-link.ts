@@ -2,7 +2,7 @@ import { type AccessMessage, answerProbe } from '../../src/messages/console-acce
 import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { ServerMessage } from '../link/messages.ts';
 import type { LinkStatus, PictureSource } from '../link/page-link.ts';
-import { socketUrl } from '../link/returning-socket.ts';
+import { socketUrl } from '../link/reconnecting-socket.ts';
 import { ConsoleLink } from '../link/socket.ts';
 import { Peer } from './peer.ts';
 
@@ -12,8 +12,8 @@ export interface HeadsetHandlers {
   onStatus(status: LinkStatus): void;
 }
 
-/** How a page in a headset reaches whoever drives the robot. */
-export interface HeadsetWay {
+/** Connects a headset page to the operator process. */
+export interface HeadsetLink {
   readonly status: LinkStatus;
   connect(): void;
   send(request: DeskRequest): boolean;
@@ -21,14 +21,14 @@ export interface HeadsetWay {
   sendPoses(bytes: Uint8Array<ArrayBuffer>): void;
   estop(): boolean;
   dropPeer(): void;
-  /** Where pictures come from; null: from sockets of their own. */
+  /** Delivers camera frames; null: each camera opens its own WebSocket. */
   readonly pictures: PictureSource | null;
 }
 
 const KEEP_MS = 500;
 
-/** Poses over the peer connection, or over the WebSocket while there is none; an e-stop over everything at once. */
-export class HeadsetLink implements HeadsetWay {
+/** Sends poses over WebRTC, or over the WebSocket while WebRTC is down. Sends an e-stop over all channels. */
+export class ConsoleHeadsetLink implements HeadsetLink {
   readonly pictures = null;
   readonly #socket: ConsoleLink;
   readonly #peer: Peer;
@@ -39,12 +39,12 @@ export class HeadsetLink implements HeadsetWay {
       onStatus: (status) => handlers.onStatus(status),
     });
     this.#socket.onAccess = (message) => {
-      if (message.kind === 'rtc') void this.#peer.hear(message.signal);
+      if (message.kind === 'rtc') void this.#peer.receiveSignal(message.signal);
       else handlers.onAccess(message);
     };
     this.#peer = new Peer({
-      say: (message) => this.#socket.say(message),
-      text: (text) => this.#hearPeer(text),
+      send: (message) => this.#socket.sendAccess(message),
+      text: (text) => this.#receivePeer(text),
       changed: () => {},
     });
     setInterval(() => {
@@ -69,26 +69,26 @@ export class HeadsetLink implements HeadsetWay {
   }
 
   control(action: 'claim' | 'take' | 'release'): void {
-    this.#socket.say({ kind: 'control', action });
+    this.#socket.sendAccess({ kind: 'control', action });
   }
 
   sendPoses(bytes: Uint8Array<ArrayBuffer>): void {
     if (!this.#peer.sendPoses(bytes)) this.#socket.sendBytes(bytes);
   }
 
-  /** Duplicates do no harm. */
+  /** Duplicates are harmless. */
   estop(): boolean {
     const request: DeskRequest = { kind: 'estop' };
     this.#peer.sendText(JSON.stringify(request));
     return this.#socket.send(request) || this.#peer.open;
   }
 
-  /** As if the network had: the WebSocket goes on alone until a new one stands. */
+  /** For tests: drops the WebRTC connection. The WebSocket carries the poses until it reconnects. */
   dropPeer(): void {
     this.#peer.drop();
   }
 
-  #hearPeer(text: string): void {
+  #receivePeer(text: string): void {
     const receivedNs = performance.now() * 1e6;
     const message = JSON.parse(text) as AccessMessage;
     if (message.kind === 'probe')

@@ -1,7 +1,7 @@
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { Board } from './board.ts';
 
-export interface HudNews {
+export interface HudState {
   telemetry: Telemetry | null;
   fresh: boolean;
   inControl: boolean;
@@ -20,7 +20,7 @@ const TONES: Record<string, string> = {
 };
 const WINDOW = 300;
 
-/** State, cause and latency on a board, and one sentence about what keeps the robot from following. */
+/** A board with state, cause, latency and the main reason why the robot does not follow. */
 export class Hud {
   readonly board = new Board(1.1, 0.5, 600);
   readonly #oneWayMs: number[] = [];
@@ -32,15 +32,15 @@ export class Hud {
     if (this.#oneWayMs.length > WINDOW) this.#oneWayMs.splice(0, this.#oneWayMs.length - WINDOW);
   }
 
-  draw(news: HudNews): void {
-    const { telemetry, fresh } = news;
-    const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no contact';
+  draw(hud: HudState): void {
+    const { telemetry, fresh } = hud;
+    const state = fresh ? (telemetry?.robot?.state ?? 'disconnected') : 'no telemetry';
     const lines = [
       state.toUpperCase(),
-      fresh ? (telemetry?.robot?.cause ?? '') : 'the console is silent',
-      trouble(news),
-      this.#latency(news),
-      news.inControl ? 'you are in control' : `in control: ${news.holder ?? 'nobody'}`,
+      fresh ? (telemetry?.robot?.cause ?? '') : 'the console sends no telemetry',
+      problem(hud),
+      this.#latency(hud),
+      hud.inControl ? 'you are in control' : `in control: ${hud.holder ?? 'nobody'}`,
     ];
     const text = lines.join('\n');
     if (text === this.#drawn) return;
@@ -48,10 +48,10 @@ export class Hud {
     this.#paint(lines, TONES[state] ?? '#8794a4');
   }
 
-  #latency({ over, rttMs }: HudNews): string {
+  #latency({ over, rttMs }: HudState): string {
     const sorted = this.#oneWayMs.toSorted((a, b) => a - b);
     const at = (share: number) => sorted[Math.floor(share * (sorted.length - 1))]?.toFixed(0) ?? '–';
-    return `to the robot ${at(0.5)} ms, p95 ${at(0.95)} · ${over} ${rttMs?.toFixed(0) ?? '–'} ms`;
+    return `one-way ${at(0.5)} ms, p95 ${at(0.95)} ms · ${over} ${rttMs?.toFixed(0) ?? '–'} ms`;
   }
 
   #paint([state = '', cause = '', warning = '', ...rest]: string[], tone: string): void {
@@ -75,15 +75,15 @@ export class Hud {
   }
 }
 
-/** The one thing to do something about, most serious first. */
-function trouble({ telemetry, fresh, inControl, tracked, stopping }: HudNews): string {
-  if (stopping) return 'STOPPING: waiting for the robot to confirm';
-  if (!fresh || telemetry === null) return 'no contact: the robot holds by itself';
-  if (!inControl) return 'you look on: another page is in control';
-  if (telemetry.input.active !== 'webxr') return `the robot listens to “${telemetry.input.active}”`;
-  if (!tracked) return 'your driving hand is not seen: the robot holds';
+/** The most serious problem, or empty. */
+function problem({ telemetry, fresh, inControl, holder, tracked, stopping }: HudState): string {
+  if (stopping) return 'STOPPING: waiting for the robot';
+  if (!fresh || telemetry === null) return 'no telemetry: the robot’s watchdog holds it';
+  if (!inControl) return `view only: ${holder === null ? 'no page' : holder} is in control`;
+  if (telemetry.input.active !== 'webxr') return `the active input is “${telemetry.input.active}”`;
+  if (!tracked) return 'driving hand not tracked: the robot holds';
   const { robot, operator } = telemetry;
-  if (robot?.state === 'stopped') return 'touch ARM to reset';
+  if (robot?.state === 'stopped') return 'touch RESET to continue';
   if (robot?.state === 'idle') return 'touch ARM to power the joints';
   if (robot?.limitedBy) return `limited by ${robot.limitedBy}`;
   if (operator.mapping === 'unreachable') return 'out of reach';

@@ -6,7 +6,7 @@ import { listenForPress, listenForStopKeys } from '../panels/stop-keys.ts';
 import { consoleKind } from '../shell/console-kind.ts';
 import { chooseQuality } from '../view/quality.ts';
 import { CameraBoard } from './camera-board.ts';
-import { HeadsetLink, type HeadsetWay } from './headset-link.ts';
+import { ConsoleHeadsetLink, type HeadsetLink } from './headset-link.ts';
 import { Hud } from './hud.ts';
 import { RobotHeadsetLink } from './robot-headset-link.ts';
 import { Room } from './room.ts';
@@ -16,7 +16,7 @@ import { TouchButtons } from './touch-buttons.ts';
 
 declare global {
   interface Window {
-    /** For tests of the page; nothing else reads it. */
+    /** Read by tests only. */
     __farhandXr: {
       telemetry: Telemetry | null;
       access: AccessNews | null;
@@ -32,7 +32,7 @@ const INPUT = 'webxr';
 const STALE_MS = 1000;
 const LATE_MS = 120;
 
-const news: Window['__farhandXr'] = {
+const page: Window['__farhandXr'] = {
   telemetry: null,
   access: null,
   over: '',
@@ -40,20 +40,20 @@ const news: Window['__farhandXr'] = {
   press: (kind) => link.send({ kind }),
   dropPeer: () => link.dropPeer(),
 };
-window.__farhandXr = news;
+window.__farhandXr = page;
 let receivedMs = Number.NEGATIVE_INFINITY;
 let rttMs: number | null = null;
-let wasHampered = false;
+let wasImpaired = false;
 
-const handlers = { onMessage: receive, onAccess: hearAccess, onStatus: show };
+const handlers = { onMessage: receive, onAccess: receiveAccess, onStatus: show };
 const { fleet, robot: fleetRobot } = consoleKind;
-const robotWay = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, handlers) : null;
-const link: HeadsetWay = robotWay ?? new HeadsetLink(location, handlers);
+const robotLink = fleet && fleetRobot ? new RobotHeadsetLink(fleet, fleetRobot, handlers) : null;
+const link: HeadsetLink = robotLink ?? new ConsoleHeadsetLink(location, handlers);
 const stop = new HeadsetStop(() => link.estop());
 const hud = new Hud();
 const cameras = new Map<string, CameraBoard>();
 const quality = chooseQuality(location.search, devicePixelRatio);
-if (quality === null) throw new Error('this browser gave no WebGL2');
+if (quality === null) throw new Error('this browser does not support WebGL2');
 const room = new Room(element('view', HTMLCanvasElement), quality);
 const session = new HeadsetSession({
   room,
@@ -78,10 +78,10 @@ const drawHud = atMostEvery(100, showHud);
 room.renderer.setAnimationLoop((nowMs: number, frame?: XRFrame) => {
   if (frame) session.onFrame(frame);
   room.draw(frame ? session.packet : null, nowMs);
-  news.frames++;
+  page.frames++;
 });
 setInterval(() => {
-  stop.update(isFresh() && news.telemetry?.robot?.state === 'stopped', performance.now());
+  stop.update(isFresh() && page.telemetry?.robot?.state === 'stopped', performance.now());
   drawHud(performance.now());
   show();
 }, 100);
@@ -91,21 +91,21 @@ element('take', HTMLButtonElement).addEventListener('click', () => link.control(
 const pressStop = () => stop.press(performance.now());
 listenForPress(element('stop', HTMLButtonElement), pressStop);
 listenForStopKeys(pressStop);
-window.addEventListener('pagehide', () => session.leave());
+window.addEventListener('pagehide', () => session.end());
 await begin();
 
-/** Says what is missing before anything is tried. */
+/** Reports what is missing, then connects. */
 async function begin(): Promise<void> {
   const { role } = (await (await fetch('./api/access')).json()) as { role: string | null };
   if (role === null) {
     setText(
       element('why', HTMLElement),
-      'This device is not paired: open Pair below, and enter the code that the console shows.',
+      'This device is not paired. Open “Pair a device” below and enter the code from the console.',
     );
     return;
   }
-  if (fleet !== null && robotWay === null) {
-    setText(element('why', HTMLElement), 'This is the console of a fleet: open a robot of its list.');
+  if (fleet !== null && robotLink === null) {
+    setText(element('why', HTMLElement), 'No robot selected. Open a robot from the fleet list.');
     return;
   }
   link.connect();
@@ -114,14 +114,11 @@ async function begin(): Promise<void> {
   element('enter-vr', HTMLButtonElement).disabled = !vr || role === 'viewer';
   element('enter-ar', HTMLButtonElement).disabled = !ar || role === 'viewer';
   if (!isSecureContext)
-    setText(element('why', HTMLElement), 'Headsets need HTTPS, or localhost by `adb reverse`.');
+    setText(element('why', HTMLElement), 'Headsets need HTTPS, or localhost through `adb reverse`.');
   else if (!vr && !ar)
-    setText(
-      element('why', HTMLElement),
-      'This browser has no headset. Open this page in the headset’s own browser.',
-    );
+    setText(element('why', HTMLElement), 'No headset found. Open this page in the headset’s browser.');
   else if (role === 'viewer')
-    setText(element('why', HTMLElement), 'Paired as a viewer: you may look on, and stop the robot.');
+    setText(element('why', HTMLElement), 'Paired as viewer: you can watch and stop the robot.');
 }
 
 async function enter(mode: SessionMode): Promise<void> {
@@ -131,7 +128,10 @@ async function enter(mode: SessionMode): Promise<void> {
   try {
     await session.enter(mode);
   } catch (error) {
-    setText(element('why', HTMLElement), `The headset refused: ${(error as Error).message}`);
+    setText(
+      element('why', HTMLElement),
+      `The headset did not start the session: ${(error as Error).message}`,
+    );
   }
 }
 
@@ -145,7 +145,7 @@ function receive(message: ServerMessage): void {
   if (message.kind !== 'telemetry') return;
   const nowMs = performance.now();
   receivedMs = nowMs;
-  news.telemetry = message;
+  page.telemetry = message;
   hud.add(message);
   room.aim(message, nowMs);
   stop.update(message.robot?.state === 'stopped', nowMs);
@@ -163,39 +163,39 @@ function openCameras(names: readonly string[]): void {
   }
 }
 
-function hearAccess(message: AccessMessage): void {
+function receiveAccess(message: AccessMessage): void {
   if (message.kind === 'access') {
-    const hadControl = news.access?.inControl ?? false;
-    news.access = message;
-    // Whoever gets it with the headset on wants to drive with it.
+    const hadControl = page.access?.inControl ?? false;
+    page.access = message;
+    // A wearer who gains control drives with the headset.
     if (message.inControl && !hadControl && session.active) link.send({ kind: 'input', name: INPUT });
   }
   if (message.kind === 'path') {
-    news.over = message.over;
+    page.over = message.over;
     rttMs = message.rttMs;
   }
   show();
 }
 
-/** What the first button does: one step towards a robot that follows, or the way back. */
+/** The first button resets, arms or disarms, depending on the state. */
 function nextStep(): { label: string; act(): void } {
-  const state = news.telemetry?.robot?.state;
+  const state = page.telemetry?.robot?.state;
   if (state === 'stopped') return { label: 'RESET', act: () => link.send({ kind: 'reset' }) };
   if (state === 'idle') return { label: 'ARM', act: () => link.send({ kind: 'arm' }) };
   return { label: 'DISARM', act: () => link.send({ kind: 'disarm' }) };
 }
 
 function afterPoses(): void {
-  buttons.update(session.findTips(), news.telemetry?.robot?.state === 'engaged');
+  buttons.update(session.findTips(), page.telemetry?.robot?.state === 'engaged');
 }
 
-/** A buzz when something begins to keep the robot from following, or commands come late. */
+/** Vibrates when something starts to limit the motion or commands arrive late. */
 function cue({ robot, closed, operator }: Telemetry): void {
   const late = closed.some(({ oneWayMs, outcome }) => outcome === 'late' || (oneWayMs ?? 0) > LATE_MS);
-  const hampered =
+  const impaired =
     robot?.state === 'engaged' && (robot.limitedBy !== '' || operator.mapping === 'unreachable' || late);
-  if (hampered && !wasHampered) session.buzz(0.6, 40);
-  wasHampered = hampered;
+  if (impaired && !wasImpaired) session.buzz(0.6, 40);
+  wasImpaired = impaired;
 }
 
 function isFresh(): boolean {
@@ -203,21 +203,21 @@ function isFresh(): boolean {
 }
 
 function showHud(): void {
-  const { telemetry, access, over } = news;
+  const { telemetry, access, over } = page;
   const { inControl = false, holder = null } = access ?? {};
   const tracked = session.packet.left.tracked || session.packet.right.tracked;
   hud.draw({ telemetry, fresh: isFresh(), inControl, holder, over, rttMs, tracked, stopping: stop.pending });
 }
 
 function show(): void {
-  const { access, telemetry, over } = news;
+  const { access, telemetry, over } = page;
   setText(
     element('state', HTMLElement),
-    isFresh() ? (telemetry?.robot?.state ?? 'disconnected') : 'no contact',
+    isFresh() ? (telemetry?.robot?.state ?? 'disconnected') : 'no telemetry',
   );
-  if (robotWay !== null && link.status !== 'open' && robotWay.problem !== '')
-    setText(element('why', HTMLElement), `Not connected to ${fleetRobot}: ${robotWay.problem}.`);
-  else if (robotWay !== null && link.status === 'open' && isAbout(fleetRobot))
+  if (robotLink !== null && link.status !== 'open' && robotLink.problem !== '')
+    setText(element('why', HTMLElement), `Not connected to ${fleetRobot}: ${robotLink.problem}.`);
+  else if (robotLink !== null && link.status === 'open' && showsNotConnected(fleetRobot))
     setText(element('why', HTMLElement), '');
   setText(element('control', HTMLElement), access?.inControl ? 'you' : (access?.holder ?? 'nobody'));
   setText(element('path', HTMLElement), over === '' ? '—' : `${over}, ${rttMs?.toFixed(1) ?? '–'} ms`);
@@ -228,7 +228,7 @@ function show(): void {
     access === null || access.inControl || access.role === 'viewer';
 }
 
-/** What the page says just now is that there is no session. */
-function isAbout(robot: string | null): boolean {
+/** The page shows that it has no session with this robot. */
+function showsNotConnected(robot: string | null): boolean {
   return element('why', HTMLElement).textContent?.startsWith(`Not connected to ${robot}`) ?? false;
 }

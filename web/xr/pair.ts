@@ -7,7 +7,7 @@ interface Device {
   role: string;
   expiresAt: string;
 }
-interface News {
+interface Access {
   role: 'operator' | 'viewer' | null;
   name?: string;
   secure?: boolean;
@@ -17,67 +17,70 @@ interface News {
 
 const REASONS: Record<string, string> = {
   'no-code':
-    'There is no code at the moment: it was used, has expired, or was guessed at too often. Ask for a new one.',
-  'wrong-code': 'That is not the code. After five wrong ones it is void.',
-  'rate-limited': 'Too many tries. Wait a minute.',
-  malformed: 'A code has six digits.',
+    'No valid code: it was used, expired, or entered wrong too often. Get a new code from an operator.',
+  'wrong-code': 'Wrong code. Five wrong entries make the code invalid.',
+  'rate-limited': 'Too many attempts. Wait a minute.',
+  malformed: 'Enter a code of six digits.',
   insecure: 'Pairing needs HTTPS.',
-  'not-allowed': 'Only an operator may do that.',
+  'not-allowed': 'Only an operator can do this.',
 };
 
-const said = element('said', HTMLElement);
+const message = element('message', HTMLElement);
 
-async function ask(what: string, body?: object): Promise<Record<string, unknown>> {
+async function callApi(what: string, body?: object): Promise<Record<string, unknown>> {
   const options = body ? { method: 'POST', body: JSON.stringify(body) } : {};
   const response = await fetch(`./api/access${what}`, options);
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** The address another device should open: this one, or where other machines reach this one. */
-function publicUrl(news: News): string {
-  return new URL('vr', news.lan?.url ?? location.href).href;
+/** The address for other devices: the LAN address if there is one, else this one. */
+function publicUrl(access: Access): string {
+  return new URL('vr', access.lan?.url ?? location.href).href;
 }
 
 async function show(): Promise<void> {
-  const news = (await ask('')) as unknown as News;
-  element('enter', HTMLElement).hidden = news.role !== null;
-  element('offer', HTMLElement).hidden = news.role !== 'operator';
-  if (news.role === 'viewer') setText(said, `${news.name} may look on, and stop the robot.`);
-  if (news.role !== 'operator') return;
-  setText(element('who', HTMLElement), news.name ?? '');
-  element('local-only', HTMLElement).hidden = news.lan !== null;
+  const access = (await callApi('')) as unknown as Access;
+  element('enter', HTMLElement).hidden = access.role !== null;
+  element('offer', HTMLElement).hidden = access.role !== 'operator';
+  if (access.role === 'viewer')
+    setText(message, `${access.name} is paired as viewer and can watch and stop the robot.`);
+  if (access.role !== 'operator') return;
+  setText(element('who', HTMLElement), access.name ?? '');
+  element('local-only', HTMLElement).hidden = access.lan !== null;
   const link = element('lan-url', HTMLAnchorElement);
-  link.href = publicUrl(news);
+  link.href = publicUrl(access);
   setText(link, link.href);
-  element('devices', HTMLElement).replaceChildren(...(news.devices ?? []).map(deviceLine));
+  const { devices = [] } = access;
+  const lines = devices.length === 0 ? [create('li', 'muted', 'None')] : devices.map(deviceLine);
+  element('devices', HTMLElement).replaceChildren(...lines);
 }
 
 function deviceLine(device: Device): HTMLElement {
   const line = create('li', '', `${device.name} · ${device.role} · until ${device.expiresAt.slice(0, 10)}`);
   const button = create('button', '', 'Forget');
-  button.addEventListener('click', () => void ask('/forget', { id: device.id }).then(show));
+  button.addEventListener('click', () => void callApi('/forget', { id: device.id }).then(show));
   line.append(button);
   return line;
 }
 
 async function offer(role: string): Promise<void> {
-  const { code, lan } = await ask('/code', { role });
-  const url = new URL('pair', publicUrl({ role: 'operator', lan: (lan as News['lan']) ?? null }));
+  const { code, lan } = await callApi('/code', { role });
+  const url = new URL('pair', publicUrl({ role: 'operator', lan: (lan as Access['lan']) ?? null }));
   url.hash = String(code);
   setText(element('shown-code', HTMLElement), String(code).replace(/(...)/, '$1 '));
-  setText(element('shown-about', HTMLElement), `For one ${role}, within five minutes.`);
+  setText(element('shown-about', HTMLElement), `Pairs one ${role}. Valid for five minutes.`);
   element('qr', HTMLElement).innerHTML = renderSVG(url.href, { border: 1 });
   element('shown', HTMLElement).hidden = false;
 }
 
 async function pair(): Promise<void> {
   const code = element('code', HTMLInputElement).value;
-  const answer = await ask('/pair', { code, name: element('name', HTMLInputElement).value });
+  const answer = await callApi('/pair', { code, name: element('name', HTMLInputElement).value });
   if (answer['reason'] !== undefined) {
-    setText(said, REASONS[String(answer['reason'])] ?? String(answer['reason']));
+    setText(message, REASONS[String(answer['reason'])] ?? String(answer['reason']));
     return;
   }
-  setText(said, `Paired as ${answer['role']}.`);
+  setText(message, `Paired as ${answer['role']}.`);
   history.replaceState(null, '', location.pathname);
   await show();
 }

@@ -1,9 +1,9 @@
 import type { AccessRequest } from '../../src/messages/console-access.ts';
 
 export interface PeerOptions {
-  /** Over the WebSocket. */
-  say(message: AccessRequest): void;
-  /** Text that came over a data channel. */
+  /** Sends over the WebSocket. */
+  send(message: AccessRequest): void;
+  /** Receives text from a data channel. */
   text(text: string): void;
   changed(open: boolean): void;
 }
@@ -12,7 +12,7 @@ const RETRY_MS = 2000;
 const GIVE_UP_MS = 8000;
 const BACKED_UP_BYTES = 16 * 1024;
 
-/** The page's end of the peer connection. The console makes the offer; this side asks for one until it stands. */
+/** The page's end of the WebRTC connection. The console makes the offer; this end requests one until it connects. */
 export class Peer {
   readonly #options: PeerOptions;
   #connection: RTCPeerConnection | null = null;
@@ -29,16 +29,16 @@ export class Peer {
     return this.#open;
   }
 
-  /** Now and then, while the WebSocket is open. */
+  /** Requests a connection if there is none. Call regularly while the WebSocket is open. */
   keep(nowMs: number): void {
     const waitMs = this.#connection === null ? RETRY_MS : GIVE_UP_MS;
     if (this.#open || nowMs - this.#askedMs < waitMs || !('RTCPeerConnection' in window)) return;
     this.#askedMs = nowMs;
     this.drop();
-    this.#options.say({ kind: 'rtc-start' });
+    this.#options.send({ kind: 'rtc-start' });
   }
 
-  async hear(signal: unknown): Promise<void> {
+  async receiveSignal(signal: unknown): Promise<void> {
     const { type, sdp, candidate, mid } = signal as Record<string, string | undefined>;
     try {
       if (type === 'offer' && sdp) await this.#answer(sdp);
@@ -48,7 +48,7 @@ export class Peer {
     }
   }
 
-  /** False: not sent. A late pose is worth nothing, so nothing is queued. */
+  /** False: not connected. Drops the pose when the channel is backed up: a late pose is useless. */
   sendPoses(bytes: Uint8Array<ArrayBuffer>): boolean {
     if (!this.#open || this.#poses?.readyState !== 'open') return false;
     if (this.#poses.bufferedAmount > BACKED_UP_BYTES) return true;
@@ -56,13 +56,13 @@ export class Peer {
     return true;
   }
 
-  /** On both channels. */
+  /** Sends on both channels. */
   sendText(text: string): void {
     for (const channel of [this.#poses, this.#control])
       if (channel?.readyState === 'open') channel.send(text);
   }
 
-  /** Answers go the way the question came. */
+  /** Replies to a probe on the channel that carried it. */
   reply(text: string): void {
     if (this.#poses?.readyState === 'open') this.#poses.send(text);
   }
@@ -74,7 +74,7 @@ export class Peer {
     connection.ondatachannel = ({ channel }) => this.#adopt(channel);
     connection.onicecandidate = ({ candidate }) => {
       if (candidate?.candidate)
-        this.#options.say({
+        this.#options.send({
           kind: 'rtc',
           signal: { candidate: candidate.candidate, mid: candidate.sdpMid ?? '0' },
         });
@@ -85,7 +85,7 @@ export class Peer {
     await connection.setRemoteDescription({ type: 'offer', sdp });
     const answer = await connection.createAnswer();
     await connection.setLocalDescription(answer);
-    this.#options.say({ kind: 'rtc', signal: { type: 'answer', sdp: answer.sdp } });
+    this.#options.send({ kind: 'rtc', signal: { type: 'answer', sdp: answer.sdp } });
   }
 
   #adopt(channel: RTCDataChannel): void {
@@ -107,7 +107,7 @@ export class Peer {
     this.drop();
   }
 
-  /** Ends the connection; `keep` makes another. */
+  /** Closes the connection; `keep` opens another. */
   drop(): void {
     const connection = this.#connection;
     this.#connection = this.#poses = this.#control = null;

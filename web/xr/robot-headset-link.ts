@@ -2,10 +2,10 @@ import type { DeskRequest } from '../../src/messages/telemetry.ts';
 import type { FleetLink } from '../link/fleet-link.ts';
 import type { LinkStatus, PictureSource } from '../link/page-link.ts';
 import { RobotLink } from '../link/robot-link.ts';
-import type { HeadsetHandlers, HeadsetWay } from './headset-link.ts';
+import type { HeadsetHandlers, HeadsetLink } from './headset-link.ts';
 
-/** A robot of the fleet, from a headset: everything goes to it from peer to peer. */
-export class RobotHeadsetLink implements HeadsetWay {
+/** Connects a headset to a fleet robot; all data goes peer to peer. */
+export class RobotHeadsetLink implements HeadsetLink {
   readonly pictures: PictureSource;
   readonly #fleet: FleetLink;
   readonly #link: RobotLink;
@@ -20,7 +20,7 @@ export class RobotHeadsetLink implements HeadsetWay {
         const over = 'webrtc' as const;
         handlers.onAccess({ kind: 'path', over, rttMs: path.rttMs, uncertaintyMs: null });
       },
-      // Entering the headset is what lets a page be heard.
+      // Browsers allow sound only after a user gesture.
       onSound: (stream) => {
         sound.srcObject = stream;
         const play = () => void sound.play().catch(() => {});
@@ -36,7 +36,7 @@ export class RobotHeadsetLink implements HeadsetWay {
     return this.#link.status;
   }
 
-  /** Why there is no session; empty while there is one. */
+  /** Why there is no session; empty during a session. */
   get problem(): string {
     return this.#link.problem;
   }
@@ -51,7 +51,7 @@ export class RobotHeadsetLink implements HeadsetWay {
   }
 
   control(action: 'claim' | 'take' | 'release'): void {
-    this.#link.say({ kind: 'control', action });
+    this.#link.sendAccess({ kind: 'control', action });
   }
 
   sendPoses(bytes: Uint8Array<ArrayBuffer>): void {

@@ -26,11 +26,11 @@ import { Shapes } from '../view/shapes.ts';
 
 ColorManagement.enabled = false;
 
-/** Where the robot's base stands, from the floor under the wearer: on a table, an arm's length away. */
+/** Position of the robot's base relative to the floor under the wearer: on a table, at arm's length. */
 const BASE_M = [0, 0.72, -0.75] as const;
 const GHOST_OPACITY = 0.55;
 
-/** What is around the wearer: the robot at its own size, its command as a ghost, the hands, and boards. */
+/** The scene around the wearer: the robot at full size, the command as a ghost, the hands, and the boards. */
 export class Room {
   readonly renderer: WebGLRenderer;
   readonly scene = new Scene();
@@ -66,7 +66,7 @@ export class Room {
     );
     this.#joints.frustumCulled = false;
     this.#joints.count = 0;
-    // The robot's forward, +X, is the wearer's −Z.
+    // Robot +X (forward) is −Z of the wearer.
     this.#base.rotation.y = Math.PI / 2;
     this.#base.position.set(...BASE_M);
     this.#table.position.set(BASE_M[0], BASE_M[1] - 0.01, BASE_M[2]);
@@ -77,7 +77,7 @@ export class Room {
     new ResizeObserver(() => this.#resize(canvas)).observe(canvas);
   }
 
-  /** Off where the wearer sees the real room. */
+  /** Off in passthrough mode. */
   showAround(shown: boolean): void {
     this.scene.background = shown ? new Color(this.#palette.ground) : null;
     this.#floor.visible = shown;

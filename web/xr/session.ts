@@ -11,16 +11,16 @@ export interface SessionOptions {
   stop: HeadsetStop;
   followGuesses: boolean;
   send(bytes: Uint8Array<ArrayBuffer>): void;
-  /** After the poses of a frame have left. */
+  /** Called after the poses of a frame were sent. */
   frame(nowMs: number): void;
   ended(): void;
 }
 
 const INDEX_TIP = 9;
-/** After the wearer's space was moved, poses do not count for a moment: what was engaged must not jump with it. */
+/** Poses are invalid for this long after a recentre, so the robot does not follow the jump. */
 const RECENTRED_MS = 150;
 
-/** One stay in the headset: poses leave with every frame, before anything is drawn. */
+/** An XR session. Sends the poses of each frame before drawing it. */
 export class HeadsetSession {
   readonly packet = emptyXr();
   readonly tips = [new Vector3(), new Vector3()];
@@ -52,11 +52,11 @@ export class HeadsetSession {
     });
   }
 
-  leave(): void {
+  end(): void {
     void this.#session?.end();
   }
 
-  /** From the renderer's loop, with the frame of the headset. */
+  /** Called from the render loop with the XR frame. */
   onFrame(frame: XRFrame): void {
     const { room, stop, send, followGuesses } = this.#options;
     const nowMs = performance.now();
@@ -66,7 +66,7 @@ export class HeadsetSession {
     packet.takenPageNs = nowMs * 1e6;
     readHands(frame, space, packet, followGuesses);
     packet.visible = frame.session.visibilityState === 'visible' && nowMs - this.#recentredMs > RECENTRED_MS;
-    stop.look(packet, nowMs);
+    stop.checkGestures(packet, nowMs);
     packet.estop = stop.pending;
     packet.seq++;
     packet.sentPageNs = performance.now() * 1e6;
@@ -74,7 +74,7 @@ export class HeadsetSession {
     this.#options.frame(nowMs);
   }
 
-  /** Fingertips, or the ends of controllers; far away when there are none. */
+  /** Index fingertips or controller positions; far away when not tracked. */
   findTips(): readonly Vector3[] {
     for (const [i, side] of [this.packet.left, this.packet.right].entries()) {
       const joint = side.kind === 'hand' ? INDEX_TIP : 0;
@@ -84,13 +84,13 @@ export class HeadsetSession {
     return this.tips;
   }
 
-  /** A short buzz, where there is something that can. */
+  /** A short vibration, on controllers that support it. */
   buzz(strength: number, ms: number): void {
     for (const { gamepad } of this.#session?.inputSources ?? [])
       void gamepad?.hapticActuators?.[0]?.pulse(strength, ms);
   }
 
-  /** The clutch opens with it: the last packet says that nothing is to be seen. */
+  /** Opens the clutch: the last packet reports no tracked hands. */
   #end(): void {
     this.#session = null;
     const { packet } = this;

@@ -1,15 +1,15 @@
 import { isFist } from '../../src/hand/gestures.ts';
 import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
 
-/** B and Y of the usual controllers. */
+/** B or Y in the standard controller layout. */
 const STOP_BUTTON = 1 << 5;
-/** Two fists count when they last: hands pass through many shapes. */
+/** Two fists must last this long: moving hands pass through many shapes. */
 const FISTS_MS = 250;
-/** Until the robot says that it stopped, the request is repeated. */
+/** The page repeats the e-stop until the robot confirms it. */
 const REPEAT_MS = 100;
 const SETTLE_MS = 200;
 
-/** The stop of the headset: two fists, a button of either controller, or whatever calls `press`. */
+/** The headset's e-stop: two fists, a button of either controller, or a call of `press`. */
 export class HeadsetStop {
   readonly #send: () => boolean;
   #fistsMs = Number.NaN;
@@ -22,7 +22,7 @@ export class HeadsetStop {
     this.#send = send;
   }
 
-  /** Asked for, and not yet confirmed by the robot: also told in every packet of poses. */
+  /** Requested and not yet confirmed by the robot. Every pose packet repeats it. */
   get pending(): boolean {
     return this.#pending;
   }
@@ -33,17 +33,17 @@ export class HeadsetStop {
     this.#repeat(nowMs);
   }
 
-  /** From each frame. */
-  look({ left, right }: XrPacket, nowMs: number): void {
+  /** Call with the poses of each frame. */
+  checkGestures({ left, right }: XrPacket, nowMs: number): void {
     const button = ((left.buttons | right.buttons) & STOP_BUTTON) !== 0;
     if (!(isClenched(left) && isClenched(right))) this.#fistsMs = Number.NaN;
     else if (Number.isNaN(this.#fistsMs)) this.#fistsMs = nowMs;
-    const asked = button || nowMs - this.#fistsMs >= FISTS_MS;
-    if (asked && !this.#held) this.press(nowMs);
-    this.#held = asked;
+    const requested = button || nowMs - this.#fistsMs >= FISTS_MS;
+    if (requested && !this.#held) this.press(nowMs);
+    this.#held = requested;
   }
 
-  /** From telemetry, and now and then without: `stopped` is the robot's own word. */
+  /** Call with each telemetry message and regularly in between. `stopped`: the robot confirms it. */
   update(stopped: boolean, nowMs: number): void {
     if (!this.#pending) return;
     if (stopped && nowMs - this.#pressedMs > SETTLE_MS) this.#pending = false;

@@ -3,18 +3,18 @@ import { Board } from './board.ts';
 
 const SIZE_M = 0.11;
 const GAP_M = 0.03;
-/** A fingertip this near to the face of a button touches it. */
+/** A fingertip this close to a button touches it. */
 const TOUCH_M = 0.025;
 
 export interface TouchButton {
   label(): string;
   colour: string;
-  /** Also while the robot follows. */
+  /** Works also while the robot is engaged. */
   always: boolean;
   press(): void;
 }
 
-/** Buttons in the room, touched with a fingertip or the end of a controller. One press per touch. */
+/** Buttons in the scene, pressed with a fingertip or a controller. One press per touch. */
 export class TouchButtons {
   readonly root = new Group();
   readonly #buttons: { button: TouchButton; board: Board; label: string; touched: boolean }[];
@@ -29,7 +29,7 @@ export class TouchButtons {
     });
   }
 
-  /** `tips`: x, y, z of each, in the room. `following`: only those that are always there count. */
+  /** `tips`: in scene coordinates. `following`: only buttons with `always` work. */
   update(tips: readonly Vector3[], following: boolean): void {
     for (const entry of this.#buttons) {
       this.#draw(entry);

@@ -1,7 +1,7 @@
 import { renderSVG } from 'uqr';
 import { element, setText } from '../dom.ts';
 
-/** The page that comes over plain HTTP: how this device may trust the console. */
+/** Served over plain HTTP: explains how to trust the console's certificate. */
 const secure = `https://${location.host}/`;
 const link = element('secure', HTMLAnchorElement);
 link.href = secure;

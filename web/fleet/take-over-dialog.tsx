@@ -1,11 +1,11 @@
 import type { FleetStore } from './store.ts';
 
-/** What has to be meant. */
-export function TakeAwayDialog({ store }: { store: FleetStore }) {
-  const { takingAway } = store.state;
-  if (takingAway === null) return null;
-  const { robot, from } = takingAway;
-  const close = () => store.set({ takingAway: null });
+/** Confirms taking over a robot that another user holds. */
+export function TakeOverDialog({ store }: { store: FleetStore }) {
+  const { takingOver } = store.state;
+  if (takingOver === null) return null;
+  const { robot, from } = takingOver;
+  const close = () => store.set({ takingOver: null });
   return (
     <dialog
       class="fleet-dialog"
@@ -17,15 +17,15 @@ export function TakeAwayDialog({ store }: { store: FleetStore }) {
       onClose={close}
     >
       <h3 id="take-away-title">
-        Take {robot} away from {from}?
+        Take over {robot} from {from}?
       </h3>
       <p>
-        A robot in motion stops, and {from}’s session ends at once. Asking for it is kinder: {from} sees the
-        question and hands it over.
+        The robot stops and {from}’s session ends at once. To avoid this, press Request instead: {from} can
+        then hand it over.
       </p>
       <div class="row">
         <button type="button" class="plain" onClick={close}>
-          Leave it
+          Cancel
         </button>
         <button
           type="button"
@@ -33,10 +33,10 @@ export function TakeAwayDialog({ store }: { store: FleetStore }) {
           data-testid="take-away-sure"
           onClick={() => {
             close();
-            void store.ask({ kind: 'take-away', robot }, 'taking away…');
+            void store.request({ kind: 'take-away', robot }, 'taking over…');
           }}
         >
-          Take it away
+          Take over
         </button>
       </div>
     </dialog>

@@ -1,19 +1,20 @@
 import type { KnownRobot } from '../link/fleet-link.ts';
 
-/** What a robot is doing, as the map colours it; most alive first. */
+/** Robot states in display order; `gone` means offline. */
 export const TONES = ['engaged', 'armed', 'hold', 'idle', 'stopped', 'disconnected', 'gone'] as const;
 export type Tone = (typeof TONES)[number];
 
-/** A robot that is there and linked to nobody is not disconnected from the fleet. */
-export const stateWord = (state: string): string => (state === 'disconnected' ? 'no operator' : state);
+/** A robot without an operator is not disconnected from the fleet. */
+export const stateLabel = (state: string): string =>
+  state === 'disconnected' ? 'no operator' : state === 'gone' ? 'offline' : state;
 
-/** A robot as it is shown at an instant. */
+/** A robot as shown now. */
 export interface Shown extends KnownRobot {
   tone: Tone;
-  /** How long nothing was heard of it; null: it is there. */
+  /** Time since its last message; null while it is online. */
   goneMs: number | null;
   heldMs: number | null;
-  /** What a search looks at. */
+  /** Lower-case text to search. */
   text: string;
 }
 
@@ -25,7 +26,7 @@ export function shownOf(row: KnownRobot, nowMs: number): Shown {
   const text = [
     robot,
     model,
-    goneMs === null ? `${state} ${stateWord(state)}` : `gone ${state}`,
+    goneMs === null ? `${state} ${stateLabel(state)}` : `offline ${state}`,
     lease?.user ?? 'free',
     cause,
   ];
@@ -35,7 +36,7 @@ export function shownOf(row: KnownRobot, nowMs: number): Shown {
   };
 }
 
-/** `4 s`, `3 min`, `2 h`: as much as one wants to know. */
+/** `4 s`, `3 min` or `2 h`. */
 export function age(ms: number): string {
   const s = Math.floor(ms / 1000);
   if (s < 60) return `${s} s`;
@@ -46,10 +47,10 @@ export type Quality = 'good' | 'note' | 'bad' | 'none';
 
 const SLOW_MS = 60;
 const TOO_SLOW_MS = 150;
-/** Commands leave a hundred times a second. */
+/** Operators send 100 commands a second. */
 const SPARSE_HZ = 40;
 
-/** Of the way between the robot and who drives it. */
+/** Quality of the link between robot and operator. */
 export function linkQuality({ link }: Pick<Shown, 'link'>): {
   quality: Quality;
   text: string;
@@ -63,7 +64,7 @@ export function linkQuality({ link }: Pick<Shown, 'link'>): {
   const slow = rttMs ?? 0;
   const sparse = client === 'operator' && fromOperatorHz !== null && fromOperatorHz < SPARSE_HZ;
   const quality = silent || slow > TOO_SLOW_MS ? 'bad' : slow > SLOW_MS || sparse ? 'note' : 'good';
-  const words = { good: 'good', note: sparse ? 'sparse' : 'slow', bad: silent ? 'silent' : 'too slow' }[
+  const words = { good: 'good', note: sparse ? 'low rate' : 'slow', bad: silent ? 'no data' : 'too slow' }[
     quality
   ];
   return { quality, text: `${words}${rttMs === null ? '' : `, ${Math.round(rttMs)} ms`}`, rates };

@@ -1,18 +1,18 @@
 import type { LinkStatus } from './page-link.ts';
 
 export interface SocketHandlers {
-  /** Anything but text is not for pages. */
+  /** Binary messages are ignored. */
   onText(text: string): void;
   onStatus(status: LinkStatus): void;
 }
 
-/** A silent socket may be half open: TCP alone would need minutes to say so. The console says something every second. */
+/** A silent socket may be half open, which TCP reports only after minutes. The console sends something every second. */
 const SILENCE_MS = 4000;
 const FIRST_RETRY_MS = 250;
-const LAST_RETRY_MS = 4000;
+const MAX_RETRY_MS = 4000;
 
-/** One WebSocket that comes back by itself. Nothing is queued: what cannot be sent now is reported as not sent. */
-export class ReturningSocket {
+/** A WebSocket that reconnects. Queues nothing: `send` returns false while disconnected. */
+export class ReconnectingSocket {
   status: LinkStatus = 'connecting';
   readonly #url: string;
   readonly #handlers: SocketHandlers;
@@ -20,7 +20,7 @@ export class ReturningSocket {
   #retryMs = FIRST_RETRY_MS;
   #retryTimer = 0;
   #silenceTimer = 0;
-  #left = false;
+  #closed = false;
 
   constructor(url: string, handlers: SocketHandlers) {
     this.#url = url;
@@ -31,18 +31,18 @@ export class ReturningSocket {
     return this.#socket?.bufferedAmount ?? 0;
   }
 
-  /** True when handed to the socket. */
+  /** True when written to the socket. */
   send(data: string | Uint8Array<ArrayBuffer>): boolean {
     if (this.#socket?.readyState !== WebSocket.OPEN) return false;
     this.#socket.send(data);
     return true;
   }
 
-  /** Also legal while waiting to retry: tries now. */
+  /** Connects now, also while waiting to retry. */
   connect(): void {
-    if (this.#left) return;
+    if (this.#closed) return;
     clearTimeout(this.#retryTimer);
-    this.#forget();
+    this.#abandon();
     this.#setStatus('connecting');
     const socket = new WebSocket(this.#url);
     this.#socket = socket;
@@ -55,17 +55,17 @@ export class ReturningSocket {
     this.#watchSilence();
   }
 
-  /** What came made sense: the next loss is a new one. */
-  wentWell(): void {
+  /** Call after a valid message: the next reconnect starts without delay again. */
+  resetBackoff(): void {
     this.#retryMs = FIRST_RETRY_MS;
   }
 
-  /** For good. */
-  leave(): void {
-    this.#left = true;
+  /** Closes for good. */
+  close(): void {
+    this.#closed = true;
     clearTimeout(this.#retryTimer);
     clearTimeout(this.#silenceTimer);
-    this.#forget();
+    this.#abandon();
   }
 
   #watchSilence(): void {
@@ -75,15 +75,15 @@ export class ReturningSocket {
 
   #lost(): void {
     clearTimeout(this.#silenceTimer);
-    this.#forget();
+    this.#abandon();
     this.#setStatus('closed');
     clearTimeout(this.#retryTimer);
     this.#retryTimer = window.setTimeout(() => this.connect(), this.#retryMs);
-    this.#retryMs = Math.min(LAST_RETRY_MS, this.#retryMs * 1.6);
+    this.#retryMs = Math.min(MAX_RETRY_MS, this.#retryMs * 1.6);
   }
 
-  /** Without waiting for the closing handshake, which a dead peer never answers. */
-  #forget(): void {
+  /** Does not wait for the closing handshake, which a dead peer never answers. */
+  #abandon(): void {
     const socket = this.#socket;
     if (socket === null) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
@@ -97,7 +97,7 @@ export class ReturningSocket {
   }
 }
 
-/** `/ws`, or another path next to the page, with the page's own security. */
+/** The WebSocket address of `path` next to the page; `wss` when the page uses HTTPS. */
 export function socketUrl(location: Location, path = 'ws'): string {
   const url = new URL(path, location.href);
   url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';

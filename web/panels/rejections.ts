@@ -1,7 +1,7 @@
 import { create, element, setText } from '../dom.ts';
 
-/** Refusals by reason, most frequent first. Rows are kept, so an open drawer does not flicker. */
-export class CountersDrawer {
+/** Rejected messages by reason, most frequent first. Reuses its rows, so an open drawer does not flicker. */
+export class RejectionsDrawer {
   readonly #list = element('counters', HTMLElement);
   readonly #total = element('counters-total', HTMLElement);
   readonly #rows = new Map<string, HTMLElement>();
@@ -30,7 +30,7 @@ export class CountersDrawer {
       return row;
     });
     this.#list.replaceChildren(
-      ...(rows.length > 0 ? rows : [create('li', 'muted', 'Nothing refused so far.')]),
+      ...(rows.length > 0 ? rows : [create('li', 'muted', 'Nothing rejected yet.')]),
     );
   }
 }

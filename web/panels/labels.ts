@@ -1,13 +1,13 @@
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 
-/** What to do about a state, after its cause. */
-export const STATE_WORDS: Record<SupervisorState, string> = {
+/** What to do next in each state; shown after the cause. */
+export const STATE_ADVICE: Record<SupervisorState, string> = {
   disconnected: 'No robot on the link.',
   idle: 'Arm to begin.',
   armed: 'Engage to move.',
   engaged: '',
-  hold: 'Engage again to go on.',
-  stopped: 'Latched; reset to go on.',
+  hold: 'Engage to continue.',
+  stopped: 'Reset to continue.',
 };
 
 const INPUT_LABELS: Record<string, string> = {
@@ -19,25 +19,25 @@ const INPUT_LABELS: Record<string, string> = {
 };
 
 const INPUT_HINTS: Record<string, string> = {
-  scripted: 'A made-up hand draws a figure eight, rolls its wrist and works the gripper.',
-  openteach: 'A hand that the headset sees drives, unless the app is paused.',
-  rctp: 'A headset that sends RCTP drives as long as it sees the hand; there is no clutch.',
-  webxr: 'Open this console in the headset’s browser and enter VR there.',
+  scripted: 'A simulated hand draws a figure eight, rolls its wrist, and opens and closes the gripper.',
+  openteach: 'The robot follows the hand that the headset tracks, unless the app is paused.',
+  rctp: 'The robot follows while the headset tracks the hand. RCTP has no clutch.',
+  webxr: 'Open this console in the headset’s browser, then enter VR.',
 };
 
-/** The page as an input, in its forms: they work side by side, one is told about. */
+/** The three ways to drive from this page. All work at the same time; the panel explains one. */
 export const PAGE_METHODS = {
   keyboard: {
     label: 'Keyboard',
-    hint: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE, arrows. R/F roll, G gripper.',
+    hint: 'Hold Shift or tap Engage, then drag the pad or use WASD, QE or the arrow keys. R/F: roll. G: gripper.',
   },
   drag: {
     label: 'Drag hand',
-    hint: 'Drag the orange hand in the view: the arm follows as long as you hold it.',
+    hint: 'Drag the orange hand in the view. The arm follows until you release it.',
   },
   gamepad: {
     label: 'Gamepad',
-    hint: 'Hold a shoulder button to engage. Left stick: sideways, far/near; right: up/down, roll. B stops.',
+    hint: 'Hold a shoulder button to engage. Left stick: left/right, forward/back. Right stick: up/down, roll. B: e-stop.',
   },
 } as const;
 export type PageMethod = keyof typeof PAGE_METHODS;
@@ -50,22 +50,22 @@ export function inputHint(name: string): string {
   return INPUT_HINTS[name] ?? '';
 }
 
-/** `tracking-lost` → `Tracking lost`; prose keeps its hyphens. */
+/** `tracking-lost` → `Tracking lost`. Text with spaces keeps its hyphens. */
 export function sentence(text: string): string {
   const words = text.includes(' ') ? text.trim() : text.replaceAll('-', ' ').trim();
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The cause as given, made a sentence, then what it means. */
+/** The cause as a sentence, then what to do next. */
 export function causeText(state: SupervisorState, cause: string): string {
   const given = sentence(cause);
-  return given === '' ? STATE_WORDS[state] : `${given}. ${STATE_WORDS[state]}`.trim();
+  return given === '' ? STATE_ADVICE[state] : `${given}. ${STATE_ADVICE[state]}`.trim();
 }
 
-/** `upper_arm ↔ base` as words. */
+/** `upper_arm ↔ base` → `upper arm ↔ base`. */
 export const partNames = (pair: string): string => pair.replaceAll('_', ' ');
 
-/** What holds the arm back: `Limited by collision: forearm ↔ base, 32 mm`. */
+/** `Limited by collision: forearm ↔ base, 32 mm`. Empty when nothing limits the motion. */
 export function limitText(robot: { limitedBy: string; clearanceM: number | null; nearest: string }): string {
   const { limitedBy, clearanceM, nearest } = robot;
   if (limitedBy === '') return '';
@@ -74,7 +74,7 @@ export function limitText(robot: { limitedBy: string; clearanceM: number | null;
   return `${text}: ${partNames(nearest)}, ${Math.round(clearanceM * 1000)} mm`;
 }
 
-/** Fixed number of decimals, with a true minus sign; a dash when there is none. */
+/** Fixed decimals with a typographic minus; a dash for a missing value. */
 export function milliseconds(value: number | null | undefined, decimals = 1): string {
   if (value === null || value === undefined || !Number.isFinite(value)) return '—';
   const text = value.toFixed(decimals);
