@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
-import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
+import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { HandCycle } from '../../src/robot/drivers/orca/cycle.ts';
 import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 import { startSimProcess } from '../../test/contract/sim-process.ts';
@@ -37,7 +38,7 @@ export async function runCycles(seconds: number): Promise<CycleRun> {
 
 async function measure(port: string, seconds: number): Promise<CycleRun> {
   const hand = HANDS[0]!;
-  const bus = await DynamixelBus.open(serialLine(port, hand.baudRate), monotonicClock);
+  const bus = await ServoBus.open(serialLine(port, hand.baudRate), DYNAMIXEL_2, monotonicClock);
   const starts: number[] = [];
   const took: number[] = [];
   let missed = 0;

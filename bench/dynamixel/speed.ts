@@ -1,7 +1,8 @@
 import { type Percentiles, percentiles } from '../../src/core/statistics/percentiles.ts';
 import { PRESENT } from '../../src/robot/buses/dynamixel/control-table.ts';
-import { fastStatusPacket, SyncWrite } from '../../src/robot/buses/dynamixel/packets.ts';
-import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import { DYNAMIXEL_2, fastStatusPacket } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
+import { SyncWrite } from '../../src/robot/buses/servo/packets.ts';
 
 export interface CodecSpeed {
   count: number;
@@ -28,9 +29,9 @@ function timed(call: (i: number) => void): Percentiles {
 
 export function measureCodec(): CodecSpeed {
   const ids = Array.from({ length: MOTORS }, (_, i) => i + 1);
-  const write = new SyncWrite(116, 4, ids);
+  const write = new SyncWrite(DYNAMIXEL_2, 116, 4, ids);
   let packets = 0;
-  const parser = new PacketParser(() => {
+  const parser = new PacketParser(DYNAMIXEL_2, () => {
     packets++;
   });
   const answer = fastStatusPacket(

@@ -1,11 +1,12 @@
-import { wireMs } from '../../src/robot/buses/dynamixel/bus.ts';
 import { PRESENT } from '../../src/robot/buses/dynamixel/control-table.ts';
 import {
+  DYNAMIXEL_2,
   fastStatusPacket,
+  INSTRUCTION,
   statusPacket,
-  syncReadPacket,
-  syncWritePacket,
-} from '../../src/robot/buses/dynamixel/packets.ts';
+} from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { syncReadPacket, syncWritePacket } from '../../src/robot/buses/servo/packets.ts';
+import { wireMs } from '../../src/robot/buses/servo/servo-bus.ts';
 import { HANDS } from '../../src/robot/drivers/orca/hands.ts';
 
 export interface WireTime {
@@ -21,6 +22,7 @@ export function wireTimes(): WireTime[] {
   const ids = HANDS[0]!.joints.map(({ motorId }) => motorId);
   const data = new Uint8Array(PRESENT.size);
   const goals = syncWritePacket(
+    DYNAMIXEL_2,
     116,
     4,
     ids,
@@ -28,7 +30,8 @@ export function wireTimes(): WireTime[] {
   ).length;
   const plain = ids.reduce((sum, id) => sum + statusPacket(id, 0, data).length, 0);
   const fast = fastStatusPacket(ids.map((id) => ({ id, error: 0, data }))).length;
-  const sentBytes = goals + syncReadPacket(PRESENT.address, PRESENT.size, ids).length;
+  const request = syncReadPacket(DYNAMIXEL_2, INSTRUCTION.syncRead, PRESENT.address, PRESENT.size, ids);
+  const sentBytes = goals + request.length;
   return [3_000_000, 1_000_000].flatMap((baudRate) =>
     [
       { kind: 'fast', answerBytes: fast },

@@ -7,13 +7,13 @@ import {
   RAD_PER_TICK,
   RAD_S_PER_VELOCITY_UNIT,
   REGISTER,
-  type Register,
   STATUS_ERROR,
   TICKS_PER_TURN,
   WATCHDOG_EXPIRED,
   WATCHDOG_UNIT_MS,
 } from '../../src/robot/buses/dynamixel/control-table.ts';
-import { putValue, signedAt, unsignedAt } from '../../src/robot/buses/dynamixel/packets.ts';
+import type { Register } from '../../src/robot/buses/servo/servo-protocol.ts';
+import { putValue, signedAt, unsignedAt } from '../../src/robot/buses/servo/values.ts';
 
 const TABLE_BYTES = 256;
 const TOP_SPEED_RAD_S = 6.8;

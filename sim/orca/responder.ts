@@ -4,11 +4,10 @@ import {
   type FastAnswer,
   fastStatusPacket,
   INSTRUCTION,
-  signedAt,
   statusPacket,
-  unsignedAt,
-} from '../../src/robot/buses/dynamixel/packets.ts';
-import type { DynamixelPacket } from '../../src/robot/buses/dynamixel/parser.ts';
+} from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import type { ServoPacket } from '../../src/robot/buses/servo/servo-protocol.ts';
+import { signedAt, unsignedAt } from '../../src/robot/buses/servo/values.ts';
 import type { SimMotor } from './motor.ts';
 
 const LEVEL = { ping: 0, read: 1, all: 2 } as const;
@@ -24,7 +23,7 @@ export class Responder {
     this.#motors = motors;
   }
 
-  answersTo(packet: DynamixelPacket, nowMs: number): Uint8Array[] {
+  answersTo(packet: ServoPacket, nowMs: number): Uint8Array[] {
     this.#answers = [];
     this.#nowMs = nowMs;
     // A status packet of another is no instruction.
@@ -95,7 +94,7 @@ export class Responder {
   }
 
   /** Instructions for one motor, or for all without an answer. */
-  #each({ id, instruction }: DynamixelPacket, params: Uint8Array): void {
+  #each({ id, instruction }: ServoPacket, params: Uint8Array): void {
     for (const motor of this.#motors) {
       if ((id !== BROADCAST_ID && motor.id !== id) || motor.isDeaf(this.#nowMs)) continue;
       const isPing = instruction === INSTRUCTION.ping;

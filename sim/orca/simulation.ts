@@ -1,5 +1,6 @@
-import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
 import type { Pty } from '../../src/robot/buses/pty.ts';
+import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
 import type { SimHand } from './hand.ts';
 import { Responder } from './responder.ts';
 
@@ -40,7 +41,7 @@ export class OrcaSimulation {
     this.hand = hand;
     this.#options = options;
     const responder = new Responder(hand.motors);
-    this.parser = new PacketParser((packet) => {
+    this.parser = new PacketParser(DYNAMIXEL_2, (packet) => {
       if (options.lossEvery && this.#chance() < 1 / options.lossEvery) return;
       for (const answer of responder.answersTo(packet, this.#nowMs)) if (!this.silent) this.#answer(answer);
     });

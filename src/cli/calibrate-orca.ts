@@ -1,8 +1,9 @@
 import { createInterface } from 'node:readline/promises';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
-import { serialLine } from '../robot/buses/dynamixel/line.ts';
+import { DYNAMIXEL_2 } from '../robot/buses/dynamixel/dynamixel-2.ts';
+import { serialLine } from '../robot/buses/servo/serial-line.ts';
+import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import { calibrateHand } from '../robot/drivers/orca/calibrate.ts';
 import { defaultCalibrationFile, readRanges, saveRanges } from '../robot/drivers/orca/calibration-file.ts';
 import { HANDS, type Hand } from '../robot/drivers/orca/hands.ts';
@@ -38,7 +39,7 @@ export const calibrateOrca: Verb = {
       aborted = true;
     });
     const baudRate = numberOption(given, 'baud', 9600, 4_500_000) ?? hand.baudRate;
-    const bus = await DynamixelBus.open(serialLine(port, baudRate), monotonicClock);
+    const bus = await ServoBus.open(serialLine(port, baudRate), DYNAMIXEL_2, monotonicClock);
     try {
       await identify(bus, hand);
       await calibrateHand(bus, hand, {

@@ -2,10 +2,11 @@
 
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { DynamixelBus } from '../robot/buses/dynamixel/bus.ts';
 import { MODE, REGISTER } from '../robot/buses/dynamixel/control-table.ts';
-import { serialLine } from '../robot/buses/dynamixel/line.ts';
-import { ping, syncRead, syncWrite, write } from '../robot/buses/dynamixel/operations.ts';
+import { DYNAMIXEL_2 } from '../robot/buses/dynamixel/dynamixel-2.ts';
+import { ping, syncRead, syncWrite, write } from '../robot/buses/servo/operations.ts';
+import { serialLine } from '../robot/buses/servo/serial-line.ts';
+import { ServoBus } from '../robot/buses/servo/servo-bus.ts';
 import type { LeaderGripper } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
@@ -32,14 +33,14 @@ export class Leader {
   /** Cycles that were whole, and those that were not. */
   readonly counts = { sent: 0, missed: 0 };
   readonly #options: LeaderOptions;
-  readonly #bus: DynamixelBus;
+  readonly #bus: ServoBus;
   readonly #ids: number[];
   readonly #ticks: Float64Array;
   readonly #startNs = monotonicClock.nowNs();
   #busy = false;
   #missed = 0;
 
-  private constructor(options: LeaderOptions, bus: DynamixelBus) {
+  private constructor(options: LeaderOptions, bus: ServoBus) {
     this.#options = options;
     this.#bus = bus;
     this.#ids = Array.from({ length: options.joints + 1 }, (_, i) => i + 1);
@@ -47,7 +48,7 @@ export class Leader {
   }
 
   static async open(options: LeaderOptions): Promise<Leader> {
-    const bus = await DynamixelBus.open(serialLine(options.port, options.baudRate), monotonicClock);
+    const bus = await ServoBus.open(serialLine(options.port, options.baudRate), DYNAMIXEL_2, monotonicClock);
     const leader = new Leader(options, bus);
     try {
       await leader.#prepare();

@@ -4,18 +4,22 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { packageRoot } from '../../src/files/package-root.ts';
 import {
-  bulkReadPacket,
+  DYNAMIXEL_2,
   fastStatusPacket,
+  INSTRUCTION,
+  rebootPacket,
+  statusPacket,
+} from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { PacketParser } from '../../src/robot/buses/servo/packet-parser.ts';
+import {
+  bulkReadPacket,
   packet,
   pingPacket,
   readPacket,
-  rebootPacket,
-  statusPacket,
   syncReadPacket,
   syncWritePacket,
   writePacket,
-} from '../../src/robot/buses/dynamixel/packets.ts';
-import { PacketParser } from '../../src/robot/buses/dynamixel/parser.ts';
+} from '../../src/robot/buses/servo/packets.ts';
 import { type Python, pythonWith } from '../interop/python-venv.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench, OrcaCycles } from '../robot/orca-bench.ts';
@@ -54,18 +58,24 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
   it('builds the same instruction packets', async () => {
     const positions = ids.map((id) => id * 4001 - 30_000);
     const pairs: [Record<string, unknown>, Uint8Array][] = [
-      [{ kind: 'ping', id: 5 }, pingPacket(5)],
+      [{ kind: 'ping', id: 5 }, pingPacket(DYNAMIXEL_2, 5)],
       [{ kind: 'reboot', id: 5 }, rebootPacket(5)],
-      [{ kind: 'read', id: 7, address: 132, size: 4 }, readPacket(7, 132, 4)],
+      [{ kind: 'read', id: 7, address: 132, size: 4 }, readPacket(DYNAMIXEL_2, 7, 132, 4)],
       [
         { kind: 'write', id: 9, address: 116, data: [1, 2, 3, 4] },
-        writePacket(9, 116, Uint8Array.of(1, 2, 3, 4)),
+        writePacket(DYNAMIXEL_2, 9, 116, Uint8Array.of(1, 2, 3, 4)),
       ],
-      [{ kind: 'syncRead', address: 126, size: 10, ids }, syncReadPacket(126, 10, ids)],
-      [{ kind: 'fastSyncRead', address: 126, size: 10, ids }, syncReadPacket(126, 10, ids, true)],
+      [
+        { kind: 'syncRead', address: 126, size: 10, ids },
+        syncReadPacket(DYNAMIXEL_2, INSTRUCTION.syncRead, 126, 10, ids),
+      ],
+      [
+        { kind: 'fastSyncRead', address: 126, size: 10, ids },
+        syncReadPacket(DYNAMIXEL_2, INSTRUCTION.fastSyncRead, 126, 10, ids),
+      ],
       [
         { kind: 'syncWrite', address: 116, size: 4, ids, values: positions },
-        syncWritePacket(116, 4, ids, positions),
+        syncWritePacket(DYNAMIXEL_2, 116, 4, ids, positions),
       ],
       [
         {
@@ -75,7 +85,7 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
             [2, 146, 1],
           ],
         },
-        bulkReadPacket([
+        bulkReadPacket(DYNAMIXEL_2, INSTRUCTION.bulkRead, [
           { id: 1, address: 144, size: 2 },
           { id: 2, address: 146, size: 1 },
         ]),
@@ -126,13 +136,13 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
     // Cut where the next header stands: in stuffed packets it can stand nowhere else.
     sent.push(...left.toString('hex').split(/(?=fffffd00)/));
     assert.ok(sent.length > 100, `${sent.length} packets`);
-    const stuffed = packet(1, 0x83, [116, 0, 4, 0, 9, ...NASTY.slice(0, 4)]);
+    const stuffed = packet(DYNAMIXEL_2, 1, 0x83, [116, 0, 4, 0, 9, ...NASTY.slice(0, 4)]);
     const { instructions } = await ask<{ instructions: { ok: boolean; hex: string }[] }>({
       instructions: [...sent, hex(stuffed)],
     });
     assert.equal(instructions.filter(({ ok }) => !ok).length, 0);
     const ours: string[] = [];
-    const parser = new PacketParser(({ instruction, params, paramBytes }) => {
+    const parser = new PacketParser(DYNAMIXEL_2, ({ instruction, params, paramBytes }) => {
       ours.push(hex(Uint8Array.of(instruction, ...params.subarray(0, paramBytes))));
     });
     for (const text of [...sent, hex(stuffed)]) parser.push(Buffer.from(text, 'hex'));

@@ -4,31 +4,34 @@ import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { DynamixelBus, type Exchange } from '../../src/robot/buses/dynamixel/bus.ts';
 import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
-import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
+import { DYNAMIXEL_2, rebootPacket, statusPacket } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import {
+  askOne,
   bulkRead,
-  fastSyncReadBytes,
   ping,
-  pingAll,
   read,
-  reboot,
   syncRead,
   syncWrite,
   write,
-} from '../../src/robot/buses/dynamixel/operations.ts';
-import { pingPacket, statusPacket } from '../../src/robot/buses/dynamixel/packets.ts';
-import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
+} from '../../src/robot/buses/servo/operations.ts';
+import { pingPacket } from '../../src/robot/buses/servo/packets.ts';
+import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { type Exchange, ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
 const skip = needs('Linux');
+/** For motors that share a busy machine with their bus. */
+const PATIENCE_MS = 250;
 const ids = Array.from({ length: 17 }, (_, i) => i + 1);
 
-async function withMotors(work: (bus: DynamixelBus, bench: OrcaBench) => Promise<void>): Promise<void> {
+async function withMotors(work: (bus: ServoBus, bench: OrcaBench) => Promise<void>): Promise<void> {
   const bench = await OrcaBench.start();
-  const bus = await DynamixelBus.open(serialLine(bench.port, 3_000_000), monotonicClock);
+  const bus = await ServoBus.open(serialLine(bench.port, 3_000_000), DYNAMIXEL_2, monotonicClock, {
+    slackMs: PATIENCE_MS,
+  });
   try {
     await work(bus, bench);
   } finally {
@@ -38,12 +41,9 @@ async function withMotors(work: (bus: DynamixelBus, bench: OrcaBench) => Promise
 }
 
 /** A peer whose answers the test writes itself. */
-async function withPeer(
-  slackMs: number,
-  work: (bus: DynamixelBus, peer: Pty) => Promise<void>,
-): Promise<void> {
+async function withPeer(slackMs: number, work: (bus: ServoBus, peer: Pty) => Promise<void>): Promise<void> {
   const peer = await openPty();
-  const bus = await DynamixelBus.open(serialLine(peer.path, 1_000_000), monotonicClock, { slackMs });
+  const bus = await ServoBus.open(serialLine(peer.path, 1_000_000), DYNAMIXEL_2, monotonicClock, { slackMs });
   try {
     await work(bus, peer);
   } finally {
@@ -52,13 +52,14 @@ async function withPeer(
   }
 }
 const put = (peer: Pty, bytes: Uint8Array) => peer.write(bytes, bytes.length);
+/** Model 1220, firmware 46. */
 const PONG = [0xc4, 0x04, 46];
+const PONG_ANSWER = { error: 0, data: Uint8Array.from(PONG) };
 
 describe('Dynamixel bus with motors', { skip }, () => {
   it('pings, reads, writes, and reads several in every way', async () => {
     await withMotors(async (bus, bench) => {
-      assert.deepEqual(await ping(bus, 3), { modelNumber: 1220, firmware: 46 });
-      assert.equal((await pingAll(bus)).size, 17);
+      assert.deepEqual(await ping(bus, 3), PONG_ANSWER);
       assert.equal(await write(bus, 3, REGISTER.torqueEnable, 1), 0);
       assert.equal(await read(bus, 3, REGISTER.torqueEnable), 1);
       assert.equal(await write(bus, 3, REGISTER.operatingMode, 4), 7, 'access refused while torque is on');
@@ -75,15 +76,12 @@ describe('Dynamixel bus with motors', { skip }, () => {
         [...back],
         ids.map((id) => [id, id * 10]),
       );
-      const fast = await fastSyncReadBytes(bus, ids, 112, 4);
-      assert.deepEqual([...fast.keys()], ids);
-      assert.equal(fast.get(9)!.data[0], 90);
       const bulk = await bulkRead(bus, [
         { id: 1, address: 144, size: 2 },
         { id: 2, address: 146, size: 1 },
       ]);
       assert.deepEqual([bulk.get(1)!.data[0], bulk.get(2)!.data[0]], [120, 32]);
-      assert.ok(await reboot(bus, 3));
+      assert.ok(await askOne(bus, 3, rebootPacket(3), 0));
       assert.equal(await ping(bus, 3), null, 'deaf while it starts');
       await bus.pause(350);
       assert.equal(await read(bus, 3, REGISTER.torqueEnable), 0);
@@ -91,16 +89,13 @@ describe('Dynamixel bus with motors', { skip }, () => {
     });
   });
 
-  it('gives up on who is not there, in time, and goes on', async () => {
+  it('gives up on who is not there, and goes on', async () => {
     await withMotors(async (bus, bench) => {
-      const startNs = monotonicClock.nowNs();
       assert.equal(await ping(bus, 99), null);
-      assert.ok(monotonicClock.nowNs() - startNs < 500e6);
       assert.equal(bus.stats.timeouts, 1);
       bench.sim.motors[4]!.unplugged = true;
       const some = await syncRead(bus, ids, REGISTER.id);
       assert.equal(some.size, 16);
-      assert.equal((await fastSyncReadBytes(bus, ids, 7, 1)).size, 0, 'all or none');
       assert.notEqual(await ping(bus, 1), null);
     });
   });
@@ -116,7 +111,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
       put(peer, statusPacket(2, 0, PONG));
       put(peer, statusPacket(1, 0, [1]));
       put(peer, statusPacket(1, 0, PONG));
-      assert.deepEqual(await second, { modelNumber: 1220, firmware: 46 });
+      assert.deepEqual(await second, PONG_ANSWER);
       assert.equal(bus.stats.unexpected, 2, 'another motor, another length');
     });
   });
@@ -124,11 +119,11 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
   it('takes answers byte by byte, between noise and behind the echo', async () => {
     await withPeer(500, async (bus, peer) => {
       const answer = ping(bus, 7);
-      for (const byte of [...pingPacket(7), 0xff, 0xff, 1, ...statusPacket(7, 0, PONG)]) {
+      for (const byte of [...pingPacket(DYNAMIXEL_2, 7), 0xff, 0xff, 1, ...statusPacket(7, 0, PONG)]) {
         put(peer, Uint8Array.of(byte));
         await sleep(1);
       }
-      assert.deepEqual(await answer, { modelNumber: 1220, firmware: 46 });
+      assert.deepEqual(await answer, PONG_ANSWER);
       assert.equal(bus.stats.echoes, 1);
       assert.ok(bus.stats.garbageBytes > 0);
     });
@@ -148,7 +143,9 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
 
   it('tells everyone who waits when the line is gone, and refuses more', async () => {
     const peer = await openPty();
-    const bus = await DynamixelBus.open(serialLine(peer.path, 1_000_000), monotonicClock, { slackMs: 1000 });
+    const bus = await ServoBus.open(serialLine(peer.path, 1_000_000), DYNAMIXEL_2, monotonicClock, {
+      slackMs: 1000,
+    });
     const waiting = Promise.all([ping(bus, 1), ping(bus, 2), syncRead(bus, [1, 2], REGISTER.id)]);
     peer.close();
     assert.deepEqual(await waiting, [null, null, new Map()]);
@@ -161,7 +158,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
   it('bounds its queue', async () => {
     await withPeer(5000, async (bus) => {
       let refused = 0;
-      const bytes = pingPacket(1);
+      const bytes = pingPacket(DYNAMIXEL_2, 1);
       const exchange = (): Exchange => ({
         bytes,
         byteCount: bytes.length,

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { DynamixelBus } from '../../src/robot/buses/dynamixel/bus.ts';
-import { serialLine } from '../../src/robot/buses/dynamixel/line.ts';
+import { DYNAMIXEL_2 } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
+import { serialLine } from '../../src/robot/buses/servo/serial-line.ts';
+import { ServoBus } from '../../src/robot/buses/servo/servo-bus.ts';
 import { type CalibrationOptions, calibrateHand } from '../../src/robot/drivers/orca/calibrate.ts';
 import type { PartialRanges } from '../../src/robot/drivers/orca/calibration-file.ts';
 import { needs } from '../needs.ts';
@@ -13,7 +14,7 @@ const skip = needs('Linux');
 
 async function calibrate(bench: OrcaBench, options: Partial<CalibrationOptions>): Promise<PartialRanges> {
   const { hand } = bench.sim;
-  const bus = await DynamixelBus.open(serialLine(bench.port, hand.baudRate), monotonicClock);
+  const bus = await ServoBus.open(serialLine(bench.port, hand.baudRate), DYNAMIXEL_2, monotonicClock);
   try {
     return await calibrateHand(bus, hand, {
       known: {},

@@ -1,13 +1,14 @@
 import type { Clock } from '../../core/time/clock.ts';
 import { type CanFrame, frameBits } from './can-frame.ts';
+import { Reconnecting } from './reconnecting.ts';
 
-/** What a link tells of; all on the event loop of the thread that opened it. */
+/** What a link reports, on the event loop of the thread that opened it. */
 export interface CanEvents {
   /** The frame is reused after the call. */
   onFrame(frame: CanFrame): void;
   /** The bus or the adapter complained; the link stays. */
   onError(what: string): void;
-  /** The link is gone. Told once; nothing follows. */
+  /** The link is gone. Called once; nothing follows. */
   onLost(why: string): void;
 }
 
@@ -20,7 +21,7 @@ export interface CanLink {
   close(): void;
 }
 
-/** A way to reach a bus: SocketCAN, a serial adapter, a loopback. */
+/** Opens a bus: SocketCAN, a serial adapter, a loopback. */
 export interface CanBackend {
   /** For messages: `slcan /dev/ttyACM0`. */
   readonly name: string;
@@ -51,25 +52,16 @@ export interface CanBusOptions {
   onBack?(): void;
 }
 
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 3000;
 const LOAD_WINDOW_NS = 1e9;
 const LOOK_MS = 5;
 
-/**
- * A CAN bus that comes back by itself when its adapter does. It restores the connection, nothing more: what may be
- * sent after a loss is for its user to decide.
- */
+/** A CAN bus that reconnects when its adapter does. Its user decides what may be sent after a loss. */
 export class CanBus {
   readonly stats: CanStats = { received: 0, sent: 0, dropped: 0, errors: 0, lastError: '', lost: 0 };
   readonly name: string;
-  readonly #backend: CanBackend;
   readonly #options: CanBusOptions;
   readonly #clock: Clock;
-  #link: CanLink | null = null;
-  #trouble = 'not open';
-  #closed = false;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #connection: Reconnecting<CanLink>;
   #cycle: NodeJS.Timeout | undefined;
   #bits = 0;
   #windowBits = 0;
@@ -77,27 +69,33 @@ export class CanBus {
   #load = 0;
 
   private constructor(backend: CanBackend, options: CanBusOptions, clock: Clock) {
-    this.#backend = backend;
     this.#options = options;
     this.#clock = clock;
     this.name = backend.name;
     this.#windowNs = clock.nowNs();
+    this.#connection = new Reconnecting((onLost) => this.#openLink(backend, onLost), {
+      onLost: (why) => {
+        this.stats.lost++;
+        options.onLost?.(why);
+      },
+      onBack: () => options.onBack?.(),
+    });
   }
 
   /** Rejects where the backend does; only a bus that was open once is opened again by itself. */
   static async open(backend: CanBackend, options: CanBusOptions, clock: Clock): Promise<CanBus> {
     const bus = new CanBus(backend, options, clock);
-    await bus.#connect();
+    await bus.#connection.open();
     return bus;
   }
 
   get isUp(): boolean {
-    return this.#link !== null;
+    return this.#connection.link !== null;
   }
 
   /** Why the bus is down; empty while it is up. */
   get trouble(): string {
-    return this.#trouble;
+    return this.#connection.trouble;
   }
 
   /** Share of the bit rate in use over the last whole second, an upper bound: own frames and those of others. */
@@ -114,7 +112,7 @@ export class CanBus {
 
   /** Hot path. Whether all of them were taken; what was not is counted and lost. */
   send(frames: readonly CanFrame[], count = frames.length): boolean {
-    const taken = this.#link === null ? 0 : this.#link.send(frames, count);
+    const taken = this.#connection.link?.send(frames, count) ?? 0;
     for (let i = 0; i < taken; i++) this.#bits += this.#bitsOf(frames[i]!);
     this.stats.sent += taken;
     this.stats.dropped += count - taken;
@@ -123,7 +121,7 @@ export class CanBus {
 
   /** Ahead of everything that still waits: for a stop. */
   sendUrgent(frames: readonly CanFrame[]): boolean {
-    this.#link?.discard();
+    this.#connection.link?.discard();
     return this.send(frames);
   }
 
@@ -144,12 +142,8 @@ export class CanBus {
   }
 
   close(): void {
-    this.#closed = true;
-    clearTimeout(this.#retry);
     clearInterval(this.#cycle);
-    this.#link?.close();
-    this.#link = null;
-    this.#trouble = 'closed';
+    this.#connection.close();
   }
 
   #bitsOf(frame: CanFrame): number {
@@ -157,11 +151,10 @@ export class CanBus {
     return frameBits(frame, dataBitrate / bitrate);
   }
 
-  async #connect(): Promise<void> {
-    let lostWhy: string | null = null;
-    const link = await this.#backend.open({
+  #openLink(backend: CanBackend, onLost: (why: string) => void): Promise<CanLink> {
+    return backend.open({
       onFrame: (frame) => {
-        if (this.#closed) return;
+        if (this.#connection.isClosed) return;
         this.stats.received++;
         this.#bits += this.#bitsOf(frame);
         this.#options.onFrame(frame);
@@ -170,39 +163,7 @@ export class CanBus {
         this.stats.errors++;
         this.stats.lastError = what;
       },
-      onLost: (why) => {
-        lostWhy = why;
-        if (this.#link !== null) this.#lose(why);
-      },
+      onLost,
     });
-    if (this.#closed) link.close();
-    else if (lostWhy !== null) throw new Error(lostWhy);
-    else {
-      this.#link = link;
-      this.#trouble = '';
-    }
-  }
-
-  #lose(why: string): void {
-    this.#link?.close();
-    this.#link = null;
-    if (this.#closed) return;
-    this.stats.lost++;
-    this.#trouble = why;
-    this.#options.onLost?.(why);
-    this.#retryIn(FIRST_RETRY_MS);
-  }
-
-  #retryIn(ms: number): void {
-    this.#retry = setTimeout(() => {
-      this.#connect().then(
-        () => {
-          if (!this.#closed) this.#options.onBack?.();
-        },
-        () => {
-          if (!this.#closed) this.#retryIn(Math.min(LAST_RETRY_MS, ms * 2));
-        },
-      );
-    }, ms);
   }
 }

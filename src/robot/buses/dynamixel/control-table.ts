@@ -1,12 +1,8 @@
-/** A register of the X series: address and size in bytes. */
-export interface Register {
-  readonly address: number;
-  readonly size: 1 | 2 | 4;
-}
+import type { Register } from '../servo/servo-protocol.ts';
 
 const register = (address: number, size: 1 | 2 | 4): Register => ({ address, size });
 
-/** Those below 64 are kept without power and can be written only while torque is off. */
+/** Of the X series. Those below 64 are kept without power and can be written only while torque is off. */
 export const REGISTER = {
   modelNumber: register(0, 2),
   firmware: register(6, 1),

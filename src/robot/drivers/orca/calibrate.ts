@@ -1,7 +1,7 @@
 import { TeleopError } from '../../../core/errors.ts';
-import type { DynamixelBus } from '../../buses/dynamixel/bus.ts';
 import { RAD_PER_TICK, REGISTER } from '../../buses/dynamixel/control-table.ts';
-import { syncRead, syncWrite } from '../../buses/dynamixel/operations.ts';
+import { syncRead, syncWrite } from '../../buses/servo/operations.ts';
+import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import { isWhole, MAX_RANGE_RAD, type MotorRange, type PartialRanges } from './calibration-file.ts';
 import type { CalibrationStep, Hand, HandJoint } from './hands.ts';
 import { JointMap } from './mapping.ts';
@@ -36,7 +36,7 @@ export interface CalibrationOptions {
  * afterwards. Throws a `TeleopError`.
  */
 export async function calibrateHand(
-  bus: DynamixelBus,
+  bus: ServoBus,
   hand: Hand,
   options: CalibrationOptions,
 ): Promise<PartialRanges> {
@@ -57,14 +57,14 @@ function failed(what: string): TeleopError {
 }
 
 class HandCalibration {
-  readonly #bus: DynamixelBus;
+  readonly #bus: ServoBus;
   readonly #hand: Hand;
   readonly #options: CalibrationOptions;
   readonly #preparation: HandPreparation;
   readonly #ids: readonly number[];
   readonly #ranges: PartialRanges;
 
-  constructor(bus: DynamixelBus, hand: Hand, options: CalibrationOptions) {
+  constructor(bus: ServoBus, hand: Hand, options: CalibrationOptions) {
     this.#bus = bus;
     this.#hand = hand;
     this.#options = options;

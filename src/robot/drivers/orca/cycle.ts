@@ -1,14 +1,18 @@
 import type { Clock } from '../../../core/time/clock.ts';
-import type { DynamixelBus, Exchange } from '../../buses/dynamixel/bus.ts';
 import { ALERT, PRESENT, REGISTER } from '../../buses/dynamixel/control-table.ts';
+import { BROADCAST_ID, DYNAMIXEL_2, INSTRUCTION } from '../../buses/dynamixel/dynamixel-2.ts';
 import { FastStatus } from '../../buses/dynamixel/fast-status.ts';
-import { BROADCAST_ID, SyncWrite, signedAt, syncReadPacket } from '../../buses/dynamixel/packets.ts';
-import type { DynamixelPacket } from '../../buses/dynamixel/parser.ts';
+import { SyncWrite, syncReadPacket } from '../../buses/servo/packets.ts';
+import type { Exchange, ServoBus } from '../../buses/servo/servo-bus.ts';
+import type { ServoPacket } from '../../buses/servo/servo-protocol.ts';
+import { signedAt } from '../../buses/servo/values.ts';
 
-const STATUS_BYTES = 11;
 /** A fast answer: head and instruction once, error, id and CRC per motor. */
 const FAST_HEAD_BYTES = 8;
 const FAST_FRAME_BYTES = 4;
+
+const presentRequest = (ids: readonly number[], instruction: number = INSTRUCTION.syncRead): Uint8Array =>
+  syncReadPacket(DYNAMIXEL_2, instruction, PRESENT.address, PRESENT.size, ids);
 
 /** What leads a cycle: new goals, the order to let go, or nothing. */
 export type Lead = 'goals' | 'release' | 'none';
@@ -30,7 +34,7 @@ export class HandCycle {
   readonly goals: Int32Array;
   /** Error bytes of the last answers. */
   readonly errors: Uint8Array;
-  readonly #bus: DynamixelBus;
+  readonly #bus: ServoBus;
   readonly #clock: Clock;
   readonly #ids: readonly number[];
   readonly #index: Int8Array;
@@ -60,13 +64,7 @@ export class HandCycle {
   /** Motors that did not answer in the last cycle that failed; known only where it was not fast. */
   silent: readonly number[] = [];
 
-  constructor(
-    bus: DynamixelBus,
-    ids: readonly number[],
-    canBeFast: boolean,
-    clock: Clock,
-    events: CycleEvents,
-  ) {
+  constructor(bus: ServoBus, ids: readonly number[], canBeFast: boolean, clock: Clock, events: CycleEvents) {
     const count = ids.length;
     this.#bus = bus;
     this.#clock = clock;
@@ -83,10 +81,20 @@ export class HandCycle {
     this.#incomingTicks = new Int32Array(count);
     this.#incomingVelocity = new Int32Array(count);
     this.#answered = new Uint8Array(count);
-    this.#goalWrite = new SyncWrite(REGISTER.goalPosition.address, REGISTER.goalPosition.size, ids);
-    this.#releaseWrite = new SyncWrite(REGISTER.torqueEnable.address, REGISTER.torqueEnable.size, ids);
-    this.#fastRequest = syncReadPacket(PRESENT.address, PRESENT.size, ids, true);
-    this.#plainRequest = syncReadPacket(PRESENT.address, PRESENT.size, ids);
+    this.#goalWrite = new SyncWrite(
+      DYNAMIXEL_2,
+      REGISTER.goalPosition.address,
+      REGISTER.goalPosition.size,
+      ids,
+    );
+    this.#releaseWrite = new SyncWrite(
+      DYNAMIXEL_2,
+      REGISTER.torqueEnable.address,
+      REGISTER.torqueEnable.size,
+      ids,
+    );
+    this.#fastRequest = presentRequest(ids, INSTRUCTION.fastSyncRead);
+    this.#plainRequest = presentRequest(ids);
     this.#fastStatus = new FastStatus(ids, PRESENT.size, (id, error, bytes, at) =>
       this.#take(this.#index[id]!, error, bytes, at),
     );
@@ -103,7 +111,7 @@ export class HandCycle {
   /** Motors that are not asked: they cannot answer just now. Their last values stay. */
   excuse(ids: readonly number[]): void {
     const asked = this.#ids.filter((id) => !ids.includes(id));
-    this.#partial = ids.length === 0 ? null : syncReadPacket(PRESENT.address, PRESENT.size, asked);
+    this.#partial = ids.length === 0 ? null : presentRequest(asked);
     this.#asked = asked.length;
     this.missed = 0;
   }
@@ -134,7 +142,7 @@ export class HandCycle {
   answerBytes(): number {
     return this.#fast
       ? FAST_HEAD_BYTES + this.#ids.length * (PRESENT.size + FAST_FRAME_BYTES)
-      : this.#asked * (PRESENT.size + STATUS_BYTES);
+      : this.#asked * (PRESENT.size + DYNAMIXEL_2.statusBytes);
   }
 
   get isFast(): boolean {
@@ -153,7 +161,7 @@ export class HandCycle {
     return length;
   }
 
-  #onStatus({ id, error, params, paramBytes }: DynamixelPacket): number {
+  #onStatus({ id, error, params, paramBytes }: ServoPacket): number {
     if (this.#fast) return id === BROADCAST_ID ? this.#fastStatus.take(params, paramBytes) : 0;
     const i = this.#index[id]!;
     if (i < 0 || paramBytes !== PRESENT.size || this.#answered[i] === 1) return 0;

@@ -6,7 +6,8 @@ import { parse } from 'yaml';
 import { TeleopError } from '../../../core/errors.ts';
 import { type RobotModel, robotModelSchema } from '../../../geometry/robot-model.ts';
 import { RAD_PER_TICK } from '../../buses/dynamixel/control-table.ts';
-import { syncWritePacket } from '../../buses/dynamixel/packets.ts';
+import { DYNAMIXEL_2 } from '../../buses/dynamixel/dynamixel-2.ts';
+import { syncWritePacket } from '../../buses/servo/packets.ts';
 import type { MotorRange } from './calibration-file.ts';
 import { HANDS, type Hand, handOf } from './hands.ts';
 import { JointMap } from './mapping.ts';
@@ -47,7 +48,7 @@ describe('ORCA vectors', () => {
         joints.map(({ motorId }) => input.ticks_trunc[motorId]),
       );
       const ids = joints.map(({ motorId }) => motorId);
-      const bytes = Buffer.from(syncWritePacket(116, 4, ids, ticks))
+      const bytes = Buffer.from(syncWritePacket(DYNAMIXEL_2, 116, 4, ids, ticks))
         .toString('hex')
         .toUpperCase();
       assert.equal(bytes, expected_hex.replaceAll(' ', ''));

@@ -1,11 +1,12 @@
 import { TeleopError } from '../../../core/errors.ts';
 import type { Clock } from '../../../core/time/clock.ts';
 import type { RobotModel } from '../../../geometry/robot-model.ts';
-import { DynamixelBus } from '../../buses/dynamixel/bus.ts';
 import { REGISTER } from '../../buses/dynamixel/control-table.ts';
-import { serialLine } from '../../buses/dynamixel/line.ts';
-import { type MotorInfo, syncReadBytes, syncWrite } from '../../buses/dynamixel/operations.ts';
-import { unsignedAt } from '../../buses/dynamixel/packets.ts';
+import { DYNAMIXEL_2 } from '../../buses/dynamixel/dynamixel-2.ts';
+import { syncReadBytes, syncWrite } from '../../buses/servo/operations.ts';
+import { serialLine } from '../../buses/servo/serial-line.ts';
+import { ServoBus } from '../../buses/servo/servo-bus.ts';
+import { unsignedAt } from '../../buses/servo/values.ts';
 import { defaultCalibrationFile, loadCalibration } from './calibration-file.ts';
 import type { OrcaConfig } from './config.ts';
 import { type Hand, handOf } from './hands.ts';
@@ -18,11 +19,20 @@ const TRIES = 4;
 const IDENTITY_BYTES = REGISTER.firmware.address + 1;
 const ANSWER_ALL = 2;
 
+interface MotorInfo {
+  modelNumber: number;
+  firmware: number;
+}
+
 /** Connects, makes sure that all motors are there and the right ones, and finds out where they are. Moves nothing. */
 export async function openOrca(config: OrcaConfig, model: RobotModel, clock: Clock): Promise<OrcaDriver> {
   const hand = handOf(model);
   const ranges = loadCalibration(config.calibrationFile || defaultCalibrationFile(hand), hand);
-  const bus = await DynamixelBus.open(serialLine(config.port, config.baudRate ?? hand.baudRate), clock);
+  const bus = await ServoBus.open(
+    serialLine(config.port, config.baudRate ?? hand.baudRate),
+    DYNAMIXEL_2,
+    clock,
+  );
   try {
     const motors = await identify(bus, hand);
     const map = new JointMap(hand, ranges);
@@ -39,7 +49,7 @@ export async function openOrca(config: OrcaConfig, model: RobotModel, clock: Clo
 }
 
 /** All motors of the hand by id. Throws where one is missing or another kind. */
-export async function identify(bus: DynamixelBus, hand: Hand): Promise<Map<number, MotorInfo>> {
+export async function identify(bus: ServoBus, hand: Hand): Promise<Map<number, MotorInfo>> {
   const ids = hand.joints.map(({ motorId }) => motorId);
   const found = new Map<number, MotorInfo>();
   for (let i = 0; i < TRIES && found.size < ids.length; i++) {
@@ -68,7 +78,7 @@ export async function identify(bus: DynamixelBus, hand: Hand): Promise<Map<numbe
   return found;
 }
 
-function silent(what: string, { baudRate, name }: Hand, bus: DynamixelBus): TeleopError {
+function silent(what: string, { baudRate, name }: Hand, bus: ServoBus): TeleopError {
   return new TeleopError('robot-silent', `${what} on ${bus.name} at ${bus.baudRate} baud`, {
     hint: `Check the hand’s power and the daisy chain behind the last motor that answers; ${name} comes with ${baudRate} baud.`,
   });

@@ -1,13 +1,13 @@
 import type { Clock } from '../../../core/time/clock.ts';
 import type { TickStatus } from '../../../messages/robot-state.ts';
-import type { DynamixelBus } from '../../buses/dynamixel/bus.ts';
 import {
   hardwareErrorText,
   REGISTER,
   TICKS_PER_TURN,
   WATCHDOG_EXPIRED,
 } from '../../buses/dynamixel/control-table.ts';
-import { read, readBytes } from '../../buses/dynamixel/operations.ts';
+import { read, readBytes } from '../../buses/servo/operations.ts';
+import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Driver, JointReading } from '../../driver.ts';
 import type { OrcaConfig } from './config.ts';
 import { HandCycle } from './cycle.ts';
@@ -35,7 +35,7 @@ type Phase = 'off' | 'preparing' | 'on';
 /** An ORCA hand. Nothing but `enable` ever gives torque, restarts a motor or ends a stop. */
 export class OrcaDriver implements Driver {
   readonly cycle: HandCycle;
-  readonly #bus: DynamixelBus;
+  readonly #bus: ServoBus;
   readonly #hand: Hand;
   readonly #map: JointMap;
   readonly #config: OrcaConfig;
@@ -60,7 +60,7 @@ export class OrcaDriver implements Driver {
   #disposed = false;
 
   constructor(
-    bus: DynamixelBus,
+    bus: ServoBus,
     hand: Hand,
     map: JointMap,
     config: OrcaConfig,

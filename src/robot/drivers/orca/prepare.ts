@@ -1,15 +1,16 @@
-import type { DynamixelBus } from '../../buses/dynamixel/bus.ts';
 import {
   EEPROM_BYTES,
   hardwareErrorText,
   MODE,
   RAD_S_PER_VELOCITY_UNIT,
   REGISTER,
-  type Register,
   WATCHDOG_EXPIRED,
   WATCHDOG_UNIT_MS,
 } from '../../buses/dynamixel/control-table.ts';
-import { ping, reboot, syncRead, syncWrite } from '../../buses/dynamixel/operations.ts';
+import { rebootPacket } from '../../buses/dynamixel/dynamixel-2.ts';
+import { askOne, ping, syncRead, syncWrite } from '../../buses/servo/operations.ts';
+import type { ServoBus } from '../../buses/servo/servo-bus.ts';
+import type { Register } from '../../buses/servo/servo-protocol.ts';
 import type { Hand } from './hands.ts';
 
 const TRIES = 6;
@@ -45,12 +46,12 @@ export const watchdogUnits = (ms: number): number =>
  * before each step and may throw. Throws `Refused` where it cannot be done; a joint that has torque then keeps it.
  */
 export class HandPreparation {
-  readonly #bus: DynamixelBus;
+  readonly #bus: ServoBus;
   readonly #hand: Hand;
   readonly #ids: readonly number[];
   readonly #check: () => void;
 
-  constructor(bus: DynamixelBus, hand: Hand, check: () => void) {
+  constructor(bus: ServoBus, hand: Hand, check: () => void) {
     this.#bus = bus;
     this.#hand = hand;
     this.#ids = hand.joints.map(({ motorId }) => motorId);
@@ -111,7 +112,7 @@ export class HandPreparation {
     if (failed.length === 0) return;
     onAway(failed);
     try {
-      for (const id of failed) await reboot(this.#bus, id);
+      for (const id of failed) await askOne(this.#bus, id, rebootPacket(id), 0);
       await this.#bus.pause(REBOOT_MS);
       for (const id of failed) await this.#awaitBack(id);
     } finally {

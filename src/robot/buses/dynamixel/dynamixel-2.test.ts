@@ -2,29 +2,32 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { PacketParser } from '../servo/packet-parser.ts';
+import * as packets from '../servo/packets.ts';
+import { putValue, signedAt } from '../servo/values.ts';
 import { hardwareErrorText, statusErrorText } from './control-table.ts';
 import { crc16 } from './crc.ts';
-import { FastStatus } from './fast-status.ts';
 import {
-  bulkReadPacket,
-  clearTurnsPacket,
-  encodePacket,
+  DYNAMIXEL_2,
   fastStatusPacket,
   INSTRUCTION,
   MAX_PACKET_BYTES,
-  packet,
-  pingPacket,
-  readPacket,
   rebootPacket,
-  SyncWrite,
-  signedAt,
   statusPacket,
-  syncReadPacket,
-  syncWritePacket,
-  valueBytes,
-  writePacket,
-} from './packets.ts';
-import { type DynamixelPacket, PacketParser } from './parser.ts';
+} from './dynamixel-2.ts';
+import { FastStatus } from './fast-status.ts';
+
+const packet = (id: number, instruction: number, params?: ArrayLike<number>) =>
+  packets.packet(DYNAMIXEL_2, id, instruction, params);
+const pingPacket = (id: number) => packets.pingPacket(DYNAMIXEL_2, id);
+const encodePacket = (out: Uint8Array, params: Uint8Array) =>
+  DYNAMIXEL_2.encode(out, 1, INSTRUCTION.write, params, params.length);
+
+function valueBytes(value: number, size: number): Uint8Array {
+  const bytes = new Uint8Array(size);
+  putValue(bytes, 0, value, size);
+  return bytes;
+}
 
 interface Input {
   id?: number;
@@ -55,27 +58,40 @@ function encoded(name: string, input: Input): Uint8Array {
   const { id = 0, addr = 0, len = 0, ids = [], value = 0, values, items } = input;
   if (name.startsWith('ping')) return pingPacket(id);
   if (name.startsWith('reboot')) return rebootPacket(id);
-  if (name.startsWith('clear')) return clearTurnsPacket(id);
-  if (name.startsWith('read_')) return readPacket(id, addr, len);
+  if (name.startsWith('clear')) return packet(id, INSTRUCTION.clear, [0x01, 0x44, 0x58, 0x4c, 0x22]);
+  if (name.startsWith('read_')) return packets.readPacket(DYNAMIXEL_2, id, addr, len);
   if (name.startsWith('bulk_read'))
-    return bulkReadPacket(items!.map(([item, address, size]) => ({ id: item, address, size })));
-  if (name.includes('sync_read')) return syncReadPacket(addr, len, ids, name.startsWith('fast'));
-  if (values) return syncWritePacket(addr, len, Object.keys(values).map(Number), Object.values(values));
+    return packets.bulkReadPacket(
+      DYNAMIXEL_2,
+      INSTRUCTION.bulkRead,
+      items!.map(([item, address, size]) => ({ id: item, address, size })),
+    );
+  const sync = name.startsWith('fast') ? INSTRUCTION.fastSyncRead : INSTRUCTION.syncRead;
+  if (name.includes('sync_read')) return packets.syncReadPacket(DYNAMIXEL_2, sync, addr, len, ids);
+  if (values)
+    return packets.syncWritePacket(
+      DYNAMIXEL_2,
+      addr,
+      len,
+      Object.keys(values).map(Number),
+      Object.values(values),
+    );
   if (ids.length > 0)
-    return syncWritePacket(
+    return packets.syncWritePacket(
+      DYNAMIXEL_2,
       addr,
       len,
       ids,
       ids.map(() => value),
     );
   const data = input.value_bytes ? bytesOf(input.value_bytes) : valueBytes(value, SIZES[addr]!);
-  return writePacket(id, addr, data);
+  return packets.writePacket(DYNAMIXEL_2, id, addr, data);
 }
 
 /** All packets in `stream`, copied. */
 function parsed(stream: Uint8Array, cuts: readonly number[] = []) {
-  const found: (Omit<DynamixelPacket, 'paramBytes'> & { params: Uint8Array })[] = [];
-  const parser = new PacketParser(({ id, instruction, error, params, paramBytes }) => {
+  const found: { id: number; instruction: number; error: number; params: Uint8Array }[] = [];
+  const parser = new PacketParser(DYNAMIXEL_2, ({ id, instruction, error, params, paramBytes }) => {
     found.push({ id, instruction, error, params: params.slice(0, paramBytes) });
   });
   let from = 0;
@@ -151,7 +167,7 @@ describe('Dynamixel packets', () => {
             found.map(({ id, params }) => [id, hex(params)]),
             sent.map(([id, params]) => [id, hex(params)]),
           );
-          assert.deepEqual(parser.stats, { packets: sent.length, garbageBytes: 0, badCrc: 0 });
+          assert.deepEqual(parser.stats, { packets: sent.length, garbageBytes: 0, badChecksum: 0 });
         },
       ),
     );
@@ -180,18 +196,16 @@ describe('Dynamixel packets', () => {
 
   it('are refused, not cut, where they do not fit', () => {
     const out = new Uint8Array(20);
-    assert.equal(encodePacket(out, 1, INSTRUCTION.write, new Uint8Array(10)), 20);
-    assert.equal(encodePacket(out, 1, INSTRUCTION.write, new Uint8Array(11)), -1);
-    assert.equal(
-      encodePacket(out, 1, INSTRUCTION.write, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 255, 255, 253)),
-      -1,
-    );
-    assert.equal(encodePacket(new Uint8Array(9), 1, INSTRUCTION.write, new Uint8Array(0)), -1);
+    assert.equal(encodePacket(out, new Uint8Array(10)), 20);
+    assert.equal(encodePacket(out, new Uint8Array(11)), -1);
+    assert.equal(encodePacket(out, Uint8Array.of(0, 0, 0, 0, 0, 0, 0, 255, 255, 253)), -1);
+    assert.equal(encodePacket(new Uint8Array(9), new Uint8Array(0)), -1);
     assert.throws(() => packet(1, INSTRUCTION.write, new Uint8Array(MAX_PACKET_BYTES)), /too long/);
   });
 
   it('have room for the worst stuffing of a sync write', () => {
-    const sync = new SyncWrite(
+    const sync = new packets.SyncWrite(
+      DYNAMIXEL_2,
       116,
       4,
       Array.from({ length: 17 }, () => 0xfd),
@@ -242,7 +256,7 @@ describe('Dynamixel parser, against the odds', () => {
   it('refuses a status without an error byte', () => {
     const { found, parser } = parsed(packet(1, INSTRUCTION.status));
     assert.equal(found.length, 0);
-    assert.equal(parser.stats.badCrc, 1);
+    assert.equal(parser.stats.badChecksum, 1);
   });
 
   it('survives mutated streams: nothing thrown, nothing made up, everything accounted for', () => {

@@ -1,18 +1,19 @@
 import type { Clock } from '../../../core/time/clock.ts';
-import type { Line, LineBackend } from './line.ts';
-import { INSTRUCTION } from './packets.ts';
-import { type DynamixelPacket, PacketParser, type ParserStats } from './parser.ts';
+import { Reconnecting } from '../reconnecting.ts';
+import { PacketParser, type ParserStats } from './packet-parser.ts';
+import type { Line, LineBackend } from './serial-line.ts';
+import type { ServoPacket, ServoProtocol } from './servo-protocol.ts';
 
 /** One or more packets to send together, and the answers to the last of them. May be submitted again once done. */
 export interface Exchange {
   bytes: Uint8Array;
   byteCount: number;
-  /** How many; 0 where nothing is answered. */
+  /** How many; 0 only for packets to all servos, which none of them answers. */
   answers: number;
   /** What the answers take on the wire, for the timeout. */
   answerBytes: number;
   /** How many of the awaited answers this packet brought. It is reused after the call. */
-  onStatus(packet: DynamixelPacket): number;
+  onStatus(packet: ServoPacket): number;
   /** Once: all answers came, or they did not in time, or the line is gone. */
   onDone(complete: boolean): void;
 }
@@ -20,7 +21,7 @@ export interface Exchange {
 export interface BusStats extends ParserStats {
   exchanges: number;
   timeouts: number;
-  /** Our own packets, heard again. */
+  /** Our own packets, sent back by the adapter. */
   echoes: number;
   /** Good packets that nobody waited for. */
   unexpected: number;
@@ -36,8 +37,6 @@ const GRACE_MS = 4;
 /** After a timeout: what still arrives belongs to the past. */
 const DEAF_MS = 3;
 const MAX_QUEUE = 256;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 3000;
 /** Start, eight data bits, stop. */
 const BITS_PER_BYTE = 10;
 
@@ -52,53 +51,64 @@ export interface BusOptions {
 }
 
 /**
- * A half-duplex bus of Dynamixel motors: one exchange at a time, in the order submitted. The line comes back by itself
- * when its adapter does; what to send then is for the bus's user to decide. Owns all timers of its users.
+ * A half-duplex bus of servos: one exchange at a time, in the order submitted. It reconnects when its adapter does; its
+ * user decides what to send then. Owns all timers of its users.
  */
-export class DynamixelBus {
+export class ServoBus {
   readonly name: string;
   readonly baudRate: number;
-  readonly #backend: LineBackend;
-  readonly #options: BusOptions;
+  readonly protocol: ServoProtocol;
+  readonly #slackMs: number;
   readonly #clock: Clock;
+  readonly #connection: Reconnecting<Line>;
   readonly #parser: PacketParser;
   readonly #queue: Exchange[] = [];
   readonly #own = { exchanges: 0, timeouts: 0, echoes: 0, unexpected: 0, lost: 0 };
-  #line: Line | null = null;
-  #trouble = 'not open';
   #current: Exchange | null = null;
   #awaited = 0;
+  /** Bytes of the current exchange whose echo has come. */
+  #echoed = 0;
   #deaf = false;
   #timer: NodeJS.Timeout | undefined;
-  #retry: NodeJS.Timeout | undefined;
   #cycle: NodeJS.Timeout | undefined;
-  #closed = false;
   /** When something was last sent. */
   sentNs = Number.NEGATIVE_INFINITY;
 
-  private constructor(backend: LineBackend, clock: Clock, options: BusOptions) {
+  private constructor(backend: LineBackend, protocol: ServoProtocol, clock: Clock, options: BusOptions) {
     this.name = backend.name;
     this.baudRate = backend.baudRate;
-    this.#backend = backend;
+    this.protocol = protocol;
+    this.#slackMs = options.slackMs ?? DEFAULT_SLACK_MS;
     this.#clock = clock;
-    this.#options = options;
-    this.#parser = new PacketParser((packet) => this.#onPacket(packet));
+    this.#parser = new PacketParser(protocol, (packet) => this.#onPacket(packet));
+    this.#connection = new Reconnecting((onLost) => this.#openLine(backend, onLost), {
+      onLost: (why) => {
+        this.#onLost();
+        options.onLost?.(why);
+      },
+      onBack: () => options.onBack?.(),
+    });
   }
 
   /** Rejects where the line cannot be opened; only one that was open once is opened again by itself. */
-  static async open(backend: LineBackend, clock: Clock, options: BusOptions = {}): Promise<DynamixelBus> {
-    const bus = new DynamixelBus(backend, clock, options);
-    await bus.#connect();
+  static async open(
+    backend: LineBackend,
+    protocol: ServoProtocol,
+    clock: Clock,
+    options: BusOptions = {},
+  ): Promise<ServoBus> {
+    const bus = new ServoBus(backend, protocol, clock, options);
+    await bus.#connection.open();
     return bus;
   }
 
   get isUp(): boolean {
-    return this.#line !== null;
+    return this.#connection.link !== null;
   }
 
   /** Why the line is down; empty while it is up. */
   get trouble(): string {
-    return this.#trouble;
+    return this.#connection.trouble;
   }
 
   get stats(): BusStats {
@@ -107,7 +117,7 @@ export class DynamixelBus {
 
   /** Queued behind the others; `first` puts it before them. Without a line it is done at once, incomplete. */
   submit(exchange: Exchange, first = false): void {
-    if (this.#line === null || this.#queue.length >= MAX_QUEUE) {
+    if (!this.isUp || this.#queue.length >= MAX_QUEUE) {
       exchange.onDone(false);
       return;
     }
@@ -137,16 +147,14 @@ export class DynamixelBus {
   }
 
   close(): void {
-    this.#closed = true;
-    for (const timer of [this.#timer, this.#retry, this.#cycle]) clearTimeout(timer);
-    this.#line?.close();
-    this.#line = null;
-    this.#trouble = 'closed';
+    clearTimeout(this.#timer);
+    clearTimeout(this.#cycle);
+    this.#connection.close();
     this.#abandon();
   }
 
   #next(): void {
-    while (this.#current === null && !this.#deaf && this.#line !== null) {
+    while (this.#current === null && !this.#deaf && this.isUp) {
       const exchange = this.#queue.shift();
       if (exchange === undefined) return;
       this.#own.exchanges++;
@@ -157,7 +165,7 @@ export class DynamixelBus {
   }
 
   #transmit(bytes: Uint8Array, byteCount: number): boolean {
-    const sent = this.#line?.write(bytes, byteCount) ?? false;
+    const sent = this.#connection.link?.write(bytes, byteCount) ?? false;
     if (sent) this.sentNs = this.#clock.nowNs();
     return sent;
   }
@@ -165,8 +173,8 @@ export class DynamixelBus {
   #await(exchange: Exchange): void {
     this.#current = exchange;
     this.#awaited = exchange.answers;
-    const { slackMs = DEFAULT_SLACK_MS } = this.#options;
-    const ms = wireMs(exchange.byteCount + exchange.answerBytes, this.baudRate) + slackMs;
+    this.#echoed = 0;
+    const ms = wireMs(exchange.byteCount + exchange.answerBytes, this.baudRate) + this.#slackMs;
     this.#timer = setTimeout(this.#onDue, ms);
   }
 
@@ -186,17 +194,38 @@ export class DynamixelBus {
     this.#finish(false);
   };
 
-  #onPacket(packet: DynamixelPacket): void {
-    if (packet.instruction !== INSTRUCTION.status) this.#own.echoes++;
-    else {
-      const brought = this.#current?.onStatus(packet) ?? 0;
-      if (brought === 0) this.#own.unexpected++;
-      this.#awaited -= brought;
-      if (this.#current !== null && this.#awaited <= 0) {
-        clearTimeout(this.#timer);
-        this.#finish(true);
-      }
+  #onPacket(packet: ServoPacket): void {
+    if (this.#isEcho(packet)) {
+      this.#own.echoes++;
+      return;
     }
+    const brought = this.#current?.onStatus(packet) ?? 0;
+    if (brought === 0) this.#own.unexpected++;
+    this.#awaited -= brought;
+    if (this.#current !== null && this.#awaited <= 0) {
+      clearTimeout(this.#timer);
+      this.#finish(true);
+    }
+  }
+
+  /**
+   * Where nothing marks a status, the first packet that equals one we sent counts as its echo. An answer can equal it
+   * too, if its error bits happen to be the instruction's code: then it counts as missing, which is safe.
+   */
+  #isEcho({ id, instruction, wire, wireAt, wireBytes }: ServoPacket): boolean {
+    const { status, broadcastId } = this.protocol;
+    if (status !== null) return instruction !== status;
+    if (id === broadcastId) return true;
+    if (this.#current === null) return false;
+    const { bytes, byteCount } = this.#current;
+    for (let from = this.#echoed; from + wireBytes <= byteCount; from++) {
+      let same = 0;
+      while (same < wireBytes && bytes[from + same] === wire[wireAt + same]) same++;
+      if (same < wireBytes) continue;
+      this.#echoed = from + wireBytes;
+      return true;
+    }
+    return false;
   }
 
   #finish(complete: boolean): void {
@@ -206,54 +235,27 @@ export class DynamixelBus {
     this.#next();
   }
 
-  async #connect(): Promise<void> {
-    let lostWhy: string | null = null;
-    const line = await this.#backend.open({
+  async #openLine(backend: LineBackend, onLost: (why: string) => void): Promise<Line> {
+    const line = await backend.open({
       onBytes: (bytes, length) => {
-        if (!this.#closed && !this.#deaf) this.#parser.push(bytes, length);
+        if (!this.#connection.isClosed && !this.#deaf) this.#parser.push(bytes, length);
       },
-      onLost: (why) => {
-        lostWhy = why;
-        if (this.#line !== null) this.#lose(why);
-      },
+      onLost,
     });
-    if (this.#closed) line.close();
-    else if (lostWhy !== null) throw new Error(lostWhy);
-    else {
-      this.#line = line;
-      this.#trouble = '';
-      this.#parser.reset();
-    }
+    this.#parser.reset();
+    return line;
   }
 
-  #lose(why: string): void {
-    this.#line = null;
-    if (this.#closed) return;
+  #onLost(): void {
     this.#own.lost++;
-    this.#trouble = why;
     clearTimeout(this.#timer);
     this.#deaf = false;
     this.#abandon();
-    this.#options.onLost?.(why);
-    this.#retryIn(FIRST_RETRY_MS);
   }
 
   #abandon(): void {
     const left = this.#current === null ? this.#queue.splice(0) : [this.#current, ...this.#queue.splice(0)];
     this.#current = null;
     for (const exchange of left) exchange.onDone(false);
-  }
-
-  #retryIn(ms: number): void {
-    this.#retry = setTimeout(() => {
-      this.#connect().then(
-        () => {
-          if (!this.#closed) this.#options.onBack?.();
-        },
-        () => {
-          if (!this.#closed) this.#retryIn(Math.min(LAST_RETRY_MS, ms * 2));
-        },
-      );
-    }, ms);
   }
 }
