@@ -1,5 +1,5 @@
 import { isFist } from '../../src/hand/gestures.ts';
-import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
+import type { XrPacket, XrSide } from '../../src/input/codecs/webxr-codec.ts';
 
 /** B and Y of the usual controllers. */
 const STOP_BUTTON = 1 << 5;
