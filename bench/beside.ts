@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runDemo } from '../src/app/demo.ts';
+import { runDemo } from '../src/app/run-demo.ts';
 import { monotonicClock } from '../src/core/time/clock.ts';
 import { OUTCOMES, type TraceRecord } from '../src/messages/trace-record.ts';
 import { differenceInterval, pooledQuantile } from '../src/trace/bootstrap.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { type DemoOptions, type DemoResult, runDemo } from '../src/app/demo.ts';
+import { type DemoOptions, type DemoResult, runDemo } from '../src/app/run-demo.ts';
 import type { TraceRecord } from '../src/messages/trace-record.ts';
 import { readTraceParts } from '../src/trace/read-file.ts';
 import { interrupted } from './interrupt.ts';

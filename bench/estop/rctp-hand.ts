@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 
 const PERIOD_MS = 20;
 

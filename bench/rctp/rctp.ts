@@ -1,6 +1,6 @@
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
-import { decodeRctp, emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { decodeRctp, emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { environment, environmentText, loadText, meterLoad } from '../environment.ts';
 

@@ -4,7 +4,7 @@ import { Push } from 'zeromq';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { HAND_SHAPES, shapeHand } from '../../src/hand/model-hand.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
-import { encodeHandToken } from '../../src/input/codecs/openteach.ts';
+import { encodeHandToken } from '../../src/input/codecs/openteach-codec.ts';
 import { WRAP_S } from './relay.ts';
 
 const { port, hz, seconds } = workerData as { port: number; hz: number; seconds: number };

@@ -3,7 +3,7 @@ import { temporaryFolder } from '../files/temporary-folder.ts';
 import { differenceInterval, type Interval, sliceInterval } from '../trace/bootstrap.ts';
 import { readTraceParts } from '../trace/read-file.ts';
 import { oneWayNs } from '../trace/segments.ts';
-import { runDemo } from './demo.ts';
+import { runDemo } from './run-demo.ts';
 
 export const TRANSPORTS = ['udp', 'zmq'] as const;
 export type Transport = (typeof TRANSPORTS)[number];

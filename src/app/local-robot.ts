@@ -3,7 +3,7 @@ import path from 'node:path';
 import { temporaryFolder } from '../files/temporary-folder.ts';
 import { loadRig, type Rig } from '../rig/rig.ts';
 import { freeUdpPorts } from '../wire/transports/free-ports.ts';
-import { type DemoOptions, runDemo } from './demo.ts';
+import { type DemoOptions, runDemo } from './run-demo.ts';
 
 export interface LocalRobot {
   /** As its operator has it. */

@@ -1,4 +1,4 @@
-import { runDemo } from '../app/demo.ts';
+import { runDemo } from '../app/run-demo.ts';
 import type { RoleReport } from '../messages/role-report.ts';
 import { PROFILE_NAMES } from '../wire/emulator/profiles.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, RIG_OPTION, type Verb } from './arguments.ts';

@@ -1,4 +1,4 @@
-import { DEMO_CAMERAS } from '../app/demo.ts';
+import { DEMO_CAMERAS } from '../app/run-demo.ts';
 import { openPolicyFrames } from '../policy/frames.ts';
 import { runPolicy } from '../policy/run.ts';
 import type { PolicyCounts } from '../policy/runner.ts';

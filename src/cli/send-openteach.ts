@@ -4,7 +4,7 @@ import { percentiles } from '../core/statistics/percentiles.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model-hand.ts';
 import { HAND_NUMBERS, POINT_COUNTS, spreadHandPoints } from '../hand/points.ts';
-import { type ButtonState, encodeHandToken, OPENTEACH_PORTS } from '../input/codecs/openteach.ts';
+import { type ButtonState, encodeHandToken, OPENTEACH_PORTS } from '../input/codecs/openteach-codec.ts';
 import { minimumJerk } from '../mapping/joint-path.ts';
 import { loadZmq } from '../wire/transports/zmq-module.ts';
 import { type Given, numberOption } from './arguments.ts';

@@ -1,5 +1,5 @@
 import { EntryBoundary } from '../core/entry-boundary.ts';
-import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../input/codecs/webxr.ts';
+import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../input/codecs/webxr-codec.ts';
 import type { LinkRequest } from '../messages/console.ts';
 import type { AccessMessage, AccessNews, AccessRefusal } from '../messages/console-access.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';

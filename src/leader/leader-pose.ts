@@ -1,7 +1,7 @@
 import { createChain } from '../geometry/chain.ts';
 import { baseFromVr, quatConjugate, quatMultiply, quatRotate } from '../geometry/frames.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import type { RctpPacket } from '../input/codecs/rctp.ts';
+import type { RctpPacket } from '../input/codecs/rctp-codec.ts';
 import { RAD_PER_TICK } from '../robot/buses/dynamixel/control-table.ts';
 
 /** Ticks of the leader's gripper, as the maker's code has them. */

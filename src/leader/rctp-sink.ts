@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp-codec.ts';
 import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 

@@ -6,7 +6,7 @@ import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { emptyTraceRecord, type TraceRecord } from '../messages/trace-record.ts';
 import { parseObject, parseStart, parseSummary } from './episode-schema.ts';
 import type { ChannelRecord, MessageRecord } from './mcap/records.ts';
-import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover.ts';
+import { endMcap, type RecoverHooks, recoverMcap } from './mcap/recover-file.ts';
 import type { Scanned } from './mcap/scan.ts';
 import { QualityMeter } from './quality.ts';
 import { episodeId } from './reader.ts';

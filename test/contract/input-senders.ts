@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import {
   emptyXr,
   encodeEnvelope,
   encodeXr,
   XR_ENVELOPE_BYTES,
   type XrSide,
-} from '../../src/input/codecs/webxr.ts';
+} from '../../src/input/codecs/webxr-codec.ts';
 
 /** What a sender's person does at an instant. */
 export interface Grip {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SimLeader } from '../../sim/dk1-leader/leader.ts';
 import { createChain } from '../../src/geometry/chain.ts';
 import { baseFromVr, quatAngleRad, quatMultiply, quatRotate } from '../../src/geometry/frames.ts';
-import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/rctp.ts';
+import { decodeRctp, emptyRctp, type RctpPacket } from '../../src/input/codecs/rctp-codec.ts';
 import { JointsSink } from '../../src/leader/joints-sink.ts';
 import { Leader } from '../../src/leader/leader.ts';
 import { LeaderPose, leaderRad } from '../../src/leader/leader-pose.ts';

@@ -14,7 +14,7 @@ import { openTls } from '../../src/console/ca.ts';
 import { consoleFolder } from '../../src/console/private-file.ts';
 import type { ConsoleHandle } from '../../src/console/server.ts';
 import { TeleopError } from '../../src/core/errors.ts';
-import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr.ts';
+import { emptyXr, encodeXr, XR_ENVELOPE_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import { loadRig } from '../../src/rig/rig.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

@@ -11,7 +11,7 @@ import { LeaseStore } from '../../src/fleet/lease-store.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
-import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
+import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { needs } from '../needs.ts';

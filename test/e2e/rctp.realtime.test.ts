@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { encodeHello } from '../../src/wire/codecs/desk.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';

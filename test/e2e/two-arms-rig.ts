@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SimLine } from '../../sim/narrator.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import { askOperator } from '../../src/desk/ask.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';

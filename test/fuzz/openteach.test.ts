@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { REASONS } from '../../src/core/counters.ts';
 import { HAND_SHAPES, mixShapes, shapeHand } from '../../src/hand/model-hand.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../src/hand/points.ts';
-import { encodeHandToken } from '../../src/input/codecs/openteach.ts';
+import { encodeHandToken } from '../../src/input/codecs/openteach-codec.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
 import { SEED } from '../seed.ts';

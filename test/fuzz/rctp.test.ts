@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { REASONS } from '../../src/core/counters.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../../src/input/codecs/rctp-codec.ts';
 import { peerOf } from '../../src/wire/reactor.ts';
 import { SimulatedRig } from '../loops/simulated-rig.ts';
 import { SEED } from '../seed.ts';

@@ -1,4 +1,4 @@
-import { emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from '../../src/input/codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from '../../src/input/codecs/rctp-codec.ts';
 import { type Peer, peerOf } from '../../src/wire/reactor.ts';
 import type { SimulatedRig } from './simulated-rig.ts';
 

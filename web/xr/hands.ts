@@ -1,4 +1,4 @@
-import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
+import type { XrPacket, XrSide } from '../../src/input/codecs/webxr-codec.ts';
 
 /** Joint names in WebXR order. */
 const JOINT_NAMES = [

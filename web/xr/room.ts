@@ -15,7 +15,7 @@ import {
   WebGLRenderer,
 } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr.ts';
+import { XR_JOINTS, type XrPacket } from '../../src/input/codecs/webxr-codec.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { type Arm, createArm } from '../view/arm.ts';
 import { ghostMaterial, solidMaterial } from '../view/materials.ts';

@@ -1,5 +1,5 @@
 import { Vector3 } from 'three';
-import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr.ts';
+import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
 import { readHands } from './hands.ts';
 import type { Room } from './room.ts';
 import type { HeadsetStop } from './stop.ts';

@@ -1,5 +1,5 @@
 import { isFist } from '../../src/hand/gestures.ts';
-import type { XrPacket, XrSide } from '../../src/input/codecs/webxr.ts';
+import type { XrPacket, XrSide } from '../../src/input/codecs/webxr-codec.ts';
 
 /** B or Y in the standard controller layout. */
 const STOP_BUTTON = 1 << 5;

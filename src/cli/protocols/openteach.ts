@@ -1,5 +1,10 @@
 import { POINT_COUNTS } from '../../hand/points.ts';
-import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from '../../input/codecs/openteach.ts';
+import {
+  decodeButton,
+  decodeHand,
+  emptyHandToken,
+  encodeHandToken,
+} from '../../input/codecs/openteach-codec.ts';
 import type { Protocol } from './protocol.ts';
 
 export const openteach: Protocol = {

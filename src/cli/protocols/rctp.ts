@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { decodeRctp, emptyRctp, encodeRctp, RCTP_BYTES, RCTP_RIGHT_PORT } from '../../input/codecs/rctp.ts';
+import {
+  decodeRctp,
+  emptyRctp,
+  encodeRctp,
+  RCTP_BYTES,
+  RCTP_RIGHT_PORT,
+} from '../../input/codecs/rctp-codec.ts';
 import type { Protocol } from './protocol.ts';
 
 const json = z.strictObject({

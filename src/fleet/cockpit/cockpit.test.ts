@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../input/codecs/webxr.ts';
+import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../input/codecs/webxr-codec.ts';
 import { loadRig } from '../../rig/rig.ts';
 import { cockpitRig } from './cockpit-rig.ts';
 import { asksEstop, probeAnswered } from './page-words.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../../core/parse-json.ts';
-import { xrAsksEstop } from '../../input/codecs/webxr.ts';
+import { xrAsksEstop } from '../../input/codecs/webxr-codec.ts';
 
 const estop = z.object({ kind: z.literal('estop') });
 const probed = z.object({ kind: z.literal('probed'), t0: z.number() });

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { needs, PYTHON } from '../../../test/needs.ts';
-import { decodeHand, emptyHandToken } from './openteach.ts';
+import { decodeHand, emptyHandToken } from './openteach-codec.ts';
 import { decodePickledList } from './pickle-list.ts';
 
 /** What Python itself writes for an expression. */

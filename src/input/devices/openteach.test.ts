@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { HAND_SHAPES, type HandShape, shapeHand } from '../../hand/model-hand.ts';
 import { HAND_NUMBERS, spreadHandPoints } from '../../hand/points.ts';
 import { emptyHandSample, type HandSample } from '../../messages/hand-sample.ts';
-import { encodeHandToken } from '../codecs/openteach.ts';
+import { encodeHandToken } from '../codecs/openteach-codec.ts';
 import type { InputDevice } from '../device.ts';
 import plugin from './openteach.ts';
 

@@ -9,7 +9,7 @@ import {
   encodeHandToken,
   HAND_TOPIC,
   OPENTEACH_PORTS,
-} from '../codecs/openteach.ts';
+} from '../codecs/openteach-codec.ts';
 import type { InputDevice, InputPlugin, InputQuality, InputRelay, InputSocket } from '../device.ts';
 import { palmQuat, pinchOf } from '../palm.ts';
 import { SourceLock } from '../source-lock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { emptyHandSample, type HandSample } from '../../messages/hand-sample.ts';
-import { emptyRctp, encodeRctp, RCTP_BYTES } from '../codecs/rctp.ts';
+import { emptyRctp, encodeRctp, RCTP_BYTES } from '../codecs/rctp-codec.ts';
 import { emptyQuality, type InputDevice } from '../device.ts';
 import rctp from './rctp.ts';
 

@@ -8,7 +8,7 @@ import {
   RCTP_RIGHT_PORT,
   type RctpPacket,
   type RctpRefusal,
-} from '../codecs/rctp.ts';
+} from '../codecs/rctp-codec.ts';
 import type { InputDevice, InputPlugin, InputQuality, InputSocket } from '../device.ts';
 import { SourceLock } from '../source-lock.ts';
 import { StreamMeter } from '../stream-meter.ts';

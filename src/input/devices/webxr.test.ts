@@ -8,7 +8,7 @@ import {
   XR_ENVELOPE_BYTES,
   type XrPacket,
   type XrSide,
-} from '../codecs/webxr.ts';
+} from '../codecs/webxr-codec.ts';
 import plugin from './webxr.ts';
 
 const MS = 1e6;

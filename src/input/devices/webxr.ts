@@ -12,7 +12,7 @@ import {
   type XrEnvelope,
   type XrSide,
   xrAsksEstop,
-} from '../codecs/webxr.ts';
+} from '../codecs/webxr-codec.ts';
 import type { InputDevice, InputPlugin } from '../device.ts';
 
 const config = z.strictObject({

@@ -3,10 +3,10 @@ import path from 'node:path';
 import { TeleopError } from '../../core/errors.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
 import { checkDataset } from '../lerobot/check.ts';
+import { LeRobotWriter } from '../lerobot/dataset-writer.ts';
 import { type DatasetInfo, INFO_FILE } from '../lerobot/layout.ts';
 import { problemText } from '../lerobot/problems.ts';
 import type { Codec } from '../lerobot/video.ts';
-import { LeRobotWriter } from '../lerobot/writer.ts';
 import { cameraFps, type EpisodeSource, onlyWhole, openSource } from './sources.ts';
 
 export interface LeRobotExport {

@@ -15,7 +15,7 @@ import {
   type XrPacket,
   type XrSide,
   xrAsksEstop,
-} from './webxr.ts';
+} from './webxr-codec.ts';
 
 interface SideVector {
   kind: string;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { takeHandPoints } from '../../hand/points.ts';
 import { readDecimal } from './decimal.ts';
-import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from './openteach.ts';
+import { decodeButton, decodeHand, emptyHandToken, encodeHandToken } from './openteach-codec.ts';
 
 interface Vectors {
   openteach: { name: string; text?: string; hex?: string; becomes?: number }[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { decodeRctp, emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from './rctp.ts';
+import { decodeRctp, emptyRctp, encodeRctp, RCTP_BYTES, type RctpPacket } from './rctp-codec.ts';
 
 interface Vector {
   name: string;
