@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { packageRoot } from '../../src/app/paths.ts';
+import { packageRoot } from '../../src/files/package-root.ts';
 import { FEETECH_SCS, FEETECH_STS } from '../../src/robot/buses/feetech/feetech-scs.ts';
 import {
   packet,
