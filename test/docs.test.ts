@@ -93,6 +93,22 @@ describe('documentation', () => {
     assert.deepEqual(rows.map((row) => row[1]!).sort(), [...REASONS].sort());
   });
 
+  it('links every page once in docs/README.md', () => {
+    const links = [...read('docs/README.md').matchAll(/\]\(([^)\s]+\.md)\)/g)].map((match) =>
+      path.posix.join('docs', match[1]!),
+    );
+    const listed = pages.filter((page) => page !== 'docs/README.md');
+    assert.deepEqual(links.sort(), listed.sort());
+  });
+
+  it('names the two commands and five tasks in README.md', () => {
+    const readme = read('README.md');
+    for (const command of ['npm start', 'npm test']) assert.match(readme, new RegExp(`^${command}\\b`, 'm'));
+    assert.match(readme, /!\[[^\]]+\]\(docs\/images\/\w+\.png\)/);
+    const tasks = /## Five tasks\n\n([\s\S]*?)\n\n/.exec(readme)?.[1] ?? '';
+    assert.equal(tasks.match(/\]\(docs\/[\w-]+\.md\) \|$/gm)?.length, 5);
+  });
+
   it('says nothing of the machine it was written on', () => {
     for (const page of pages) assert.doesNotMatch(read(page), /\/(?:work|tmp|root)\//, page);
   });
