@@ -16,6 +16,7 @@ import { fleetBench } from './fleet/fleet.ts';
 import { floodBench } from './flood/flood.ts';
 import { interruption } from './interrupt.ts';
 import { kinematicsBench } from './kinematics/kinematics.ts';
+import { librariesBench } from './libraries/libraries.ts';
 import { liveBench } from './live/live.ts';
 import { loopBench } from './loop/loop.ts';
 import { piperBench } from './piper/piper.ts';
@@ -55,6 +56,7 @@ const BENCHES: readonly Verb[] = [
   profilerBench,
   fleetBench,
   consoleBench,
+  librariesBench,
 ];
 const RUN = 'npm run bench --';
 
