@@ -6,8 +6,6 @@ import { checkText } from '../text-table.ts';
 import { checkCdr, compareCdr } from './cdr.ts';
 import { compareCertificates } from './certificates.ts';
 import { comparisonText } from './compare.ts';
-import { compareJpeg } from './jpeg.ts';
-import { compareSigning } from './signing.ts';
 
 /** A check that fails is a finding about the library; the exit code is 0. */
 export const librariesBench: Verb = {
@@ -30,8 +28,6 @@ export const librariesBench: Verb = {
     const load = meterLoad();
     const parts = [
       { rows: await compareCdr(), checks: checkCdr() },
-      await compareSigning(),
-      await compareJpeg(),
       ...(typeof folder === 'string' ? [await compareCertificates(folder)] : []),
     ];
     const [rows, checks] = [parts.flatMap((part) => part.rows), parts.flatMap((part) => part.checks)];

@@ -1,9 +1,9 @@
 import type { Publisher } from 'zeromq';
+import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { HandTransform } from '../mapping/retarget/transform.ts';
 import { boardIndex, boardPoints, boardSize } from '../operator/board.ts';
-import { encodeJpeg } from '../operator/hand-view/jpeg.ts';
 import { SkeletonView, VIEW_SIZE } from '../operator/hand-view/skeleton.ts';
 import type { Rig } from '../rig/rig.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
@@ -11,6 +11,7 @@ import { loadZmq } from '../wire/transports/zmq-module.ts';
 import type { RoleMemory } from './role-memory.ts';
 
 const POLL_MS = 4;
+const VIEW_QUALITY = 75;
 
 /** Publishes what the control thread saw of a hand. Main thread; holds no deadline. */
 export class HandPublisher {
@@ -22,14 +23,23 @@ export class HandPublisher {
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #transformedM = new Float64Array(HAND_NUMBERS);
   readonly #view = new SkeletonView();
+  /** Null where no drawing is published. */
+  readonly #coder: JpegCoder | null;
   readonly #viewPeriodNs: number;
   readonly #timer: NodeJS.Timeout;
   #takenNs = Number.NEGATIVE_INFINITY;
   #viewedNs = Number.NEGATIVE_INFINITY;
 
-  private constructor(rig: Rig, memory: RoleMemory, joints: number, sockets: Publishers) {
+  private constructor(
+    rig: Rig,
+    memory: RoleMemory,
+    joints: number,
+    sockets: Publishers,
+    coder: JpegCoder | null,
+  ) {
     const { movingAverage, bounds, scale, offsetM } = rig.operator.hand;
     this.#sockets = sockets;
+    this.#coder = coder;
     this.#board = new SnapshotBoard(memory.board);
     this.#numbers = new Float64Array(boardSize(joints));
     this.#joints = joints;
@@ -43,10 +53,12 @@ export class HandPublisher {
     const { host, detectorPort, transformPort, viewPort } = rig.operator.handPublish;
     const wanted = { detector: detectorPort, transform: transformPort, view: viewPort };
     if (Object.values(wanted).every((value) => value === 0)) return null;
+    const coder =
+      viewPort === 0 ? null : await loadJpegCoder('publish no drawing: operator.handPublish.viewPort=0');
     const sockets: Publishers = {};
     for (const name of ['detector', 'transform', 'view'] as const)
       if (wanted[name] !== 0) sockets[name] = await publisherOn(name, host, wanted[name], sockets);
-    return new HandPublisher(rig, memory, joints, sockets);
+    return new HandPublisher(rig, memory, joints, sockets, coder);
   }
 
   #poll(): void {
@@ -59,13 +71,14 @@ export class HandPublisher {
     this.#send('detector', `hand_coords ${pointsText(this.#pointsM)}`);
     if (this.#transform.apply(this.#pointsM, takenNs, this.#transformedM) !== 'ok') return;
     this.#send('transform', `transformed_hand_coords ${pointsText(this.#transformedM)}`);
-    if (this.#sockets.view === undefined || takenNs - this.#viewedNs < this.#viewPeriodNs) return;
+    if (this.#coder === null || takenNs - this.#viewedNs < this.#viewPeriodNs) return;
     this.#viewedNs = takenNs;
     const isLeft = this.#numbers[boardIndex('handIsLeft')] === 1;
-    this.#send('view', encodeJpeg(this.#view.draw(this.#transformedM, isLeft), VIEW_SIZE, VIEW_SIZE));
+    const drawn = this.#view.draw(this.#transformedM, isLeft);
+    this.#send('view', this.#coder.encodeGrey(drawn, VIEW_SIZE, VIEW_SIZE, VIEW_QUALITY));
   }
 
-  #send(name: keyof Publishers, message: string | Buffer): void {
+  #send(name: keyof Publishers, message: string | Uint8Array): void {
     // Who does not keep up misses some; nobody waits for them.
     this.#sockets[name]?.send(message).catch(() => {});
   }

@@ -33,6 +33,30 @@ describe('JPEG', () => {
     assert.equal(coder.decode(Uint8Array.of(0xff, 0xd8, 1, 2, 3)), null);
   });
 
+  it('keeps the tones of a grey picture, as one component in a baseline file', () => {
+    const [width, height] = [90, 50];
+    const pixels = Uint8Array.from(
+      { length: width * height },
+      (_, i) => (i % width) + 2 * Math.floor(i / width),
+    );
+    const jpeg = coder.encodeGrey(pixels, width, height, 90);
+    const frame = Buffer.from(jpeg).indexOf(Uint8Array.of(0xff, 0xc0));
+    assert.equal(jpeg[frame + 9], 1, 'components');
+    const back = coder.decode(jpeg)!;
+    assert.deepEqual([back.widthPx, back.heightPx], [width, height]);
+    for (let i = 0; i < pixels.length; i++)
+      for (let c = 0; c < 3; c++) assert.ok(Math.abs(back.pixels[3 * i + c]! - pixels[i]!) < 8, `pixel ${i}`);
+  });
+
+  it('without its library says what to install, and what to do instead', async () => {
+    const missing = () => Promise.reject(new Error('no prebuild'));
+    await assert.rejects(loadJpegCoder('draw nothing', missing), {
+      code: 'native-unavailable',
+      message: 'libjpeg-turbo is not available: no prebuild',
+      hint: 'Install it with `npm install @julusian/jpeg-turbo`, or draw nothing.',
+    });
+  });
+
   it('keeps a capture time in a comment that decoders skip', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (captureNs) => {

@@ -20,7 +20,7 @@ const PACKAGES = [
   ['zeromq', 'link.transport=zmq, OpenTeach’s app and cameras over ZeroMQ need it'],
   ['koffi', 'kernel stamps, DSCP, precise timers and SocketCAN need it'],
   ['serialport', 'drivers on serial lines need it'],
-  ['@julusian/jpeg-turbo', 'cameras that deliver raw pictures need it'],
+  ['@julusian/jpeg-turbo', 'cameras that deliver raw pictures and operator.handPublish.viewPort need it'],
 ] as const;
 
 export const programs: Check = async (probe) =>

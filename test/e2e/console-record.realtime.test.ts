@@ -5,10 +5,10 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { openConsole } from '../../src/app/open-console.ts';
 import { openFrameSender } from '../../src/camera/channel/sender.ts';
+import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import type { ConsoleHandle } from '../../src/console/server.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { ReceivedFrame, RecordRequest } from '../../src/messages/recording.ts';
-import { encodeJpeg } from '../../src/operator/hand-view/jpeg.ts';
 import { emptyInfo, rowOf, START_NS, startOf } from '../../src/record/test-episode.ts';
 import { EpisodeWriter } from '../../src/record/writer.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
@@ -22,14 +22,15 @@ import { OperatorPeer } from './operator-peer.ts';
 
 const artifacts = path.join(root, 'artifacts');
 const [WIDTH, HEIGHT] = [160, 120];
+const coder = await loadJpegCoder();
 
 /** A frame with a light band whose position encodes its number. */
-function picture(n: number): Buffer {
+function picture(n: number): Uint8Array {
   const pixels = new Uint8Array(WIDTH * HEIGHT);
   for (let y = 0; y < HEIGHT; y++)
     for (let x = 0; x < WIDTH; x++)
       pixels[y * WIDTH + x] = Math.abs(x - ((n * 7) % WIDTH)) < 12 ? 230 : 40 + y;
-  return encodeJpeg(pixels, WIDTH, HEIGHT);
+  return coder.encodeGrey(pixels, WIDTH, HEIGHT, 75);
 }
 
 /** Writes an episode as the recorder does: 60 rows, two cameras. */
