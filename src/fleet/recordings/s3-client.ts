@@ -42,10 +42,10 @@ export class S3Client {
       .join('&');
     let failure: unknown;
     for (let n = 0; n < TRIES; n++) {
-      const { host: _, ...signed } = signS3({ method, url, headers, body }, keys, region, new Date());
       const silence = new AbortController();
       const timer = setTimeout(() => silence.abort(new Error('no answer')), TIMEOUT_MS);
       try {
+        const signed = await signS3({ method, url, headers, body }, keys, region, new Date());
         const answer = await fetch(url, {
           method,
           headers: signed,
