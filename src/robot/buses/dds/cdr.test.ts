@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { EncapsulationKind, CdrReader as FoxgloveReader, CdrWriter as FoxgloveWriter } from '@foxglove/cdr';
 import fc from 'fast-check';
 import { CdrReader, CdrWriter, ENCAPSULATION, payloadReader } from '../../../core/cdr.ts';
 import {
@@ -119,6 +120,43 @@ describe('CDR', () => {
             assert.deepEqual([...Array.from(list)], were);
         },
       ),
+    );
+  });
+
+  it('is read by Foxglove’s library, which shows our recordings, as it was written', () => {
+    const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((value) => !value.includes('\0'));
+    const numbers = fc.array(fc.double(), { maxLength: 20 });
+    fc.assert(
+      fc.property(text, fc.array(text, { maxLength: 6 }), numbers, (frameId, names, positions) => {
+        const message = { stampNs: 5e9 + 7, frameId, names, positions, velocities: [], efforts: [1] };
+        const cdr = new FoxgloveReader(encode(jointState, message));
+        assert.deepEqual(
+          [cdr.int32(), cdr.uint32(), cdr.string(), cdr.stringArray()],
+          [5, 7, frameId, names],
+        );
+        const lists = [cdr.float64Array(), cdr.float64Array(), cdr.float64Array()];
+        assert.deepEqual(
+          lists.map((list) => Array.from(list)),
+          [positions, [], [1]],
+        );
+        assert.equal(cdr.decodedBytes, cdr.byteLength);
+      }),
+    );
+  });
+
+  it('reads what Foxglove’s library writes, in either byte order', () => {
+    // ASCII only: the library counts letters where the standard counts bytes.
+    const text = fc.string({ unit: fc.constantFrom(...'abc_/0123'), maxLength: 20 });
+    const kinds = fc.constantFrom(EncapsulationKind.CDR_LE, EncapsulationKind.CDR_BE);
+    fc.assert(
+      fc.property(kinds, text, fc.array(fc.double(), { maxLength: 20 }), (kind, frameId, positions) => {
+        const cdr = new FoxgloveWriter({ kind }).int32(5).uint32(7).string(frameId).sequenceLength(1);
+        cdr.string(frameId).float64Array(positions, true).float64Array([], true).float64Array([1], true);
+        const read = readMessageOf(jointState, cdr.data)!;
+        assert.deepEqual([read.stampNs, read.frameId, read.names], [5e9 + 7, frameId, [frameId]]);
+        assert.deepEqual(Array.from(read.positions), positions);
+        assert.deepEqual([read.velocities.length, Array.from(read.efforts)], [0, [1]]);
+      }),
     );
   });
 
