@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
-import type { FleetRole, Permissions } from './subjects.ts';
+import type { FleetRole, Permissions } from './roles.ts';
 
 /** Names and contents of a fleet's recordings. Every robot has a bucket of its own, which also keeps its index. */
 

@@ -33,7 +33,7 @@ import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
 import { neighbourOf, PairWatch } from './pair-watch.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
-import type { PlayoutPolicy } from './playout/policy.ts';
+import type { PlayoutPolicy } from './playout/playout-policy.ts';
 import { CommandQueue } from './playout/queue.ts';
 import type { RobotConfig } from './robot-config.ts';
 import type { FlightRecorder } from './supervisor/flight-recorder.ts';
