@@ -85,6 +85,16 @@ export function xrAsksEstop(bytes: Uint8Array, length: number): boolean {
   return length >= 4 && hasMagic(bytes) && (bytes[3]! & FLAG.estop) !== 0;
 }
 
+/** The page's stamps of a packet that is not decoded yet; null where it is too short to have them. */
+export function xrStamps(
+  bytes: Uint8Array,
+  length: number,
+): Pick<XrPacket, 'takenPageNs' | 'sentPageNs'> | null {
+  if (length < XR_HEADER_BYTES) return null;
+  const header = new DataView(bytes.buffer, bytes.byteOffset, length);
+  return { takenPageNs: header.getFloat64(8, true), sentPageNs: header.getFloat64(16, true) };
+}
+
 const hasMagic = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x58 && bytes[1] === 0x52 && bytes[2] === VERSION;
 
