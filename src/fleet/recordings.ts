@@ -28,7 +28,7 @@ const place = z.strictObject({
   verifiedAt: z.string(),
 });
 
-export const recordingSchema = z.strictObject({
+const recordingSchema = z.strictObject({
   robot: z.string(),
   episode: z.string().regex(EPISODE_NAME),
   sizeBytes: z.number().int().positive(),

@@ -40,7 +40,7 @@ import type { FlightRecorder } from './supervisor/flight-recorder.ts';
 import { Supervisor, type Transition } from './supervisor/supervisor.ts';
 
 /** Order of the robot's sockets. */
-export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
+const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
 
 export interface RobotParts {
   rig: { robot: RobotConfig };

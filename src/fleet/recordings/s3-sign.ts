@@ -16,7 +16,7 @@ export interface S3Request {
   body: Uint8Array;
 }
 
-export const sha256Hex = (data: string | Uint8Array): string =>
+const sha256Hex = (data: string | Uint8Array): string =>
   createHash('sha256').update(data).digest('hex');
 
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

@@ -11,7 +11,7 @@
  */
 
 export const XR_JOINTS = 25;
-export const XR_HEADER_BYTES = 32;
+const XR_HEADER_BYTES = 32;
 const POSE_BYTES = 20;
 const JOINT_BYTES = 14;
 const HAND_BYTES = POSE_BYTES + (XR_JOINTS - 1) * JOINT_BYTES;

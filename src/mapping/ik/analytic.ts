@@ -6,7 +6,7 @@ import { createTarget, isFiniteSeed } from './target.ts';
 import { createUrBranches } from './ur-branches.ts';
 
 /** Solutions of a six-joint arm: two shoulders, two wrists, two elbows. */
-export const BRANCHES = 8;
+const BRANCHES = 8;
 
 /** Closed form for the flange's whole pose. */
 export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): ClosedSolver {
