@@ -1,6 +1,7 @@
 // The import table of the architecture: who may import whom, what runs in a browser, who may read a clock.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { cyclesIn, namesakesIn } from './import-graph.mjs';
 
 /** Every room but these may import them. */
 const FOUNDATION = ['core', 'messages', 'geometry', 'hand', 'files'];
@@ -100,6 +101,7 @@ const files = ['src', 'web', 'test', 'bench', 'sim']
       .map((entry) => path.join(entry.parentPath ?? entry.path, entry.name).replaceAll('\\', '/')),
   );
 const problems = [];
+const imports = new Map(files.map((file) => [file, []]));
 const isBrowserSafe = (file) => [...BROWSER_SAFE, 'web/'].some((folder) => file.startsWith(folder));
 
 for (const file of files) {
@@ -112,6 +114,7 @@ for (const file of files) {
     if (!target.startsWith('.')) continue;
     if (!/\.(tsx?|css)$/.test(target)) problems.push(`${file}: import "${target}" needs its .ts extension`);
     const to = path.posix.normalize(path.posix.join(path.posix.dirname(file), target));
+    imports.get(file).push(to);
     const room = to.startsWith('src/') ? to.split('/')[1] : to.startsWith('sim/') ? 'sim' : null;
     if (owner !== null && !(isTest && (room === 'core' || to.startsWith('test/'))) && !mayImport(owner, room))
       problems.push(`${file}: ${owner} may not import ${to}`);
@@ -133,6 +136,14 @@ for (const file of files) {
   if (lines > 500) problems.push(`${file}: ${lines} lines; files stay under 500`);
 }
 
+for (const cycle of cyclesIn(imports)) problems.push(`imports in a circle: ${cycle.join(', ')}`);
+const inFolder = (file) => (existsSync(`${pluginOf(file)}/index.ts`) ? pluginOf(file) : undefined);
+problems.push(
+  ...namesakesIn(
+    files.filter((file) => file.startsWith('src/')),
+    inFolder,
+  ),
+);
 for (const problem of problems) console.error(problem);
 console.log(`${files.length} files, ${problems.length} boundary problems`);
 process.exit(problems.length === 0 ? 0 : 1);

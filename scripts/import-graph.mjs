@@ -1,5 +1,5 @@
-// Two laws of the import graph: it has no cycle (imports of types included), and no two files of neighbouring rooms
-// share a name.
+// Two laws about the files of the project: their imports, those of types included, have no cycle, and no two files of
+// neighbouring rooms share a name.
 import path from 'node:path';
 
 /** The cycles among `imports` (file → the files it imports), each as the list of its files. */
@@ -25,12 +25,15 @@ export function cyclesIn(imports) {
   return cycles;
 }
 
-/** Pairs of files with one name. Neighbours are the files of one room, and `app` is everyone's neighbour; what `apart` gives a key of its own has no neighbours outside it. */
-export function namesakesIn(files, apart) {
+/**
+ * Files that share a name with a neighbour: one of the same room, or of `app`. A plug-in's own folder is a room of its
+ * own, so that every plug-in may have its `index.ts`, `config.ts` and `codec.ts`.
+ */
+export function namesakesIn(files, pluginFolderOf) {
   const places = new Map();
   const problems = [];
   for (const file of files) {
-    const room = apart(file) ?? file.split('/')[1];
+    const room = pluginFolderOf(file) ?? file.split('/')[1];
     const name = path.posix.basename(file);
     const before = places.get(name) ?? [];
     const twin = before.find((each) => each.room === room || each.room === 'app' || room === 'app');

@@ -10,7 +10,8 @@ import { demoRun } from '../demo-run.ts';
 import { environment, meterLoad } from '../environment.ts';
 import { Progress } from '../progress.ts';
 import { pictureCosts } from './picture-cost.ts';
-import { type Recorded, readRecorded } from './recorded.ts';
+import { readRecorded } from './recorded.ts';
+import type { Measured } from './report.ts';
 import { camerasReport, camerasText, checksOf } from './report.ts';
 
 const WARM_UP_S = 2;
@@ -49,14 +50,6 @@ cameras only. What one picture costs is measured first.`,
     return checks.every(({ ok }) => ok) ? 0 : 1;
   },
 };
-
-export interface Measured {
-  /** Closed commands per run, without those of the warm-up. */
-  without: TraceRecord[][];
-  with: TraceRecord[][];
-  /** Of the runs with cameras. */
-  recorded: Recorded[];
-}
 
 async function measure(
   seconds: number,

@@ -4,7 +4,7 @@ import { percentilesMs } from '../../src/trace/milliseconds.ts';
 import { oneWayNs } from '../../src/trace/segments.ts';
 import { type Environment, environmentText, type LoadSeen, loadText } from '../environment.ts';
 import { type Check, checkText, percentileTable } from '../text-table.ts';
-import type { Measured } from './cameras.ts';
+
 import type { PictureCost } from './picture-cost.ts';
 import type { Recorded } from './recorded.ts';
 
@@ -162,4 +162,12 @@ Pictures of ${Math.min(...sizes).toFixed(0)} to ${Math.max(...sizes).toFixed(0)}
 ${checks.map(checkText).join('\n')}
 
 ${checks.every(({ ok }) => ok) ? 'Cameras and recorder are not felt.' : 'Cameras FAILED.'}`;
+}
+
+export interface Measured {
+  /** Closed commands per run, without those of the warm-up. */
+  without: TraceRecord[][];
+  with: TraceRecord[][];
+  /** Of the runs with cameras. */
+  recorded: Recorded[];
 }

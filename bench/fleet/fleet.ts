@@ -8,8 +8,8 @@ import { type Percentiles, percentiles } from '../../src/core/statistics/percent
 import { type Authority, createAuthority, issue } from '../../src/fleet/authority.ts';
 import { connectFleet } from '../../src/fleet/connection.ts';
 import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import type { FleetRole } from '../../src/fleet/roles.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
-import type { FleetRole } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print } from '../bench.ts';
 import { environment, environmentText, type LoadSeen, loadText, meterLoad } from '../environment.ts';

@@ -4,19 +4,8 @@ import { quatAngleRad } from '../../src/geometry/frames.ts';
 import { createSolver, type Method } from '../../src/mapping/ik/solver.ts';
 import { collisionCheck } from '../supervisor/speed.ts';
 import type { Check } from '../text-table.ts';
+import type { Timed } from '../timed.ts';
 import { createTargets, type Targets } from './targets.ts';
-
-/** Something to time on one thread. */
-export interface Timed {
-  name: string;
-  /** What must hold, per second; null where nothing is promised. */
-  leastPerS: number | null;
-  count: number;
-  /** The work of item `i`, below `count`. */
-  run(i: number): void;
-  /** Share of items that came out right, in percent; null where there is nothing to get wrong. */
-  rightPercent(): number | null;
-}
 
 export interface Timing {
   name: string;

@@ -1,5 +1,6 @@
 import { type AdaptiveOptions, AdaptivePolicy } from '../../src/robot/playout/adaptive.ts';
-import { createPolicy, type PlayoutPolicy } from '../../src/robot/playout/policy.ts';
+import type { PlayoutPolicy } from '../../src/robot/playout/playout-policy.ts';
+import { createPolicy } from '../../src/robot/playout/policy.ts';
 
 export interface Variant {
   name: string;

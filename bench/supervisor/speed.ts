@@ -11,8 +11,8 @@ import { Supervisor } from '../../src/robot/supervisor/supervisor.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
 import { emptyCommand } from '../../src/wire/codecs/command.ts';
 import { type LoadSeen, wasQuiet } from '../environment.ts';
-import type { Timed } from '../kinematics/timed.ts';
 import type { Check, TextRow } from '../text-table.ts';
+import type { Timed } from '../timed.ts';
 
 export interface CycleSpeed {
   name: string;

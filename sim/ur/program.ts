@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { UrController } from './controller.ts';
+import type { Arm } from './arm.ts';
 import { parseProgram } from './urscript/parse.ts';
 import { type Program, ScriptError } from './urscript/syntax.ts';
 import {
@@ -38,12 +38,19 @@ class ScriptSocket {
   }
 }
 
+/** What a program uses of the controller it runs on. */
+interface Controller {
+  readonly stepS: number;
+  readonly arm: Arm;
+  onStop(why: string): void;
+}
+
 /** A URScript program on a controller: its text is executed, period by period. */
 export class UrProgram {
   readonly #program: Program;
   readonly #log: (text: string) => void;
   readonly #sockets = new Map<string, ScriptSocket>();
-  #controller!: UrController;
+  #controller!: Controller;
   #run: ScriptRun | null = null;
   /** How much of the present period counts against a timeout; 0 where this process was late itself. */
   #periodS = 0;
@@ -54,7 +61,7 @@ export class UrProgram {
     this.#log = log;
   }
 
-  start(controller: UrController): void {
+  start(controller: Controller): void {
     this.#controller = controller;
     this.#run = new ScriptRun(this.#program, this.#builtins());
   }

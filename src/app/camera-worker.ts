@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../camera/channel/sender.ts';
+import type { FrameSender, FrameSenderConfig } from '../camera/channel/frame-sender.ts';
+import { openFrameSender } from '../camera/channel/sender.ts';
 import type { CameraConfig } from '../camera/config.ts';
 import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import type { RobotPose } from '../camera/source.ts';

@@ -106,7 +106,7 @@ async function publisherOn(name: string, host: string, port: number, opened: Pub
 }
 
 /** JSON, 21 × 3, to a hundredth of a millimetre. */
-export function pointsText(pointsM: ArrayLike<number>): string {
+function pointsText(pointsM: ArrayLike<number>): string {
   const points = Array.from({ length: HAND_POINTS }, (_, i) =>
     [0, 1, 2].map((k) => Math.round(pointsM[3 * i + k]! * 1e5) / 1e5),
   );

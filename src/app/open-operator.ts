@@ -108,9 +108,10 @@ export async function openInputs(
 ): Promise<Map<string, OpenInput>> {
   const inputs = new Map<string, OpenInput>();
   for (const [name, { plugin, config }] of await inputConfigs(rig)) {
-    const { automatic, clutchless = false } = plugin;
+    const { automatic, clutchless = false, desk } = plugin;
     const sockets = plugin.sockets?.(config).length ?? 0;
-    inputs.set(name, { device: plugin.open(config, clock.nowNs(), remark), automatic, clutchless, sockets });
+    const device = plugin.open(config, clock.nowNs(), remark);
+    inputs.set(name, { device, automatic, clutchless, sockets, ...(desk && { desk }) });
   }
   return inputs;
 }

@@ -61,7 +61,7 @@ async function checkOperator(rig: Rig): Promise<void> {
 }
 
 /** One that exists and can be written to, or that can be made. */
-export function expectFolder(dir: string, setting: string): void {
+function expectFolder(dir: string, setting: string): void {
   let there = path.resolve(dir);
   try {
     while (statSync(there, { throwIfNoEntry: false }) === undefined && path.dirname(there) !== there)

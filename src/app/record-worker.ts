@@ -1,7 +1,8 @@
 import { hostname } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrameCache } from '../camera/cache.ts';
-import { type FrameReceiverConfig, openFrameReceiver, projectedBy } from '../camera/receiver.ts';
+import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
+import { openFrameReceiver, projectedBy } from '../camera/receiver.ts';
 import { arrivalNews, VideoSampler } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';

@@ -50,7 +50,7 @@ export async function savedWhileMoving(
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1);
 
 /** Of a real file. What its disk writes counts as progress as well: the last step is to wait for that. */
-export function savingOf(file: string, say: (text: string) => void): SavingParts {
+function savingOf(file: string, say: (text: string) => void): SavingParts {
   const sizeBytes = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   const disk = diskOf(file);
   return {

@@ -3,7 +3,7 @@ import { SEAL_VERSION } from '../wire/secure/tags.ts';
 
 const PERIOD_MS = 500;
 
-export const OTHER_VERSION = `the other end of the link runs another version of Farhand (this one seals by version ${SEAL_VERSION}): update both ends to the same release`;
+const OTHER_VERSION = `the other end of the link runs another version of Farhand (this one seals by version ${SEAL_VERSION}): update both ends to the same release`;
 
 /** Says once that a peer speaks another version of the sealed link; nothing else would show why it does not connect. */
 export function watchVersion(memory: SharedArrayBuffer, say: (text: string) => void): { close(): void } {

@@ -2,7 +2,7 @@ import { fillRect } from './drawing.ts';
 import type { RgbPicture } from './source.ts';
 
 /** Numbers as light and dark cells along the lower edge: what a programme can read out of a lossy picture. */
-export const STRIP_BITS = 32;
+const STRIP_BITS = 32;
 
 const cellPx = ({ widthPx }: RgbPicture): number => Math.floor(widthPx / STRIP_BITS);
 

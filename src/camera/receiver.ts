@@ -1,22 +1,9 @@
 import type { Reason } from '../core/counters.ts';
 import { type Clock, monotonicClock } from '../core/time/clock.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
+import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './channel/frame-receiver.ts';
 import { openUdpReceiver } from './channel/udp-receiver.ts';
 import { openZmqReceiver } from './channel/zmq-receiver.ts';
-
-/** What a receiver needs to know. Plain data: it may cross to another thread. */
-export interface FrameReceiverConfig {
-  wire: 'zmq' | 'udp';
-  /** Where the cameras are: IPv4 address or name. */
-  host: string;
-  port: number;
-  /** UDP: first port to listen on for a sender that does not wait to be asked; 0: ask. */
-  receivePort: number;
-  /** Names, in the rig's order. Frames of others are refused. */
-  cameras: readonly string[];
-  /** CURVE options of ZeroMQ's client, or null for plain traffic. */
-  curve: Record<string, string> | null;
-}
 
 /** A capture on the operator's clock, and how far that may be off. */
 export interface ProjectedCapture {
@@ -32,10 +19,6 @@ export interface FrameReceiverOptions {
   clock?: Clock;
 }
 
-export interface FrameReceiver {
-  close(): void;
-}
-
 /** Cameras and operator on one machine share the monotonic clock. */
 export const sameClock = (captureNs: number): ProjectedCapture => ({
   operatorNs: captureNs,
@@ -49,17 +32,6 @@ export function projectedBy(
   uncertaintyNs: number,
 ): ProjectedCapture | null {
   return Number.isFinite(offsetNs) ? { operatorNs: captureNs - offsetNs, uncertaintyNs } : null;
-}
-
-/** One picture off the wire, before its time is put on the operator's clock. */
-export interface ArrivedFrame {
-  camera: string;
-  /** NaN where the sender gave none. */
-  captureNs: number;
-  encodedNs: number;
-  bytes: Uint8Array;
-  /** When its first byte came, where that is known. */
-  firstNs: number;
 }
 
 /**

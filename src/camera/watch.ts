@@ -4,8 +4,9 @@ import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts
 import { monotonicClock, NS_PER_MS } from '../core/time/clock.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
 import { FrameCache } from './cache.ts';
+import type { FrameReceiverConfig } from './channel/frame-receiver.ts';
 import type { CamerasConfig } from './config.ts';
-import { type FrameReceiverConfig, openFrameReceiver, type ProjectedCapture, sameClock } from './receiver.ts';
+import { openFrameReceiver, type ProjectedCapture, sameClock } from './receiver.ts';
 
 /** What arrived from one camera since it was last asked. */
 export interface CameraSeen {

@@ -103,7 +103,7 @@ async function collect(child: ChildProcess): Promise<{ stdout: string; stderr: s
   return text;
 }
 
-export function baselineOf(found: ProbeResult, pinged: BaselineLeg | null): Baseline {
+function baselineOf(found: ProbeResult, pinged: BaselineLeg | null): Baseline {
   const { udp, icmp, icmpRefused } = found;
   const notes: string[] = [];
   if (icmpRefused !== null && pinged === null)

@@ -19,7 +19,7 @@ const limits = Object.fromEntries(
 );
 
 /** What a run may take at most; each limit is optional. */
-export const budgetSchema = z.strictObject({
+const budgetSchema = z.strictObject({
   about: z.string().default('').describe('what this budget is for'),
   limits: z.strictObject(limits).prefault({}),
 });

@@ -16,7 +16,7 @@ export interface ReportFiles {
 }
 
 /** Names of the reports beside a trace. */
-export function reportFiles(tracePath: string): ReportFiles {
+function reportFiles(tracePath: string): ReportFiles {
   const stem = tracePath.replace(/\.jsonl$/, '');
   return { text: `${stem}.check.txt`, json: `${stem}.check.json`, html: `${stem}.check.html` };
 }

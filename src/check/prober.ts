@@ -177,7 +177,7 @@ function icmpWay(socket: ProbeSocket, isRaw: boolean, host: string): Way {
   };
 }
 
-export function checksum(bytes: Uint8Array): number {
+function checksum(bytes: Uint8Array): number {
   let sum = 0;
   for (let i = 0; i < bytes.length; i += 2) sum += bytes[i]! * 256 + (bytes[i + 1] ?? 0);
   while (sum > 0xffff) sum = (sum & 0xffff) + (sum >>> 16);

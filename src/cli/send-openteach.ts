@@ -11,8 +11,8 @@ import { type Given, numberOption } from './arguments.ts';
 import { linesOf } from './lines.ts';
 import { waitUntil } from './pace.ts';
 import { onEndRequest } from './process.ts';
-import { openteach } from './protocols/openteach.ts';
-import { resolved, windowOf } from './send.ts';
+import type { Protocol } from './protocols/contract.ts';
+import { resolved, windowOf } from './send-options.ts';
 
 type Place = keyof typeof OPENTEACH_PORTS;
 type Side = 'right' | 'left';
@@ -38,7 +38,7 @@ interface Wish {
 }
 
 /** All sockets of OpenTeach's Quest app, as it opens them: PUSH that connects. */
-export async function sendOpenTeach(given: Given): Promise<number> {
+export async function sendOpenTeach(given: Given, encode: Protocol['encode']): Promise<number> {
   const wish = wishOf(given);
   const host = await resolved(String(given.values['host'] ?? '127.0.0.1'));
   const app = await App.connect(host, wish.ports);
@@ -50,7 +50,7 @@ export async function sendOpenTeach(given: Given): Promise<number> {
   const endNs = app.startNs + wish.seconds * 1e9;
   const ended = () => stopped || monotonicClock.nowNs() >= endNs;
   if (wish.source === 'scripted') await sendScript(app, wish, endNs, ended);
-  else await sendLines(app, wish, endNs, ended);
+  else await sendLines(app, wish, encode, endNs, ended);
   const report = app.report();
   app.close();
   console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, host));
@@ -204,11 +204,17 @@ function shapeAt(name: string, atS: number): HandShape {
   return mixShapes(HAND_SHAPES[from], HAND_SHAPES[to], minimumJerk((atS / STEP_S) % 1));
 }
 
-async function sendLines(app: App, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+async function sendLines(
+  app: App,
+  wish: Wish,
+  encode: Protocol['encode'],
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   let firstS = Number.NaN;
   for await (const line of linesOf(wish.file)) {
     const value = objectOf(line);
-    const token = openteach.encode(value);
+    const token = encode(value);
     const timeS = Number(value['timestampS']);
     if (Number.isNaN(firstS)) firstS = timeS;
     let dueNs = app.startNs + (timeS - firstS) * 1e9;

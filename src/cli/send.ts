@@ -1,12 +1,13 @@
 import { createSocket } from 'node:dgram';
-import { lookup } from 'node:dns/promises';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { linesOf } from './lines.ts';
 import { waitUntil } from './pace.ts';
 import { onEndRequest } from './process.ts';
-import { PROTOCOLS, type Protocol, protocolNamed } from './protocols/protocol.ts';
+import type { Protocol } from './protocols/contract.ts';
+import { PROTOCOLS, protocolNamed } from './protocols/protocol.ts';
+import { resolved, windowOf } from './send-options.ts';
 import { Sending, type SendWish } from './sending.ts';
 
 const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
@@ -105,29 +106,6 @@ function wishOf(given: Given): Wish {
     estopAfterS: numberOption(given, 'estop-after', 0, 1e6) ?? Number.POSITIVE_INFINITY,
     lost: windowOf(given.values['lose-tracking']),
   };
-}
-
-export function windowOf(
-  text: string | boolean | undefined,
-  option = 'lose-tracking',
-): readonly [number, number] {
-  if (text === undefined) return [0, 0];
-  const found = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(String(text));
-  if (found !== null && Number(found[2]) > Number(found[1])) return [Number(found[1]), Number(found[2])];
-  throw new TeleopError('bad-option', `--${option} ${text} is not a span of seconds`, {
-    hint: `Write it like --${option} 2-3.5.`,
-  });
-}
-
-export async function resolved(host: string): Promise<string> {
-  try {
-    return (await lookup(host, { family: 4 })).address;
-  } catch (cause) {
-    throw new TeleopError('name-unresolved', `"${host}" has no IPv4 address`, {
-      hint: 'Give a name this machine can resolve, or the address itself: --host 192.168.1.20',
-      cause,
-    });
-  }
 }
 
 /** Instants are multiples of the period from the start, so that lateness never adds up. */

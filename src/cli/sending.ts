@@ -1,7 +1,7 @@
 import type { Socket } from 'node:dgram';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import type { Protocol } from './protocols/protocol.ts';
+import type { Protocol } from './protocols/contract.ts';
 
 export interface SendWish {
   protocol: Protocol;

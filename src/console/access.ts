@@ -13,7 +13,7 @@ export interface Caller {
   name: string;
 }
 
-export const LOCAL_DEVICE = 'local';
+const LOCAL_DEVICE = 'local';
 const TOKEN = /^[\w-]{43}$/;
 const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 

@@ -49,7 +49,7 @@ export function openTls(folder = consoleFolder(), nowMs = Date.now(), places = o
 }
 
 /** This machine's IPv4 addresses that the authority may speak for, and its names. */
-export function ownPlaces(): { addresses: string[]; names: string[] } {
+function ownPlaces(): { addresses: string[]; names: string[] } {
   const found = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const addresses = found.filter(({ family, address }) => family === 'IPv4' && isPrivate(address));
   const name = hostname().toLowerCase();
@@ -67,7 +67,7 @@ for (const network of NETWORKS) {
 }
 const isPrivate = (address: string): boolean => privateNetworks.check(address, 'ipv4');
 
-export function fingerprintOf(pem: string): string {
+function fingerprintOf(pem: string): string {
   const hex = createHash('sha256').update(new X509Certificate(pem).raw).digest('hex').toUpperCase();
   return hex.replace(/..(?=.)/g, '$&:');
 }

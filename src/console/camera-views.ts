@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket, WebSocketServer } from 'ws';
-import { type FrameReceiver, openFrameReceiver } from '../camera/receiver.ts';
+import type { FrameReceiver } from '../camera/channel/frame-receiver.ts';
+import { openFrameReceiver } from '../camera/receiver.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';

@@ -1,5 +1,5 @@
 import { EntryBoundary } from '../core/entry-boundary.ts';
-import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../input/codecs/webxr-codec.ts';
+import { encodeEnvelope, XR_MAX_BYTES, xrAsksEstop, xrStamps } from '../input/codecs/webxr-codec.ts';
 import type { LinkRequest } from '../messages/console.ts';
 import type { AccessMessage, AccessNews, AccessRefusal } from '../messages/console-access.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
@@ -183,13 +183,13 @@ export class ConsoleClients {
   #hearHands(client: Client, bytes: Uint8Array): void {
     const { length } = bytes;
     if (xrAsksEstop(bytes, length)) this.#options.ask({ kind: 'estop' });
-    if (length < XR_HEADER_BYTES || length > XR_MAX_BYTES) return this.#refuse(client, 'hands', 'malformed');
+    const stamps = length > XR_MAX_BYTES ? null : xrStamps(bytes, length);
+    if (stamps === null) return this.#refuse(client, 'hands', 'malformed');
     if (client.caller.role === 'viewer') return this.#refuse(client, 'hands', 'viewer');
     if (this.lease.holder !== client) return this.#refuse(client, 'hands', 'not-in-control');
-    const view = new DataView(bytes.buffer, bytes.byteOffset, length);
     const envelope = {
-      takenNs: client.path.toOperatorNs(view.getFloat64(8, true)),
-      sentNs: client.path.toOperatorNs(view.getFloat64(16, true)),
+      takenNs: client.path.toOperatorNs(stamps.takenPageNs),
+      sentNs: client.path.toOperatorNs(stamps.sentPageNs),
       stream: this.lease.term,
     };
     const at = encodeEnvelope(envelope, this.#datagram, writeTag('hands', this.#datagram));

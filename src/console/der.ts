@@ -1,6 +1,6 @@
 /** The few DER forms a certificate is made of (X.690): tag, length, content. */
 
-export function der(tag: number, ...parts: Uint8Array[]): Buffer {
+function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
   const { length } = content;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);

@@ -7,7 +7,7 @@ const RTP_HEADER_BYTES = 12;
 const MAX_PACKET_BYTES = 1500;
 
 /** What a player has to know of the robot's sound on a port of this machine. */
-export const soundSdp = (robot: string, port: number): string =>
+const soundSdp = (robot: string, port: number): string =>
   [
     'v=0',
     `o=- 0 0 IN IP4 ${HOST}`,

@@ -5,7 +5,9 @@ import { TeleopError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 import { loadJwt } from './nats-module.ts';
-import { FLEET_ROLES, type FleetRole, permissionsOf, ROBOT_NAME } from './subjects.ts';
+import { permissionsOf } from './permissions.ts';
+import { FLEET_ROLES, type FleetRole } from './roles.ts';
+import { ROBOT_NAME } from './subjects.ts';
 
 const FILE = 'authority.json';
 const UNLIMITED = {

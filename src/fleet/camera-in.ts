@@ -1,4 +1,5 @@
-import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../camera/channel/sender.ts';
+import type { FrameSender, FrameSenderConfig } from '../camera/channel/frame-sender.ts';
+import { openFrameSender } from '../camera/channel/sender.ts';
 import { stampsOf } from '../camera/jpeg-structure.ts';
 import { SliceAssembler } from '../camera/slice-assembler.ts';
 import { Counters } from '../core/counters.ts';

@@ -2,7 +2,7 @@ import { MAX_SECTIONS, SLICE_HEADER_BYTES } from '../camera/slices.ts';
 import { CameraWindow, TOLD_EVERY } from './camera-window.ts';
 
 /** With its headers a slice is one packet on every way, also through TURN. */
-export const SLICE_PAYLOAD = 1100;
+const SLICE_PAYLOAD = 1100;
 export const NUMBER_BYTES = 4;
 /** Slices that leave in one turn of the event loop: datagrams of the link come first. */
 const BURST = 8;

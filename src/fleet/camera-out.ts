@@ -1,5 +1,6 @@
+import type { FrameReceiver, FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import { withStamp } from '../camera/jpeg-structure.ts';
-import { type FrameReceiver, type FrameReceiverConfig, openFrameReceiver } from '../camera/receiver.ts';
+import { openFrameReceiver } from '../camera/receiver.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
 import { CameraLine, NUMBER_BYTES } from './camera-line.ts';

@@ -18,5 +18,4 @@ async function load<T>(importing: () => Promise<T>): Promise<T> {
 export const loadNats = () => load(() => import('@nats-io/transport-node'));
 export const loadKv = () => load(() => import('@nats-io/kv'));
 export const loadJetStream = () => load(() => import('@nats-io/jetstream'));
-export const loadObjectStore = () => load(() => import('@nats-io/obj'));
 export const loadJwt = () => load(() => import('@nats-io/jwt'));

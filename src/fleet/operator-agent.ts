@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { FrameSenderConfig } from '../camera/channel/sender.ts';
+import type { FrameSenderConfig } from '../camera/channel/frame-sender.ts';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { estopFlag, type Flags } from '../messages/role-flags.ts';

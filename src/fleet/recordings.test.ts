@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { permissionsOf } from './permissions.ts';
 import { parseRecording, type Recording } from './recordings.ts';
-import { permissionsOf } from './subjects.ts';
 
 const RECORDING: Recording = {
   ...{ robot: 'arm', episode: '20260921-141320-001', sizeBytes: 10, sha256: 'a'.repeat(64) },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
-import type { FleetRole, Permissions } from './subjects.ts';
+import type { FleetRole, Permissions } from './roles.ts';
 
 /** Names and contents of a fleet's recordings. Every robot has a bucket of its own, which also keeps its index. */
 
@@ -28,7 +28,7 @@ const place = z.strictObject({
   verifiedAt: z.string(),
 });
 
-export const recordingSchema = z.strictObject({
+const recordingSchema = z.strictObject({
   robot: z.string(),
   episode: z.string().regex(EPISODE_NAME),
   sizeBytes: z.number().int().positive(),

@@ -1,5 +1,5 @@
 import type { Msg } from '@nats-io/transport-node';
-import type { FrameReceiverConfig } from '../camera/receiver.ts';
+import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { TeleopError } from '../core/errors.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';

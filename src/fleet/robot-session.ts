@@ -1,4 +1,4 @@
-import type { FrameReceiverConfig } from '../camera/receiver.ts';
+import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 import { RtcLink } from '../wire/transports/rtc-link.ts';
 import type { loadRtc } from '../wire/transports/webrtc.ts';

@@ -1,5 +1,6 @@
 import { recordingNames } from './recordings.ts';
-import { type Permissions, subjects } from './subjects.ts';
+import type { Permissions } from './roles.ts';
+import { subjects } from './subjects.ts';
 
 /**
  * A site is a server of its own near some robots, a leaf node of the fleet's. It has stores of its own, which others reach

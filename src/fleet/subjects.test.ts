@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { permissionsOf, subjects } from './subjects.ts';
+import { permissionsOf } from './permissions.ts';
+import { subjects } from './subjects.ts';
 
 describe('who may ask whom for a robot', () => {
   it('lets operators speak in their own name and hear the others, about their robots only', () => {

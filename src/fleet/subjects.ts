@@ -1,6 +1,3 @@
-import { recordingPermissions } from './recordings.ts';
-import { siteLeaseReads, siteLeaseWrites, sitePermissions } from './site-permissions.ts';
-
 /** Names on the fleet's broker. A robot's name is one token of a subject. */
 
 export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
@@ -49,62 +46,3 @@ export const isAskedBy = (user: string, reply: string | undefined): boolean =>
 /** Whether bytes that came without a place for an answer look like such an answer: it has headers, or is JSON. */
 export const isServersAnswer = (data: Uint8Array, hasHeaders: boolean): boolean =>
   hasHeaders || data[0] === '{'.charCodeAt(0);
-
-export const FLEET_ROLES = ['robot', 'operator', 'viewer', 'admin', 'site'] as const;
-export type FleetRole = (typeof FLEET_ROLES)[number];
-
-export interface Permissions {
-  pub: string[];
-  sub: string[];
-}
-
-/** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
-export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
-  if (role === 'admin') return { pub: ['>'], sub: ['>'] };
-  if (role === 'site') return sitePermissions(user, robots);
-  const core = corePermissionsOf(role, user, robots);
-  const recordings = recordingPermissions(role, robots);
-  return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
-}
-
-/** Who may see all robots may read every stream anyway. */
-const auditReads = (robot: string): string[] => [
-  `$JS.API.STREAM.INFO.${robotAuditStream(robot)}`,
-  `$JS.API.DIRECT.GET.${robotAuditStream(robot)}`,
-];
-
-function corePermissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
-  const each = (make: (robot: string) => string) => robots.map(make);
-  const inbox = `${inboxOf(user)}.>`;
-  const leases = each(subjects.leaseGet);
-  if (role === 'robot')
-    return {
-      pub: [
-        ...each(subjects.presence),
-        ...each(subjects.telemetry),
-        ...each(subjects.event),
-        ...each((robot) => subjects.audit(robot, user)),
-        ...leases,
-      ],
-      sub: [
-        ...each((robot) => subjects.signal(robot, '*')),
-        ...each((robot) => subjects.estop(robot, '*')),
-        ...each(subjects.lease),
-        inbox,
-      ],
-    };
-  const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
-  const watched = [...seen, ...each(subjects.lease), inbox];
-  // Whoever may see a robot may stop it.
-  const stops = [...each((robot) => subjects.estop(robot, user)), ...leases, ...siteLeaseReads(robots)];
-  if (role === 'viewer') return { pub: stops, sub: watched };
-  const own = [
-    ...each((robot) => subjects.signal(robot, user)),
-    ...each((robot) => subjects.audit(robot, user)),
-    ...robots.filter((robot) => robot !== '*').flatMap(auditReads),
-    ...each((robot) => subjects.ask(robot, user)),
-  ];
-  const asked = each((robot) => subjects.ask(robot, '*'));
-  const held = [...each(subjects.lease), ...siteLeaseWrites(robots)];
-  return { pub: [...stops, ...own, ...held], sub: [...watched, ...asked] };
-}

@@ -24,7 +24,7 @@ export function touchingPairs(model: RobotModel, qRad: ArrayLike<number>): [stri
 }
 
 /** Of one or of neighbouring frames, or listed as touching by construction. */
-export function mayTouch(model: RobotModel, a: Capsule, b: Capsule): boolean {
+function mayTouch(model: RobotModel, a: Capsule, b: Capsule): boolean {
   return (
     Math.abs(a.frame - b.frame) <= 1 ||
     model.mayTouch.some(

@@ -91,7 +91,7 @@ export function spreadHandPoints(
 export type HandReason = 'non-finite' | 'degenerate';
 
 /** Bones, and the palm's width across its length, at least. */
-export const SHORTEST_BONE_M = 1e-3;
+const SHORTEST_BONE_M = 1e-3;
 /** Indices of the points that span the palm. */
 export const PALM = { wrist: 0, index: 5, middle: 9, pinky: 17 } as const;
 

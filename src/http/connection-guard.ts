@@ -17,7 +17,7 @@ export interface ServerLimits extends ConnectionLimits {
   pingMs: number;
 }
 
-export const SERVER_LIMITS: Readonly<ServerLimits> = {
+const SERVER_LIMITS: Readonly<ServerLimits> = {
   ...{ local: 128, known: 128, strangers: 128, perAddress: 32 },
   ...{ headMs: 10_000, bodyMs: 15_000, answerMs: 120_000, idleMs: 5_000, pingMs: 10_000 },
 };

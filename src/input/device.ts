@@ -84,6 +84,9 @@ export interface InputRelay {
   shorten?: (bytes: Uint8Array) => Uint8Array | null;
 }
 
+/** Messages of the console that are for an input: the page's own hand, and the hands of a headset's page. */
+export type DeskBytes = 'hand' | 'hands';
+
 /** What a file in `devices/` exports by default; its file name is the name in a rig. */
 export interface InputPlugin<C> {
   readonly about: string;
@@ -94,6 +97,8 @@ export interface InputPlugin<C> {
    * own; after anything else (e-stop, watchdog, another sender) only once the robot has been armed anew.
    */
   readonly clutchless?: boolean;
+  /** Which message of this machine's console carries its bytes; none without this. One input takes each. */
+  readonly desk?: DeskBytes;
   readonly config: z.ZodType<C>;
   /** The sockets it listens on; none without this. Called before `open`, any number of times. */
   sockets?(config: C): readonly InputSocket[];

@@ -14,7 +14,8 @@ import {
   createArmMapper,
   methodFor,
 } from './arm-mapper.ts';
-import { createSolver, METHODS, type Method, type Solver, type SolveStatus } from './ik/solver.ts';
+import type { Solver, SolveStatus } from './ik/contract.ts';
+import { createSolver, METHODS, type Method } from './ik/solver.ts';
 
 const load = (file: string): RobotModel => robotModelSchema.parse(parse(readFileSync(file, 'utf8')));
 const ur3 = load('robots/ur3.yaml');

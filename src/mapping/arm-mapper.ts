@@ -7,7 +7,8 @@ import { type Box, boxSchema, type RobotModel } from '../geometry/robot-model.ts
 import type { HandSample } from '../messages/hand-sample.ts';
 import { chooseFilter, filterSetting } from './filters/choose.ts';
 import type { HandPose, PoseFilter } from './filters/filter.ts';
-import { createSolver, METHODS, type Method, methodsOf, type Solver, type SolveStatus } from './ik/solver.ts';
+import type { Solver, SolveStatus } from './ik/contract.ts';
+import { createSolver, METHODS, type Method, methodsOf } from './ik/solver.ts';
 import type { Mapper } from './mapper.ts';
 import {
   type Clamp,

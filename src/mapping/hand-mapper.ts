@@ -3,7 +3,7 @@ import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { checkHand, HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
-import type { SolveStatus } from './ik/solver.ts';
+import type { SolveStatus } from './ik/contract.ts';
 import type { Mapper } from './mapper.ts';
 import { MAX_APPROACH_STEP_S } from './placement.ts';
 import { createRetargeter, type Retargeter, retargetConfig } from './retarget/retargeter.ts';

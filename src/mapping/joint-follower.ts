@@ -1,7 +1,7 @@
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { HandSample } from '../messages/hand-sample.ts';
-import type { SolveStatus } from './ik/solver.ts';
+import type { SolveStatus } from './ik/contract.ts';
 import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
 import type { Mapper } from './mapper.ts';
 

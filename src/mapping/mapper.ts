@@ -1,5 +1,5 @@
 import type { HandSample } from '../messages/hand-sample.ts';
-import type { SolveStatus } from './ik/solver.ts';
+import type { SolveStatus } from './ik/contract.ts';
 
 /** Hands to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
 export interface Mapper {

@@ -42,7 +42,7 @@ const video = z.strictObject({
 }) satisfies z.ZodType<VideoNews>;
 
 /** The page's hand; its range is for the input to judge. */
-export const hand = z.strictObject({
+const hand = z.strictObject({
   ...{ kind: z.literal('hand'), positionM: vector(3), quatXyzw: vector(4), gripper: z.number() },
   ...{ clutch: z.boolean(), takenMs: z.number().exactOptional(), record: z.boolean().exactOptional() },
 });

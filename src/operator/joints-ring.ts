@@ -1,7 +1,7 @@
 import { RecordRing } from '../core/memory/ring.ts';
 
 /** What a record of joints tells: a command that moves, one that does not, or a measured state. */
-export const JOINTS_KINDS = ['command', 'idle', 'state'] as const;
+const JOINTS_KINDS = ['command', 'idle', 'state'] as const;
 export type JointsKind = (typeof JOINTS_KINDS)[number];
 
 /** kind, instant, sequence number; the angles follow. Commands are in the operator's clock, states in the robot's. */

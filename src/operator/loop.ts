@@ -5,7 +5,7 @@ import type { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { Clock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { emptyQuality } from '../input/device.ts';
+import { emptyQuality, type InputDevice } from '../input/device.ts';
 import { createArmMapper } from '../mapping/arm-mapper.ts';
 import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { withJointTargets } from '../mapping/joint-follower.ts';
@@ -283,21 +283,35 @@ export class OperatorLoop implements DatagramHandler {
     return null;
   }
 
-  /** On a socket of an input. An e-stop in it leaves now, whichever input is in use. */
+  /** On a socket of an input. */
   #onInput(index: number, bytes: Uint8Array, length: number, from: Peer, arrivedNs: number): Reason | null {
     const route = this.sampler.routes[index];
     if (route === undefined) return 'wrong-port';
-    const reason = route.device.ingest(bytes, length, arrivedNs, from, route.socket);
-    if (reason === null) this.sampler.received(route.device, arrivedNs);
-    if (route.device.estop === true) this.ask('estop', arrivedNs);
+    return this.#ingest(route.device, bytes, length, from, route.socket, arrivedNs);
+  }
+
+  /** An e-stop in the bytes leaves now, whichever input is in use. */
+  #ingest(
+    device: InputDevice,
+    bytes: Uint8Array,
+    length: number,
+    from: Peer,
+    socket: number,
+    arrivedNs: number,
+  ): Reason | null {
+    const reason = device.ingest(bytes, length, arrivedNs, from, socket);
+    if (reason === null) this.sampler.received(device, arrivedNs);
+    if (device.estop === true) this.ask('estop', arrivedNs);
     return reason;
   }
 
   /** From the console on this machine: requests and the page's hand. */
   #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
-    if (type === 'hand')
-      return this.sampler.ingest('page', bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, receivedNs);
-    if (type === 'hands') return this.#onHands(bytes, length, receivedNs);
+    if (type === 'hand' || type === 'hands') {
+      const device = this.sampler.deskInput(type);
+      if (device === undefined) return 'unknown-source';
+      return this.#ingest(device, bytes.subarray(TAG_BYTES, length), length - TAG_BYTES, 0, 0, receivedNs);
+    }
     if (type !== 'request') return 'wrong-port';
     const request = parseJson(bytes.subarray(TAG_BYTES, length), deskActionSchema, length);
     return typeof request === 'string' ? request : this.#do(request, receivedNs);
@@ -314,18 +328,6 @@ export class OperatorLoop implements DatagramHandler {
     } else if (kind === 'hold' || kind === 'teleop') this.#commandSource[kind]();
     else this.ask(kind, receivedNs);
     return null;
-  }
-
-  /** From a headset's page; an e-stop in it leaves now, whichever input is in use. */
-  #onHands(bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
-    const reason = this.sampler.ingest(
-      'webxr',
-      bytes.subarray(TAG_BYTES, length),
-      length - TAG_BYTES,
-      receivedNs,
-    );
-    if (this.sampler.asksEstop('webxr')) this.ask('estop', receivedNs);
-    return reason;
   }
 
   /** Only of a robot that says it lets its playout be switched. */

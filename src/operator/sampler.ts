@@ -1,5 +1,4 @@
-import type { Reason } from '../core/counters.ts';
-import type { InputDevice, InputQuality } from '../input/device.ts';
+import type { DeskBytes, InputDevice, InputQuality } from '../input/device.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../messages/hand-sample.ts';
 import { Topic } from './topic.ts';
 
@@ -9,6 +8,8 @@ export interface OpenInput {
   automatic: boolean;
   /** No clutch to hold, see `InputPlugin`. */
   clutchless?: boolean;
+  /** Which message of the console is for it, see `InputPlugin`. */
+  desk?: DeskBytes;
   /** How many sockets it listens on. */
   sockets?: number;
 }
@@ -39,6 +40,7 @@ export class Sampler {
     clutchless: false,
     source: 0,
   };
+  readonly #desk: Partial<Record<DeskBytes, InputDevice>> = {};
   readonly #inputs: ReadonlyMap<string, OpenInput>;
   /** Where the datagrams of each input socket go, in the order the sockets were opened. */
   readonly routes: { device: InputDevice; socket: number }[] = [];
@@ -51,17 +53,14 @@ export class Sampler {
   constructor(inputs: ReadonlyMap<string, OpenInput>, active: string) {
     this.#inputs = inputs;
     this.#active = active;
-    for (const { device, sockets = 0 } of inputs.values())
+    for (const { device, desk, sockets = 0 } of inputs.values()) {
+      if (desk !== undefined) this.#desk[desk] = device;
       for (let socket = 0; socket < sockets; socket++) this.routes.push({ device, socket });
+    }
   }
 
   get active(): string {
     return this.#active;
-  }
-
-  /** The bytes it was last given asked for an e-stop. */
-  asksEstop(name: string): boolean {
-    return this.#inputs.get(name)?.device.estop === true;
   }
 
   select(name: string): boolean {
@@ -71,12 +70,9 @@ export class Sampler {
     return true;
   }
 
-  ingest(name: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
-    const input = this.#inputs.get(name);
-    if (input === undefined) return 'unknown-source';
-    const reason = input.device.ingest(bytes, length, receivedNs, 0, 0);
-    if (reason === null) this.received(input.device, receivedNs);
-    return reason;
+  /** The input that takes such messages of the console; undefined where the rig offers none. */
+  deskInput(kind: DeskBytes): InputDevice | undefined {
+    return this.#desk[kind];
   }
 
   /** A message of `device` was taken. Hot path. */

@@ -20,7 +20,7 @@ export interface Joined {
 }
 
 /** How old a frame was at an instant. Before the first clock offset its arrival is the best that is known. */
-export const ageNsAt = (frame: ReceivedFrame, sampledNs: number): number =>
+const ageNsAt = (frame: ReceivedFrame, sampledNs: number): number =>
   sampledNs - (Number.isFinite(frame.captureOperatorNs) ? frame.captureOperatorNs : frame.arrivedNs);
 
 /** One frame per camera, none of which came after the instant. */

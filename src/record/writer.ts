@@ -20,7 +20,7 @@ export const PART_ENDING = '.mcap.part';
 export const EPISODE_ENDING = '.mcap';
 
 /** Numbers gather for at most this long before they are handed to the system; pictures also by size. */
-export const FLUSH_NS = 100e6;
+const FLUSH_NS = 100e6;
 /** How often the disk is asked to keep up: less to wait for at the end, less to lose without power. */
 const SYNC_NS = 2e9;
 const NUMBERS_BYTES = 256 * 1024;

@@ -1,5 +1,5 @@
-import type { FrameSenderConfig } from '../camera/channel/sender.ts';
-import type { FrameReceiverConfig } from '../camera/receiver.ts';
+import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
+import type { FrameSenderConfig } from '../camera/channel/frame-sender.ts';
 import { TeleopError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { curveKeys } from '../wire/secure/curve-keys.ts';

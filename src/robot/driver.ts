@@ -44,8 +44,6 @@ export interface DriverPlugin<C> {
   readonly config: z.ZodType<C>;
   /** Does no input or output: may run on the control thread itself. Any other gets a thread of its own. */
   readonly inline?: true;
-  /** Joint names, known with no hardware attached. */
-  joints(config: C, model: RobotModel): readonly string[];
   open(config: C, model: RobotModel, clock: Clock): Promise<Driver>;
 }
 

@@ -33,14 +33,14 @@ import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
 import { neighbourOf, PairWatch } from './pair-watch.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
-import type { PlayoutPolicy } from './playout/policy.ts';
+import type { PlayoutPolicy } from './playout/playout-policy.ts';
 import { CommandQueue } from './playout/queue.ts';
 import type { RobotConfig } from './robot-config.ts';
 import type { FlightRecorder } from './supervisor/flight-recorder.ts';
 import { Supervisor, type Transition } from './supervisor/supervisor.ts';
 
 /** Order of the robot's sockets. */
-export const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
+const ROBOT_SOCKETS = { command: 0, state: 1, sync: 2 } as const;
 
 export interface RobotParts {
   rig: { robot: RobotConfig };

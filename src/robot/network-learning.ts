@@ -1,6 +1,6 @@
 import { networkOf, type Priors } from './network-memory.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
-import type { PlayoutPolicy } from './playout/policy.ts';
+import type { PlayoutPolicy } from './playout/playout-policy.ts';
 
 /** What was learnt is left behind so often, and when the operator goes; not if it stayed for less. */
 const LEARNT_NS = 60e9;

@@ -1,7 +1,7 @@
 import { NS_PER_MS } from '../core/time/clock.ts';
 import { CAUSES, type Cause } from './feel-cause.ts';
 
-export const THRESHOLD_NS = 10.5 * NS_PER_MS;
+const THRESHOLD_NS = 10.5 * NS_PER_MS;
 /** Of a second's ticks: 6 of 100. */
 const BAD_SHARE = 0.06;
 const PHASES = 10;

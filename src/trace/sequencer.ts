@@ -7,7 +7,7 @@ import {
 } from '../messages/trace-record.ts';
 
 /** A sort key is the session in order of appearance × this + sequence number. */
-export const SESSION_STEP = 2 ** 32;
+const SESSION_STEP = 2 ** 32;
 
 export interface SequencerOptions {
   /** Records held back at most. Default 4096: two seconds of 1 kHz, after which a lost command is closed. */

@@ -18,7 +18,7 @@ export interface VideoRecord {
 }
 
 /** Stamp names of a `video_frame` line in path order. */
-export const VIDEO_STAMPS = [
+const VIDEO_STAMPS = [
   ['camera.captured', 'captureNs'],
   ['camera.encoded', 'encodedNs'],
   ['video.received', 'receivedNs'],

@@ -3,16 +3,13 @@ import { createSocket } from 'node:dgram';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type FrameSender,
-  type FrameSenderConfig,
-  openFrameSender,
-} from '../../src/camera/channel/sender.ts';
+import type { FrameReceiverConfig } from '../../src/camera/channel/frame-receiver.ts';
+import type { FrameSender, FrameSenderConfig } from '../../src/camera/channel/frame-sender.ts';
+import { openFrameSender } from '../../src/camera/channel/sender.ts';
 import { parseFrame } from '../../src/camera/channel/zmq-receiver.ts';
 import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
 import {
-  type FrameReceiverConfig,
   type FrameReceiverOptions,
   openFrameReceiver,
   projectedBy,

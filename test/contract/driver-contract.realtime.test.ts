@@ -37,13 +37,6 @@ for (const name of pluginNames('driver')) {
       assert.ok(plugin.about.length > 10);
     });
 
-    it('knows its joints with no hardware attached', () => {
-      const names = plugin.joints(pluginConfig('driver', name, plugin, fixture?.options ?? {}), model);
-      assert.equal(names.length, joints);
-      assert.equal(new Set(names).size, joints);
-      assert.ok(names.every((joint) => joint.length > 0));
-    });
-
     it('refuses settings that it does not know', () => {
       const options = fixture?.options ?? {};
       assert.throws(

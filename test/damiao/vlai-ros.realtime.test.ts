@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import * as roslib from 'roslib';
 import { DualArm } from '../../sim/vlai-l1/dual-arm.ts';
@@ -8,8 +7,6 @@ import { RosbridgeServer } from '../../sim/vlai-l1/rosbridge-server.ts';
 import { loadPlugin, pluginConfig } from '../../src/app/registry.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
-import { frameText, parseFrameText } from '../../src/robot/buses/can-frame.ts';
-import { chassisFrame, chassisStopFrame, odometryOf } from '../../src/robot/drivers/vlai-l1/chassis.ts';
 import { stateOf } from '../../src/robot/drivers/vlai-l1/rosbridge-topics.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { Arm } from '../contract/driver-bench.ts';
@@ -239,28 +236,5 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
       ros.close();
       server.close();
     }
-  });
-});
-
-describe('VLAI L1 chassis', () => {
-  it('frames are those of the vectors, and odometry is read from them', () => {
-    const vectors = JSON.parse(readFileSync('test/data/drivers/damiao.json', 'utf8')) as {
-      device: string;
-      name: string;
-      expected_hex: string;
-    }[];
-    const hex = (name: string): string =>
-      vectors.find((vector) => vector.device === 'vlai_l1_chassis' && vector.name === name)!.expected_hex;
-    assert.equal(frameText(chassisStopFrame()), hex('stop'));
-    const still = { right: 0, forward: 0, clockwise: 0, lift: 'still' } as const;
-    assert.equal(frameText(chassisFrame({ ...still, forward: 4000 })), hex('forward_800'), 'clamped');
-    assert.equal(
-      frameText(chassisFrame({ ...still, clockwise: -400, lift: 'up' })),
-      hex('left_turn_400_lift_up'),
-    );
-    assert.equal(frameText(chassisFrame({ ...still, forward: Number.NaN })), hex('stop'));
-    const odometry = odometryOf(parseFrameText(hex('odom_v1.1.1+'))!);
-    assert.deepEqual(odometry, { rightM: 0.25, forwardM: -0.5, clockwiseRad: 1.571 });
-    assert.equal(odometryOf(parseFrameText(hex('stop'))!), null);
   });
 });

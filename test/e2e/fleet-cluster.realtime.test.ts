@@ -10,9 +10,10 @@ import { connectFleet, type FleetConnection } from '../../src/fleet/connection.t
 import { LeaseGuard } from '../../src/fleet/lease-guard.ts';
 import { LeaseKeeper } from '../../src/fleet/lease-keeper.ts';
 import { LeaseStore } from '../../src/fleet/lease-store.ts';
+import type { FleetRole } from '../../src/fleet/roles.ts';
 import { fleetAccountOf } from '../../src/fleet/server-config.ts';
 import { type RunningServer, type ServerPlace, startServer } from '../../src/fleet/server-process.ts';
-import { type FleetRole, isAskedBy, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
+import { isAskedBy, LEASE_BUCKET, LEASE_TTL_MS, subjects } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

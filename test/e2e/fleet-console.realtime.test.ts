@@ -12,9 +12,10 @@ import { connectFleet, type FleetConnection } from '../../src/fleet/connection.t
 import { LeaseStore } from '../../src/fleet/lease-store.ts';
 import type { Presence } from '../../src/fleet/messages.ts';
 import { createRecordingBucket, RecordingIndex } from '../../src/fleet/recordings/recording-index.ts';
+import type { FleetRole } from '../../src/fleet/roles.ts';
 import { roster } from '../../src/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
-import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { subjects } from '../../src/fleet/subjects.ts';
 import type { FleetMessage, FleetNews, FleetReply } from '../../src/messages/fleet-console.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';

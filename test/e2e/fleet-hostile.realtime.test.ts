@@ -9,8 +9,9 @@ import { connectFleet, type FleetConnection } from '../../src/fleet/connection.t
 import { HeldLease } from '../../src/fleet/held-lease.ts';
 import { LeaseStore } from '../../src/fleet/lease-store.ts';
 import { holderOf } from '../../src/fleet/messages.ts';
+import type { FleetRole } from '../../src/fleet/roles.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
-import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
+import { subjects } from '../../src/fleet/subjects.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';

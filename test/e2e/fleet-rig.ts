@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Authority, issue } from '../../src/fleet/authority.ts';
-import type { FleetRole } from '../../src/fleet/subjects.ts';
+import type { FleetRole } from '../../src/fleet/roles.ts';
 import type { Running } from './farhand.ts';
 
 /** What a robot's process tells with `--json` when its supervisor goes from one state to another. */

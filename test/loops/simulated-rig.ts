@@ -20,7 +20,7 @@ import type { Driver, JointReading } from '../../src/robot/driver.ts';
 import { RobotLoop } from '../../src/robot/loop.ts';
 import type { Priors } from '../../src/robot/network-memory.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
-import type { PlayoutPolicy } from '../../src/robot/playout/policy.ts';
+import type { PlayoutPolicy } from '../../src/robot/playout/playout-policy.ts';
 import { rigPolicy } from '../../src/robot/playout/rig-policy.ts';
 import type { Transition } from '../../src/robot/supervisor/supervisor.ts';
 import { type JudgedJoint, TargetJudge } from '../../src/robot/supervisor/target-judge.test.bench.ts';

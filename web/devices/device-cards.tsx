@@ -1,7 +1,7 @@
 import type { InputReport } from '../../src/messages/console.ts';
 import type { InputHeard } from '../../src/messages/telemetry.ts';
 import { inputLabel, milliseconds, sentence } from '../panels/labels.ts';
-import type { DevicesState } from './page.tsx';
+import type { DevicesState } from './state.ts';
 
 export function RobotCard({ state: { devices, telemetry } }: { state: DevicesState }) {
   const robot = devices?.robot;

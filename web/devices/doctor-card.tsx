@@ -1,5 +1,5 @@
 import type { Finding } from '../../src/messages/console.ts';
-import type { DevicesState } from './page.tsx';
+import type { DevicesState } from './state.ts';
 
 const MARKS: Record<Finding['verdict'], string> = { good: '✓', note: '!', bad: '✗' };
 const WORDS: Record<Finding['verdict'], string> = {

@@ -3,19 +3,12 @@ import type { DeviceReport, DoctorReport } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
 import { getJson } from '../record/api.ts';
-import type { LazyPage } from '../shell/lazy-pages.ts';
+import type { LazyPage } from '../shell/lazy-page.ts';
 import { CameraCard, InputsCard, RobotCard } from './device-cards.tsx';
 import { DoctorCard } from './doctor-card.tsx';
+import type { DevicesState } from './state.ts';
 
 const TELEMETRY_MS = 300;
-
-export interface DevicesState {
-  devices: DeviceReport | null;
-  problem: string;
-  doctor: DoctorReport | null;
-  checking: boolean;
-  telemetry: Telemetry | null;
-}
 
 export function openDevicesPage(root: HTMLElement): LazyPage {
   let state: DevicesState = { devices: null, problem: '', doctor: null, checking: false, telemetry: null };

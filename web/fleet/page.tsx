@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import type { FleetLink } from '../link/fleet-link.ts';
-import type { LazyPage } from '../shell/lazy-pages.ts';
+import type { LazyPage } from '../shell/lazy-page.ts';
 import { RecordingsTable } from './recordings.tsx';
 import { RobotList } from './robot-list.tsx';
 import { StateMap } from './state-map.tsx';

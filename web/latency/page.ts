@@ -5,7 +5,7 @@ import { atMostEvery, element, setAttribute, setText } from '../dom.ts';
 import { milliseconds } from '../panels/labels.ts';
 import { WINDOW_S } from '../panels/latency-window.ts';
 import { RejectionsDrawer } from '../panels/rejections.ts';
-import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
+import type { LazyPage, PageContext } from '../shell/lazy-page.ts';
 import {
   type BadSecond,
   ClockChart,

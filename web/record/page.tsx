@@ -3,7 +3,7 @@ import type { ExportJob } from '../../src/messages/console.ts';
 import type { RecordRequest } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery } from '../dom.ts';
-import type { LazyPage, PageContext } from '../shell/lazy-pages.ts';
+import type { LazyPage, PageContext } from '../shell/lazy-page.ts';
 import { EpisodeTable } from './episode-table.tsx';
 import { ExportCard } from './export-card.tsx';
 import { Playback } from './playback.tsx';

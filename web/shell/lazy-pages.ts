@@ -1,28 +1,9 @@
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ExportJob, LinkRequest } from '../../src/messages/console.ts';
-import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
+import type { ExportJob } from '../../src/messages/console.ts';
+import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { element } from '../dom.ts';
-import type { FleetLink } from '../link/fleet-link.ts';
-import type { LatencyWindow } from '../panels/latency-window.ts';
+import type { LazyPage, PageContext } from './lazy-page.ts';
 import type { PageName } from './router.ts';
-
-/** What each page except Operate receives. */
-export interface PageContext {
-  commands: LatencyWindow;
-  /** Null unless a fleet console serves this page. */
-  fleet: FleetLink | null;
-  send(request: DeskRequest | LinkRequest): boolean;
-}
-
-/** A page that loads when it is first opened. */
-export interface LazyPage {
-  /** Called when the page is shown or hidden. */
-  setShown(shown: boolean): void;
-  /** Called with telemetry while the page is shown. */
-  show(telemetry: Telemetry, nowMs: number): void;
-  setModel?(model: RobotModel): void;
-  exported?(job: ExportJob): void;
-}
 
 type LazyName = Exclude<PageName, 'operate'>;
 type Opener = (root: HTMLElement, context: PageContext) => LazyPage;

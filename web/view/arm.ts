@@ -1,28 +1,12 @@
 import { Group, Mesh, Object3D } from 'three';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
+import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import { createChainBody } from './chain-body.ts';
 import { createGripper, GRIPPER_LENGTH_M } from './gripper.ts';
 import { createHandBody } from './hand-body.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 import { urLooks } from './ur-links.ts';
-
-/** Applies materials to the meshes of an arm. */
-export interface ArmMaterial {
-  dress(mesh: Mesh): Mesh;
-}
-
-/** An arm without its gripper; angles in radians, one per joint. */
-export interface ArmBody {
-  /** Robot axes: Z up. */
-  root: Group;
-  flange: Object3D;
-  /** The point that follows the hand. */
-  lead: Object3D;
-  /** Scale of the gripper. */
-  scale: number;
-  setJoints(anglesRad: ArrayLike<number>): void;
-}
 
 /** An arm in the scene; angles in radians, one per joint. */
 export interface Arm {

@@ -1,7 +1,7 @@
 import { Group, Mesh, Object3D, Vector3 } from 'three';
 import { createChain, TRANSFORM_SIZE } from '../../src/geometry/chain.ts';
 import type { Capsule, RobotModel } from '../../src/geometry/robot-model.ts';
-import type { ArmBody, ArmMaterial } from './arm.ts';
+import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import type { Palette } from './palette.ts';
 import { reachOf } from './reach.ts';
 import { mergeParts, type Part, type Shapes } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { Group, Mesh } from 'three';
-import type { ArmMaterial } from './arm.ts';
+import type { ArmMaterial } from './arm-body.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';
 

@@ -3,7 +3,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../../src/hand/points.ts';
 import { HAND_BONES } from '../../src/hand/projection.ts';
 import { robotHandPoints } from '../../src/mapping/retarget/robot-fingers.ts';
-import type { ArmBody, ArmMaterial } from './arm.ts';
+import type { ArmBody, ArmMaterial } from './arm-body.ts';
 import { createRod, span } from './chain-body.ts';
 import type { Palette } from './palette.ts';
 import { mergeParts, type Shapes } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { Color, Mesh, NotEqualStencilFunc, ReplaceStencilOp, ShaderMaterial, Vector3 } from 'three';
-import type { ArmMaterial } from './arm.ts';
+import type { ArmMaterial } from './arm-body.ts';
 import type { Palette } from './palette.ts';
 
 /**

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { FrameSenderConfig } from '../../camera/channel/sender.ts';
+import type { FrameSenderConfig } from '../../camera/channel/frame-sender.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { isLoopback } from '../../core/loopback.ts';
 import { packageVersion } from '../../files/package-root.ts';

@@ -4,9 +4,9 @@ import type { Reason } from '../../core/counters.ts';
 import { TeleopError } from '../../core/errors.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { stampsOf } from '../jpeg-structure.ts';
-import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
 import { SliceAssembler } from '../slice-assembler.ts';
 import { channelError } from './channel-error.ts';
+import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 import { ASK, ASK_EVERY_MS } from './udp-sender.ts';
 
 /** A few pictures of every camera. */

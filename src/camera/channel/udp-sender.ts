@@ -5,7 +5,7 @@ import type { CameraFrame } from '../../messages/recording.ts';
 import { withStamp } from '../jpeg-structure.ts';
 import { MAX_SLICE_BYTES, type SliceVariant, sliceJpeg } from '../slices.ts';
 import { channelError } from './channel-error.ts';
-import type { FrameSender, FrameSenderConfig } from './sender.ts';
+import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 
 /** A receiver asks with this, and again every second. */
 export const ASK = 'farhand-frames-please';

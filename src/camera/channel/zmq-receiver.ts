@@ -1,7 +1,7 @@
 import type { Reason } from '../../core/counters.ts';
 import type { Clock } from '../../core/time/clock.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
-import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from '../receiver.ts';
+import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 import { loadZmq } from './zmq-module.ts';
 
 /** Whoever sends more is disconnected. */

@@ -1,7 +1,7 @@
 import type { Reason } from '../../core/counters.ts';
 import type { CameraFrame } from '../../messages/recording.ts';
 import { channelError } from './channel-error.ts';
-import type { FrameSender, FrameSenderConfig } from './sender.ts';
+import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 import { loadZmq } from './zmq-module.ts';
 
 /**

@@ -7,7 +7,7 @@ import {
   encodeBrachioplexus,
   PACKET,
 } from '../../robot/drivers/bento/brachioplexus-codec.ts';
-import type { Protocol } from './protocol.ts';
+import type { Protocol } from './contract.ts';
 
 const LIMITS = ['shoulder', 'elbow', 'wristRotate', 'wristFlex', 'hand'] as const;
 

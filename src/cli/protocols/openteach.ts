@@ -5,7 +5,7 @@ import {
   emptyHandToken,
   encodeHandToken,
 } from '../../input/codecs/openteach-codec.ts';
-import type { Protocol } from './protocol.ts';
+import type { Protocol } from './contract.ts';
 
 export const openteach: Protocol = {
   about: 'points of a hand as OpenTeach’s Quest app sends them, or High, Low and None of its buttons',
@@ -25,7 +25,7 @@ export const openteach: Protocol = {
       button === 'High' || button === 'Low' || button === 'None' ? button : tokenText(mode, points);
     return typeof text === 'string' ? new TextEncoder().encode(text) : text;
   },
-  send: async (given) => (await import('../send-openteach.ts')).sendOpenTeach(given),
+  send: async (given) => (await import('../send-openteach.ts')).sendOpenTeach(given, openteach.encode),
 };
 
 function tokenText(mode: unknown, points: unknown): string | { ok: false; reason: string } {

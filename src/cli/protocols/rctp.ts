@@ -6,7 +6,7 @@ import {
   RCTP_BYTES,
   RCTP_RIGHT_PORT,
 } from '../../input/codecs/rctp-codec.ts';
-import type { Protocol } from './protocol.ts';
+import type { Protocol } from './contract.ts';
 
 const json = z.strictObject({
   ok: z.literal(true).optional(),

@@ -50,7 +50,7 @@ export function badWindowsOf(latencyMs: Float64Array, warmTicks: number): number
 }
 
 /** Median of the values up to `half` places away; fewer at the ends. */
-export function centredMedian(values: Float64Array, half: number): Float64Array {
+function centredMedian(values: Float64Array, half: number): Float64Array {
   const out = new Float64Array(values.length);
   const sorted = new Float64Array(2 * half + 1);
   let count = 0;

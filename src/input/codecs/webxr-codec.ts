@@ -11,7 +11,7 @@
  */
 
 export const XR_JOINTS = 25;
-export const XR_HEADER_BYTES = 32;
+const XR_HEADER_BYTES = 32;
 const POSE_BYTES = 20;
 const JOINT_BYTES = 14;
 const HAND_BYTES = POSE_BYTES + (XR_JOINTS - 1) * JOINT_BYTES;
@@ -83,6 +83,16 @@ const blockBytes = (kind: number): number => (kind === 0 ? 0 : kind === 1 ? HAND
 /** Whether bytes that begin like a packet of ours ask for an e-stop, whatever else is wrong with them. */
 export function xrAsksEstop(bytes: Uint8Array, length: number): boolean {
   return length >= 4 && hasMagic(bytes) && (bytes[3]! & FLAG.estop) !== 0;
+}
+
+/** The page's stamps of a packet that is not decoded yet; null where it is too short to have them. */
+export function xrStamps(
+  bytes: Uint8Array,
+  length: number,
+): Pick<XrPacket, 'takenPageNs' | 'sentPageNs'> | null {
+  if (length < XR_HEADER_BYTES) return null;
+  const header = new DataView(bytes.buffer, bytes.byteOffset, length);
+  return { takenPageNs: header.getFloat64(8, true), sentPageNs: header.getFloat64(16, true) };
 }
 
 const hasMagic = (bytes: Uint8Array): boolean =>

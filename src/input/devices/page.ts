@@ -122,6 +122,7 @@ function isVector(value: unknown, length: number): value is number[] {
 const plugin: InputPlugin<Config> = {
   about: 'keyboard or pointer in the console page',
   automatic: false,
+  desk: 'hand',
   config,
   open: (options) => new PageHand(options),
 };

@@ -180,6 +180,7 @@ const isClutchSeen = (side: XrSide, other: XrSide): boolean =>
 const plugin: InputPlugin<Config> = {
   about: 'hands or controllers of a headset that opened the console’s /vr page',
   automatic: false,
+  desk: 'hands',
   config,
   open: (options) => new HeadsetHand(options),
 };

@@ -1,26 +1,12 @@
 import type { RobotModel } from '../../geometry/robot-model.ts';
-import { type BranchChooser, createBranchChooser } from './branch.ts';
+import { createBranchChooser } from './branch.ts';
+import type { ClosedSolver, SolverOptions } from './contract.ts';
 import { createPiperBranches } from './piper-branches.ts';
-import type { ClosedSolver, SolverOptions } from './solver.ts';
 import { createTarget, isFiniteSeed } from './target.ts';
 import { createUrBranches } from './ur-branches.ts';
 
 /** Solutions of a six-joint arm: two shoulders, two wrists, two elbows. */
-export const BRANCHES = 8;
-
-/**
- * Fills the chooser with all solutions for the last joint's frame at `placeM` and `matrix` (3×3 row-major). Where a
- * branch has none, it gets the nearest that keeps the orientation, marked as not exact. Hot path: nothing allocates.
- */
-export type Fill = (seedRad: Float64Array) => void;
-
-export interface FillContext {
-  model: RobotModel;
-  chooser: BranchChooser;
-  placeM: Float64Array;
-  matrix: Float64Array;
-  singularStepRad: number;
-}
+const BRANCHES = 8;
 
 /** Closed form for the flange's whole pose. */
 export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): ClosedSolver {

@@ -218,3 +218,17 @@ function isListed({ width, legal }: Branches, branch: number, out: Float64Array,
   }
   return false;
 }
+
+/**
+ * Fills the chooser with all solutions for the last joint's frame at `placeM` and `matrix` (3×3 row-major). Where a
+ * branch has none, it gets the nearest that keeps the orientation, marked as not exact. Hot path: nothing allocates.
+ */
+export type Fill = (seedRad: Float64Array) => void;
+
+export interface FillContext {
+  model: RobotModel;
+  chooser: BranchChooser;
+  placeM: Float64Array;
+  matrix: Float64Array;
+  singularStepRad: number;
+}

@@ -1,9 +1,9 @@
 import { wrapRad } from '../../geometry/frames.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 import { type BranchChooser, createBranchChooser } from './branch.ts';
+import type { SolverOptions } from './contract.ts';
 import { urRows } from './geometry.ts';
 import { type BoundedTurn, createBoundedTurn, HOLD, SINGULAR } from './singular.ts';
-import type { SolverOptions } from './solver.ts';
 import { createTarget, FAR_M, isFiniteSeed } from './target.ts';
 import { createWrist, type Wrist } from './wrist.ts';
 

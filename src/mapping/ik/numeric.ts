@@ -1,8 +1,8 @@
 import { type Chain, createChain, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
+import type { NumericSolver, SolverOptions } from './contract.ts';
 import { createLeastSquares, type LeastSquares } from './least-squares.ts';
 import { poseError } from './pose-error.ts';
-import type { NumericSolver, SolverOptions } from './solver.ts';
 import { createTarget, isFiniteSeed } from './target.ts';
 
 const MAX_ITERATIONS = 60;

@@ -1,4 +1,4 @@
-import type { Fill, FillContext } from './analytic.ts';
+import type { Fill, FillContext } from './branch.ts';
 import { piperRows } from './geometry.ts';
 import { type BoundedTurn, createBoundedTurn, SINGULAR } from './singular.ts';
 import { createTwoLink, type TwoLink } from './two-link.ts';

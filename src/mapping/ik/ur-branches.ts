@@ -1,6 +1,5 @@
 import { wrapRad } from '../../geometry/frames.ts';
-import type { Fill, FillContext } from './analytic.ts';
-import type { BranchChooser } from './branch.ts';
+import type { BranchChooser, Fill, FillContext } from './branch.ts';
 import { urRows } from './geometry.ts';
 import { createTwoLink, type TwoLink } from './two-link.ts';
 import { createWrist, type Wrist } from './wrist.ts';

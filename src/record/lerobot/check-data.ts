@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { EpisodeMeta } from './check.ts';
+import type { EpisodeMeta } from './episode-meta.ts';
 import type { DatasetInfo, Feature } from './layout.ts';
 import { openParquet, type ParquetFile } from './parquet.ts';
 import type { Problems } from './problems.ts';

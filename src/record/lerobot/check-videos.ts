@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { EpisodeMeta } from './check.ts';
+import type { EpisodeMeta } from './episode-meta.ts';
 import { type DatasetInfo, videoKeysOf } from './layout.ts';
 import { readVideoTrack, type VideoTrack } from './mp4.ts';
 import type { Problems } from './problems.ts';

@@ -4,6 +4,7 @@ import { checkData } from './check-data.ts';
 import { checkStats, checkTasks } from './check-meta.ts';
 import { checkVideos } from './check-videos.ts';
 import { filesBelow } from './dataset-folder.ts';
+import type { EpisodeMeta } from './episode-meta.ts';
 import {
   CODEBASE_VERSION,
   DATA_PATH,
@@ -16,20 +17,6 @@ import {
 } from './layout.ts';
 import { readAll } from './parquet.ts';
 import { Problems } from './problems.ts';
-
-/** A row of `meta/episodes`, whoever wrote it. */
-export interface EpisodeMeta {
-  /** Where it stands itself. */
-  file: string;
-  row: number;
-  episode: number;
-  tasks: string[];
-  length: number;
-  fromIndex: number;
-  toIndex: number;
-  dataFile: string;
-  videos: Record<string, { file: string; fromS: number; toS: number }>;
-}
 
 export interface CheckedDataset {
   info: DatasetInfo | null;

@@ -3,7 +3,7 @@ import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { GridRow } from './grid.ts';
 
 /** Stands for what was not known yet; loaders and trainers need finite numbers. */
-export const UNKNOWN = -1;
+const UNKNOWN = -1;
 
 /** Values of one feature, row by row: numbers, or lists of them. */
 export type Values = number[] | boolean[] | number[][];

@@ -14,7 +14,7 @@ const scalar = (dtype: string): Feature => ({ dtype, shape: [1], names: null });
 export const vectorNames = ({ joints, hasGripper }: EpisodeInfo): string[] =>
   hasGripper ? [...joints, 'gripper'] : [...joints];
 
-export const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
+const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
 
 /**
  * What an exported episode declares. Everything that is in the Parquet file has to be here: a column that is not

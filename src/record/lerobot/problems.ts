@@ -1,5 +1,5 @@
 /** The rules of a LeRobot v3.0 dataset. Loaders break on some, and give wrong data in silence on others. */
-export const RULES = {
+const RULES = {
   'file-missing': 'a file that the metadata name exists',
   'file-unreadable': 'every file can be read to its end',
   'file-stray': 'loaders find no file that the metadata do not name',

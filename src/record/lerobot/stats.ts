@@ -1,6 +1,6 @@
 import type { Values } from './columns.ts';
 
-export const QUANTILES = { q01: 0.01, q10: 0.1, q50: 0.5, q90: 0.9, q99: 0.99 } as const;
+const QUANTILES = { q01: 0.01, q10: 0.1, q50: 0.5, q90: 0.9, q99: 0.99 } as const;
 export const STAT_NAMES = ['min', 'max', 'mean', 'std', 'count', 'q01', 'q10', 'q50', 'q90', 'q99'] as const;
 export type StatName = (typeof STAT_NAMES)[number];
 

@@ -20,7 +20,7 @@ import {
 
 const FOOTER_BYTES = PREFIX_BYTES + 20 + MAGIC.length;
 /** A length field that says more than this is damage, not a record. */
-export const MAX_RECORD_BYTES = 1 << 30;
+const MAX_RECORD_BYTES = 1 << 30;
 /** Little enough to waste beside a chunk, enough for a hundred small records. */
 const PEEK_BYTES = 4096;
 /** The summary is read at once. */

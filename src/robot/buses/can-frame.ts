@@ -1,5 +1,5 @@
 /** Most payload bytes of a CAN FD frame; classic frames have at most 8. */
-export const MAX_CAN_BYTES = 64;
+const MAX_CAN_BYTES = 64;
 
 /** One CAN frame. Reused by whoever hands it out: copy what you keep. */
 export interface CanFrame {

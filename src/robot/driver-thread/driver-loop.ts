@@ -4,7 +4,7 @@ import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { type DriverMemory, emptyNews, emptyOrder, NewsBoard, OrderBoard } from './driver-boards.ts';
 
 /** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
-export const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
+const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
 
 /** The driver's side of the two boards: carries out the newest order and tells the newest news. Sans I/O. */
 export class DriverLoop {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parsePrior } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 
 const MS = 1e6;
 const S = 1e9;

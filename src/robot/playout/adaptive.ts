@@ -5,7 +5,7 @@ import { LateLedger } from './adaptive/late-ledger.ts';
 import { NeedMemory } from './adaptive/memory.ts';
 import { type AdaptiveParameters, PRESETS, type Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 export interface AdaptiveOptions extends Partial<AdaptiveParameters> {

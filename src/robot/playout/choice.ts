@@ -5,7 +5,7 @@ import type { PriorJson } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';
 import { fixedPolicy } from './fixed.ts';
 import { nonePolicy } from './none.ts';
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 const FIXED_MS = 60;

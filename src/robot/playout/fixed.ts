@@ -1,5 +1,5 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 
 /** A constant delay after the operator's tick; counted from arrival until the clocks are synchronized. */
 export function fixedPolicy(delayMs: number): PlayoutPolicy {

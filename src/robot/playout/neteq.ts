@@ -1,5 +1,5 @@
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 const BUCKET_NS = 20 * NS_PER_MS;

@@ -1,4 +1,4 @@
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 
 /** Apply on arrival: the actuator inherits the jitter of the link. */
 export function nonePolicy(): PlayoutPolicy {

@@ -1,4 +1,4 @@
-import type { PlayoutPolicy } from './policy.ts';
+import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 const GAIN = 1 / 16;

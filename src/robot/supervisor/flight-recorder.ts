@@ -14,8 +14,7 @@ export const FLIGHT_FIELDS = [
   'clearanceM',
   'gripper',
 ] as const;
-export type FlightField = (typeof FLIGHT_FIELDS)[number];
-export const FLIGHT_JOINTS = ['goalRad', 'targetRad', 'targetRadS', 'measuredRad', 'measuredRadS'] as const;
+const FLIGHT_JOINTS = ['goalRad', 'targetRad', 'targetRadS', 'measuredRad', 'measuredRadS'] as const;
 
 export const flightRecordSize = (joints: number): number =>
   FLIGHT_FIELDS.length + FLIGHT_JOINTS.length * joints;

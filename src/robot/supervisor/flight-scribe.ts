@@ -1,7 +1,14 @@
-import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
+import { LIMITED_BY, SUPERVISOR_STATES, type SupervisorState } from '../../messages/robot-state.ts';
+import type { JointReading } from '../driver.ts';
 import type { ArmMotion } from './arm-motion.ts';
 import { FLIGHT_FIELDS, type FlightRecorder, flightRecordSize } from './flight-recorder.ts';
-import type { Supervisor } from './supervisor.ts';
+
+/** What a record takes from the supervisor. */
+interface Supervised {
+  readonly state: SupervisorState;
+  readonly epoch: number;
+  readonly reading: JointReading;
+}
 
 /** Writes the supervisor's cycles into the flight recorder. Hot path: nothing allocates. */
 export class FlightScribe {
@@ -22,7 +29,7 @@ export class FlightScribe {
 
   note(
     nowNs: number,
-    supervisor: Supervisor,
+    supervisor: Supervised,
     motion: ArmMotion,
     engagement: number,
     seq: number,

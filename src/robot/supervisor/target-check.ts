@@ -5,7 +5,7 @@ import type { JointLimits } from './limits.ts';
  * The check's tolerance: each target may lie this far from a motion inside the limits. It covers rounding and the last
  * step of a target that comes to rest; encoders of arms resolve a hundred times less.
  */
-export const TOLERANCE_RAD = 2e-8;
+const TOLERANCE_RAD = 2e-8;
 /** Share of a limit that rounding may add. */
 const ROUNDING = 1 + 1e-6;
 /** Kept targets are at least this far apart in time: differences of closer ones say little about a jerk. */

@@ -40,7 +40,7 @@ function keyPair(psk: Uint8Array, label: string): { publicKey: string; secretKey
 const Z85 = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#';
 
 /** ZeroMQ's base-85 text (RFC 32) of a multiple of four bytes. */
-export function z85(bytes: Uint8Array): string {
+function z85(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let text = '';
   for (let at = 0; at < bytes.length; at += 4) {

@@ -28,7 +28,7 @@ export interface SessionKeys {
 
 export const KEY_ID_BYTES = 8;
 export const NONCE_BYTES = 16;
-export const MAC_BYTES = 16;
+const MAC_BYTES = 16;
 const AEAD_TAG_BYTES = 16;
 export const INDEX_BYTES = 4;
 

@@ -26,7 +26,7 @@ import { isKeyName } from './key-file.ts';
  * that breaks off earlier costs the robot's user none.
  */
 
-export const PAIRING_PROTOCOL = 'farhand-pair/1';
+const PAIRING_PROTOCOL = 'farhand-pair/1';
 export const MAX_LINE_BYTES = 4096;
 export const GUESSES_PER_CODE = 3;
 export const MAX_CODES = 5;
@@ -145,7 +145,7 @@ export class PairingOffer {
   }
 }
 
-export class RobotExchange {
+class RobotExchange {
   readonly #offer: PairingOffer;
   readonly #code: string;
   #run: { cpace: CpaceRun; inputs: CpaceInputs; peer: string } | null = null;

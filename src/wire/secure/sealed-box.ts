@@ -4,7 +4,7 @@ import { type Aead, createAead, NONCE_BYTES, TAG_BYTES } from './aead.ts';
 import { ReplayWindow } from './replay-window.ts';
 
 /** "FH2x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
-export const HEADER_BYTES = 16;
+const HEADER_BYTES = 16;
 export const SEAL_BYTES = HEADER_BYTES + TAG_BYTES;
 /** Sockets that carry sealed traffic: command, state, sync. A packet of one is not valid on another. */
 export const CHANNELS = 3;

@@ -17,7 +17,7 @@ type Publisher = import('zeromq').Publisher;
 type Subscriber = import('zeromq').Subscriber;
 
 /** Answers leave on the port of their channel plus this: PUB and SUB are one-way. */
-export const ZMQ_ANSWER_PORT_STEP = 100;
+const ZMQ_ANSWER_PORT_STEP = 100;
 const DSCP_EF = 0xb8;
 const HIGH_WATER_MARK = 16;
 /** The event loop's timers are coarse: it wakes early and spins the rest through `setImmediate`. */

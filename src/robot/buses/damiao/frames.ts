@@ -24,7 +24,7 @@ export const KP_MAX = 500;
 export const KD_MAX = 5;
 
 /** Registers that hold an integer; all others hold a float32. */
-export const isIntegerRegister = (register: number): boolean =>
+const isIntegerRegister = (register: number): boolean =>
   (register >= 7 && register <= 10) ||
   (register >= 13 && register <= 16) ||
   register === 35 ||

@@ -13,7 +13,7 @@ export const DEFAULT_FRAME_RATE = 30;
 
 export const COUNTS_PER_TURN = 4096;
 const ZERO_COUNTS = COUNTS_PER_TURN / 2;
-export const RAD_PER_COUNT = (2 * Math.PI) / COUNTS_PER_TURN;
+const RAD_PER_COUNT = (2 * Math.PI) / COUNTS_PER_TURN;
 
 export const radOfCounts = (counts: number): number => (counts - ZERO_COUNTS) * RAD_PER_COUNT;
 

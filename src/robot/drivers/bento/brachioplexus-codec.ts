@@ -13,7 +13,7 @@
  * u16: low byte first. Signed: u16 magnitude, then 0 if negative, else 1. Camera: x, y, z, then Euler x, y, z. Limits:
  * u16 minimum and maximum per joint. Checksum: low byte of the inverted sum of all bytes but header and checksum.
  */
-export const BRACHIOPLEXUS_JOINTS = 5;
+const BRACHIOPLEXUS_JOINTS = 5;
 export const BRACHIOPLEXUS_MAX_BYTES = 45;
 export const BRACHIOPLEXUS_TO_ARM_PORT = 30004;
 export const BRACHIOPLEXUS_FROM_ARM_PORT = 30005;

@@ -210,7 +210,6 @@ const OPEN_RAD = radOfCounts(DEFAULT_LIMITS[2 * HAND + 1]!);
 const plugin: DriverPlugin<BentoConfig> = {
   about: 'Virtual Bento arm (Unity) over UDP, in the place of brachIOplexus',
   config: bentoConfig,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (options, model, clock) => {
     const { length } = model.joints;
     if (length !== JOINTS && !(length === HAND && model.gripper))

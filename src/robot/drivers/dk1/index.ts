@@ -8,7 +8,6 @@ import type { DriverPlugin } from '../../driver.ts';
 const plugin: DriverPlugin<ArmConfig> = {
   about: 'TRLC DK1 follower: six Damiao motors and gripper behind Damiao’s serial adapter',
   config: armConfig(DK1),
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: (config, model, clock) => openDamiaoArm(config.bus, armSpec(config, model), model, clock),
 };
 

@@ -8,7 +8,6 @@ import type { DriverPlugin } from '../../driver.ts';
 const plugin: DriverPlugin<ArmConfig> = {
   about: 'Enactic OpenArm: seven Damiao motors and gripper over CAN FD or CAN',
   config: armConfig(OPENARM),
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: (config, model, clock) => openDamiaoArm(config.bus, armSpec(config, model), model, clock),
 };
 

@@ -7,7 +7,7 @@ import type { Hand } from './hands.ts';
 
 const FORMAT = 'farhand-orca/1';
 /** A range that no joint has: the stop was not found, or the tendon is loose. */
-export const MIN_RANGE_RAD = 0.2;
+const MIN_RANGE_RAD = 0.2;
 export const MAX_RANGE_RAD = 1.4 * Math.PI;
 
 /** Motor angles at the two stops of a joint. */

@@ -6,7 +6,6 @@ import { openOrca } from './open.ts';
 const plugin: DriverPlugin<OrcaConfig> = {
   about: 'ORCA hand, v1 or v2, left or right: 17 Dynamixel motors on a serial port',
   config: orcaConfig,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: (config, model, clock) => openOrca(config, model, clock),
 };
 

@@ -165,4 +165,4 @@ export class PiperFeedback {
 export const int32 = (data: Uint8Array, at: number): number =>
   (data[at]! << 24) | (data[at + 1]! << 16) | (data[at + 2]! << 8) | data[at + 3]!;
 
-export const int16 = (data: Uint8Array, at: number): number => ((data[at]! << 24) >> 16) | data[at + 1]!;
+const int16 = (data: Uint8Array, at: number): number => ((data[at]! << 24) >> 16) | data[at + 1]!;

@@ -24,7 +24,6 @@ import {
   tripleFrames,
 } from './frames.ts';
 import { checkVariant, flangeChain, variantOfFirmware, variantOfModel } from './geometry.ts';
-import { mitFrame } from './mit.ts';
 
 type Input = Record<string, number> & { rad?: number[]; deg?: number[]; enable?: boolean };
 interface Vector {
@@ -69,10 +68,6 @@ function encoded(name: string, input: Input, id: number): CanFrame | null {
     setGripper(frame, input['stroke_mm']! / 1000, input['torque_Nm']!, input['code']!);
     return frame;
   }
-  if (id >= ID.mit && id < ID.mit + 6) {
-    const { joint, p, v, kp, kd, t } = input as Record<string, number>;
-    return mitFrame(joint!, { positionRad: p!, velocityRadS: v!, kp: kp!, kd: kd!, torqueNm: t! });
-  }
   if (id === ID.role) return followerFrame();
   if (id === ID.firmware) return firmwareQueryFrame();
   return null;
@@ -87,8 +82,8 @@ describe('Piper frames', () => {
       checked++;
       assert.equal(frameText(frame), expected_hex);
     });
-  it('were compared but for the six we never send', () => {
-    assert.equal(checked, vectors.filter((v) => v.direction === 'encode').length - 6);
+  it('were compared but for the eight we never send', () => {
+    assert.equal(checked, vectors.filter((v) => v.direction === 'encode').length - 8);
   });
 
   const taken = (name: string): PiperFeedback => {

@@ -6,7 +6,6 @@ import { openPiper } from './open.ts';
 const plugin: DriverPlugin<PiperConfig> = {
   about: 'AgileX Piper over CAN (SocketCAN or a serial adapter)',
   config: piperConfig,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: (config, model, clock) => openPiper(config, model, clock),
 };
 

@@ -1,12 +1,11 @@
 // UNVERIFIED ON HARDWARE: tried against CycloneDDS and the simulator only, see docs/drivers/ros2.md.
 import type { DriverPlugin } from '../../driver.ts';
 import { type Ros2JointsConfig, ros2JointsConfig } from './config.ts';
-import { jointNames, openRos2Joints } from './open.ts';
+import { openRos2Joints } from './open.ts';
 
 const plugin: DriverPlugin<Ros2JointsConfig> = {
   about: 'joints behind a ROS 2 node (Float64MultiArray out, JointState in), without ROS installed',
   config: ros2JointsConfig,
-  joints: jointNames,
   open: openRos2Joints,
 };
 

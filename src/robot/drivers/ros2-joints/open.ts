@@ -4,7 +4,7 @@ import type { RobotModel } from '../../../geometry/robot-model.ts';
 import type { Ros2JointsConfig } from './config.ts';
 import { Ros2JointsDriver } from './joints-driver.ts';
 
-export function jointNames(config: Ros2JointsConfig, model: RobotModel): readonly string[] {
+function jointNames(config: Ros2JointsConfig, model: RobotModel): readonly string[] {
   return config.joints.length === 0 ? model.joints.map(({ name }) => name) : config.joints;
 }
 

@@ -149,7 +149,6 @@ const plugin: DriverPlugin<Config> = {
   about: 'simulated joints with velocity and acceleration limits',
   config,
   inline: true,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (options, model, clock: Clock) => new SimDriver(options, model, clock.nowNs()),
 };
 

@@ -277,7 +277,6 @@ class UrDriver implements Driver {
 const plugin: DriverPlugin<UrConfig> = {
   about: 'Universal Robots, CB3 and e-Series: RTDE, and servoj from a program of ours on the controller',
   config: urConfig,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (config: UrConfig, model: RobotModel, clock: Clock) => {
     if (model.joints.length !== JOINTS)
       throw new TeleopError(

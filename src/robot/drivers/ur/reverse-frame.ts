@@ -1,6 +1,6 @@
 /** The frame our control program reads: eight int32, network order: timeout in ms, six values × 10⁶, mode. */
 export const REVERSE_FRAME_BYTES = 32;
-export const REVERSE_SCALE = 1e6;
+const REVERSE_SCALE = 1e6;
 
 export const REVERSE_MODE = { idle: 0, servoj: 1, speedj: 2, stop: -2 } as const;
 

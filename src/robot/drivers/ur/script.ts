@@ -20,7 +20,7 @@ export interface ControlScript {
 }
 
 /** The longest silence the program accepts, whatever a frame says. */
-export const MAX_TIMEOUT_S = 0.2;
+const MAX_TIMEOUT_S = 0.2;
 
 const JOINTS = [0, 1, 2, 3, 4, 5];
 const list = (entry: (i: number) => string): string => `[${JOINTS.map(entry).join(', ')}]`;

@@ -10,7 +10,6 @@ import { openRosbridgeTopics } from './rosbridge-topics.ts';
 const plugin: DriverPlugin<VlaiConfig> = {
   about: 'VLAI L1, one arm: over CAN FD, through its ROS 2 node, or through rosbridge',
   config: vlaiConfig,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open({ via, side, can, ros }, model, clock) {
     if (via === 'can') return openDamiaoArm(can.bus, armSpec(can, model), model, clock);
     return VlaiRosDriver.open(ros, side, clock, via === 'ros2' ? openDdsTopics : openRosbridgeTopics);

@@ -248,7 +248,6 @@ class Xarm6Driver implements Driver {
 const plugin: DriverPlugin<Config> = {
   about: 'UFACTORY xArm6 in servo mode over TCP',
   config,
-  joints: (_config, model) => model.joints.map((joint) => joint.name),
   open: async (options, model, clock) => {
     if (model.joints.length !== JOINTS)
       throw new TeleopError(

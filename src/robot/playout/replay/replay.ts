@@ -1,4 +1,4 @@
-import type { PlayoutPolicy } from '../policy.ts';
+import type { PlayoutPolicy } from '../playout-policy.ts';
 import type { DelayTrace } from './trace.ts';
 
 /** What became of every command of a trace. Microseconds with three digits, as they are written to a file. */

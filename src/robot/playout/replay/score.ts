@@ -25,7 +25,7 @@ export interface Score {
   impossible: number;
 }
 
-export const WARM_TICKS = 1000;
+const WARM_TICKS = 1000;
 const FINE_MS = 3;
 const FLOOR_HALF = 25;
 
