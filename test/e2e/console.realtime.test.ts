@@ -141,7 +141,7 @@ describe('console page in a real browser', { skip: needs('chromium') }, () => {
     // A quarter of the figure, so that homing takes a while.
     await page.waitForTimeout(2500);
     await page.getByTestId('home').click();
-    await page.getByTestId('home').filter({ hasText: 'Stop' }).click();
+    await page.getByTestId('home').filter({ hasText: 'Hold' }).click();
     await waitFor('held', (seen) => seen.operator.mode === 'hold' && seen.robot?.state === 'hold');
     await page.getByTestId('arm').filter({ hasText: 'Engage' }).click();
     await waitState('engaged');

@@ -69,7 +69,7 @@ export class StatePanel {
     const mode = powered ? (telemetry?.operator.mode ?? 'hold') : 'hold';
     this.#homing = mode === 'home';
     this.#home.disabled = !powered || stopping;
-    setText(this.#home, this.#homing ? 'Stop' : 'Home');
+    setText(this.#home, this.#homing ? 'Hold' : 'Home');
     this.#home.classList.toggle('primary', this.#homing);
     this.#mode.hidden = !powered || mode === 'hold';
     setText(this.#mode, mode);
@@ -77,7 +77,7 @@ export class StatePanel {
 
   #explain(telemetry: Telemetry, fresh: boolean, state: SupervisorState): string {
     if (!fresh) return `No telemetry. Last state: ${telemetry.robot?.state ?? 'disconnected'}.`;
-    if (this.#homing) return 'Moving to the home pose. Press Stop to hold.';
+    if (this.#homing) return 'Moving to the home pose. Press Hold to interrupt.';
     return causeText(state, state === 'disconnected' ? '' : (telemetry.robot?.cause ?? ''));
   }
 }
