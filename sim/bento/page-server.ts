@@ -100,11 +100,11 @@ function welcome(
   socket.on('error', () => {});
   socket.send(JSON.stringify(simulation.sceneMessage()));
   socket.on('message', (data) => {
-    const wish = parseJson(String(data), request, MAX_REQUEST_BYTES);
-    if (typeof wish === 'string') return;
-    drives ||= wish.kind === 'control';
+    const taken = parseJson(String(data), request, MAX_REQUEST_BYTES);
+    if (typeof taken === 'string') return;
+    drives ||= taken.kind === 'control';
     boundary.run(
-      () => ask(wish),
+      () => ask(taken),
       () => socket.close(1011, 'internal error'),
     );
   });

@@ -3,7 +3,7 @@ import { type FrameSender, type FrameSenderConfig, openFrameSender } from '../ca
 import type { CameraConfig } from '../camera/config.ts';
 import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import type { RobotPose } from '../camera/source.ts';
-import { type CameraNews, CameraStation } from '../camera/station.ts';
+import { type CameraEvent, CameraStation } from '../camera/station.ts';
 import { Counters } from '../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
@@ -12,7 +12,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { readRobotBoard } from '../messages/robot-board.ts';
 import type { CameraReport } from '../messages/role-report.ts';
 import { openCameraSource } from './registry.ts';
-import { giveWay } from './thread-priority.ts';
+import { lowerPriority } from './thread-priority.ts';
 
 /** What a camera thread is started with. */
 export interface CameraStart {
@@ -27,7 +27,7 @@ export interface CameraStart {
 
 export type CameraMessage =
   | { kind: 'ready'; where: string }
-  | { kind: 'news'; news: CameraNews }
+  | { kind: 'event'; event: CameraEvent }
   | { kind: 'failed'; code: ErrorCode; message: string; hint: string }
   | { kind: 'report'; reports: CameraReport[] };
 
@@ -66,11 +66,11 @@ async function jpegCoder(): Promise<() => JpegCoder> {
 async function main(): Promise<void> {
   const counters = new Counters(start.counters);
   // ZeroMQ has one thread for a whole process, and it inherits this: not where the link needs it too.
-  if (!start.linkUsesZmq) giveWay();
+  if (!start.linkUsesZmq) lowerPriority();
   const sender: FrameSender = await openFrameSender(start.sender, (reason) => counters.add(reason));
   const coder = await jpegCoder();
   const robot = robotPose(start);
-  giveWay();
+  lowerPriority();
   const stations = Object.entries(start.cameras).map(
     ([name, config]) =>
       new CameraStation({
@@ -81,7 +81,7 @@ async function main(): Promise<void> {
         robot,
         coder,
         send: (frame) => sender.send(frame),
-        onNews: (news) => tell({ kind: 'news', news }),
+        onEvent: (event) => tell({ kind: 'event', event }),
       }),
   );
   const report = () => tell({ kind: 'report', reports: stations.map((station) => station.report) });

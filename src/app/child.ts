@@ -3,7 +3,7 @@ import path from 'node:path';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { packageRoot } from '../files/package-root.ts';
-import type { LinkNews } from '../messages/console.ts';
+import type { LinkEvent } from '../messages/console.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 
 /** What a role or console process tells the process that started it. */
@@ -17,7 +17,7 @@ export type ChildMessage =
   | { kind: 'link'; profile: string };
 
 /** From the process that started a console to the console. */
-export type ParentMessage = LinkNews;
+export type ParentMessage = LinkEvent;
 
 export interface Child {
   readonly verb: string;

@@ -8,13 +8,13 @@ import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from 
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 
-type BothWays<T> = [forward: T, back: T];
+type BothDirections<T> = [forward: T, back: T];
 
 /** What a link worker is started with. */
 export interface LinkStart {
   listen: { host: string; port: number }[];
   targets: Peer[];
-  settings: BothWays<DirectionSettings>;
+  settings: BothDirections<DirectionSettings>;
   seed: number;
   capacity: number;
   reactor: 'auto' | 'native' | 'dgram';
@@ -22,14 +22,14 @@ export interface LinkStart {
   /** Tell of every datagram that enters. */
   isTapped: boolean;
   stop: SharedArrayBuffer;
-  memory: BothWays<DirectionMemory>;
+  memory: BothDirections<DirectionMemory>;
   /** Changes come in here: the loop does not return to the event loop, so it asks. */
   changes: MessagePort;
 }
 
 export interface LinkChangeMessage {
   id: number;
-  settings: BothWays<DirectionSettings>;
+  settings: BothDirections<DirectionSettings>;
   seed: number;
 }
 

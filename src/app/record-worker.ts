@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { FrameCache } from '../camera/cache.ts';
 import { type FrameReceiverConfig, openFrameReceiver, projectedBy } from '../camera/receiver.ts';
-import { arrivalNews, VideoSampler } from '../camera/video-sampling.ts';
+import { arrivalEvent, VideoSampler } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
@@ -10,10 +10,10 @@ import { monotonicClock } from '../core/time/clock.ts';
 import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { emptyRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
-import { giveWay } from './thread-priority.ts';
+import { lowerPriority } from './thread-priority.ts';
 
 type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
 
@@ -30,7 +30,7 @@ export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: '
 export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
   | { kind: 'saved'; info: EpisodeInfo; file: string }
-  | { kind: 'video'; news: VideoNews }
+  | { kind: 'video'; event: VideoEvent }
   | { kind: 'closed' };
 
 /** The recorder's thread: frames in, rows joined with them, files written. No deadline hangs on it. */
@@ -65,7 +65,7 @@ const recorder = new EpisodeRecorder({
 
 function onFrame(frame: ReceivedFrame): void {
   cache.put(frame);
-  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', news: arrivalNews(frame) });
+  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', event: arrivalEvent(frame) });
 }
 
 function drain(): void {
@@ -110,7 +110,7 @@ async function main(): Promise<void> {
           return null;
         });
   // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
-  giveWay();
+  lowerPriority();
   const timers = [setInterval(drain, DRAIN_MS), setInterval(tellStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();

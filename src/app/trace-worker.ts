@@ -3,7 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
 import { MotionMatcher } from '../trace/motion.ts';
@@ -23,7 +23,7 @@ export interface TraceStart {
   camerasOnRobot: boolean;
 }
 
-export type TraceOrder = VideoNews | 'close';
+export type TraceOrder = VideoEvent | 'close';
 
 export type TraceMessage =
   | { kind: 'opened'; path: string }
@@ -51,18 +51,18 @@ let estimatedNs = 0;
 let troubled = false;
 const tell = (message: TraceMessage) => parentPort?.postMessage(message);
 
-function videoRecord(news: VideoNews): VideoRecord {
+function videoRecord(event: VideoEvent): VideoRecord {
   const known = (ns: number | null) => ns ?? Number.NaN;
   const [offset, linkNs] = start.camerasOnRobot ? [offsetNs, uncertaintyNs] : [Number.NaN, Number.NaN];
   return {
-    camera: news.camera,
-    captureNs: news.captureNs,
-    encodedNs: known(news.encodedNs),
-    receivedNs: news.receivedNs,
-    decodedNs: known(news.decodedNs),
-    displayedNs: known(news.displayedNs),
+    camera: event.camera,
+    captureNs: event.captureNs,
+    encodedNs: known(event.encodedNs),
+    receivedNs: event.receivedNs,
+    decodedNs: known(event.decodedNs),
+    displayedNs: known(event.displayedNs),
     offsetNs: offset,
-    uncertaintyNs: linkNs + (news.pageUncertaintyNs ?? 0),
+    uncertaintyNs: linkNs + (event.pageUncertaintyNs ?? 0),
   };
 }
 

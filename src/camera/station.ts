@@ -9,7 +9,7 @@ import { Finisher } from './finisher.ts';
 import type { CameraSource, Picture, RobotPose, SourceHost } from './source.ts';
 
 /** News of a camera, in words: rare. */
-export interface CameraNews {
+export interface CameraEvent {
   camera: string;
   kind: 'up' | 'trouble';
   message: string;
@@ -26,7 +26,7 @@ export interface StationParts {
   robot: RobotPose;
   coder: () => JpegCoder;
   send: (frame: CameraFrame) => void;
-  onNews: (news: CameraNews) => void;
+  onEvent: (event: CameraEvent) => void;
   firstPauseMs?: number;
   silentMs?: number;
 }
@@ -191,8 +191,8 @@ export class CameraStation {
     this.#timers.push(setInterval(action, ms));
   }
 
-  #tell(kind: CameraNews['kind'], message: string, hint: string, retryMs: number): void {
-    this.#parts.onNews({ camera: this.#parts.name, kind, message, hint, retryMs });
+  #tell(kind: CameraEvent['kind'], message: string, hint: string, retryMs: number): void {
+    this.#parts.onEvent({ camera: this.#parts.name, kind, message, hint, retryMs });
   }
 }
 

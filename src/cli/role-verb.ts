@@ -40,8 +40,8 @@ export function roleVerb(
     options: { rig: RIG_OPTION, ...shortcuts, ...fleet?.options, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
-      const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
-      const overrides = wishes.map(
+      const used = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
+      const overrides = used.map(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
       const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);

@@ -6,7 +6,7 @@ import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { requestUrl } from '../http/request-url.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
 import { PictureStamps } from './picture-stamps.ts';
@@ -26,7 +26,7 @@ export class CameraViews {
   #closed = false;
 
   /** `tell` has the way of some pictures, for the trace. */
-  constructor(names: readonly string[], tell: (news: VideoNews) => void = () => {}) {
+  constructor(names: readonly string[], tell: (event: VideoEvent) => void = () => {}) {
     this.names = [...names];
     this.#stamps = new PictureStamps(tell, monotonicClock.nowNs);
     for (const name of names) this.#views.set(name, new Set());
@@ -39,7 +39,7 @@ export class CameraViews {
   static async open(
     rig: Rig,
     why: (reason: string) => void,
-    tell: (news: VideoNews) => void,
+    tell: (event: VideoEvent) => void,
   ): Promise<CameraViews> {
     const views = new CameraViews(cameraNames(rig), tell);
     if (views.names.length === 0) return views;

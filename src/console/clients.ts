@@ -1,11 +1,11 @@
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { encodeEnvelope, XR_HEADER_BYTES, XR_MAX_BYTES, xrAsksEstop } from '../input/codecs/webxr-codec.ts';
 import type { LinkRequest } from '../messages/console.ts';
-import type { AccessMessage, AccessNews, AccessRefusal } from '../messages/console-access.ts';
+import type { AccessMessage, AccessState, AccessRefusal } from '../messages/console-access.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { writeTag } from '../wire/codecs/frame.ts';
 import type { Caller } from './access.ts';
-import { Guests } from './guests.ts';
+import { DeviceSockets } from './device-sockets.ts';
 import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
 import { claimedKind, type PageRequest, parsePageRequest } from './page-requests.ts';
@@ -61,7 +61,7 @@ export class ConsoleClients {
   readonly lease = new Lease<Client>();
   readonly #options: ClientsOptions;
   readonly #clients = new Set<Client>();
-  readonly #guests: Guests;
+  readonly #sockets: DeviceSockets;
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
   readonly #boundary: EntryBoundary;
@@ -75,14 +75,14 @@ export class ConsoleClients {
     this.#options = options;
     // Beyond those of a console that ran before.
     this.#newestPage = Math.floor(options.nowNs());
-    this.#guests = new Guests(options.access);
+    this.#sockets = new DeviceSockets(options.access);
     this.#boundary = new EntryBoundary('message of a page', options.warn);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
   /** Closes the socket when its device is forgotten. */
   guard(socket: PageSocket, caller: Caller): void {
-    this.#guests.add(socket, caller);
+    this.#sockets.add(socket, caller);
   }
 
   /**
@@ -212,21 +212,21 @@ export class ConsoleClients {
     this.#ticks++;
     if (this.lease.expire(this.#nowMs())) this.#tellAll();
     for (const client of this.#clients) client.path.tick(this.#ticks);
-    if (this.#ticks % 4 === 0) this.#guests.look();
+    if (this.#ticks % 4 === 0) this.#sockets.look();
   }
 
   #tellAll(): void {
     const { holder } = this.lease;
     for (const client of this.#clients) {
-      const news: AccessNews = {
+      const access: AccessState = {
         kind: 'access',
         role: client.caller.role,
         inControl: holder === client,
         holder: holder?.caller.name ?? null,
         pages: this.#clients.size,
       };
-      const text = JSON.stringify(news);
-      if (text !== client.told) this.#say(client, news);
+      const text = JSON.stringify(access);
+      if (text !== client.told) this.#say(client, access);
       client.told = text;
     }
   }

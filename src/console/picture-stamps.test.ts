@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { VideoAsk, VideoNews } from '../messages/video-news.ts';
+import type { VideoAsk, VideoEvent } from '../messages/video-event.ts';
 import { PictureStamps, type Viewer } from './picture-stamps.ts';
 
 const MS = 1e6;
@@ -8,11 +8,11 @@ const MS = 1e6;
 const AHEAD_MS = 5000;
 
 function desk() {
-  const told: VideoNews[] = [];
+  const told: VideoEvent[] = [];
   const asked: VideoAsk[] = [];
   const time = { ms: 1000 };
   const stamps = new PictureStamps(
-    (news) => told.push(news),
+    (event) => told.push(event),
     () => time.ms * MS,
   );
   const viewer: Viewer = { send: (text) => asked.push(JSON.parse(text) as VideoAsk) };
@@ -48,12 +48,12 @@ describe('a picture on its way to the screen', () => {
     answer();
     const atNs = 1000 * MS;
     assert.equal(time.ms, 1017);
-    const [news] = told;
+    const [event] = told;
     assert.deepEqual(
-      [news?.captureNs, news?.encodedNs, news?.receivedNs, news?.decodedNs, news?.displayedNs],
+      [event?.captureNs, event?.encodedNs, event?.receivedNs, event?.decodedNs, event?.displayedNs],
       [atNs - 20 * MS, atNs - 15 * MS, atNs, atNs + 10 * MS, atNs + 15 * MS],
     );
-    assert.ok(news!.pageUncertaintyNs! >= 2 * MS, 'half the round trip at least');
+    assert.ok(event!.pageUncertaintyNs! >= 2 * MS, 'half the round trip at least');
   });
 
   it('is one of a few a second, and of each camera', () => {

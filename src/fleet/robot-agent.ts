@@ -10,8 +10,8 @@ import type { FleetConfig } from '../rig/fleet-config.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadRtc } from '../wire/transports/webrtc.ts';
 import { audit } from './audit.ts';
-import { CockpitProcess } from './cockpit/cockpit-process.ts';
-import { PageSession } from './cockpit/page-session.ts';
+import { PageOperatorProcess } from './page-operator/operator-process.ts';
+import { PageSession } from './page-operator/page-session.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { iceServersFor } from './ice-servers.ts';
 import { LeaseGuard } from './lease-guard.ts';
@@ -49,7 +49,7 @@ export interface RobotAgentStart {
   /** As the robot runs; a page's session needs a role of its own. */
   rig: Rig;
   /** The script that runs that role. */
-  cockpitEntry: string;
+  pageOperatorEntry: string;
 }
 
 type Session = RobotSession | PageSession;
@@ -62,7 +62,7 @@ const TICK_MS = 20;
 /** A session that nobody answers is given up. */
 const OPENING_NS = 15e9;
 /** Processes of pages' sessions, those that are ending included: who opens again and again does not fill the machine. */
-const MOST_COCKPITS = 4;
+const MOST_PAGE_OPERATORS = 4;
 /** How long an e-stop's answer waits for the robot's own word. */
 const CONFIRM_MS = 300;
 /** The same e-stop is written down once in this time. */
@@ -228,8 +228,8 @@ export class RobotAgent {
     const early = refused();
     if (early !== null) return early;
     this.#replace(holder);
-    if (client === 'page' && CockpitProcess.living >= MOST_COCKPITS) return 'too many at once';
-    const { ports, key, config, cameras, rig, cockpitEntry } = this.#start;
+    if (client === 'page' && PageOperatorProcess.living >= MOST_PAGE_OPERATORS) return 'too many at once';
+    const { ports, key, config, cameras, rig, pageOperatorEntry } = this.#start;
     const options = {
       ...{ rtc: this.#rtc, number: ++this.#sessions, user, holder, revision, ports, key, config },
       ice: iceServersFor(user, config),
@@ -245,7 +245,7 @@ export class RobotAgent {
       client === 'page'
         ? await PageSession.open({
             ...options,
-            cockpitEntry,
+            pageOperatorEntry,
             rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } },
           })
         : new RobotSession(options, await this.#socketsOf(holder), cameras);

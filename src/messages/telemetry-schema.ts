@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type JsonProblem, parseJson } from '../core/parse-json.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from './playout-wish.ts';
+import { PLAYOUT_QUALITIES, PLAYOUT_MODES } from './playout-request.ts';
 import { RECORDER_STATES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
@@ -17,7 +17,7 @@ const link = z.object({
   ...{ connected: z.boolean(), stateAgeMs: maybe, offsetMs: maybe, uncertaintyMs: maybe, driftPpm: maybe },
   ...{ stampSource: word, transport: word.exactOptional(), playout: word },
   quality: z.enum(PLAYOUT_QUALITIES).nullable(),
-  ways: z.array(z.enum(PLAYOUT_WAYS)).exactOptional(),
+  modes: z.array(z.enum(PLAYOUT_MODES)).exactOptional(),
 });
 
 const heard = z.object({ name: word, rateHz: maybe, jitterMs: maybe, from: word });

@@ -1,4 +1,4 @@
-import type { PlayoutQuality, PlayoutWay } from './playout-wish.ts';
+import type { PlayoutQuality, PlayoutMode } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
@@ -27,7 +27,7 @@ export interface Telemetry {
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
     /** Ways of playout that the robot lets its operator switch between; none or absent: it does not. */
-    ways?: PlayoutWay[];
+    modes?: PlayoutMode[];
   };
   input: {
     active: string;
@@ -138,7 +138,7 @@ export type DeskRequest =
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
-  | { kind: 'playout-way'; way: PlayoutWay }
+  | { kind: 'playout-way'; way: PlayoutMode }
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }

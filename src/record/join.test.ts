@@ -33,7 +33,7 @@ const feed = fc.array(
   fc.record({
     camera: fc.constantFrom(...CAMERAS),
     captureNs: fc.integer({ min: 0, max: 3e9 }),
-    wayNs: fc.integer({ min: 0, max: 5e8 }),
+    transitNs: fc.integer({ min: 0, max: 5e8 }),
   }),
   { maxLength: 40 },
 );
@@ -43,8 +43,8 @@ describe('the join of a row with its frames', () => {
   it('takes no frame that came after the instant, and one of every camera or none', () => {
     fc.assert(
       fc.property(feed, instants, (made, times) => {
-        const frames = made.map(({ camera, captureNs, wayNs }) =>
-          frame(camera, captureNs, captureNs + wayNs),
+        const frames = made.map(({ camera, captureNs, transitNs }) =>
+          frame(camera, captureNs, captureNs + transitNs),
         );
         for (const sampledNs of times) {
           const joined = joinFrames(sampledNs, CAMERAS, newestOf(frames), LIMITS);

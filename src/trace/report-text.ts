@@ -109,7 +109,7 @@ function table(rows: Row[], columns: number): string[] {
 }
 
 /** Which transport the link had, where the rig tells. */
-export function wayText({ rig }: TraceHeader): string {
+export function routeText({ rig }: TraceHeader): string {
   const { transport } = (rig?.['link'] ?? {}) as Record<string, unknown>;
   return typeof transport === 'string' ? `, over ${transport}` : '';
 }
@@ -119,7 +119,7 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const lines = files.map(({ path }, i) => `${i === 0 ? 'Trace     ' : '          '}${path}`);
   if (header)
     lines.push(
-      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${wayText(header)}`,
+      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${routeText(header)}`,
     );
   lines.push(
     `Duration  ${durationText(report)}`,

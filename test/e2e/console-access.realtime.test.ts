@@ -186,9 +186,9 @@ describe('console on the network', () => {
     assert.deepEqual(right.status, 200);
     assert.match(String(right.headers['set-cookie']), /HttpOnly; SameSite=Strict; Max-Age=\d+; Secure/);
     assert.deepEqual(JSON.parse((await pair(code)).text), { reason: 'no-code' });
-    const news = JSON.parse((await request('GET', 'api/access', { cookie: right.cookie })).text) as Json;
-    assert.deepEqual([news['role'], news['name']], ['operator', 'Quest 3']);
-    assert.ok(!JSON.stringify(news).includes('tokenHash'));
+    const event = JSON.parse((await request('GET', 'api/access', { cookie: right.cookie })).text) as Json;
+    assert.deepEqual([event['role'], event['name']], ['operator', 'Quest 3']);
+    assert.ok(!JSON.stringify(event).includes('tokenHash'));
   });
 
   it('has one operator in control; a takeover needs a request and holds the robot', async () => {
@@ -315,10 +315,10 @@ describe('console on the network', () => {
   it('disconnects a forgotten device', async () => {
     const headset = await visit(await paired('operator', 'Lost headset'));
     const admin = { cookie: await paired('operator', 'Admin') };
-    const news = JSON.parse((await request('GET', 'api/access', admin)).text) as {
+    const event = JSON.parse((await request('GET', 'api/access', admin)).text) as {
       devices: { id: string; name: string }[];
     };
-    const { id } = news.devices.find(({ name }) => name === 'Lost headset')!;
+    const { id } = event.devices.find(({ name }) => name === 'Lost headset')!;
     const closed = once(headset.socket, 'close');
     assert.equal((await request('POST', 'api/access/forget', admin, JSON.stringify({ id }))).status, 200);
     const [code] = await closed;

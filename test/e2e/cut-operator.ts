@@ -5,7 +5,7 @@ import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../s
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 /** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */
-export type CutNews =
+export type CutEvent =
   | { kind: 'opened'; opened: OpenedLink }
   | { kind: 'ended'; reason: string }
   | { kind: 'closed' };
@@ -77,7 +77,7 @@ const constructs = <A extends unknown[], T extends object>(make: (...args: A) =>
     return make(...args);
   };
 
-const tell = (news: CutNews) => parentPort!.postMessage(news);
+const tell = (event: CutEvent) => parentPort!.postMessage(event);
 const cable = new Cable();
 const opening = OperatorAgent.open(
   workerData as OperatorAgentStart,

@@ -15,7 +15,7 @@ import { createRecordingBucket, RecordingIndex } from '../../src/fleet/recording
 import { roster } from '../../src/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { type FleetRole, subjects } from '../../src/fleet/subjects.ts';
-import type { FleetMessage, FleetNews, FleetReply } from '../../src/messages/fleet-console.ts';
+import type { FleetMessage, FleetState, FleetReply } from '../../src/messages/fleet-console.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -386,7 +386,7 @@ describe('fleet console in a real browser', { skip }, () => {
     const receive = (said: string) => {
       const message = JSON.parse(said) as FleetMessage;
       if (message.kind === 'reply') replies.set(message.id, message);
-      else if (message.kind === 'fleet') news = message;
+      else if (message.kind === 'fleet') event = message;
     };
     const socket = (await openSocket('fleet', { origin, cookie: viewer }, receive)) as WebSocket;
     const kinds = ['take', 'release', 'take-away', 'ask', 'open', 'estop'];
@@ -399,7 +399,7 @@ describe('fleet console in a real browser', { skip }, () => {
       [...kinds.slice(0, -1).map(() => 'viewer'), 'stopped'],
     );
     assert.equal(replies.get(-1)?.text, 'malformed');
-    assert.deepEqual([news?.mayOperate, news?.credentials], [false, '']);
+    assert.deepEqual([event?.mayOperate, event?.credentials], [false, '']);
     const closed = once(socket, 'close');
     await ask('POST', 'api/access/forget', { origin, cookie: operator }, '{"id":"wall"}');
     assert.equal((await closed)[0], 4001);

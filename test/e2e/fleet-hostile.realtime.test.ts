@@ -20,7 +20,7 @@ import { writeCredentials } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
-const MOST_COCKPITS = 4;
+const MOST_PAGE_OPERATORS = 4;
 
 describe('a robot of a fleet among people who mean it no good', { skip }, () => {
   let authority: Authority;
@@ -123,11 +123,11 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
     );
-    assert.ok(children('cockpit').length <= MOST_COCKPITS, `${children('cockpit').length} processes`);
+    assert.ok(children('page-operator').length <= MOST_PAGE_OPERATORS, `${children('page-operator').length} processes`);
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
     await lease.release();
-    await until('without processes', 20_000, () => children('cockpit').length === 0);
+    await until('without processes', 20_000, () => children('page-operator').length === 0);
   });
 
   it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
@@ -194,7 +194,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
     if (!noSound) await until('heard', 20_000, () => children('ffmpeg').length === 1);
-    const left = [...children('cockpit'), ...children('ffmpeg')];
+    const left = [...children('page-operator'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
     robot.process.kill('SIGKILL');
     await until('alone', 20_000, () => !left.some(isAlive));

@@ -26,7 +26,7 @@ import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import type { CutNews } from './cut-operator.ts';
+import type { CutEvent } from './cut-operator.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
@@ -241,9 +241,9 @@ describe('a session of a fleet', { skip }, () => {
       ...{ config: config.fleet, cameras: null, audio: null },
     };
     const agent = new Worker(new URL('./cut-operator.js', import.meta.url), { workerData: start });
-    const told: CutNews[] = [];
-    agent.on('message', (news: CutNews) => told.push(news));
-    const opened = () => told.find((news) => news.kind === 'opened')?.opened;
+    const told: CutEvent[] = [];
+    agent.on('message', (event: CutEvent) => told.push(event));
+    const opened = () => told.find((event) => event.kind === 'opened')?.opened;
     await until('open', () => opened() !== undefined, 8000);
     const { ports, key } = opened()!;
     const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
@@ -267,14 +267,14 @@ describe('a session of a fleet', { skip }, () => {
       assert.ok(states().slice(before).includes('hold'));
       await sleep(2000);
       await drive();
-      assert.ok(!told.some((news) => news.kind === 'ended'), JSON.stringify(told));
+      assert.ok(!told.some((event) => event.kind === 'ended'), JSON.stringify(told));
       const lines = (await readAudit(admin.nats, 'arm', 50)).map(({ by, what }) => `${by} ${what}`);
       for (const line of ['ann session-lost', 'ann session-reopened']) assert.ok(lines.includes(line), line);
     } finally {
       role.windDown();
       await role.done;
       agent.postMessage('close');
-      await until('closed', () => told.some((news) => news.kind === 'closed'), 8000);
+      await until('closed', () => told.some((event) => event.kind === 'closed'), 8000);
       await agent.terminate();
     }
   });

@@ -19,7 +19,7 @@ const nowNs = () => performance.now() * 1e6;
 /** A page without a browser: takes the lease of a robot, drives it over a peer connection, keeps what it hears. */
 export class FleetPage {
   readonly heard: Json[] = [];
-  readonly news: Telemetry[] = [];
+  readonly event: Telemetry[] = [];
   readonly pictures = new Map<string, Uint8Array[]>();
   readonly channels = new Map<string, DataChannel>();
   readonly lease: HeldLease;
@@ -106,12 +106,12 @@ export class FleetPage {
     }
     const last = this.heard.slice(-4).map((each) => JSON.stringify(each).slice(0, 300));
     throw new Error(
-      `not ${what} within ${withinMs} ms; ${JSON.stringify(this.news.at(-1)?.robot)} ${last.join('\n')}`,
+      `not ${what} within ${withinMs} ms; ${JSON.stringify(this.event.at(-1)?.robot)} ${last.join('\n')}`,
     );
   }
 
   get robot(): NonNullable<Telemetry['robot']> | undefined {
-    return this.news.at(-1)?.robot ?? undefined;
+    return this.event.at(-1)?.robot ?? undefined;
   }
 
   async state(wanted: string, withinMs = 20_000): Promise<void> {
@@ -157,7 +157,7 @@ export class FleetPage {
       this.probes[label as 'page' | 'poses']++;
       const answer = { kind: 'probed', t0: message['t0'], t1: nowNs(), t2: nowNs() };
       if (this.answersProbes) this.send(label, JSON.stringify(answer));
-    } else if (message['kind'] === 'telemetry') this.news.push(message as unknown as Telemetry);
+    } else if (message['kind'] === 'telemetry') this.event.push(message as unknown as Telemetry);
     else this.heard.push(message);
   }
 

@@ -50,7 +50,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await opened.until('telemetry of the robot', () => opened.robot !== undefined, 20_000);
     return opened;
   };
-  const cockpits = (): number[] =>
+  const pageOperators = (): number[] =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map(Number)
@@ -58,7 +58,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
         try {
           const [, ppid] = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
           const isOurs = Number(ppid) === robot.process.pid;
-          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cockpit');
+          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('page-operator');
         } catch {
           return false;
         }
@@ -185,14 +185,14 @@ describe('a page that drives a fleet robot', { skip }, () => {
       await page.hear('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
     // Fewer than were sent: unreliable channels lose some, and not every channel carries empty messages.
     await page.until('refused', () => presence!.link!.refused! >= earlier + 12, 20_000);
-    assert.ok(page.news.at(-1)!.counters['malformed']! >= 1, JSON.stringify(page.news.at(-1)!.counters));
+    assert.ok(page.event.at(-1)!.counters['malformed']! >= 1, JSON.stringify(page.event.at(-1)!.counters));
     const since = transitions().slice(before);
     // A busy machine may cause a short hold.
     assert.ok(
       since.every(({ to }) => to === 'hold' || to === 'engaged'),
       JSON.stringify(since),
     );
-    assert.equal(page.news.at(-1)!.input.active, 'page');
+    assert.equal(page.event.at(-1)!.input.active, 'page');
   });
 
   it('excludes other users, with a page or an operator', async () => {
@@ -243,9 +243,9 @@ describe('a page that drives a fleet robot', { skip }, () => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
-    const [cockpit] = cockpits();
+    const [operator] = pageOperators();
     const killedNs = nowNs();
-    process.kill(cockpit!, 'SIGKILL');
+    process.kill(operator!, 'SIGKILL');
     const { robotNs } = await next(seen, 'stopped', 20_000);
     t.diagnostic(`robot stopped ${((robotNs - killedNs) / 1e6).toFixed(1)} ms after its cockpit was killed`);
     assert.match(String((await page.hear('ended'))['reason']), /cockpit ended \(SIGKILL\)/);
@@ -266,8 +266,8 @@ describe('a page that drives a fleet robot', { skip }, () => {
     assert.match(stopped.cause, /lease over/);
     await page.hear('ended');
     await page.until('closed', () => page.closed);
-    for (let waits = 0; waits < 400 && cockpits().length > 0; waits++) await sleep(50);
-    assert.deepEqual(cockpits(), []);
+    for (let waits = 0; waits < 400 && pageOperators().length > 0; waits++) await sleep(50);
+    assert.deepEqual(pageOperators(), []);
   });
 
   it('writes a trace with page stamps at the robot, and audit entries', async () => {

@@ -76,7 +76,7 @@ export const TELEMETRY = {
   ...{ kind: 'telemetry', model: 'ur3', operatorNs: 1e9 },
   link: {
     ...{ connected: true, stateAgeMs: 5, offsetMs: 0, uncertaintyMs: 0.1, driftPpm: null },
-    ...{ stampSource: 'kernel', transport: 'udp', playout: 'adaptive', ways: ['none'], quality: 'smooth' },
+    ...{ stampSource: 'kernel', transport: 'udp', playout: 'adaptive', modes: ['none'], quality: 'smooth' },
   },
   input: {
     ...{ active: 'page', available: ['page'], status: 'ok', ageMs: 3, clutch: true, rateHz: 60, jitterMs: 1 },

@@ -7,7 +7,7 @@ import { AccessApi } from '../../src/console/access-api.ts';
 import { ConsoleClients, type PageSocket } from '../../src/console/clients.ts';
 import { PictureStamps } from '../../src/console/picture-stamps.ts';
 import { parseJson } from '../../src/core/parse-json.ts';
-import { asksEstop, probeAnswered } from '../../src/fleet/cockpit/page-words.ts';
+import { asksEstop, probeAnswered } from '../../src/fleet/page-operator/page-messages.ts';
 import { parseFleetRequest } from '../../src/fleet/console/requests.ts';
 import * as fleet from '../../src/fleet/messages.ts';
 import { parseRecording } from '../../src/fleet/recordings.ts';

@@ -4,7 +4,7 @@ import { connectFleet, type FleetConnection, robotsIn } from '../../fleet/connec
 import { Announcer, type Store } from '../../fleet/recordings/announcer.ts';
 import { NatsTarget } from '../../fleet/recordings/nats-target.ts';
 import { RecordingIndex } from '../../fleet/recordings/recording-index.ts';
-import { giveWay } from '../thread-priority.ts';
+import { lowerPriority } from '../thread-priority.ts';
 
 export interface AnnounceStart {
   url: string;
@@ -67,7 +67,7 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
-  giveWay();
+  lowerPriority();
   const { dir, deleteAfter, bytesPerS } = start;
   const robot = start.robot || ((await robotsIn(start.credentials))[0] ?? '');
   const pace = async (bytes: number) => {

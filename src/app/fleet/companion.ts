@@ -81,7 +81,7 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
           config: rig.fleet,
           cameras,
           rig: run,
-          cockpitEntry: fileURLToPath(new URL('./cockpit-entry.js', import.meta.url)),
+          pageOperatorEntry: fileURLToPath(new URL('./page-operator-entry.js', import.meta.url)),
         },
       });
       void agent.ended.then(end);
@@ -123,7 +123,7 @@ export async function operatorCompanion(
   try {
     const ready = await agent.ready;
     if (ready.kind !== 'operator-ready') throw new Error('not an operator');
-    const { ports, key, model, path: way } = ready.opened;
+    const { ports, key, model, path: route } = ready.opened;
     if (path.basename(rig.model) !== model)
       throw new TeleopError('model-mismatch', `${robot} is a ${model}, not a ${path.basename(rig.model)}`, {
         hint: `Use a rig of that robot: --rig NAME, or model=${model}.`,
@@ -137,7 +137,7 @@ export async function operatorCompanion(
         agent.tell({ kind: 'watch', memory: { flags: memory.flags } });
         const sound =
           audio === null ? '' : `\n  sound: ffplay -protocol_whitelist file,udp,rtp -i ${audio.sdpFile}`;
-        return `drives ${robot} over WebRTC (${way || 'path unknown'})${sound}`;
+        return `drives ${robot} over WebRTC (${route || 'path unknown'})${sound}`;
       },
       transition: () => {},
       ended: agent.ended,

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import type { Caller } from '../../console/access.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../messages/fleet-console.ts';
+import type { FleetMessage, FleetState, FleetReply, FleetRequest } from '../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
 import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../messages.ts';
 import { subjects } from '../subjects.ts';
@@ -110,16 +110,16 @@ export class FleetPages {
   #greet(page: Page): void {
     const { connection, server, credentials } = this.#options;
     const isOperator = page.caller.role === 'operator';
-    const news: FleetNews = {
+    const state: FleetState = {
       ...{ kind: 'fleet', page: page.number, user: connection.user },
       mayOperate: isOperator && connection.mayOperate,
       connected: connection.isConnected(),
       ...(isOperator ? { server, credentials } : { server: '', credentials: '' }),
     };
-    const text = JSON.stringify(news);
+    const text = JSON.stringify(state);
     if (text === page.told) return;
     page.told = text;
-    send(page, news);
+    send(page, state);
   }
 
   async #hear(page: Page, text: string): Promise<void> {

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 import { closest } from '../../core/suggest.ts';
-import type { PlayoutWay } from '../../messages/playout-wish.ts';
+import type { PlayoutMode } from '../../messages/playout-request.ts';
 import { PRESET_NAMES, type Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';
@@ -23,9 +23,9 @@ export interface PlayoutPolicy {
    * What the operator asks for: a quality and a cap of the delay above the floor, null for no wish. The robot's own
    * cap stays the limit. The delay in force moves there by time warp.
    */
-  wish?(quality: Preset | null, capMs: number | null): void;
+  request?(quality: Preset | null, capMs: number | null): void;
   /** Another way of playout, where this is a choice of several; null goes back to the robot's own. */
-  choose?(way: PlayoutWay | null): void;
+  choose?(mode: PlayoutMode | null): void;
   /**
    * A new peer: forget the clock relation. Without `prior` keep what was learnt about the network; with one begin
    * from it, null being a network never seen.

@@ -8,7 +8,7 @@ import type { TraceFileInfo } from '../read-file.ts';
 import { OUTER_HOPS, type TraceReport } from '../report.ts';
 import type { ReportDetail } from '../report-detail.ts';
 import { notesOf } from '../report-notes.ts';
-import { HOP_WORDS, wayText } from '../report-text.ts';
+import { HOP_WORDS, routeText } from '../report-text.ts';
 import { causesOf, clockText, verdictOf } from '../verdict.ts';
 import { VIDEO_SEGMENTS } from '../video.ts';
 import { histograms, tookTime, waterfalls } from './hop-charts.ts';
@@ -63,7 +63,7 @@ function head(report: TraceReport, files: readonly TraceFileInfo[]): string {
       ? `${files[0]!.path} and ${files.length - 1} more`
       : files.map(({ path }) => path).join(', '),
     header
-      ? `${header.startedAt}, ${header.stampSource} stamps${wayText(header)}, playout ${header.playout}`
+      ? `${header.startedAt}, ${header.stampSource} stamps${routeText(header)}, playout ${header.playout}`
       : '',
     `${clockText(report.durationNs)} long, ${report.commands} commands${seconds > 0 ? ` (${((report.commands - 1) / seconds).toFixed(1)} a second)` : ''}`,
   ];

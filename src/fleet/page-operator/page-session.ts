@@ -11,17 +11,17 @@ import { AUDIO } from '../audio-source.ts';
 import { LinkSockets } from '../link-sockets.ts';
 import type { SessionOptions } from '../robot-session.ts';
 import { ChannelSocket } from './channel-socket.ts';
-import { CockpitProcess } from './cockpit-process.ts';
-import { cockpitRig } from './cockpit-rig.ts';
+import { PageOperatorProcess } from './operator-process.ts';
+import { pageOperatorRig } from './operator-rig.ts';
 import { openMedia } from './media.ts';
-import { asksEstop, probeAnswered } from './page-words.ts';
+import { asksEstop, probeAnswered } from './page-messages.ts';
 import { PictureLine } from './picture-line.ts';
 
 export interface PageSessionOptions extends SessionOptions {
   /** Of the robot. */
   rig: Rig;
   /** The script that runs the operator role of a page. */
-  cockpitEntry: string;
+  pageOperatorEntry: string;
 }
 
 interface Inside {
@@ -52,7 +52,7 @@ export class PageSession {
   readonly #socket: ChannelSocket;
   readonly #clients: ConsoleClients;
   readonly #operator: OperatorLink;
-  readonly #cockpit: CockpitProcess;
+  readonly #process: PageOperatorProcess;
   readonly #pictures = new PictureLine({
     send: (camera, jpeg) => {
       if (this.#peer.show(camera, jpeg)) this.counts.toOperator++;
@@ -71,7 +71,7 @@ export class PageSession {
     const { rtc, rig, key, ice, config } = options;
     this.options = options;
     this.#inside = inside;
-    this.#rig = cockpitRig(rig, { ...inside, link: inside.role.ports });
+    this.#rig = pageOperatorRig(rig, { ...inside, link: inside.role.ports });
     const { rtcAddress: bindAddress, relayOnly } = config;
     const audio = config.audio === '' ? null : AUDIO;
     const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), audio };
@@ -90,8 +90,8 @@ export class PageSession {
       if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
     });
     inside.robot.onOut((bytes) => void inside.role.in(bytes));
-    this.#cockpit = new CockpitProcess(
-      options.cockpitEntry,
+    this.#process = new PageOperatorProcess(
+      options.pageOperatorEntry,
       { rig: this.#rig, key },
       { ready: () => this.#greet(), ended: (reason) => this.#over(reason) },
     );
@@ -134,7 +134,7 @@ export class PageSession {
     this.#clients.close();
     this.#operator.close();
     this.#media?.close();
-    this.#cockpit.end();
+    this.#process.end();
     // A moment for the last word to leave.
     setTimeout(() => this.#peer.close(), 50);
   }
@@ -158,7 +158,7 @@ export class PageSession {
 
   /** Once the page is there and the role is, whichever comes last. */
   #greet(): void {
-    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#cockpit.isReady) return;
+    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#process.isReady) return;
     this.#greeted = true;
     // Asked nothing before, it had nothing to say.
     this.#heardNs = monotonicClock.nowNs();
@@ -185,7 +185,7 @@ export class PageSession {
     this.#media = openMedia(this.#rig, [key], config, {
       picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
       sound: (rtp) => void this.#peer.sound(rtp),
-      video: (news) => this.#operator.video(news),
+      video: (event) => this.#operator.video(event),
     });
   }
 
