@@ -53,7 +53,8 @@ async function start(overrides: readonly string[], onTelemetry: () => void): Pro
     const message = JSON.parse(String(data)) as { kind: string };
     const nowNs = performance.now() * 1e6;
     if (message.kind === 'telemetry') onTelemetry();
-    if (message.kind === 'probe') page.send(JSON.stringify(answerProbe(message as ProbeMessage, nowNs, nowNs)));
+    if (message.kind === 'probe')
+      page.send(JSON.stringify(answerProbe(message as ProbeMessage, nowNs, nowNs)));
   });
   return { process: console_, close: () => page.terminate() };
 }

@@ -23,7 +23,7 @@ export const relayBench: Verb = {
     const load = meterLoad();
     const delaysMs: number[] = [];
     const settings = { rightPort: port, otherHand: 'leave', buttonPort: 0, pausePort: 0 };
-    const ear = await HandReceiver.open('openteach', settings, ([x], _isLeft, receivedNs) => {
+    const receiver = await HandReceiver.open('openteach', settings, ([x], _isLeft, receivedNs) => {
       const ms = (((receivedNs / 1e9) % WRAP_S) - x!) * 1000;
       delaysMs.push(ms < -1000 ? ms + 1000 * WRAP_S : ms);
     });
@@ -31,7 +31,7 @@ export const relayBench: Verb = {
     const sender = new Worker(new URL('./relay-sender.js', import.meta.url), { workerData });
     await new Promise((resolve) => sender.once('exit', resolve));
     await sleep(100);
-    await ear.close();
+    await receiver.close();
     const delayMs = percentiles(Float64Array.from(delaysMs));
     const [env, seen] = [environment(), load()];
     const ms = (value: number) => `${value.toFixed(3)} ms`;

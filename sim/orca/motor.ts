@@ -98,7 +98,7 @@ export class SimMotor {
   }
 
   /** Any instruction on the bus counts, whoever it is for. */
-  hear(nowMs: number): void {
+  receive(nowMs: number): void {
     this.#trafficMs = nowMs;
   }
 
@@ -179,7 +179,8 @@ export class SimMotor {
     if (this.hasTorque && followed) {
       const gap = signedAt(this.table, REGISTER.goalPosition.address, 4) - this.#turnTicks - this.#ticks;
       const top = this.#topTicksS() * seconds;
-      const desired = this.#ticks + Math.max(-top, Math.min(top, gap * Math.min(1, STIFFNESS_PER_S * seconds)));
+      const desired =
+        this.#ticks + Math.max(-top, Math.min(top, gap * Math.min(1, STIFFNESS_PER_S * seconds)));
       this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, desired));
       const blocked = this.#ticks !== desired;
       if (blocked) loadPermille = Math.min(1000, (Math.abs(gap) * 1000) / FULL_LOAD_TICKS) * Math.sign(gap);

@@ -35,7 +35,7 @@ export type CameraMessage =
 export type CameraOrder = 'report' | 'close';
 
 const start = workerData as CameraStart;
-const tell = (message: CameraMessage) => parentPort?.postMessage(message);
+const post = (message: CameraMessage) => parentPort?.postMessage(message);
 
 function robotPose({ board, model }: CameraStart): RobotPose {
   const shared = board === null ? null : new SnapshotBoard(board);
@@ -81,10 +81,10 @@ async function main(): Promise<void> {
         robot,
         coder,
         send: (frame) => sender.send(frame),
-        onEvent: (event) => tell({ kind: 'event', event }),
+        onEvent: (event) => post({ kind: 'event', event }),
       }),
   );
-  const report = () => tell({ kind: 'report', reports: stations.map((station) => station.report) });
+  const report = () => post({ kind: 'report', reports: stations.map((station) => station.report) });
   parentPort?.on('message', (order: CameraOrder) => {
     if (order === 'report') return report();
     for (const station of stations) station.close();
@@ -93,12 +93,12 @@ async function main(): Promise<void> {
       parentPort?.close();
     });
   });
-  tell({ kind: 'ready', where: sender.where });
+  post({ kind: 'ready', where: sender.where });
   for (const station of stations) void station.start();
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
   parentPort?.close();
 });

@@ -45,22 +45,22 @@ export async function startCameraThread(
     linkUsesZmq: rig.link.transport === 'zmq',
   };
   const worker = new Worker(new URL('./camera-worker.js', import.meta.url), { workerData });
-  const heard = listenTo(worker, options.onEvent);
+  const received = listenTo(worker, options.onEvent);
   const order = (what: CameraOrder) => worker.postMessage(what);
   return {
-    where: await heard.ready,
-    ended: heard.ended.promise,
+    where: await received.ready,
+    ended: received.ended.promise,
     report() {
       order('report');
-      return heard.nextReport();
+      return received.nextReport();
     },
     async close() {
       order('close');
-      const late = setTimeout(() => heard.ended.resolve(), CLOSE_MS);
-      await heard.ended.promise;
+      const late = setTimeout(() => received.ended.resolve(), CLOSE_MS);
+      await received.ended.promise;
       clearTimeout(late);
       await worker.terminate();
-      return heard.lastReport();
+      return received.lastReport();
     },
   };
 }
@@ -109,14 +109,14 @@ export function startRobotCameras(
   model: RobotModel,
   board: SharedArrayBuffer,
   counters: SharedArrayBuffer,
-  tell: (text: string) => void,
+  print: (text: string) => void,
   keys?: Uint8Array[],
 ): { close(): Promise<CameraReport[]> } | null {
   if (cameraNames(rig).length === 0) return null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
-  let told = '';
-  const options: CameraThreadOptions = { board, counters, keys, onEvent: (event) => tell(eventText(event)) };
+  let reported = '';
+  const options: CameraThreadOptions = { board, counters, keys, onEvent: (event) => print(eventText(event)) };
   const again = () => {
     if (closed) return;
     retry = setTimeout(() => {
@@ -126,13 +126,13 @@ export function startRobotCameras(
   const open = async (): Promise<CameraThread | null> => {
     try {
       const thread = await startCameraThread(rig, model, options);
-      tell(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
+      print(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
       void thread.ended.then(again);
       return thread;
     } catch (error) {
       const text = error instanceof TeleopError ? `${error.message}\n  → ${error.hint}` : String(error);
-      if (text !== told) tell(`no cameras: ${text}`);
-      told = text;
+      if (text !== reported) print(`no cameras: ${text}`);
+      reported = text;
       again();
       return null;
     }

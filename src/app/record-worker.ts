@@ -15,14 +15,14 @@ import { episodeFile, labelEpisode } from '../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
 import { lowerPriority } from './thread-priority.ts';
 
-type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
+type ReportedState = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
 
 export interface RecordWorkerStart {
   rows: SharedArrayBuffer;
   traces: SharedArrayBuffer;
   counters: SharedArrayBuffer;
   receiver: FrameReceiverConfig | null;
-  parts: Omit<RecorderParts, Told>;
+  parts: Omit<RecorderParts, ReportedState>;
 }
 
 export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: 'close' };
@@ -40,7 +40,7 @@ const STATUS_MS = 100;
 /** Half a second at 30 Hz: as long as a slow disk may hold up the join. */
 const FRAMES_KEPT = 16;
 
-const tell = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
+const post = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
 const counters = new Counters(start.counters);
 const cache = new FrameCache(FRAMES_KEPT);
 const sampler = new VideoSampler();
@@ -60,12 +60,12 @@ const recorder = new EpisodeRecorder({
   clock: monotonicClock,
   wallNs: () => BigInt(Date.now()) * 1_000_000n,
   onSkipped: (count) => counters.add('row-skipped', count),
-  onSaved: (info, file) => tell({ kind: 'saved', info, file }),
+  onSaved: (info, file) => post({ kind: 'saved', info, file }),
 });
 
 function onFrame(frame: ReceivedFrame): void {
   cache.put(frame);
-  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', event: arrivalEvent(frame) });
+  if (sampler.due(frame.camera, frame.arrivedNs)) post({ kind: 'video', event: arrivalEvent(frame) });
 }
 
 function drain(): void {
@@ -80,9 +80,9 @@ function drain(): void {
   recorder.tick();
 }
 
-function tellStatus(): void {
+function postStatus(): void {
   const { status } = recorder;
-  tell({ kind: 'status', status: { ...status, message: status.message || trouble } });
+  post({ kind: 'status', status: { ...status, message: status.message || trouble } });
 }
 
 async function label(episode: string, text: string): Promise<void> {
@@ -93,7 +93,7 @@ async function label(episode: string, text: string): Promise<void> {
     if (!(error instanceof TeleopError)) throw error;
     trouble = `${error.message}. ${error.hint}`;
   }
-  tellStatus();
+  postStatus();
 }
 
 async function main(): Promise<void> {
@@ -111,7 +111,7 @@ async function main(): Promise<void> {
         });
   // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
   lowerPriority();
-  const timers = [setInterval(drain, DRAIN_MS), setInterval(tellStatus, STATUS_MS)];
+  const timers = [setInterval(drain, DRAIN_MS), setInterval(postStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();
     if (request.kind === 'toggle') recorder.toggle();
@@ -119,13 +119,13 @@ async function main(): Promise<void> {
       for (const timer of timers) clearInterval(timer);
       recorder.close();
       receiver?.close();
-      tellStatus();
-      tell({ kind: 'closed' });
+      postStatus();
+      post({ kind: 'closed' });
       parentPort?.close();
       return;
     } else if (request.action === 'label') void label(request.episode, request.label);
     else recorder.request(request);
-    tellStatus();
+    postStatus();
   });
 }
 

@@ -11,7 +11,7 @@ import { limitsSchema, type QualityLimits } from '../record/limits.ts';
 import { PART_ENDING } from '../record/writer.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
-import { mendLeftovers } from './leftovers.ts';
+import { recoverLeftovers } from './leftovers.ts';
 import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from './record-worker.ts';
 import type { RoleMemory } from './role-memory.ts';
 
@@ -42,7 +42,7 @@ export class RecorderThread {
     this.#start = workerStart(rig, model, memory, keys);
     this.#status = idle(rig.record.task);
     if (rig.record.start === 'engage') this.#open();
-    mendLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
+    recoverLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
   }
 
   get status(): RecorderStatus {

@@ -7,10 +7,10 @@ import { parseJson } from '../core/parse-json.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_MODES } from '../messages/playout-request.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
 import {
   type ClosedCommand,
-  type InputHeard,
+  type InputStream,
   OPERATOR_MODES,
   type Telemetry,
 } from '../messages/telemetry.ts';
@@ -224,9 +224,9 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
-        heard: inputs
+        streams: inputs
           .slice(0, BOARD_INPUTS)
-          .map((name, i) => heardOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
+          .map((name, i) => streamOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
       },
       operator: {
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',
@@ -276,7 +276,7 @@ function telemetryBuilder(
   };
 }
 
-function heardOf(name: string, numbers: Float64Array, at: number): InputHeard {
+function streamOf(name: string, numbers: Float64Array, at: number): InputStream {
   const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
     number,
     number,

@@ -49,7 +49,7 @@ let offsetNs = Number.NaN;
 let uncertaintyNs = Number.NaN;
 let estimatedNs = 0;
 let troubled = false;
-const tell = (message: TraceMessage) => parentPort?.postMessage(message);
+const post = (message: TraceMessage) => parentPort?.postMessage(message);
 
 function videoRecord(event: VideoEvent): VideoRecord {
   const known = (ns: number | null) => ns ?? Number.NaN;
@@ -101,12 +101,12 @@ function drain(writer: TraceFileWriter, patient = true): void {
   if (isFine === !troubled) return;
   troubled = !isFine;
   const { message, hint } = writer.failure ?? { message: '', hint: '' };
-  tell({ kind: 'trouble', message: isFine ? '' : `${message}. ${hint}` });
+  post({ kind: 'trouble', message: isFine ? '' : `${message}. ${hint}` });
 }
 
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
-  tell({ kind: 'opened', path: writer.path });
+  post({ kind: 'opened', path: writer.path });
   // Readers begin with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
@@ -115,11 +115,11 @@ try {
     clearInterval(timer);
     drain(writer, false);
     writer.close(ring.dropped);
-    tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped, loss: writer.loss });
+    post({ kind: 'closed', path, dropped: ring.dropped + writer.dropped, loss: writer.loss });
     parentPort?.close();
   });
 } catch (error) {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
   parentPort?.close();
 }

@@ -46,7 +46,7 @@ export class VideoGate {
   }
 
   fromRecorder(event: VideoEvent): void {
-    const heardNs = this.#consoleNs.get(event.camera) ?? Number.NEGATIVE_INFINITY;
-    if (event.receivedNs - heardNs > CONSOLE_SPEAKS_NS) this.#take(event);
+    const receivedNs = this.#consoleNs.get(event.camera) ?? Number.NEGATIVE_INFINITY;
+    if (event.receivedNs - receivedNs > CONSOLE_SPEAKS_NS) this.#take(event);
   }
 }

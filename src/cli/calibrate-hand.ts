@@ -137,9 +137,13 @@ async function watchPoses(given: Given, retargeter: Retargeter, hand: string): P
   let mean: PoseMean | null = null;
   const values: Record<string, unknown> = { hand };
   for (const text of given.overrides) Object.assign(values, overrideTree(text, scalar));
-  const ear = await HandReceiver.open(String(given.values['input'] ?? 'openteach'), values, (pointsM, isLeft) => {
-    if (mean !== null && retargeter.raw(pointsM, 21, angles, isLeft) === null) mean.add(angles);
-  });
+  const receiver = await HandReceiver.open(
+    String(given.values['input'] ?? 'openteach'),
+    values,
+    (pointsM, isLeft) => {
+      if (mean !== null && retargeter.raw(pointsM, 21, angles, isLeft) === null) mean.add(angles);
+    },
+  );
   try {
     const means = new Map<CalibrationPose, PoseMean>();
     for (const pose of CALIBRATION_POSES)
@@ -159,7 +163,7 @@ async function watchPoses(given: Given, retargeter: Retargeter, hand: string): P
       }
     return taken(means);
   } finally {
-    await ear.close();
+    await receiver.close();
   }
 }
 

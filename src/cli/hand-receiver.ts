@@ -34,9 +34,9 @@ export class HandReceiver implements DatagramHandler {
         hint: 'Choose one that tracks hands: --input openteach.',
       });
     const counters = new Counters();
-    const ear = new HandReceiver(plugin.open(config, monotonicClock.nowNs()), counters, onHand);
+    const receiver = new HandReceiver(plugin.open(config, monotonicClock.nowNs()), counters, onHand);
     const reactor = await openDgramReactor(sockets);
-    const running = reactor.run(ear);
+    const running = reactor.run(receiver);
     const relays = await InputRelays.open(
       (plugin.relays?.(config) ?? []).map((relay) => ({
         ...relay,
@@ -44,13 +44,13 @@ export class HandReceiver implements DatagramHandler {
       })),
       counters,
     );
-    ear.close = async () => {
+    receiver.close = async () => {
       relays.close();
       reactor.stop();
       await running;
       reactor.close();
     };
-    return ear;
+    return receiver;
   }
 
   /** What was refused so far. */

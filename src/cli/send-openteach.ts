@@ -178,7 +178,12 @@ class App {
 const within = (atS: number, [from, to]: Window): boolean => atS >= from && atS < to;
 
 /** Instants are multiples of the period from the start, so that lateness never adds up. */
-async function sendScript(app: App, options: SendOptions, endNs: number, ended: () => boolean): Promise<void> {
+async function sendScript(
+  app: App,
+  options: SendOptions,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   const pointsM = new Float64Array(HAND_NUMBERS);
   const sentM = new Float64Array(3 * options.points);
   for (let i = 0; ; i++) {
@@ -212,7 +217,8 @@ async function sendLines(app: App, options: SendOptions, endNs: number, ended: (
     const timeS = Number(value['timestampS']);
     if (Number.isNaN(firstS)) firstS = timeS;
     let dueNs = app.startNs + (timeS - firstS) * 1e9;
-    if (options.source === 'recorded' && Number.isFinite(dueNs)) await waitUntil(Math.min(dueNs, endNs), ended);
+    if (options.source === 'recorded' && Number.isFinite(dueNs))
+      await waitUntil(Math.min(dueNs, endNs), ended);
     else dueNs = monotonicClock.nowNs();
     if (ended()) return;
     const atS = app.elapsedS();

@@ -131,7 +131,12 @@ export async function resolved(host: string): Promise<string> {
 }
 
 /** Instants are multiples of the period from the start, so that lateness never adds up. */
-async function sendFigure(sending: Sending, options: SendArguments, endNs: number, ended: () => boolean): Promise<void> {
+async function sendFigure(
+  sending: Sending,
+  options: SendArguments,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   for (let i = 0; ; i++) {
     const dueNs = sending.startNs + (i * 1e9) / options.hz;
     await waitUntil(Math.min(dueNs, endNs), ended);
@@ -140,7 +145,12 @@ async function sendFigure(sending: Sending, options: SendArguments, endNs: numbe
   }
 }
 
-async function sendLines(sending: Sending, options: SendArguments, endNs: number, ended: () => boolean): Promise<void> {
+async function sendLines(
+  sending: Sending,
+  options: SendArguments,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   let firstS = Number.NaN;
   for await (const line of linesOf(options.file)) {
     const value = objectOf(line);

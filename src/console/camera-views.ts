@@ -25,10 +25,10 @@ export class CameraViews {
   #receiver: FrameReceiver | null = null;
   #closed = false;
 
-  /** `tell` has the way of some pictures, for the trace. */
-  constructor(names: readonly string[], tell: (event: VideoEvent) => void = () => {}) {
+  /** `report` has the way of some pictures, for the trace. */
+  constructor(names: readonly string[], report: (event: VideoEvent) => void = () => {}) {
     this.names = [...names];
-    this.#stamps = new PictureStamps(tell, monotonicClock.nowNs);
+    this.#stamps = new PictureStamps(report, monotonicClock.nowNs);
     for (const name of names) this.#views.set(name, new Set());
     this.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) =>
       this.#join(socket, nameOf(request)),
@@ -39,9 +39,9 @@ export class CameraViews {
   static async open(
     rig: Rig,
     why: (reason: string) => void,
-    tell: (event: VideoEvent) => void,
+    report: (event: VideoEvent) => void,
   ): Promise<CameraViews> {
-    const views = new CameraViews(cameraNames(rig), tell);
+    const views = new CameraViews(cameraNames(rig), report);
     if (views.names.length === 0) return views;
     try {
       const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => views.show(frame));
@@ -81,7 +81,7 @@ export class CameraViews {
     socket.on('message', (data, isBinary) => {
       if (isBinary) return;
       this.#boundary.run(
-        () => this.#stamps.hear(socket, name, String(data)),
+        () => this.#stamps.receive(socket, name, String(data)),
         () => socket.close(1011, 'internal error'),
       );
     });

@@ -43,7 +43,9 @@ export async function openListener(
   options: GuardOptions = {},
 ): Promise<Listener> {
   const guard = new ConnectionGuard({ isKnown: (request) => access.identify(request) !== null, ...options });
-  return rig.console.https ? openSecureListener(http, rig, access, root, guard) : openLocalListener(http, rig, guard);
+  return rig.console.https
+    ? openSecureListener(http, rig, access, root, guard)
+    : openLocalListener(http, rig, guard);
 }
 
 async function openLocalListener(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Listener> {

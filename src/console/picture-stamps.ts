@@ -32,15 +32,15 @@ interface Question {
 
 /** Follows some pictures of each camera to the screen of one page that shows it, and tells how they got there. */
 export class PictureStamps {
-  readonly #tell: (event: VideoEvent) => void;
+  readonly #report: (event: VideoEvent) => void;
   readonly #nowNs: () => number;
   readonly #sampler = new VideoSampler();
   readonly #clocks = new WeakMap<Viewer, ClockSync>();
   readonly #open = new Map<string, Question>();
   #id = 0;
 
-  constructor(tell: (event: VideoEvent) => void, nowNs: () => number) {
-    this.#tell = tell;
+  constructor(report: (event: VideoEvent) => void, nowNs: () => number) {
+    this.#report = report;
     this.#nowNs = nowNs;
   }
 
@@ -50,14 +50,14 @@ export class PictureStamps {
     this.#giveUp(frame.camera, nowNs);
     if (this.#open.has(frame.camera) || !this.#sampler.due(frame.camera, nowNs)) return;
     const event = arrivalEvent(frame);
-    if (viewer === undefined) return this.#tell(event);
+    if (viewer === undefined) return this.#report(event);
     const ask: VideoAsk = { kind: 'stamp', id: ++this.#id };
     this.#open.set(frame.camera, { id: ask.id, socket: viewer, askedNs: nowNs, event });
     viewer.send(JSON.stringify(ask));
   }
 
   /** Whatever a page says on a camera's socket; what is no answer to an open question is ignored. */
-  hear(socket: Viewer, camera: string, text: string): void {
+  receive(socket: Viewer, camera: string, text: string): void {
     const receivedNs = this.#nowNs();
     const answer = parseJson(text, answerSchema, MAX_ANSWER_BYTES);
     const question = this.#open.get(camera);
@@ -66,14 +66,14 @@ export class PictureStamps {
     const clock = this.#clocks.get(socket) ?? new ClockSync();
     this.#clocks.set(socket, clock);
     clock.add(question.askedNs, answer.askedMs * 1e6, answer.sentMs * 1e6, receivedNs);
-    this.#tell({ ...question.event, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
+    this.#report({ ...question.event, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
   }
 
   #giveUp(camera: string, nowNs: number): void {
     const question = this.#open.get(camera);
     if (question === undefined || nowNs - question.askedNs < ANSWER_NS) return;
     this.#open.delete(camera);
-    this.#tell(question.event);
+    this.#report(question.event);
   }
 }
 

@@ -14,8 +14,8 @@ import { AccessApi } from './access-api.ts';
 import { createApi } from './api.ts';
 import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
-import { type Listener, isLoopback, openListener } from './listener.ts';
 import { helloOf } from './hello.ts';
+import { isLoopback, type Listener, openListener } from './listener.ts';
 import { MAX_MESSAGE_BYTES } from './page-requests.ts';
 import type { Pairing } from './pairing.ts';
 import { socketRouter } from './route-sockets.ts';
@@ -35,7 +35,7 @@ export interface ConsoleHandle {
   lan: Listener['lan'];
   pairing: Pairing;
   /** The emulated link has changed. */
-  tellLink(link: DemoLink): void;
+  sendLink(link: DemoLink): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export async function startConsole(
     warn: (text) => console.error(`farhand: ${text}`),
   });
   const accessApi = new AccessApi(access, () => listener.lan);
-  const api = createApi(rig, access, devices, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
+  const api = createApi(rig, access, devices, (job) => sendAll(JSON.stringify({ kind: 'export', job })));
   const operator = openOperatorLink(rig.console);
   const cameras = await CameraViews.open(
     rig,
@@ -102,7 +102,7 @@ export async function startConsole(
     if (caller === null) socket.close(4001, 'forgotten');
     else clients.guard(socket, caller);
   });
-  const tellAll = (text: string) => {
+  const sendAll = (text: string) => {
     for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
   };
   operator.onTelemetry((text) => {
@@ -114,9 +114,9 @@ export async function startConsole(
     url: listener.url,
     lan: listener.lan,
     pairing: accessApi.pairing,
-    tellLink(link) {
+    sendLink(link) {
       desk.link = { kind: 'link', link };
-      tellAll(JSON.stringify(desk.link));
+      sendAll(JSON.stringify(desk.link));
     },
     close() {
       clients.close();

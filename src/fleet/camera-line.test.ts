@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withStamp } from '../camera/jpeg-structure.ts';
 import { SliceAssembler } from '../camera/slice-assembler.ts';
-import { CameraLine, isToBeTold, NUMBER_BYTES } from './camera-line.ts';
+import { CameraLine, isAcknowledgementDue, NUMBER_BYTES } from './camera-line.ts';
 
 const MS = 1e6;
 
@@ -40,7 +40,7 @@ class Route {
     this.nowMs += 1;
     while ((this.#packets[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs) this.#arrive();
     while ((this.#words[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs)
-      assert.ok(this.line.told(this.#words.shift()!.number, this.nowMs * MS));
+      assert.ok(this.line.acknowledged(this.#words.shift()!.number, this.nowMs * MS));
     while (this.line.pump(this.nowMs * MS));
   }
 
@@ -50,7 +50,8 @@ class Route {
     const number = new DataView(bytes.buffer).getUint32(0, true);
     const slice = bytes.subarray(NUMBER_BYTES);
     this.#assembler.ingest(slice, slice.length, this.nowMs * MS);
-    if (isToBeTold(number, bytes.length)) this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
+    if (isAcknowledgementDue(number, bytes.length))
+      this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
   }
 }
 
@@ -100,6 +101,6 @@ describe('pictures beside a link', () => {
     const line = new CameraLine(() => true);
     assert.equal(line.offer(new Uint8Array(300_000), 0), false);
     assert.equal(line.dropped, 1);
-    for (const number of [0, 1, 99, 0xffff_ffff]) assert.equal(line.told(number, 0), false);
+    for (const number of [0, 1, 99, 0xffff_ffff]) assert.equal(line.acknowledged(number, 0), false);
   });
 });

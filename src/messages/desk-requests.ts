@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLAYOUT_QUALITIES, PLAYOUT_MODES } from './playout-request.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import type { DeskRequest } from './telemetry.ts';
 import type { VideoEvent } from './video-event.ts';
 

@@ -1,4 +1,4 @@
-import type { PlayoutQuality, PlayoutMode } from './playout-request.ts';
+import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
@@ -41,7 +41,7 @@ export interface Telemetry {
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
     /** What is heard of each input, the active one or not. */
-    heard?: InputHeard[];
+    streams?: InputStream[];
   };
   operator: {
     mode: OperatorMode;
@@ -110,7 +110,7 @@ export interface FeelStatus {
 }
 
 /** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
-export interface InputHeard {
+export interface InputStream {
   name: string;
   rateHz: number | null;
   jitterMs: number | null;

@@ -273,7 +273,7 @@ export class OperatorLoop implements DatagramHandler {
     this.robot.accept(receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
-    this.#desk.heard(this.robot.state, receivedNs);
+    this.#desk.received(this.robot.state, receivedNs);
     // A robot that has not read its joints yet cannot be armed.
     if (this.#autoArm && this.robot.hasPose) {
       // A robot found stopped is for a person to reset and to arm.

@@ -53,12 +53,12 @@ describe('the join of a row with its frames', () => {
           assert.deepEqual(Object.keys(joined.frames), CAMERAS);
           for (const camera of CAMERAS) {
             const picture = joined.pictures.get(camera)!;
-            const told = joined.frames[camera]!;
+            const reported = joined.frames[camera]!;
             // The row's figures and the picture are of the same frame.
-            assert.equal(told.captureNs, picture.captureNs);
-            assert.equal(told.ageNs, sampledNs - picture.captureNs);
-            assert.equal(told.stale, told.ageNs > LIMITS.staleNs);
-            assert.ok(told.ageNs <= LIMITS.missingNs);
+            assert.equal(reported.captureNs, picture.captureNs);
+            assert.equal(reported.ageNs, sampledNs - picture.captureNs);
+            assert.equal(reported.stale, reported.ageNs > LIMITS.staleNs);
+            assert.ok(reported.ageNs <= LIMITS.missingNs);
             // Nothing newer had arrived.
             for (const other of frames)
               if (other.camera === camera && other.arrivedNs <= sampledNs)

@@ -328,7 +328,8 @@ export class RobotLoop implements DatagramHandler {
     const malformed = decodePlayoutRequest(bytes, length, request);
     if (malformed !== null) return malformed;
     const { quality, capMs, mode = null } = this.#playoutRequest;
-    if (request.quality === quality && request.capMs === capMs && (request.mode ?? null) === mode) return null;
+    if (request.quality === quality && request.capMs === capMs && (request.mode ?? null) === mode)
+      return null;
     Object.assign(this.#playoutRequest, request);
     this.#parts.policy.request?.(request.quality, request.capMs);
     if ((request.mode ?? null) !== mode) this.#parts.policy.choose?.(request.mode ?? null);

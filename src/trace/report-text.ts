@@ -79,8 +79,8 @@ const wordsOf = (p: Percentiles | null): string => {
 
 const HEADINGS = ['p50', 'p95', 'p99', 'max', 'p50', 'p95', 'p99', 'max'];
 
-function row(label: string, path: string, told: SegmentReport): Row {
-  return { label, path, cells: [...cellsOf(told.latencyNs), ...cellsOf(told.variationNs)] };
+function row(label: string, path: string, reported: SegmentReport): Row {
+  return { label, path, cells: [...cellsOf(reported.latencyNs), ...cellsOf(reported.variationNs)] };
 }
 
 function cellsOf(p: Percentiles | null): string[] {

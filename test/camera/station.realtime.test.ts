@@ -22,7 +22,7 @@ function station(
   parts: Partial<ConstructorParameters<typeof CameraStation>[0]> = {},
 ) {
   const frames: CameraFrame[] = [];
-  const event: CameraEvent[] = [];
+  const events: CameraEvent[] = [];
   const made = new CameraStation({
     openSource: openCameraSource,
     name: 'front',
@@ -31,11 +31,11 @@ function station(
     robot: { model, read: () => Number.NaN },
     coder: () => coder,
     send: (frame) => frames.push(frame),
-    onEvent: (item) => event.push(item),
+    onEvent: (item) => events.push(item),
     firstPauseMs: 20,
     ...parts,
   });
-  return { made, frames, event };
+  return { made, frames, events };
 }
 
 async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
@@ -44,7 +44,7 @@ async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
 
 describe('a camera', () => {
   it('sends pictures at its rate, and none after it was closed', async () => {
-    const { made, frames, event } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
+    const { made, frames, events } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
     await made.start();
     await sleep(600);
     made.close();
@@ -53,7 +53,7 @@ describe('a camera', () => {
     await sleep(80);
     assert.equal(frames.length, count);
     assert.deepEqual(
-      event.map((item) => item.kind),
+      events.map((item) => item.kind),
       ['up'],
     );
     assert.deepEqual([made.report.frames, made.report.restarts], [count, 0]);
@@ -61,40 +61,40 @@ describe('a camera', () => {
 
   it('is tried again after pauses that grow, told each time, and comes back', async () => {
     const pictures = path.join(folder, 'late');
-    const { made, frames, event } = station({
+    const { made, frames, events } = station({
       source: 'image-sequence',
       options: { folder: pictures },
       fpsHz: 50,
     });
     await made.start();
-    await until(() => event.length >= 4);
+    await until(() => events.length >= 4);
     assert.deepEqual(
-      event.slice(0, 4).map((item) => [item.kind, item.retryMs]),
+      events.slice(0, 4).map((item) => [item.kind, item.retryMs]),
       [20, 40, 80, 160].map((ms) => ['trouble', ms]),
     );
-    assert.ok(event.every((item) => item.hint.length > 10));
+    assert.ok(events.every((item) => item.hint.length > 10));
     mkdirSync(pictures);
     writeFileSync(path.join(pictures, 'a.jpg'), coder.encode(emptyPicture(64, 48), 75));
     await until(() => frames.length >= 3);
-    assert.equal(event.at(-1)?.kind, 'up');
+    assert.equal(events.at(-1)?.kind, 'up');
     // And when it dies later, the pauses begin anew.
     rmSync(path.join(pictures, 'a.jpg'));
-    const told = event.length;
-    await until(() => event.length > told);
-    assert.deepEqual([event[told]?.kind, event[told]?.retryMs], ['trouble', 20]);
+    const reported = events.length;
+    await until(() => events.length > reported);
+    assert.deepEqual([events[reported]?.kind, events[reported]?.retryMs], ['trouble', 20]);
     made.close();
-    const last = event.length;
+    const last = events.length;
     await sleep(200);
-    assert.equal(event.length, last, 'nothing is tried after the end');
+    assert.equal(events.length, last, 'nothing is tried after the end');
   });
 
   it('is dead when it gives nothing, whatever it says', async () => {
     // One picture in ten seconds: the first comes at once, the next is not waited for.
-    const { made, event } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
+    const { made, events } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
     await made.start();
-    await until(() => event.some((item) => item.kind === 'trouble'));
+    await until(() => events.some((item) => item.kind === 'trouble'));
     made.close();
-    assert.match(event.find((item) => item.kind === 'trouble')?.message ?? '', /no picture/);
+    assert.match(events.find((item) => item.kind === 'trouble')?.message ?? '', /no picture/);
   });
 
   it('survives an encoder that throws, and an unknown source', async () => {
@@ -108,10 +108,10 @@ describe('a camera', () => {
     );
     const unknown = station({ source: 'test-patern' });
     await Promise.all([throwing.made.start(), unknown.made.start()]);
-    await until(() => throwing.event.length > 0 && unknown.event.length > 0);
+    await until(() => throwing.events.length > 0 && unknown.events.length > 0);
     throwing.made.close();
     unknown.made.close();
-    assert.match(throwing.event[0]!.message, /out of memory/);
-    assert.match(unknown.event[0]!.hint, /test-pattern/);
+    assert.match(throwing.events[0]!.message, /out of memory/);
+    assert.match(unknown.events[0]!.hint, /test-pattern/);
   });
 });

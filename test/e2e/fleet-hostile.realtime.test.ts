@@ -123,7 +123,10 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
     );
-    assert.ok(children('page-operator').length <= MOST_PAGE_OPERATORS, `${children('page-operator').length} processes`);
+    assert.ok(
+      children('page-operator').length <= MOST_PAGE_OPERATORS,
+      `${children('page-operator').length} processes`,
+    );
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
     await lease.release();
@@ -164,7 +167,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
     const first = await FleetPage.open(ann, 'arm');
-    await first.hear('hello', () => true, 20_000);
+    await first.receive('hello', () => true, 20_000);
     first.say({ kind: 'input', name: 'page' });
     await first.until('telemetry of the robot', () => first.robot !== undefined, 20_000);
     await first.drive();
@@ -180,7 +183,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     page = await FleetPage.open(bob, 'arm');
     await until('stopped', 20_000, () => since().includes('stopped'));
     page.hand = { clutch: true, positionM: [0, 0, 0] };
-    await page.hear('hello', () => true, 20_000);
+    await page.receive('hello', () => true, 20_000);
     page.say({ kind: 'input', name: 'page' });
     // Who is out goes on talking.
     for (const kind of ['reset', 'arm']) first.say({ kind });

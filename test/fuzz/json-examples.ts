@@ -80,7 +80,7 @@ export const TELEMETRY = {
   },
   input: {
     ...{ active: 'page', available: ['page'], status: 'ok', ageMs: 3, clutch: true, rateHz: 60, jitterMs: 1 },
-    heard: [{ name: 'page', rateHz: null, jitterMs: null, from: '' }],
+    received: [{ name: 'page', rateHz: null, jitterMs: null, from: '' }],
   },
   operator: { mode: 'teleop', mapping: 'ok', filterDelayMs: null, estopMs: null },
   hand: { ...VECTOR, pointsM: [0], isLeft: false },

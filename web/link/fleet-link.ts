@@ -1,6 +1,6 @@
 import type {
   FleetMessage,
-  FleetNews,
+  FleetState,
   FleetReply,
   FleetRequest,
   FleetRow,
@@ -21,7 +21,7 @@ export type FleetRequestBody = WithoutId<FleetRequest>;
 
 /** The page's socket to a fleet console: robot list, requests, hand-over requests. Its leases end with the socket. */
 export class FleetLink {
-  info: FleetNews | null = null;
+  info: FleetState | null = null;
   readonly robots = new Map<string, KnownRobot>();
   readonly #socket: ReconnectingSocket;
   readonly #listeners = new Set<(message: FleetMessage) => void>();

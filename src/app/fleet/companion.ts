@@ -88,7 +88,7 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
       const ready = await agent.ready;
       return `on the fleet at ${access.url}${ready.kind === 'robot-ready' ? ` as ${ready.name}` : ''}`;
     },
-    transition: ({ from, to, cause }) => agent?.tell({ kind: 'transition', event: { from, to, cause } }),
+    transition: ({ from, to, cause }) => agent?.send({ kind: 'transition', event: { from, to, cause } }),
     ended: new Promise((resolve) => {
       end = resolve;
     }),
@@ -134,7 +134,7 @@ export async function operatorCompanion(
       rig: { ...rig, cameras, link: { ...rig.link, ...here, commandPort, statePort, syncPort } },
       keys: [key],
       async started({ memory }) {
-        agent.tell({ kind: 'watch', memory: { flags: memory.flags } });
+        agent.send({ kind: 'watch', memory: { flags: memory.flags } });
         const sound =
           audio === null ? '' : `\n  sound: ffplay -protocol_whitelist file,udp,rtp -i ${audio.sdpFile}`;
         return `drives ${robot} over WebRTC (${route || 'path unknown'})${sound}`;

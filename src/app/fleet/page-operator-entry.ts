@@ -8,7 +8,7 @@ import { startRole } from '../role.ts';
 /** What has not ended by then ends hard. */
 const END_MS = 3000;
 
-const tell = (message: PageOperatorMessage) => {
+const post = (message: PageOperatorMessage) => {
   if (process.connected) process.send?.(message);
 };
 
@@ -27,8 +27,8 @@ process.once('message', ({ rig, key }: PageOperatorStart) => {
   process.on('SIGTERM', end);
   process.on('disconnect', end);
   handle.ready.then(
-    ({ tracePath }) => tell({ kind: 'ready', tracePath }),
-    (error: unknown) => tell({ kind: 'failed', text: textOf(error) }),
+    ({ tracePath }) => post({ kind: 'ready', tracePath }),
+    (error: unknown) => post({ kind: 'failed', text: textOf(error) }),
   );
   handle.done.then(
     () => process.exit(0),

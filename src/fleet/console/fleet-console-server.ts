@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Access } from '../../console/access.ts';
 import { AccessApi } from '../../console/access-api.ts';
-import { type Listener, openListener } from '../../console/listener.ts';
 import { DeviceSockets } from '../../console/device-sockets.ts';
+import { type Listener, openListener } from '../../console/listener.ts';
 import type { Pairing } from '../../console/pairing.ts';
 import { socketRouter } from '../../console/route-sockets.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
@@ -48,10 +48,10 @@ export async function startFleetConsole(
   try {
     const store = await LeaseStore.open(connection.nats);
     const leases: PageLeases = new PageLeases(connection, store, (page, robot, why) =>
-      pages.tell(page, { kind: 'lease-over', robot, why }),
+      pages.sendTo(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, store, board, nowMs, () => pages.tellChanges());
+    listenToFleet(connection, store, board, nowMs, () => pages.sendChanges());
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {

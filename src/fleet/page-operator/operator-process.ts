@@ -17,7 +17,9 @@ export interface PageOperatorStart {
 }
 
 /** From it. */
-export type PageOperatorMessage = { kind: 'ready'; tracePath: string | null } | { kind: 'failed'; text: string };
+export type PageOperatorMessage =
+  | { kind: 'ready'; tracePath: string | null }
+  | { kind: 'failed'; text: string };
 
 export interface PageOperatorHandlers {
   /** Once. */

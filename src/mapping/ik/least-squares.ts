@@ -50,7 +50,8 @@ export function createLeastSquares(joints: number): LeastSquares {
           if (stepRad[j] === step) continue;
           free[j] = 0;
           locked = true;
-          for (let i = 0; i < ROWS; i++) error[i]! -= jacobian[i * joints + j]! * (stepRad[j]! - desiredRad[j]!);
+          for (let i = 0; i < ROWS; i++)
+            error[i]! -= jacobian[i * joints + j]! * (stepRad[j]! - desiredRad[j]!);
         }
         if (!locked) return;
       }

@@ -1,7 +1,7 @@
 import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
-import { type DriverMemory, emptyReport, emptyOrder, ReportBoard, OrderBoard } from './driver-boards.ts';
+import { type DriverMemory, emptyOrder, emptyReport, OrderBoard, ReportBoard } from './driver-boards.ts';
 
 /** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
 export const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
@@ -21,7 +21,7 @@ export class DriverLoop {
   #generation = 0;
   #enabled = false;
   #lapse = '';
-  #heardNs: number;
+  #receivedNs: number;
   #busErrors = 0;
 
   constructor(
@@ -38,15 +38,15 @@ export class DriverLoop {
     this.#reportBoard = new ReportBoard(memory, joints);
     this.#order = emptyOrder(joints);
     this.#reading = emptyReading(joints);
-    this.#heardNs = clock.nowNs();
+    this.#receivedNs = clock.nowNs();
   }
 
   /** The control loop has passed by. Stopping comes before everything else. */
   onWake(): void {
     const nowNs = this.#clock.nowNs();
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     if (this.#orders.read(this.#order)) this.#carryOut(nowNs);
-    this.#tell(nowNs);
+    this.#publish(nowNs);
   }
 
   #carryOut(nowNs: number): void {
@@ -76,7 +76,7 @@ export class DriverLoop {
     this.#report.writing = this.#driver.write(nowNs, positionsRad, gripper);
   }
 
-  #tell(nowNs: number): void {
+  #publish(nowNs: number): void {
     this.#report.beats++;
     const reading = this.#driver.read(nowNs, this.#reading);
     this.#report.reading = this.#lapse === '' ? reading : 'fault';
@@ -94,7 +94,7 @@ export class DriverLoop {
   /** Now and then: a control loop that is silent has lost the robot. */
   watch(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs - this.#heardNs <= CONTROL_SILENCE_NS) return;
+    if (nowNs - this.#receivedNs <= CONTROL_SILENCE_NS) return;
     if (!this.#enabled) return;
     this.#driver.stop(nowNs);
     this.#enabled = false;

@@ -4,10 +4,10 @@ import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import {
   type DriverMemory,
   type DriverOrder,
-  emptyReport,
   emptyOrder,
-  ReportBoard,
+  emptyReport,
   OrderBoard,
+  ReportBoard,
 } from './driver-boards.ts';
 
 /** A thread that has not passed for so long is taken for dead. */
@@ -63,20 +63,20 @@ export class ThreadedDriver implements Driver {
     this.#order.writes++;
     this.#order.gripper = gripper;
     this.#order.positionsRad.set(positionsRad);
-    this.#tell();
+    this.#publish();
     if (this.#silent) return 'fault';
     return this.#report.doneGeneration === this.#order.generation ? this.#report.writing : 'ok';
   }
 
   stop(): void {
     this.#begin(false);
-    this.#tell();
+    this.#publish();
   }
 
   dispose(): void {
     this.#begin(false);
     Atomics.store(this.#wake, 1, 1);
-    this.#tell();
+    this.#publish();
   }
 
   #begin(powered: boolean): void {
@@ -85,7 +85,7 @@ export class ThreadedDriver implements Driver {
   }
 
   #pass(nowNs: number): void {
-    this.#tell();
+    this.#publish();
     this.#reportBoard.read(this.#report, this.#reading);
     if (this.#report.beats !== this.#beats || Number.isNaN(this.#beatNs)) {
       this.#beats = this.#report.beats;
@@ -94,7 +94,7 @@ export class ThreadedDriver implements Driver {
     this.#silent = nowNs - this.#beatNs > THREAD_SILENCE_NS;
   }
 
-  #tell(): void {
+  #publish(): void {
     this.#orders.write(this.#order);
     Atomics.add(this.#wake, 0, 1);
     Atomics.notify(this.#wake, 0);

@@ -238,7 +238,8 @@ export class MotionGuard {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
     for (let i = 0; i < joints; i++) {
-      const turningRad = (2 * Math.abs(this.#path[joints + i]! * this.#path[2 * joints + i]!)) / jerkRadS3[i]!;
+      const turningRad =
+        (2 * Math.abs(this.#path[joints + i]! * this.#path[2 * joints + i]!)) / jerkRadS3[i]!;
       const from = this.#path[i]!;
       brake(this.#path, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
       this.#turnsRad[i] = Math.abs(this.#path[i]! - from) + turningRad;

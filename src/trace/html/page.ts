@@ -184,12 +184,12 @@ function tableSection(report: TraceReport): string {
   );
 }
 
-function row(label: string, path: string, told: SegmentReport, kind = ''): string {
+function row(label: string, path: string, reported: SegmentReport, kind = ''): string {
   const cells = (p: Percentiles | null) =>
     (p === null ? [undefined, undefined, undefined, undefined] : [p.p50, p.p95, p.p99, p.max])
       .map((ns) => `<td>${ns === undefined ? '–' : formatMs(ns)}</td>`)
       .join('');
-  return `<tr class="${kind}"><td>${escapeHtml(label)} <span class="path">${escapeHtml(path)}</span></td>${cells(told.latencyNs)}${cells(told.variationNs)}</tr>`;
+  return `<tr class="${kind}"><td>${escapeHtml(label)} <span class="path">${escapeHtml(path)}</span></td>${cells(reported.latencyNs)}${cells(reported.variationNs)}</tr>`;
 }
 
 function videoSection({ video }: TraceReport): string {

@@ -1,6 +1,6 @@
 import type { Reason } from '../../core/counters.ts';
 import { DESK_ACTIONS, type DeskAction } from '../../messages/desk-action.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_MODES, type PlayoutRequest } from '../../messages/playout-request.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES, type PlayoutRequest } from '../../messages/playout-request.ts';
 import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(DESK_ACTIONS);

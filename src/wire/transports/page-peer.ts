@@ -91,7 +91,7 @@ export class PagePeer {
     return this.#send('page', text, Number.POSITIVE_INFINITY);
   }
 
-  tell(text: string): boolean {
+  sendEvent(text: string): boolean {
     return this.#send('news', text, MAX_EVENT_BYTES);
   }
 
