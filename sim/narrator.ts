@@ -25,7 +25,7 @@ export type SimLine =
 export class Narrator {
   readonly #on: boolean;
   #topRadS: number[] = [];
-  #toldNs = Number.NEGATIVE_INFINITY;
+  #reportedNs = Number.NEGATIVE_INFINITY;
 
   constructor(on: boolean) {
     this.#on = on;
@@ -41,8 +41,8 @@ export class Narrator {
     for (let i = 0; i < velocitiesRadS.length; i++)
       this.#topRadS[i] = Math.max(this.#topRadS[i] ?? 0, Math.abs(velocitiesRadS[i]!));
     const atNs = monotonicClock.nowNs();
-    if (atNs - this.#toldNs < EVERY_NS) return;
-    this.#toldNs = atNs;
+    if (atNs - this.#reportedNs < EVERY_NS) return;
+    this.#reportedNs = atNs;
     const topRadS = this.#topRadS;
     this.#topRadS = [];
     this.#print({ kind: 'arm', atNs, positionsRad: Array.from(positionsRad), topRadS, gripper });

@@ -1,6 +1,6 @@
 import { WebSocket } from 'ws';
 import { expectWords, JSON_OPTION, type Verb } from '../../src/cli/arguments.ts';
-import { answerProbe, type ProbeNews } from '../../src/messages/console-access.ts';
+import { answerProbe, type ProbeMessage } from '../../src/messages/console-access.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
 import { type Companion, compareBeside } from '../beside.ts';
@@ -53,7 +53,8 @@ async function start(overrides: readonly string[], onTelemetry: () => void): Pro
     const message = JSON.parse(String(data)) as { kind: string };
     const nowNs = performance.now() * 1e6;
     if (message.kind === 'telemetry') onTelemetry();
-    if (message.kind === 'probe') page.send(JSON.stringify(answerProbe(message as ProbeNews, nowNs, nowNs)));
+    if (message.kind === 'probe')
+      page.send(JSON.stringify(answerProbe(message as ProbeMessage, nowNs, nowNs)));
   });
   return { process: console_, close: () => page.terminate() };
 }

@@ -93,9 +93,9 @@ export class ArmRig {
 
   #onSim(line: string): void {
     if (!line.startsWith('{')) return;
-    const told = JSON.parse(line) as SimLine;
-    if (told.kind === 'arm') this.seen.push(told);
-    else this.events.push(told);
+    const reported = JSON.parse(line) as SimLine;
+    if (reported.kind === 'arm') this.seen.push(reported);
+    else this.events.push(reported);
   }
 
   #onRobot(line: string): void {

@@ -41,7 +41,7 @@ export const exportBench: Verb = {
       );
       const load = meterLoad();
       const startedMs = performance.now();
-      const [told] = await progress.during('exporting', seconds, async () =>
+      const [reported] = await progress.during('exporting', seconds, async () =>
         exportLeRobot({
           dir: path.join(dir, 'dataset'),
           episodes: await findEpisodes([made.file], dir),
@@ -52,7 +52,7 @@ export const exportBench: Verb = {
         }),
       );
       const tookS = (performance.now() - startedMs) / 1000;
-      return report(given, { codec, seconds, tookS, rows: told!.rows, ...made }, load());
+      return report(given, { codec, seconds, tookS, rows: reported!.rows, ...made }, load());
     } finally {
       rmSync(dir, { recursive: true, force: true });
     }

@@ -63,9 +63,9 @@ function restMs(rig: TrialRig, log: DriverLog): number {
 function messageOf(rig: TrialRig, wanted: RegExp | null): string {
   const lines = [
     ...rig.processes.flatMap((process) =>
-      process.said.map(({ atNs, text }) => ({ atNs, text: told(process, text) })),
+      process.said.map(({ atNs, text }) => ({ atNs, text: reported(process, text) })),
     ),
-    ...rig.heard,
+    ...rig.received,
   ].filter(({ atNs, text }) => atNs >= rig.faultNs && !ORDERLY_END.test(text));
   lines.sort((a, b) => a.atNs - b.atNs);
   const fits = (text: string) => wanted?.test(text) ?? false;
@@ -78,4 +78,5 @@ function messageOf(rig: TrialRig, wanted: RegExp | null): string {
 /** Of the end that every trial comes to. */
 const ORDERLY_END = /robot process is ending/;
 
-const told = ({ verb }: VerbProcess, text: string): string => `${verb}: ${text.replace(/^farhand: /, '')}`;
+const reported = ({ verb }: VerbProcess, text: string): string =>
+  `${verb}: ${text.replace(/^farhand: /, '')}`;

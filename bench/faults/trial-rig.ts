@@ -46,7 +46,7 @@ export class TrialRig {
   /** What a fault's own trial found wrong. */
   readonly complaints: string[] = [];
   /** What a person reads elsewhere than in the processes' own lines. */
-  readonly heard: Said[] = [];
+  readonly received: Said[] = [];
   faultNs = Number.NaN;
   /** When the trial was over and everything was told to end. */
   endNs = Number.POSITIVE_INFINITY;
@@ -127,9 +127,9 @@ export class TrialRig {
 
   #onSim(line: string): void {
     if (!line.startsWith('{')) return;
-    const told = JSON.parse(line) as SimLine;
-    if (told.kind === 'arm')
-      this.arm.push({ atNs: told.atNs, jointsRad: Float64Array.from(told.positionsRad) });
+    const reported = JSON.parse(line) as SimLine;
+    if (reported.kind === 'arm')
+      this.arm.push({ atNs: reported.atNs, jointsRad: Float64Array.from(reported.positionsRad) });
   }
 
   startRobot(how = this.settings.runRobot): void {
@@ -228,7 +228,7 @@ export class TrialRig {
   /** The line that `farhand ask hold` shows a person at the operator. */
   async look(): Promise<Answer> {
     const answer = await this.ask('hold');
-    this.heard.push({ atNs: this.nowNs(), text: `ask: ${answerText(answer)}` });
+    this.received.push({ atNs: this.nowNs(), text: `ask: ${answerText(answer)}` });
     return answer;
   }
 

@@ -125,8 +125,8 @@ async function measure(server: RunningServer, workerData: Load & { admin: string
   const [before, seen, fromMs] = [cpuTicks(pid), meterLoad(), performance.now()];
   const results = sides.map((side) => once(side, 'message'));
   for (const side of sides) side.postMessage('go');
-  const [[operators], ...told] = (await Promise.all(results)) as [[OperatorsDone], ...[RobotsDone][]];
-  const published = told.reduce((sum, [{ published: n }]) => sum + n, 0);
+  const [[operators], ...reported] = (await Promise.all(results)) as [[OperatorsDone], ...[RobotsDone][]];
+  const published = reported.reduce((sum, [{ published: n }]) => sum + n, 0);
   const tookS = (performance.now() - fromMs) / 1000;
   const cpuPercent = ((cpuTicks(pid) - before) / TICKS_PER_S / tookS) * 100;
   const rssMb = residentMb(pid);
@@ -137,11 +137,11 @@ async function measure(server: RunningServer, workerData: Load & { admin: string
   return {
     ...{ robots, leases, connectS, cpuPercent, rssMb, load },
     messagesPerS: (published * (1 + PRESENCE_HZ / TELEMETRY_HZ)) / tookS,
-    telemetryShare: operators.telemetryHeard / (leases * TELEMETRY_HZ * seconds),
-    presenceShare: operators.presenceHeard / (robots * PRESENCE_HZ * seconds),
+    telemetryShare: operators.telemetryReceived / (leases * TELEMETRY_HZ * seconds),
+    presenceShare: operators.presenceReceived / (robots * PRESENCE_HZ * seconds),
     renewMs: percentiles(operators.renewMs),
     signalMs: percentiles(operators.signalMs),
-    pollMs: percentiles(told.flatMap(([{ pollMs }]) => pollMs)),
+    pollMs: percentiles(reported.flatMap(([{ pollMs }]) => pollMs)),
     ...{ leasesLost: operators.leasesLost, signalsLost: operators.signalsLost },
   };
 }

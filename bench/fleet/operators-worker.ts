@@ -17,12 +17,12 @@ const load = workerData as Load;
 const operators = await connectMany(load.url, load.operatorCreds, load.leases);
 const [console1] = await connectMany(load.url, load.operatorCreds, 1);
 const done: OperatorsDone = {
-  ...{ renewMs: [], signalMs: [], leasesLost: 0, signalsLost: 0, telemetryHeard: 0, presenceHeard: 0 },
+  ...{ renewMs: [], signalMs: [], leasesLost: 0, signalsLost: 0, telemetryReceived: 0, presenceReceived: 0 },
 };
-console1!.nats.subscribe(subjects.presence('*'), { callback: () => void done.presenceHeard++ });
+console1!.nats.subscribe(subjects.presence('*'), { callback: () => void done.presenceReceived++ });
 const held = await Promise.all(
   operators.map(async ({ nats, user }, n) => {
-    nats.subscribe(subjects.telemetry(robotName(n)), { callback: () => void done.telemetryHeard++ });
+    nats.subscribe(subjects.telemetry(robotName(n)), { callback: () => void done.telemetryReceived++ });
     const store = await LeaseStore.open(nats);
     return { nats, user, store, robot: robotName(n) };
   }),

@@ -58,6 +58,6 @@ export interface OperatorsDone {
   signalMs: number[];
   leasesLost: number;
   signalsLost: number;
-  telemetryHeard: number;
-  presenceHeard: number;
+  telemetryReceived: number;
+  presenceReceived: number;
 }

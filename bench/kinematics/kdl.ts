@@ -40,9 +40,9 @@ export async function runKdl(arms: readonly { label: string; targets: Targets }[
       const data = path.join(folder, 'targets.txt');
       writeFileSync(data, dataText(targets));
       const { stdout } = await run(program, [data], { signal: interruption });
-      const told = JSON.parse(stdout) as { version: string; timings: KdlTiming[] };
-      version = told.version;
-      timings.push(...told.timings.map((each) => ({ ...each, name: `${label} ${each.name}` })));
+      const reported = JSON.parse(stdout) as { version: string; timings: KdlTiming[] };
+      version = reported.version;
+      timings.push(...reported.timings.map((each) => ({ ...each, name: `${label} ${each.name}` })));
     }
     return { ok: true, version, timings };
   } catch (error) {

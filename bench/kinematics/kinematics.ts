@@ -59,10 +59,10 @@ function text(
     `${name.padEnd(width)}${rateText(perS).padStart(13)}${rateText(perCpuS).padStart(15)}${
       rightPercent === null ? '' : `   ${rightPercent.toFixed(2)} % right`
     }`;
-  const told = kdl.ok ? `Orocos KDL ${kdl.version}` : `Orocos KDL left out: ${kdl.why}`;
+  const reported = kdl.ok ? `Orocos KDL ${kdl.version}` : `Orocos KDL left out: ${kdl.why}`;
   return [
     environmentText(env),
-    `Peer      ${told}`,
+    `Peer      ${reported}`,
     '',
     `${''.padEnd(width)}${'wall clock'.padStart(13)}${'processor'.padStart(15)}`,
     ...all.map(line),

@@ -71,7 +71,7 @@ async function measure(seconds: number): Promise<LoopReport> {
     wait,
     paths,
     python,
-    checks: told(checks),
+    checks: reported(checks),
     messageBytes,
   };
 }
@@ -115,5 +115,5 @@ async function twoProcesses(
   samples.addRun(run.records, load());
 }
 
-const told = (checks: Record<PairKind, PairCheck>) =>
+const reported = (checks: Record<PairKind, PairCheck>) =>
   Object.entries(checks).map(([kind, check]) => ({ kind, ...check }));

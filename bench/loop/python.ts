@@ -65,7 +65,7 @@ export class PairSamples {
   }
 
   result(name: string, hz: number): PathResult {
-    const told = (values: number[]): Percentiles | null => percentilesMs(percentiles(values));
+    const reported = (values: number[]): Percentiles | null => percentilesMs(percentiles(values));
     const { oneWay, serialise, wire, parse } = this.#columns;
     return {
       name,
@@ -75,9 +75,9 @@ export class PairSamples {
       lost: this.#sent - oneWay.length,
       rejected: 0,
       dropped: 0,
-      oneWayMs: told(oneWay),
-      segmentsMs: { serialise: told(serialise), wire: told(wire), parse: told(parse) },
-      messageMs: told(oneWay),
+      oneWayMs: reported(oneWay),
+      segmentsMs: { serialise: reported(serialise), wire: reported(wire), parse: reported(parse) },
+      messageMs: reported(oneWay),
       clockErrorMs: null,
       load: this.load,
     };

@@ -96,7 +96,9 @@ function notes({ checks, messageBytes, seconds, wait }: LoopReport): string {
 }
 
 function pathText(path: PathResult): string {
-  const segments = Object.entries(path.segmentsMs).map(([name, told]) => row(`  ${name}`, told ?? null));
+  const segments = Object.entries(path.segmentsMs).map(([name, reported]) =>
+    row(`  ${name}`, reported ?? null),
+  );
   const rows = [row('one-way', path.oneWayMs, path.applied), ...segments];
   if ('pipeline' in path.segmentsMs) rows.push(row('message only (serialise to receive)', path.messageMs));
   if (path.clockErrorMs && path.clockErrorMs.max > 0)

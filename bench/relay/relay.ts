@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { Given, Verb } from '../../src/cli/arguments.ts';
 import { expectWords, JSON_OPTION } from '../../src/cli/arguments.ts';
-import { HandEar } from '../../src/cli/hand-ear.ts';
+import { HandReceiver } from '../../src/cli/hand-receiver.ts';
 import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { print, SECONDS_OPTION, secondsOf } from '../bench.ts';
@@ -23,7 +23,7 @@ export const relayBench: Verb = {
     const load = meterLoad();
     const delaysMs: number[] = [];
     const settings = { rightPort: port, otherHand: 'leave', buttonPort: 0, pausePort: 0 };
-    const ear = await HandEar.open('openteach', settings, ([x], _isLeft, receivedNs) => {
+    const receiver = await HandReceiver.open('openteach', settings, ([x], _isLeft, receivedNs) => {
       const ms = (((receivedNs / 1e9) % WRAP_S) - x!) * 1000;
       delaysMs.push(ms < -1000 ? ms + 1000 * WRAP_S : ms);
     });
@@ -31,7 +31,7 @@ export const relayBench: Verb = {
     const sender = new Worker(new URL('./relay-sender.js', import.meta.url), { workerData });
     await new Promise((resolve) => sender.once('exit', resolve));
     await sleep(100);
-    await ear.close();
+    await receiver.close();
     const delayMs = percentiles(Float64Array.from(delaysMs));
     const [env, seen] = [environment(), load()];
     const ms = (value: number) => `${value.toFixed(3)} ms`;

@@ -66,7 +66,7 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   const desk = new Desk(simulation, socket, feedbackHost, feedbackPort);
   if (scene > 0) desk.ask({ kind: 'scene', index: scene });
   const page =
-    pagePort === null ? null : await servePage(pagePort, simulation, nowNs, (wish) => desk.ask(wish));
+    pagePort === null ? null : await servePage(pagePort, simulation, nowNs, (request) => desk.ask(request));
   const timer = setInterval(() => desk.pass(), STEP_MS);
   console.log(readyLine(socket.address().port, `${feedbackHost}:${feedbackPort}`, without, deadManMs, page));
   await new Promise<void>((resolve) => {
@@ -107,18 +107,18 @@ class Desk {
   }
 
   /** What the page wishes takes the way of a controller's packet. */
-  ask(wish: BentoPageRequest): void {
+  ask(request: BentoPageRequest): void {
     const packet = this.#packet;
-    if (wish.kind === 'scene') {
+    if (request.kind === 'scene') {
       packet.type = PACKET.scene;
-      packet.sceneIndex = wish.index;
+      packet.sceneIndex = request.index;
       packet.frameRate = DEFAULT_FRAME_RATE;
       packet.camera.fill(0);
       packet.limits.set(DEFAULT_LIMITS);
     } else {
       packet.type = PACKET.control;
-      packet.states.set(wish.states);
-      packet.speeds.set(wish.speeds);
+      packet.states.set(request.states);
+      packet.speeds.set(request.speeds);
     }
     this.#receive(this.#asked, encodeBrachioplexus(packet, this.#asked));
   }

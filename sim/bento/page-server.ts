@@ -64,12 +64,12 @@ export async function servePage(
     verifyClient: ({ req }: { req: IncomingMessage }) => isKnownHost(req) && isOwnOrigin(req),
   });
   guard.watchSockets(sockets);
-  const tell = (message: unknown) => {
+  const send = (message: unknown) => {
     const text = JSON.stringify(message);
     for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
   };
   sockets.on('connection', (socket) => welcome(socket, simulation, ask));
-  simulation.onScene = () => tell(simulation.sceneMessage());
+  simulation.onScene = () => send(simulation.sceneMessage());
   let sent = 0;
   const timer = setInterval(() => {
     if (sockets.clients.size === 0) return;
@@ -77,7 +77,7 @@ export async function servePage(
     for (const client of sockets.clients)
       if (client.readyState === WebSocket.OPEN && client.bufferedAmount < MAX_BACKLOG_BYTES)
         client.send(poses);
-    if (sent++ % STATUS_EVERY === 0) tell(simulation.status(nowNs()));
+    if (sent++ % STATUS_EVERY === 0) send(simulation.status(nowNs()));
   }, POSES_MS);
   return {
     url: `http://localhost:${(http.address() as AddressInfo).port}${PAGE}`,
@@ -100,11 +100,11 @@ function welcome(
   socket.on('error', () => {});
   socket.send(JSON.stringify(simulation.sceneMessage()));
   socket.on('message', (data) => {
-    const wish = parseJson(String(data), request, MAX_REQUEST_BYTES);
-    if (typeof wish === 'string') return;
-    drives ||= wish.kind === 'control';
+    const taken = parseJson(String(data), request, MAX_REQUEST_BYTES);
+    if (typeof taken === 'string') return;
+    drives ||= taken.kind === 'control';
     boundary.run(
-      () => ask(wish),
+      () => ask(taken),
       () => socket.close(1011, 'internal error'),
     );
   });

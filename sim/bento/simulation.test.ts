@@ -256,9 +256,9 @@ describe('the virtual Bento arm', () => {
     const reply = new Uint8Array(BRACHIOPLEXUS_MAX_BYTES);
     const start = fc.constantFrom([], [255, 255], ...[0, 1, 2, 3, 4, 5].map((type) => [255, 255, type]));
     fc.assert(
-      fc.property(start, fc.uint8Array({ maxLength: 60 }), fc.boolean(), (first, rest, mended) => {
+      fc.property(start, fc.uint8Array({ maxLength: 60 }), fc.boolean(), (first, rest, repaired) => {
         const bytes = Uint8Array.from([...first, ...rest]);
-        if (mended && bytes.length > 3)
+        if (repaired && bytes.length > 3)
           bytes[bytes.length - 1] = 255 - (bytes.slice(2, -1).reduce((sum, byte) => sum + byte, 0) % 256);
         bench.arm.receive(bytes, bytes.length, bench.nowNs, reply);
         bench.run(5);

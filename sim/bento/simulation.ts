@@ -70,7 +70,7 @@ export class BentoSimulation {
         if (this.#scene > 0) this.#aim();
         return 0;
       case PACKET.cameraRequest:
-        return this.#tellCamera(reply);
+        return this.#replyCamera(reply);
       default:
         return this.#refuse('not-for-the-arm');
     }
@@ -169,7 +169,7 @@ export class BentoSimulation {
     for (let i = 0; i < 6; i++) this.camera[i] = i < 3 ? view[i]! : ((view[i]! % 360) + 360) % 360;
   }
 
-  #tellCamera(reply: Uint8Array): number {
+  #replyCamera(reply: Uint8Array): number {
     if (this.#scene === 0) return 0;
     this.#out.type = PACKET.cameraPosition;
     this.#out.camera.set(this.camera);

@@ -51,8 +51,8 @@ function ring(
  * Origin in the middle of its height. Staves make the wall. It stands on points, at its rim as at its bottom: a wall
  * that stands on its whole edge costs milliseconds of contacts per step.
  */
-function cup(name: string, atM: Vector, colour: string, way: 'up' | 'down'): Body {
-  const sign = way === 'up' ? 1 : -1;
+function cup(name: string, atM: Vector, colour: string, facing: 'up' | 'down'): Body {
+  const sign = facing === 'up' ? 1 : -1;
   const wall = CUP_WALL_M / 2;
   const stave: Vector = [wall, Math.tan(Math.PI / CUP_STAVES) * CUP_RADIUS_M, CUP_HEIGHT_M / 2 - wall / 2];
   const middleM = CUP_RADIUS_M - wall;
@@ -68,7 +68,7 @@ function cup(name: string, atM: Vector, colour: string, way: 'up' | 'down'): Bod
         kind: 'cup',
         sizeM: [CUP_RADIUS_M, CUP_HEIGHT_M, CUP_WALL_M],
         atM: [0, 0, 0],
-        eulerRad: [way === 'up' ? 0 : Math.PI, 0, 0],
+        eulerRad: [facing === 'up' ? 0 : Math.PI, 0, 0],
         colour,
         only: 'drawn',
       },

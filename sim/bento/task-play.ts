@@ -20,14 +20,14 @@ export class TaskPlay {
   move(joint: number, toDeg: number, slower = 1): void {
     const to = (toDeg * Math.PI) / 180;
     const speed = Math.max(1, Math.round(MAX_SPEEDS[joint]! * slower));
-    const way = to - this.#world.jointsRad[joint]!;
+    const travelRad = to - this.#world.jointsRad[joint]!;
     this.#control.states.fill(MOTOR.stop);
-    this.#control.states[joint] = way > 0 ? MOTOR.up : MOTOR.down;
+    this.#control.states[joint] = travelRad > 0 ? MOTOR.up : MOTOR.down;
     this.#control.speeds[joint] = speed;
     this.motors.control(this.#control);
-    const fullS = Math.abs(way) / (speed * radSPerUnit(DEFAULT_FRAME_RATE));
+    const fullS = Math.abs(travelRad) / (speed * radSPerUnit(DEFAULT_FRAME_RATE));
     for (let t = 0; t < fullS + 0.3; t += this.#world.stepS) {
-      if ((to - this.motors.targetRad[joint]!) * Math.sign(way) <= 0) break;
+      if ((to - this.motors.targetRad[joint]!) * Math.sign(travelRad) <= 0) break;
       this.#step();
     }
     this.motors.stop();

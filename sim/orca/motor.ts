@@ -98,7 +98,7 @@ export class SimMotor {
   }
 
   /** Any instruction on the bus counts, whoever it is for. */
-  hear(nowMs: number): void {
+  receive(nowMs: number): void {
     this.#trafficMs = nowMs;
   }
 
@@ -179,9 +179,10 @@ export class SimMotor {
     if (this.hasTorque && followed) {
       const gap = signedAt(this.table, REGISTER.goalPosition.address, 4) - this.#turnTicks - this.#ticks;
       const top = this.#topTicksS() * seconds;
-      const wish = this.#ticks + Math.max(-top, Math.min(top, gap * Math.min(1, STIFFNESS_PER_S * seconds)));
-      this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, wish));
-      const blocked = this.#ticks !== wish;
+      const desired =
+        this.#ticks + Math.max(-top, Math.min(top, gap * Math.min(1, STIFFNESS_PER_S * seconds)));
+      this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, desired));
+      const blocked = this.#ticks !== desired;
       if (blocked) loadPermille = Math.min(1000, (Math.abs(gap) * 1000) / FULL_LOAD_TICKS) * Math.sign(gap);
     }
     this.#velocityTicksS = (this.#ticks - before) / seconds;

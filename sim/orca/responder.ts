@@ -28,7 +28,7 @@ export class Responder {
     this.#nowMs = nowMs;
     // A status packet of another is no instruction.
     if (packet.instruction === INSTRUCTION.status) return [];
-    for (const motor of this.#motors) if (!motor.isDeaf(nowMs)) motor.hear(nowMs);
+    for (const motor of this.#motors) if (!motor.isDeaf(nowMs)) motor.receive(nowMs);
     const params = packet.params.slice(0, packet.paramBytes);
     if (!this.#several(packet.instruction, params)) this.#each(packet, params);
     return this.#answers;

@@ -56,11 +56,11 @@ function answer(controller: UrController, request: string): string {
     case 'quit':
       return 'Disconnected';
     default:
-      return tell(controller, request);
+      return query(controller, request);
   }
 }
 
-function tell(controller: UrController, request: string): string {
+function query(controller: UrController, request: string): string {
   const eSeries = controller.series === 'e';
   const known: Record<string, string> = {
     'close popup': 'closing popup',

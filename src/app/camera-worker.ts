@@ -4,7 +4,7 @@ import { openFrameSender } from '../camera/channel/sender.ts';
 import type { CameraConfig } from '../camera/config.ts';
 import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import type { RobotPose } from '../camera/source.ts';
-import { type CameraNews, CameraStation } from '../camera/station.ts';
+import { type CameraEvent, CameraStation } from '../camera/station.ts';
 import { Counters } from '../core/counters.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
@@ -13,7 +13,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { readRobotBoard } from '../messages/robot-board.ts';
 import type { CameraReport } from '../messages/role-report.ts';
 import { openCameraSource } from './registry.ts';
-import { giveWay } from './thread-priority.ts';
+import { lowerPriority } from './thread-priority.ts';
 
 /** What a camera thread is started with. */
 export interface CameraStart {
@@ -28,7 +28,7 @@ export interface CameraStart {
 
 export type CameraMessage =
   | { kind: 'ready'; where: string }
-  | { kind: 'news'; news: CameraNews }
+  | { kind: 'event'; event: CameraEvent }
   | { kind: 'failed'; code: ErrorCode; message: string; hint: string }
   | { kind: 'report'; reports: CameraReport[] };
 
@@ -36,7 +36,7 @@ export type CameraMessage =
 export type CameraOrder = 'report' | 'close';
 
 const start = workerData as CameraStart;
-const tell = (message: CameraMessage) => parentPort?.postMessage(message);
+const post = (message: CameraMessage) => parentPort?.postMessage(message);
 
 function robotPose({ board, model }: CameraStart): RobotPose {
   const shared = board === null ? null : new SnapshotBoard(board);
@@ -67,11 +67,11 @@ async function jpegCoder(): Promise<() => JpegCoder> {
 async function main(): Promise<void> {
   const counters = new Counters(start.counters);
   // ZeroMQ has one thread for a whole process, and it inherits this: not where the link needs it too.
-  if (!start.linkUsesZmq) giveWay();
+  if (!start.linkUsesZmq) lowerPriority();
   const sender: FrameSender = await openFrameSender(start.sender, (reason) => counters.add(reason));
   const coder = await jpegCoder();
   const robot = robotPose(start);
-  giveWay();
+  lowerPriority();
   const stations = Object.entries(start.cameras).map(
     ([name, config]) =>
       new CameraStation({
@@ -82,10 +82,10 @@ async function main(): Promise<void> {
         robot,
         coder,
         send: (frame) => sender.send(frame),
-        onNews: (news) => tell({ kind: 'news', news }),
+        onEvent: (event) => post({ kind: 'event', event }),
       }),
   );
-  const report = () => tell({ kind: 'report', reports: stations.map((station) => station.report) });
+  const report = () => post({ kind: 'report', reports: stations.map((station) => station.report) });
   parentPort?.on('message', (order: CameraOrder) => {
     if (order === 'report') return report();
     for (const station of stations) station.close();
@@ -94,12 +94,12 @@ async function main(): Promise<void> {
       parentPort?.close();
     });
   });
-  tell({ kind: 'ready', where: sender.where });
+  post({ kind: 'ready', where: sender.where });
   for (const station of stations) void station.start();
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
   parentPort?.close();
 });

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { CameraNews } from '../camera/station.ts';
+import type { CameraEvent } from '../camera/station.ts';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
@@ -22,7 +22,7 @@ export interface CameraThreadOptions {
   /** The robot's own memory, for a view of it and for its counters; null without a robot. */
   board: SharedArrayBuffer | null;
   counters: SharedArrayBuffer;
-  onNews: (news: CameraNews) => void;
+  onEvent: (event: CameraEvent) => void;
   /** Of a link whose keys are in no file. */
   keys?: Uint8Array[] | undefined;
 }
@@ -45,34 +45,34 @@ export async function startCameraThread(
     linkUsesZmq: rig.link.transport === 'zmq',
   };
   const worker = new Worker(new URL('./camera-worker.js', import.meta.url), { workerData });
-  const heard = listenTo(worker, options.onNews);
+  const received = listenTo(worker, options.onEvent);
   const order = (what: CameraOrder) => worker.postMessage(what);
   return {
-    where: await heard.ready,
-    ended: heard.ended.promise,
+    where: await received.ready,
+    ended: received.ended.promise,
     report() {
       order('report');
-      return heard.nextReport();
+      return received.nextReport();
     },
     async close() {
       order('close');
-      const late = setTimeout(() => heard.ended.resolve(), CLOSE_MS);
-      await heard.ended.promise;
+      const late = setTimeout(() => received.ended.resolve(), CLOSE_MS);
+      await received.ended.promise;
       clearTimeout(late);
       await worker.terminate();
-      return heard.lastReport();
+      return received.lastReport();
     },
   };
 }
 
-function listenTo(worker: Worker, onNews: (news: CameraNews) => void) {
+function listenTo(worker: Worker, onEvent: (event: CameraEvent) => void) {
   const ready = deferred<string>();
   const ended = deferred<void>();
   let asked = deferred<CameraReport[]>();
   let last: CameraReport[] = [];
   worker.on('message', (message: CameraMessage) => {
     if (message.kind === 'ready') ready.resolve(message.where);
-    else if (message.kind === 'news') onNews(message.news);
+    else if (message.kind === 'event') onEvent(message.event);
     else if (message.kind === 'failed')
       ready.reject(new TeleopError(message.code, message.message, { hint: message.hint }));
     else {
@@ -83,7 +83,7 @@ function listenTo(worker: Worker, onNews: (news: CameraNews) => void) {
   });
   worker.on('error', (error) => {
     ready.reject(error);
-    onNews(bugNews(error));
+    onEvent(bugEvent(error));
   });
   worker.on('exit', () => {
     ended.resolve();
@@ -92,7 +92,7 @@ function listenTo(worker: Worker, onNews: (news: CameraNews) => void) {
   return { ready: ready.promise, ended, nextReport: () => asked.promise, lastReport: () => last };
 }
 
-const bugNews = (error: unknown): CameraNews => ({
+const bugEvent = (error: unknown): CameraEvent => ({
   camera: 'all',
   kind: 'trouble',
   message: `the camera thread ended: ${String(error)}`,
@@ -109,14 +109,14 @@ export function startRobotCameras(
   model: RobotModel,
   board: SharedArrayBuffer,
   counters: SharedArrayBuffer,
-  tell: (text: string) => void,
+  print: (text: string) => void,
   keys?: Uint8Array[],
 ): { close(): Promise<CameraReport[]> } | null {
   if (cameraNames(rig).length === 0) return null;
   let closed = false;
   let retry: NodeJS.Timeout | undefined;
-  let told = '';
-  const options: CameraThreadOptions = { board, counters, keys, onNews: (news) => tell(newsText(news)) };
+  let reported = '';
+  const options: CameraThreadOptions = { board, counters, keys, onEvent: (event) => print(eventText(event)) };
   const again = () => {
     if (closed) return;
     retry = setTimeout(() => {
@@ -126,13 +126,13 @@ export function startRobotCameras(
   const open = async (): Promise<CameraThread | null> => {
     try {
       const thread = await startCameraThread(rig, model, options);
-      tell(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
+      print(`cameras ${cameraNames(rig).join(', ')} on ${thread.where}`);
       void thread.ended.then(again);
       return thread;
     } catch (error) {
       const text = error instanceof TeleopError ? `${error.message}\n  → ${error.hint}` : String(error);
-      if (text !== told) tell(`no cameras: ${text}`);
-      told = text;
+      if (text !== reported) print(`no cameras: ${text}`);
+      reported = text;
       again();
       return null;
     }
@@ -147,7 +147,7 @@ export function startRobotCameras(
   };
 }
 
-export function newsText({ camera, kind, message, hint, retryMs }: CameraNews): string {
+export function eventText({ camera, kind, message, hint, retryMs }: CameraEvent): string {
   if (kind === 'up') return `camera ${camera}: ${message}`;
   const again = retryMs > 0 ? ` (again in ${retryMs / 1000} s)` : '';
   return `camera ${camera}: ${message}${again}\n  → ${hint}`;

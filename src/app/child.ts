@@ -3,7 +3,7 @@ import path from 'node:path';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
 import { packageRoot } from '../files/package-root.ts';
-import type { LinkNews } from '../messages/console.ts';
+import type { LinkEvent } from '../messages/console.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
 
 /** What a role or console process tells the process that started it. */
@@ -17,7 +17,7 @@ export type ChildMessage =
   | { kind: 'link'; profile: string };
 
 /** From the process that started a console to the console. */
-export type ParentMessage = LinkNews;
+export type ParentMessage = LinkEvent;
 
 export interface Child {
   readonly verb: string;
@@ -48,7 +48,7 @@ export function startChild(
   child.stderr?.on('data', (data: Buffer) => {
     errors = (errors + data.toString()).slice(-4000);
   });
-  let heardMs = 0;
+  let receivedMs = 0;
   const handle: Child = {
     verb,
     process: child,
@@ -57,9 +57,9 @@ export function startChild(
     report: null,
     async end(graceMs) {
       child.kill('SIGTERM');
-      heardMs = performance.now();
+      receivedMs = performance.now();
       const timer = setInterval(() => {
-        if (performance.now() - heardMs > graceMs) child.kill('SIGKILL');
+        if (performance.now() - receivedMs > graceMs) child.kill('SIGKILL');
       }, END_POLL_MS);
       const code = await exited.promise;
       clearInterval(timer);
@@ -67,7 +67,7 @@ export function startChild(
     },
   };
   child.on('message', (message: ChildMessage) => {
-    heardMs = performance.now();
+    receivedMs = performance.now();
     if (message.kind === 'ready') ready.resolve(message.info);
     if (message.kind === 'report') handle.report = message.report;
     onMessage(message);

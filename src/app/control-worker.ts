@@ -10,7 +10,7 @@ import { warmUp } from './warm-up.ts';
 /** The control thread of a role: opens the devices and sockets, then does nothing but the loop. */
 const start = workerData as ControlStart;
 const clock = monotonicClock;
-const tell = (message: ControlMessage) => parentPort?.postMessage(message);
+const post = (message: ControlMessage) => parentPort?.postMessage(message);
 
 // Parsing garbage throws and catches; stack traces would be most of its cost.
 Error.stackTraceLimit = 0;
@@ -21,7 +21,7 @@ async function main(): Promise<void> {
   const { kind, stampSource, scheduling } = reactor;
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));
   const onReady = () =>
-    tell({ kind: 'ready', ports, inputs, reactor: kind, stampSource, scheduling, fallback });
+    post({ kind: 'ready', ports, inputs, reactor: kind, stampSource, scheduling, fallback });
   try {
     if (start.role === 'operator') {
       const handler = await openOperator(start, reactor, clock, () => reactor.stop());
@@ -33,16 +33,16 @@ async function main(): Promise<void> {
         reactor,
         clock,
         onReady,
-        (transition) => tell({ kind: 'transition', ...transition }),
-        (network, prior) => tell({ kind: 'learnt', network, prior }),
+        (transition) => post({ kind: 'transition', ...transition }),
+        (network, prior) => post({ kind: 'learnt', network, prior }),
       );
   } finally {
     reactor.close();
   }
-  tell({ kind: 'done' });
+  post({ kind: 'done' });
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
 });

@@ -33,9 +33,9 @@ interface AsyncWaiting {
 
 const WATCH_MS = 25;
 /** Bytes handed to the system in `stop` leave before the thread ends. */
-const FAREWELL_MS = 50;
+const GOODBYE_MS = 50;
 const start = workerData as DriverStart;
-const tell = (message: DriverMessage) => parentPort?.postMessage(message);
+const post = (message: DriverMessage) => parentPort?.postMessage(message);
 
 async function main(): Promise<void> {
   const { name, options, model, memory } = start;
@@ -46,7 +46,7 @@ async function main(): Promise<void> {
   const wake = new Int32Array(memory.wake);
   const watch = setInterval(() => loop.watch(), WATCH_MS);
   loop.onWake();
-  tell({ kind: 'open' });
+  post({ kind: 'open' });
   while (Atomics.load(wake, 1) === 0) {
     const seen = Atomics.load(wake, 0);
     loop.onWake();
@@ -57,12 +57,12 @@ async function main(): Promise<void> {
   }
   clearInterval(watch);
   loop.end();
-  await new Promise((resolve) => setTimeout(resolve, FAREWELL_MS));
-  tell({ kind: 'closed' });
+  await new Promise((resolve) => setTimeout(resolve, GOODBYE_MS));
+  post({ kind: 'closed' });
   process.exit(0);
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
 });

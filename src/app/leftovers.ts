@@ -34,7 +34,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** Mends them on a thread of their own. */
-export async function mendLeftovers(dir: string, say: (text: string) => void): Promise<void> {
+export async function recoverLeftovers(dir: string, say: (text: string) => void): Promise<void> {
   const files = await abandonedIn(dir);
   if (files.length === 0) return;
   const workerData: RecoverWorkerStart = { files, version: packageVersion() };

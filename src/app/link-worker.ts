@@ -8,13 +8,13 @@ import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from 
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
 
-type BothWays<T> = [forward: T, back: T];
+type BothDirections<T> = [forward: T, back: T];
 
 /** What a link worker is started with. */
 export interface LinkStart {
   listen: { host: string; port: number }[];
   targets: Peer[];
-  settings: BothWays<DirectionSettings>;
+  settings: BothDirections<DirectionSettings>;
   seed: number;
   capacity: number;
   reactor: 'auto' | 'native' | 'dgram';
@@ -22,14 +22,14 @@ export interface LinkStart {
   /** Tell of every datagram that enters. */
   isTapped: boolean;
   stop: SharedArrayBuffer;
-  memory: BothWays<DirectionMemory>;
+  memory: BothDirections<DirectionMemory>;
   /** Changes come in here: the loop does not return to the event loop, so it asks. */
   changes: MessagePort;
 }
 
 export interface LinkChangeMessage {
   id: number;
-  settings: BothWays<DirectionSettings>;
+  settings: BothDirections<DirectionSettings>;
   seed: number;
 }
 
@@ -52,7 +52,7 @@ export type LinkMessage =
 const start = workerData as LinkStart;
 const clock = monotonicClock;
 const stop = new Int32Array(start.stop);
-const tell = (message: LinkMessage) => parentPort?.postMessage(message);
+const post = (message: LinkMessage) => parentPort?.postMessage(message);
 
 function socketSpecs(): SocketSpec[] {
   return start.listen.flatMap(({ host, port }, i) => {
@@ -95,16 +95,16 @@ async function main(): Promise<void> {
     });
     const ports = start.targets.map((_, i) => reactor.localPort(2 * i));
     const { kind, scheduling } = reactor;
-    tell({ kind: 'ready', ports, reactor: kind, scheduling, fallback });
+    post({ kind: 'ready', ports, reactor: kind, scheduling, fallback });
     await reactor.run(relay);
   } finally {
     reactor.close();
   }
-  tell({ kind: 'done' });
+  post({ kind: 'done' });
 }
 
 function tapEntry(direction: 0 | 1, mapping: number, bytes: Uint8Array, length: number): void {
-  tell({ kind: 'entry', direction: DIRECTIONS[direction], mapping, bytes: bytes.slice(0, length) });
+  post({ kind: 'entry', direction: DIRECTIONS[direction], mapping, bytes: bytes.slice(0, length) });
 }
 
 function takeChange(relay: LinkRelay): void {
@@ -112,10 +112,10 @@ function takeChange(relay: LinkRelay): void {
   if (received === undefined) return;
   const { id, settings, seed } = received.message;
   relay.change(settings, seed);
-  tell({ kind: 'changed', id });
+  post({ kind: 'changed', id });
 }
 
 main().catch((error: unknown) => {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
 });

@@ -49,7 +49,7 @@ export class PairLink {
       if (port !== config.otherPort || !this.#take(bytes)) this.refused++;
     });
     socket.on('error', () => {});
-    this.#timer = setInterval(() => this.#tell(), EVERY_MS);
+    this.#timer = setInterval(() => this.#send(), EVERY_MS);
   }
 
   static open(
@@ -77,7 +77,7 @@ export class PairLink {
     this.#socket.close();
   }
 
-  #tell(): void {
+  #send(): void {
     const state = readRobotBoard(this.#own, this.#joints);
     if (state === null || !state.measuredRad.every(Number.isFinite)) return;
     const bytes = Buffer.alloc(HEAD_BYTES + 8 * this.#joints);

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { accessSync, constants, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
-import { listen } from '../console/door.ts';
+import { listen } from '../console/listener.ts';
 import { unwritable } from '../files/write-whole.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';

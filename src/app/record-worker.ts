@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { FrameCache } from '../camera/cache.ts';
 import type { FrameReceiverConfig } from '../camera/channel/frame-receiver.ts';
 import { openFrameReceiver, projectedBy } from '../camera/receiver.ts';
-import { arrivalNews, VideoSampler } from '../camera/video-sampling.ts';
+import { arrivalEvent, VideoSampler } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
@@ -11,19 +11,19 @@ import { monotonicClock } from '../core/time/clock.ts';
 import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { emptyRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
-import { giveWay } from './thread-priority.ts';
+import { lowerPriority } from './thread-priority.ts';
 
-type Told = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
+type ReportedState = 'newestAt' | 'clock' | 'wallNs' | 'onSkipped' | 'onSaved' | 'owner';
 
 export interface RecordWorkerStart {
   rows: SharedArrayBuffer;
   traces: SharedArrayBuffer;
   counters: SharedArrayBuffer;
   receiver: FrameReceiverConfig | null;
-  parts: Omit<RecorderParts, Told>;
+  parts: Omit<RecorderParts, ReportedState>;
 }
 
 export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: 'close' };
@@ -31,7 +31,7 @@ export type RecordWorkerRequest = RecordRequest | { kind: 'toggle' } | { kind: '
 export type RecordWorkerMessage =
   | { kind: 'status'; status: RecorderStatus }
   | { kind: 'saved'; info: EpisodeInfo; file: string }
-  | { kind: 'video'; news: VideoNews }
+  | { kind: 'video'; event: VideoEvent }
   | { kind: 'closed' };
 
 /** The recorder's thread: frames in, rows joined with them, files written. No deadline hangs on it. */
@@ -41,7 +41,7 @@ const STATUS_MS = 100;
 /** Half a second at 30 Hz: as long as a slow disk may hold up the join. */
 const FRAMES_KEPT = 16;
 
-const tell = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
+const post = (message: RecordWorkerMessage) => parentPort?.postMessage(message);
 const counters = new Counters(start.counters);
 const cache = new FrameCache(FRAMES_KEPT);
 const sampler = new VideoSampler();
@@ -61,12 +61,12 @@ const recorder = new EpisodeRecorder({
   clock: monotonicClock,
   wallNs: () => BigInt(Date.now()) * 1_000_000n,
   onSkipped: (count) => counters.add('row-skipped', count),
-  onSaved: (info, file) => tell({ kind: 'saved', info, file }),
+  onSaved: (info, file) => post({ kind: 'saved', info, file }),
 });
 
 function onFrame(frame: ReceivedFrame): void {
   cache.put(frame);
-  if (sampler.due(frame.camera, frame.arrivedNs)) tell({ kind: 'video', news: arrivalNews(frame) });
+  if (sampler.due(frame.camera, frame.arrivedNs)) post({ kind: 'video', event: arrivalEvent(frame) });
 }
 
 function drain(): void {
@@ -81,9 +81,9 @@ function drain(): void {
   recorder.tick();
 }
 
-function tellStatus(): void {
+function postStatus(): void {
   const { status } = recorder;
-  tell({ kind: 'status', status: { ...status, message: status.message || trouble } });
+  post({ kind: 'status', status: { ...status, message: status.message || trouble } });
 }
 
 async function label(episode: string, text: string): Promise<void> {
@@ -94,7 +94,7 @@ async function label(episode: string, text: string): Promise<void> {
     if (!(error instanceof TeleopError)) throw error;
     trouble = `${error.message}. ${error.hint}`;
   }
-  tellStatus();
+  postStatus();
 }
 
 async function main(): Promise<void> {
@@ -111,8 +111,8 @@ async function main(): Promise<void> {
           return null;
         });
   // Not before: ZeroMQ's one thread inherits it, and an input may need that thread too.
-  giveWay();
-  const timers = [setInterval(drain, DRAIN_MS), setInterval(tellStatus, STATUS_MS)];
+  lowerPriority();
+  const timers = [setInterval(drain, DRAIN_MS), setInterval(postStatus, STATUS_MS)];
   parentPort?.on('message', (request: RecordWorkerRequest) => {
     drain();
     if (request.kind === 'toggle') recorder.toggle();
@@ -120,13 +120,13 @@ async function main(): Promise<void> {
       for (const timer of timers) clearInterval(timer);
       recorder.close();
       receiver?.close();
-      tellStatus();
-      tell({ kind: 'closed' });
+      postStatus();
+      post({ kind: 'closed' });
       parentPort?.close();
       return;
     } else if (request.action === 'label') void label(request.episode, request.label);
     else recorder.request(request);
-    tellStatus();
+    postStatus();
   });
 }
 

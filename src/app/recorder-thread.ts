@@ -6,12 +6,12 @@ import { readYaml } from '../files/yaml-files.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo, RecorderStatus, RecordRequest } from '../messages/recording.ts';
 import { recorderFlag } from '../messages/role-flags.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { limitsSchema, type QualityLimits } from '../record/limits.ts';
 import { PART_ENDING } from '../record/writer.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
-import { mendLeftovers } from './leftovers.ts';
+import { recoverLeftovers } from './leftovers.ts';
 import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from './record-worker.ts';
 import type { RoleMemory } from './role-memory.ts';
 
@@ -19,7 +19,7 @@ export interface RecorderHooks {
   onSaved: (info: EpisodeInfo, file: string) => void;
   say: (text: string) => void;
   /** Of some pictures that the recorder received. */
-  onVideo: (news: VideoNews) => void;
+  onVideo: (event: VideoEvent) => void;
 }
 
 const MB = 2 ** 20;
@@ -42,7 +42,7 @@ export class RecorderThread {
     this.#start = workerStart(rig, model, memory, keys);
     this.#status = idle(rig.record.task);
     if (rig.record.start === 'engage') this.#open();
-    mendLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
+    recoverLeftovers(rig.record.dir, hooks.say).catch((error: unknown) => hooks.say(String(error)));
   }
 
   get status(): RecorderStatus {
@@ -70,7 +70,7 @@ export class RecorderThread {
     worker.on('message', (message: RecordWorkerMessage) => {
       if (message.kind === 'status') this.#onStatus(message.status);
       else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
-      else if (message.kind === 'video') this.#hooks.onVideo(message.news);
+      else if (message.kind === 'video') this.#hooks.onVideo(message.event);
     });
   }
 

@@ -10,7 +10,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
 import { type Role, stopFlag, windDownFlag } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { OPERATOR_SOCKETS } from '../operator/loop.ts';
 import { cameraNames } from '../rig/camera-channel.ts';
 import { linkKeys } from '../rig/link-keys.ts';
@@ -68,7 +68,7 @@ export function startRole(
     neighbour?.joints.length ?? 0,
   );
   const flights = role === 'robot' ? new FlightFiles(rig, model, memory.flight) : null;
-  const video = new VideoGate((news) => void trace.then((opened) => opened?.video(news)).catch(() => {}));
+  const video = new VideoGate((event) => void trace.then((opened) => opened?.video(event)).catch(() => {}));
   const recorder = role === 'operator' ? openRecorder(rig, model, memory, onEpisode, video, givenKeys) : null;
   const identity = 1 + Math.floor(Math.random() * 0x7ffffffe);
   const eventLoop = monitorEventLoopDelay({ resolution: 10 });
@@ -106,9 +106,9 @@ export function startRole(
           memory,
           ready.stampSource,
           recorder,
-          (news) => {
-            const isKnown = cameraNames(rig).includes(news.camera);
-            if (isKnown) video.fromConsole(news);
+          (event) => {
+            const isKnown = cameraNames(rig).includes(event.camera);
+            if (isKnown) video.fromConsole(event);
             return isKnown;
           },
           () => traceTrouble,
@@ -209,7 +209,7 @@ const openRecorder = (
   keys?: Uint8Array[],
 ): RecorderThread => {
   const say = (text: string) => console.error(`farhand: ${text}`);
-  const hooks = { onSaved, say, onVideo: (news: VideoNews) => video.fromRecorder(news) };
+  const hooks = { onSaved, say, onVideo: (event: VideoEvent) => video.fromRecorder(event) };
   return new RecorderThread(rig, model, memory, hooks, keys);
 };
 

@@ -298,10 +298,10 @@ class Family {
   async start(verb: 'robot' | 'operator' | 'console') {
     if (this.#ending) throw new Error('nothing is started while the demo ends');
     const args = verb === 'operator' ? this.#operatorArgs : this.#args;
-    const child = startChild(verb, args, (message) => this.#tell(verb, message));
+    const child = startChild(verb, args, (message) => this.#send(verb, message));
     this.#children.set(verb, child);
     const info = await child.ready;
-    if (verb === 'console') this.#tellLink();
+    if (verb === 'console') this.#sendLink();
     void child.exited.then((code) => this.#onExit(verb, code));
     return info;
   }
@@ -316,7 +316,7 @@ class Family {
     return this.#children.get(verb)?.report ?? null;
   }
 
-  #tell(verb: string, message: ChildMessage): void {
+  #send(verb: string, message: ChildMessage): void {
     if (message.kind === 'transition')
       this.#options.say(`${verb}: ${message.from} → ${message.to} (${message.cause})`);
     if (message.kind === 'saving') this.#options.onSaving?.(message.text);
@@ -326,12 +326,12 @@ class Family {
     }
     if (message.kind === 'link')
       void this.#switch.set(message.profile).then(
-        () => this.#tellLink(),
+        () => this.#sendLink(),
         (error: unknown) => this.#fail(error),
       );
   }
 
-  #tellLink(): void {
+  #sendLink(): void {
     const link = this.#switch.state;
     const message: ParentMessage | null = link && { kind: 'link', link };
     const console = this.#children.get('console')?.process;

@@ -7,10 +7,10 @@ import { parseJson } from '../core/parse-json.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from '../messages/playout-wish.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
 import {
   type ClosedCommand,
-  type InputHeard,
+  type InputStream,
   OPERATOR_MODES,
   type Telemetry,
 } from '../messages/telemetry.ts';
@@ -22,7 +22,7 @@ import {
   type TraceRecord,
   unpackTraceRecord,
 } from '../messages/trace-record.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import {
   BOARD_INPUTS,
   type BoardField,
@@ -63,13 +63,13 @@ export class TelemetryPublisher {
   readonly #subscribers = new Map<string, { address: string; port: number; untilMs: number }>();
   readonly #build: () => Telemetry | null;
   readonly #recorder: RecorderThread;
-  readonly #onVideo: (news: VideoNews) => boolean;
+  readonly #onVideo: (event: VideoEvent) => boolean;
 
   private constructor(
     socket: Socket,
     counters: Counters,
     recorder: RecorderThread,
-    onVideo: (news: VideoNews) => boolean,
+    onVideo: (event: VideoEvent) => boolean,
     build: () => Telemetry | null,
   ) {
     this.#socket = socket;
@@ -100,7 +100,7 @@ export class TelemetryPublisher {
     memory: RoleMemory,
     stampSource: string,
     recorder: RecorderThread,
-    onVideo: (news: VideoNews) => boolean,
+    onVideo: (event: VideoEvent) => boolean,
     trouble: () => string = () => '',
   ): Promise<TelemetryPublisher> {
     const socket = createSocket('udp4');
@@ -213,7 +213,7 @@ function telemetryBuilder(
         stampSource,
         transport: rig.link.transport,
         playout: playout || rig.robot.playout,
-        ways: playout === '' ? [] : [...PLAYOUT_WAYS],
+        modes: playout === '' ? [] : [...PLAYOUT_MODES],
         quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
       },
       input: {
@@ -224,9 +224,9 @@ function telemetryBuilder(
         clutch: field('clutch') === 1,
         rateHz: finite(field('inputRateHz')),
         jitterMs: finite(field('inputJitterNs') / 1e6),
-        heard: inputs
+        streams: inputs
           .slice(0, BOARD_INPUTS)
-          .map((name, i) => heardOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
+          .map((name, i) => streamOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
       },
       operator: {
         mode: OPERATOR_MODES[field('mode')] ?? 'hold',
@@ -276,7 +276,7 @@ function telemetryBuilder(
   };
 }
 
-function heardOf(name: string, numbers: Float64Array, at: number): InputHeard {
+function streamOf(name: string, numbers: Float64Array, at: number): InputStream {
   const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
     number,
     number,

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { deferred } from '../core/deferred.ts';
 import { type ErrorCode, TeleopError } from '../core/errors.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { RoleMemory } from './role-memory.ts';
 import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
@@ -16,7 +16,7 @@ export interface ClosedTrace {
 /** The trace as the operator's main thread sees it. */
 export interface TraceThread {
   path: string;
-  video(news: VideoNews): void;
+  video(event: VideoEvent): void;
   close(): Promise<ClosedTrace>;
 }
 

@@ -3,7 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
 import { MotionMatcher } from '../trace/motion.ts';
@@ -23,7 +23,7 @@ export interface TraceStart {
   camerasOnRobot: boolean;
 }
 
-export type TraceOrder = VideoNews | 'close';
+export type TraceOrder = VideoEvent | 'close';
 
 export type TraceMessage =
   | { kind: 'opened'; path: string }
@@ -49,20 +49,20 @@ let offsetNs = Number.NaN;
 let uncertaintyNs = Number.NaN;
 let estimatedNs = 0;
 let troubled = false;
-const tell = (message: TraceMessage) => parentPort?.postMessage(message);
+const post = (message: TraceMessage) => parentPort?.postMessage(message);
 
-function videoRecord(news: VideoNews): VideoRecord {
+function videoRecord(event: VideoEvent): VideoRecord {
   const known = (ns: number | null) => ns ?? Number.NaN;
   const [offset, linkNs] = start.camerasOnRobot ? [offsetNs, uncertaintyNs] : [Number.NaN, Number.NaN];
   return {
-    camera: news.camera,
-    captureNs: news.captureNs,
-    encodedNs: known(news.encodedNs),
-    receivedNs: news.receivedNs,
-    decodedNs: known(news.decodedNs),
-    displayedNs: known(news.displayedNs),
+    camera: event.camera,
+    captureNs: event.captureNs,
+    encodedNs: known(event.encodedNs),
+    receivedNs: event.receivedNs,
+    decodedNs: known(event.decodedNs),
+    displayedNs: known(event.displayedNs),
     offsetNs: offset,
-    uncertaintyNs: linkNs + (news.pageUncertaintyNs ?? 0),
+    uncertaintyNs: linkNs + (event.pageUncertaintyNs ?? 0),
   };
 }
 
@@ -101,12 +101,12 @@ function drain(writer: TraceFileWriter, patient = true): void {
   if (isFine === !troubled) return;
   troubled = !isFine;
   const { message, hint } = writer.failure ?? { message: '', hint: '' };
-  tell({ kind: 'trouble', message: isFine ? '' : `${message}. ${hint}` });
+  post({ kind: 'trouble', message: isFine ? '' : `${message}. ${hint}` });
 }
 
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
-  tell({ kind: 'opened', path: writer.path });
+  post({ kind: 'opened', path: writer.path });
   // Readers begin with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
@@ -115,11 +115,11 @@ try {
     clearInterval(timer);
     drain(writer, false);
     writer.close(ring.dropped);
-    tell({ kind: 'closed', path, dropped: ring.dropped + writer.dropped, loss: writer.loss });
+    post({ kind: 'closed', path, dropped: ring.dropped + writer.dropped, loss: writer.loss });
     parentPort?.close();
   });
 } catch (error) {
   if (!(error instanceof TeleopError)) throw error;
-  tell({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
   parentPort?.close();
 }

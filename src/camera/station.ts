@@ -9,7 +9,7 @@ import { Finisher } from './finisher.ts';
 import type { CameraSource, Picture, RobotPose, SourceHost } from './source.ts';
 
 /** News of a camera, in words: rare. */
-export interface CameraNews {
+export interface CameraEvent {
   camera: string;
   kind: 'up' | 'trouble';
   message: string;
@@ -26,7 +26,7 @@ export interface StationParts {
   robot: RobotPose;
   coder: () => JpegCoder;
   send: (frame: CameraFrame) => void;
-  onNews: (news: CameraNews) => void;
+  onEvent: (event: CameraEvent) => void;
   firstPauseMs?: number;
   silentMs?: number;
 }
@@ -146,7 +146,7 @@ export class CameraStation {
       this.#pauseMs = firstPauseMs;
       if (this.#up) return;
       this.#up = true;
-      this.#tell('up', `${bytes.length} bytes per picture`, '', 0);
+      this.#emit('up', `${bytes.length} bytes per picture`, '', 0);
     });
   }
 
@@ -176,7 +176,7 @@ export class CameraStation {
     this.report.trouble = known ? error.message : String(error);
     this.report.restarts++;
     const hint = known ? error.hint : 'This is a bug of the source; the other cameras go on.';
-    this.#tell('trouble', this.report.trouble, hint, this.#pauseMs);
+    this.#emit('trouble', this.report.trouble, hint, this.#pauseMs);
     this.#timers.push(setTimeout(() => void this.start(), this.#pauseMs));
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.#pauseMs);
   }
@@ -191,8 +191,8 @@ export class CameraStation {
     this.#timers.push(setInterval(action, ms));
   }
 
-  #tell(kind: CameraNews['kind'], message: string, hint: string, retryMs: number): void {
-    this.#parts.onNews({ camera: this.#parts.name, kind, message, hint, retryMs });
+  #emit(kind: CameraEvent['kind'], message: string, hint: string, retryMs: number): void {
+    this.#parts.onEvent({ camera: this.#parts.name, kind, message, hint, retryMs });
   }
 }
 

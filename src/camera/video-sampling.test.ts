@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { VideoGate } from './video-sampling.ts';
 
-const NEWS: VideoNews = {
+const EVENT: VideoEvent = {
   kind: 'video',
   camera: 'front',
   captureNs: 5e12,
@@ -17,8 +17,8 @@ const NEWS: VideoNews = {
 
 describe('news of a picture', () => {
   it('is taken as it is, and refused with anything wrong about it', () => {
-    const of = (change: object) => sideRequestSchema.safeParse({ ...NEWS, ...change }).data ?? null;
-    assert.deepEqual(of({}), NEWS);
+    const of = (change: object) => sideRequestSchema.safeParse({ ...EVENT, ...change }).data ?? null;
+    assert.deepEqual(of({}), EVENT);
     const wrong = [
       { more: 'fields' },
       { kind: 'record' },
@@ -36,7 +36,7 @@ describe('news of a picture', () => {
   it('comes from the console while that speaks, else from the recorder', () => {
     const taken: string[] = [];
     const gate = new VideoGate(({ camera, receivedNs }) => taken.push(`${camera} ${receivedNs / 1e9}`));
-    const at = (s: number, camera = 'front') => ({ ...NEWS, camera, receivedNs: s * 1e9 });
+    const at = (s: number, camera = 'front') => ({ ...EVENT, camera, receivedNs: s * 1e9 });
     gate.fromRecorder(at(1));
     gate.fromConsole(at(2));
     gate.fromRecorder(at(3));

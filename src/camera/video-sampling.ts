@@ -1,5 +1,5 @@
 import type { ReceivedFrame } from '../messages/recording.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 
 /** Of each camera some pictures a second are told about: enough for percentiles, nothing beside the pictures. */
 const EVERY_NS = 200e6;
@@ -18,7 +18,7 @@ export class VideoSampler {
 }
 
 /** What a receiver knows of a picture. */
-export function arrivalNews({ camera, captureNs, encodedNs, arrivedNs }: ReceivedFrame): VideoNews {
+export function arrivalEvent({ camera, captureNs, encodedNs, arrivedNs }: ReceivedFrame): VideoEvent {
   return {
     kind: 'video',
     camera,
@@ -34,19 +34,19 @@ export function arrivalNews({ camera, captureNs, encodedNs, arrivedNs }: Receive
 /** One line per picture in the trace, whoever saw it. */
 export class VideoGate {
   readonly #consoleNs = new Map<string, number>();
-  readonly #take: (news: VideoNews) => void;
+  readonly #take: (event: VideoEvent) => void;
 
-  constructor(take: (news: VideoNews) => void) {
+  constructor(take: (event: VideoEvent) => void) {
     this.#take = take;
   }
 
-  fromConsole(news: VideoNews): void {
-    this.#consoleNs.set(news.camera, news.receivedNs);
-    this.#take(news);
+  fromConsole(event: VideoEvent): void {
+    this.#consoleNs.set(event.camera, event.receivedNs);
+    this.#take(event);
   }
 
-  fromRecorder(news: VideoNews): void {
-    const heardNs = this.#consoleNs.get(news.camera) ?? Number.NEGATIVE_INFINITY;
-    if (news.receivedNs - heardNs > CONSOLE_SPEAKS_NS) this.#take(news);
+  fromRecorder(event: VideoEvent): void {
+    const receivedNs = this.#consoleNs.get(event.camera) ?? Number.NEGATIVE_INFINITY;
+    if (event.receivedNs - receivedNs > CONSOLE_SPEAKS_NS) this.#take(event);
   }
 }

@@ -124,9 +124,9 @@ function baselineOf(found: ProbeResult, pinged: BaselineLeg | null): Baseline {
 }
 
 function legOf({ method, sent, samples }: ProbeLeg): BaselineLeg {
-  const told = samples.map(([atNs, ns]) => ({ atNs, ms: Math.max(0, ns) / 2e6 }));
-  const oneWayMs = percentiles(told.map(({ ms }) => ms));
-  return { method, sent, lost: Math.max(0, sent - samples.length), oneWayMs, samples: told };
+  const reported = samples.map(([atNs, ns]) => ({ atNs, ms: Math.max(0, ns) / 2e6 }));
+  const oneWayMs = percentiles(reported.map(({ ms }) => ms));
+  return { method, sent, lost: Math.max(0, sent - samples.length), oneWayMs, samples: reported };
 }
 
 function clockOf({ stamps }: ProbeLeg): number | null {

@@ -37,8 +37,8 @@ export function checkJson(result: CheckResult): object {
   const { notes = [], clockUncertaintyMs = null, tosThere = null, tosBack = null } = baseline ?? {};
   const leg = (from: BaselineLeg | null | undefined) => {
     if (!from) return null;
-    const { samples: _, ...told } = from;
-    return told;
+    const { samples: _, ...reported } = from;
+    return reported;
   };
   return {
     ...rest,

@@ -67,7 +67,7 @@ export function judged(
   for (const record of bySeq) report.add(record);
   const felt = feltOf(all);
   const finished = report.finish();
-  const told = felt === null ? finished : { ...finished, feel: felt };
+  const reported = felt === null ? finished : { ...finished, feel: felt };
   const wireNs = new Float64Array(bySeq.length);
   const software: number[] = [];
   const transit: number[] = [];
@@ -81,8 +81,8 @@ export function judged(
   });
   return {
     hz,
-    report: told,
-    summary: summaryOf(told),
+    report: reported,
+    summary: summaryOf(reported),
     felt,
     wireBadWindows: countWireBad(bySeq, wireNs),
     transitMs: percentiles(transit),

@@ -6,7 +6,7 @@ import { ProbeSocket, waitAny } from '../wire/transports/probe-socket.ts';
 import { ECHO_BYTES, readEcho, TOS_EF, writeEcho } from './echo-packet.ts';
 
 /** One kind of probe: what it sends on a tick, and what of an arrival is an answer of its own. */
-interface Way {
+interface OpenProbe {
   socket: ProbeSocket;
   send(seq: number): void;
   /** Time on the wire both ways, or null when the packet is not an answer to us. */
@@ -44,21 +44,21 @@ const GRACE_NS = 300e6;
 /** Probes at a steady rate until `isOver`, all kinds on the same ticks. Blocks its thread for up to a tick at a time. */
 export async function probe(libc: Libc, request: ProbeRequest, isOver: () => boolean): Promise<ProbeResult> {
   const result: ProbeResult = { udp: null, icmp: null, icmpRefused: null };
-  const ways: [Way, ProbeLeg][] = [];
+  const probes: [OpenProbe, ProbeLeg][] = [];
   if (request.udp !== null) {
     result.udp = emptyLeg('UDP echo');
-    ways.push([udpWay(libc, request.udp.host, request.udp.port, result.udp), result.udp]);
+    probes.push([udpProbe(libc, request.udp.host, request.udp.port, result.udp), result.udp]);
   }
   if (request.icmpHost !== null) {
     const opened = icmpSocket(libc);
     if (typeof opened === 'string') result.icmpRefused = opened;
     else {
       result.icmp = emptyLeg(opened.method);
-      ways.push([icmpWay(opened.socket, opened.isRaw, request.icmpHost), result.icmp]);
+      probes.push([icmpProbe(opened.socket, opened.isRaw, request.icmpHost), result.icmp]);
     }
   }
-  const sockets = ways.map(([way]) => way.socket);
-  if (ways.length === 0) return result;
+  const sockets = probes.map(([probe]) => probe.socket);
+  if (probes.length === 0) return result;
   const ticks = new Periodic(request.hz, monotonicClock.nowNs());
   let seq = 0;
   let endNs = Number.POSITIVE_INFINITY;
@@ -66,13 +66,13 @@ export async function probe(libc: Libc, request: ProbeRequest, isOver: () => boo
     if (endNs === Number.POSITIVE_INFINITY && isOver()) endNs = monotonicClock.nowNs() + GRACE_NS;
     if (ticks.due(monotonicClock.nowNs()) && endNs === Number.POSITIVE_INFINITY) {
       seq++;
-      for (const [way, leg] of ways) {
+      for (const [probe, leg] of probes) {
         leg.sent++;
-        way.send(seq);
+        probe.send(seq);
       }
     }
     const waitNs = Math.min(ticks.nextNs - monotonicClock.nowNs(), 50e6);
-    if (waitAny(libc, sockets, waitNs)) for (const [way, leg] of ways) drain(way, leg);
+    if (waitAny(libc, sockets, waitNs)) for (const [probe, leg] of probes) drain(probe, leg);
     await turn();
   }
   for (const socket of sockets) socket.close();
@@ -88,11 +88,11 @@ const emptyLeg = (method: string): ProbeLeg => ({
   stamps: [],
 });
 
-function drain(way: Way, leg: ProbeLeg): void {
-  for (let got = way.socket.receive(); got !== null; got = way.socket.receive()) {
+function drain(probe: OpenProbe, leg: ProbeLeg): void {
+  for (let got = probe.socket.receive(); got !== null; got = probe.socket.receive()) {
     const nowNs = monotonicClock.nowNs();
     const arrivedNs = Number.isNaN(got.kernelNs) ? nowNs : Math.min(got.kernelNs, nowNs);
-    const trip = way.roundTripNs(got.length, arrivedNs);
+    const trip = probe.roundTripNs(got.length, arrivedNs);
     if (trip === null) continue;
     leg.samples.push([trip.sentNs, trip.ns]);
     if (trip.tos >= 0) leg.tosThere = trip.tos;
@@ -102,7 +102,7 @@ function drain(way: Way, leg: ProbeLeg): void {
 
 const STAMPS_KEPT = 4096;
 
-function udpWay(libc: Libc, host: string, port: number, leg: ProbeLeg): Way {
+function udpProbe(libc: Libc, host: string, port: number, leg: ProbeLeg): OpenProbe {
   const local = host.startsWith('127.') ? '127.0.0.1' : '0.0.0.0';
   const socket = new ProbeSocket(libc, 'udp', local, 0, TOS_EF);
   const bytes = new Uint8Array(new ArrayBuffer(ECHO_BYTES));
@@ -148,7 +148,7 @@ const ICMP_BYTES = 64;
 const ECHO_REQUEST = 8;
 const ECHO_REPLY = 0;
 
-function icmpWay(socket: ProbeSocket, isRaw: boolean, host: string): Way {
+function icmpProbe(socket: ProbeSocket, isRaw: boolean, host: string): OpenProbe {
   const bytes = new Uint8Array(new ArrayBuffer(ICMP_BYTES));
   const view = new DataView(bytes.buffer);
   const id = process.pid & 0xffff;

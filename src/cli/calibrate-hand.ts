@@ -12,7 +12,7 @@ import {
 import { createRetargeter, type Retargeter, retargetConfig } from '../mapping/retarget/retargeter.ts';
 import { expectWords, type Given, JSON_OPTION, numberOption, type Verb } from './arguments.ts';
 import { writeGains } from './hand-calibration-file.ts';
-import { HandEar } from './hand-ear.ts';
+import { HandReceiver } from './hand-receiver.ts';
 import { linesOf } from './lines.ts';
 import { handModel, pointsOf, sideOf } from './retarget.ts';
 
@@ -137,9 +137,13 @@ async function watchPoses(given: Given, retargeter: Retargeter, hand: string): P
   let mean: PoseMean | null = null;
   const values: Record<string, unknown> = { hand };
   for (const text of given.overrides) Object.assign(values, overrideTree(text, scalar));
-  const ear = await HandEar.open(String(given.values['input'] ?? 'openteach'), values, (pointsM, isLeft) => {
-    if (mean !== null && retargeter.raw(pointsM, 21, angles, isLeft) === null) mean.add(angles);
-  });
+  const receiver = await HandReceiver.open(
+    String(given.values['input'] ?? 'openteach'),
+    values,
+    (pointsM, isLeft) => {
+      if (mean !== null && retargeter.raw(pointsM, 21, angles, isLeft) === null) mean.add(angles);
+    },
+  );
   try {
     const means = new Map<CalibrationPose, PoseMean>();
     for (const pose of CALIBRATION_POSES)
@@ -159,7 +163,7 @@ async function watchPoses(given: Given, retargeter: Retargeter, hand: string): P
       }
     return taken(means);
   } finally {
-    await ear.close();
+    await receiver.close();
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { newsText, startCameraThread } from '../app/cameras.ts';
+import { eventText, startCameraThread } from '../app/cameras.ts';
 import { checkCameras } from '../app/preflight.ts';
 import { type CameraSeen, CameraWatch } from '../camera/watch.ts';
 import { Counters } from '../core/counters.ts';
@@ -61,7 +61,7 @@ async function film(rig: Rig, end: Promise<void>, json: boolean): Promise<number
   const thread = await startCameraThread(rig, loadModel(rig.model), {
     board: null,
     counters: counters.buffer,
-    onNews: (news) => print(news, newsText(news)),
+    onEvent: (event) => print(event, eventText(event)),
   });
   const cameras = cameraNames(rig);
   print({ kind: 'ready', cameras, where: thread.where }, `cameras ${cameras.join(', ')} on ${thread.where}`);

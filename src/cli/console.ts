@@ -28,22 +28,22 @@ by the code it prints. See docs/headset.md.`,
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...lan, ...given.overrides]);
     await preflight(config, ['console']);
     const ended = new Promise<void>((resolve) => onEndRequest(resolve));
-    const tell = parentChannel();
-    const askLink = (profile: string) => void tell({ kind: 'link', profile });
+    const sendToParent = parentChannel();
+    const askLink = (profile: string) => void sendToParent({ kind: 'link', profile });
     const handle = await openConsole(config, process.connected ? { askLink } : {});
     process.on('message', (message: ParentMessage) => {
-      if (message.kind === 'link') handle.tellLink(message.link);
+      if (message.kind === 'link') handle.sendLink(message.link);
     });
-    void tell({ kind: 'ready', info: { url: handle.url } });
+    void sendToParent({ kind: 'ready', info: { url: handle.url } });
     console.log(`console: ${handle.url}`);
-    if (handle.lan !== null) tellLan(handle);
+    if (handle.lan !== null) printLan(handle);
     await ended;
     await handle.close();
     return 0;
   },
 };
 
-export function tellLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): void {
+export function printLan({ lan, pairing }: Pick<ConsoleHandle, 'lan' | 'pairing'>): void {
   const { code } = pairing.issue('operator');
   console.log(`  other machines: ${lan?.url}, headsets: ${lan?.url}vr`);
   console.log(`  their first visit: ${lan?.trustUrl} (how to trust this machine’s certificate)`);

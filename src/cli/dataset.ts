@@ -29,7 +29,7 @@ export const datasetVerb: Verb = {
         JSON.stringify({
           ...summary,
           problems: problems.list,
-          untold: problems.untold,
+          unreported: problems.unreported,
           broken: problems.total,
         }),
       );
@@ -67,6 +67,6 @@ function infoText({ version, robot, fps, episodes, rows, tasks, features }: Summ
 
 function checkText(dir: string, { problems, episodes }: CheckedDataset): string {
   if (problems.total === 0) return `${dir}: ${episodes.length} episodes, every rule is kept`;
-  const more = problems.untold.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
+  const more = problems.unreported.map(({ rule, file, count }) => `${rule}: ${file}: ${count} more`);
   return [...problems.list.map(problemText), ...more, `${problems.total} broken`].join('\n');
 }

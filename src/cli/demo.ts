@@ -69,8 +69,8 @@ export const demoVerb: Verb = {
 };
 
 function recordTrouble(isMissed: boolean, reports: readonly RoleReport[]): string {
-  const told = reports.find((report) => report.recordTrouble !== '')?.recordTrouble;
-  if (told !== undefined) return told;
+  const reported = reports.find((report) => report.recordTrouble !== '')?.recordTrouble;
+  if (reported !== undefined) return reported;
   return isMissed
     ? 'Nothing was recorded: the robot never followed. A rig that does not arm by itself does with operator.autoArm=true.'
     : '';

@@ -54,16 +54,16 @@ function fix(findings: readonly Finding[], json: boolean): number {
     return repaired;
   });
   if (json) console.log(JSON.stringify({ findings, repaired: done }));
-  const unmended = findings.filter(({ repairs: own = [] }) => own.length === 0);
-  return done.some(({ failed }) => failed !== null) ? 1 : exitCode(unmended);
+  const unrepaired = findings.filter(({ repairs: own = [] }) => own.length === 0);
+  return done.some(({ failed }) => failed !== null) ? 1 : exitCode(unrepaired);
 }
 
 const repairedText = ({ did, undo, failed }: Repaired): string =>
   failed === null ? `✓ done: ${did}\n    undo: ${undo}` : `✗ not done (${failed}): ${did}`;
 
-function text({ name, verdict, found, why, fix: mend }: Finding): string {
+function text({ name, verdict, found, why, fix }: Finding): string {
   const lines = [`${MARKS[verdict]} ${name}: ${found}`];
   if (why !== '') lines.push(`    why: ${why}`);
-  if (mend !== '') lines.push(`    fix: ${mend}`);
+  if (fix !== '') lines.push(`    fix: ${fix}`);
   return lines.join('\n');
 }

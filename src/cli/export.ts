@@ -64,13 +64,13 @@ csv: one file per episode, every row as it was recorded.`,
 async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSource[]): Promise<number> {
   const json = given.values['json'] === true;
   const say = (text: string) => json || console.log(text);
-  const progress = tellProgress(json);
+  const progress = progressShown(json);
   const fps = numberOption(given, 'fps', 1, 240);
   if (fps !== null && !Number.isInteger(fps))
     throw new TeleopError('bad-option', `--fps ${fps} is not a whole number`, {
       hint: 'LeRobot counts whole frames per second: give 30 for 29.97.',
     });
-  const told = await exportLeRobot({
+  const reported = await exportLeRobot({
     dir,
     episodes,
     fps,
@@ -83,7 +83,7 @@ async function toLeRobot(given: Given, dir: string, episodes: readonly EpisodeSo
       say(episodeText(each));
     },
   });
-  if (json) console.log(JSON.stringify({ dir, episodes: told, checked: true }));
+  if (json) console.log(JSON.stringify({ dir, episodes: reported, checked: true }));
   else say(`${dir}: every rule is kept`);
   return 0;
 }
@@ -94,19 +94,19 @@ const episodeText = ({ id, episode, rows, leftOut, recordedS, tookS }: ExportedE
     : `${id}: episode ${episode}, ${rows} rows of ${recordedS.toFixed(1)} s in ${tookS.toFixed(1)} s${leftOut === 0 ? '' : `; left out ${leftOut} recorded rows whose pictures are lost`}`;
 
 /** A bar on a terminal; elsewhere a line every few seconds. */
-function tellProgress(silent: boolean): {
+function progressShown(silent: boolean): {
   update: (id: string, done: number, total: number) => void;
   done: () => void;
 } {
   let bar: { id: string; line: ReturnType<typeof progressLine> } | null = null;
-  let toldMs = performance.now();
+  let shownMs = performance.now();
   return {
     update(id, done, total) {
       if (silent) return;
       if (bar?.id !== id) bar = { id, line: progressLine(`${id} encoding`) };
       bar.line.update(done, total);
-      if (process.stderr.isTTY || performance.now() - toldMs < LINE_PERIOD_MS) return;
-      toldMs = performance.now();
+      if (process.stderr.isTTY || performance.now() - shownMs < LINE_PERIOD_MS) return;
+      shownMs = performance.now();
       console.error(`${id}: ${done} of ${total} pictures encoded`);
     },
     done() {

@@ -3,7 +3,7 @@ import { TeleopError } from '../core/errors.ts';
 import { startFleetConsole } from '../fleet/console/fleet-console-server.ts';
 import { loadRig } from '../rig/rig.ts';
 import { type Given, numberOption } from './arguments.ts';
-import { tellLan } from './console.ts';
+import { printLan } from './console.ts';
 import { accessOf } from './fleet-actions.ts';
 import { onEndRequest, parentChannel } from './process.ts';
 
@@ -26,7 +26,7 @@ export async function fleetConsole(given: Given): Promise<number> {
   const handle = await startFleetConsole(config, access);
   void parentChannel()({ kind: 'ready', info: { url: handle.url } });
   console.log(`fleet console: ${handle.url}`);
-  if (handle.lan !== null) tellLan(handle);
+  if (handle.lan !== null) printLan(handle);
   const reason = await Promise.race([ended, handle.ended]);
   await handle.close();
   if (reason === null) return 0;

@@ -203,7 +203,7 @@ async function dev(given: Given): Promise<number> {
   await createRecordingBucket(connection.nats, 'demo', { maxBytes: DEV_ROOM_BYTES, replicas: 1 });
   await createRobotAudit(connection.nats, 'demo', 1);
   await connection.close();
-  tellDev(server.url, folder, operator, robot);
+  printDev(server.url, folder, operator, robot);
   await Promise.race([ended, new Promise((resolve) => server.process.once('close', resolve))]);
   await server.close();
   return 0;
@@ -223,7 +223,7 @@ async function expectFree(host: string, port: number): Promise<void> {
   await new Promise((resolve) => probe.close(resolve));
 }
 
-function tellDev(url: string, folder: string, operator: string, robot: string): void {
+function printDev(url: string, folder: string, operator: string, robot: string): void {
   const as = `--server ${url} --creds ${operator}`;
   console.log(`fleet: ${url}
   operator  ${operator}

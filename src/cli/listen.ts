@@ -33,11 +33,11 @@ one line of JSON per second. Settings are the input's own, as \`farhand plugins 
     const seconds = numberOption(given, 'seconds', 0.1, 1e6) ?? Number.POSITIVE_INFINITY;
     const table = process.stdout.isTTY === true && given.values['json'] !== true;
     const counters = new Counters();
-    const ear = new Ear(open(counters), counters, table ? TABLE_HZ : 1, seconds, (heard) =>
-      table ? showTable(heard) : console.log(JSON.stringify({ input: name, ...heard })),
+    const receiver = new Receiver(open(counters), counters, table ? TABLE_HZ : 1, seconds, (report) =>
+      table ? showTable(report) : console.log(JSON.stringify({ input: name, ...report })),
     );
     const reactor = await openDgramReactor(specs);
-    ear.onEnd = () => reactor.stop();
+    receiver.onEnd = () => reactor.stop();
     onEndRequest(() => reactor.stop());
     for (const [i, { name: socket, host }] of specs.entries())
       console.error(`listening for ${socket} on UDP ${host}:${reactor.localPort(i)}`);
@@ -49,7 +49,7 @@ one line of JSON per second. Settings are the input's own, as \`farhand plugins 
     for (const { name: socket, host, port } of relays)
       console.error(`listening for ${socket} on ZeroMQ tcp://${host}:${port}`);
     try {
-      await reactor.run(ear);
+      await reactor.run(receiver);
     } finally {
       relayed.close();
       reactor.close();
@@ -96,17 +96,17 @@ function scalar(text: string): unknown {
   }
 }
 
-type Heard = ReturnType<Ear['read']>;
+type ListenReport = ReturnType<Receiver['read']>;
 
 /** An input device at the end of a socket, with nothing behind it. */
-class Ear implements DatagramHandler {
+class Receiver implements DatagramHandler {
   onEnd: () => void = () => {};
   readonly #device: InputDevice;
   readonly #counters: Counters;
   readonly #shows: Periodic;
   readonly #startNs = monotonicClock.nowNs();
   readonly #endNs: number;
-  readonly #show: (heard: Heard) => void;
+  readonly #show: (report: ListenReport) => void;
   readonly #sample = emptyHandSample();
   readonly #quality = emptyQuality();
   #estops = 0;
@@ -116,7 +116,7 @@ class Ear implements DatagramHandler {
     counters: Counters,
     hz: number,
     seconds: number,
-    show: (heard: Heard) => void,
+    show: (report: ListenReport) => void,
   ) {
     this.#device = device;
     this.#counters = counters;
@@ -189,23 +189,23 @@ function fingerText(pointsM: readonly number[][]): string {
 
 let drawn = 0;
 
-function showTable(heard: Heard): void {
+function showTable(report: ListenReport): void {
   const numbers = (values: number[] | null) => values?.map((v) => v.toFixed(3).padStart(8)).join('') ?? '–';
-  const rejected = Object.entries(heard.rejected).map(([reason, count]) => `${reason} ${count}`);
+  const rejected = Object.entries(report.rejected).map(([reason, count]) => `${reason} ${count}`);
   const rows = [
-    ['source', heard.source ?? 'nobody'],
-    ['rate', `${heard.rateHz.toFixed(1)} per second`],
-    ['jitter', heard.jitterMs === null ? '–' : `${heard.jitterMs.toFixed(2)} ms`],
-    ['packets', `${heard.received} taken, about ${heard.lostEstimate} lost on the way`],
+    ['source', report.source ?? 'nobody'],
+    ['rate', `${report.rateHz.toFixed(1)} per second`],
+    ['jitter', report.jitterMs === null ? '–' : `${report.jitterMs.toFixed(2)} ms`],
+    ['packets', `${report.received} taken, about ${report.lostEstimate} lost on the way`],
     [
       'hand',
-      `${heard.status}, ${heard.tracking ? 'seen' : 'not seen'}${heard.clutch ? ', would drive' : ''}`,
+      `${report.status}, ${report.tracking ? 'seen' : 'not seen'}${report.clutch ? ', would drive' : ''}`,
     ],
-    ['e-stop', `${heard.estop ? 'ASKED FOR' : 'no'} (${heard.estops} packets)`],
-    ['position', `${numbers(heard.positionM)} m`],
-    ['rotation', `${numbers(heard.quatXyzw)} x y z w`],
-    ['gripper', heard.gripperClosed === null ? '–' : `${(heard.gripperClosed * 100).toFixed(0)} % closed`],
-    ['fingers', heard.pointsM === null ? '–' : fingerText(heard.pointsM)],
+    ['e-stop', `${report.estop ? 'ASKED FOR' : 'no'} (${report.estops} packets)`],
+    ['position', `${numbers(report.positionM)} m`],
+    ['rotation', `${numbers(report.quatXyzw)} x y z w`],
+    ['gripper', report.gripperClosed === null ? '–' : `${(report.gripperClosed * 100).toFixed(0)} % closed`],
+    ['fingers', report.pointsM === null ? '–' : fingerText(report.pointsM)],
     ['rejected', rejected.join(', ') || 'nothing'],
   ];
   const up = drawn === 0 ? '' : `\x1b[${drawn}A`;

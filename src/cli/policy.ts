@@ -37,7 +37,7 @@ both are counted. After a hold that the policy did not cause, start it anew.`,
     const { config } = loadRig(String(given.values['rig'] ?? 'demo'), overrides);
     const json = given.values['json'] === true;
     loadModel(config.model);
-    const wish = {
+    const settings = {
       address: policyAddress(given.words[0]!),
       task: String(given.values['task'] ?? ''),
       hz: numberOption(given, 'hz', 1, 100) ?? 10,
@@ -51,7 +51,7 @@ both are counted. After a hold that the policy did not cause, start it anew.`,
     try {
       const counts = await runPolicy({
         rig: config,
-        ...wish,
+        ...settings,
         cameras,
         frames,
         stop: stop.signal,

@@ -40,8 +40,8 @@ export function roleVerb(
     options: { rig: RIG_OPTION, ...shortcuts, ...fleet?.options, json: JSON_OPTION },
     async run(given: Given) {
       expectWords(verb, given, 0, 0);
-      const wishes = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
-      const overrides = wishes.map(
+      const used = Object.entries(shortcuts).filter(([name]) => given.values[name] !== undefined);
+      const overrides = used.map(
         ([name, { key, set = (value: string) => value }]) => `${key}=${set(String(given.values[name]))}`,
       );
       const { config } = loadRig(String(given.values['rig'] ?? 'demo'), [...given.overrides, ...overrides]);
@@ -62,24 +62,24 @@ export async function runRole(
 ): Promise<number> {
   const config = companion?.rig ?? rig;
   await preflight(config, [role]);
-  const tell = parentChannel();
+  const sendToParent = parentChannel();
   const print = (line: unknown, text: string) => console.log(json ? JSON.stringify(line) : text);
   const handle = startRole(
     role,
     config,
     (transition) => {
-      void tell(transition);
+      void sendToParent(transition);
       print(transition, `${transition.from} → ${transition.to}: ${transition.cause}`);
       companion?.transition(transition);
     },
     (info, file) => {
       const text = episodeText(info, file);
-      void tell({ kind: 'episode', text });
+      void sendToParent({ kind: 'episode', text });
       print({ kind: 'episode', ...info, file }, text);
     },
     companion?.keys,
     (text) => {
-      void tell({ kind: 'saving', text });
+      void sendToParent({ kind: 'saving', text });
       console.error(`farhand: ${text}`);
     },
   );
@@ -97,7 +97,7 @@ export async function runRole(
   });
   handle.ready.then(
     (info) => {
-      void tell({ kind: 'ready', info });
+      void sendToParent({ kind: 'ready', info });
       print({ kind: 'ready', ...info }, describe(info, config));
       companion?.started(handle, info).then((text) => print({ kind: 'fleet', text }, text), fail);
     },
@@ -108,7 +108,7 @@ export async function runRole(
     fail('fleet');
   });
   const report = await handle.done.finally(() => companion?.close());
-  await tell({ kind: 'report', report });
+  await sendToParent({ kind: 'report', report });
   print({ kind: 'report', ...report }, reportText(report));
   for (const loss of report.losses) console.error(`farhand: ${loss}`);
   // The thread that saves it is stuck and would keep this process.

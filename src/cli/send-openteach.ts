@@ -23,7 +23,7 @@ const CYCLE = ['open', 'fist', 'open', 'spread', 'open', 'pinch'] as const;
 const STEP_S = 1.5;
 const HZ = 60;
 
-interface Wish {
+interface SendOptions {
   source: (typeof SOURCES)[number];
   file: string;
   ports: Record<Place, number>;
@@ -39,25 +39,25 @@ interface Wish {
 
 /** All sockets of OpenTeach's Quest app, as it opens them: PUSH that connects. */
 export async function sendOpenTeach(given: Given, encode: Protocol['encode']): Promise<number> {
-  const wish = wishOf(given);
+  const options = optionsOf(given);
   const host = await resolved(String(given.values['host'] ?? '127.0.0.1'));
-  const app = await App.connect(host, wish.ports);
+  const app = await App.connect(host, options.ports);
   let stopped = false;
   onEndRequest(() => {
     stopped = true;
-    if (wish.source === 'stdin') process.stdin.destroy();
+    if (options.source === 'stdin') process.stdin.destroy();
   });
-  const endNs = app.startNs + wish.seconds * 1e9;
+  const endNs = app.startNs + options.seconds * 1e9;
   const ended = () => stopped || monotonicClock.nowNs() >= endNs;
-  if (wish.source === 'scripted') await sendScript(app, wish, endNs, ended);
-  else await sendLines(app, wish, encode, endNs, ended);
+  if (options.source === 'scripted') await sendScript(app, options, endNs, ended);
+  else await sendLines(app, options, encode, endNs, ended);
   const report = app.report();
   app.close();
   console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, host));
   return report.refused > 0 || report.sent === 0 ? 1 : 0;
 }
 
-function wishOf(given: Given): Wish {
+function optionsOf(given: Given): SendOptions {
   const text = (name: string, fallback: string) => String(given.values[name] ?? fallback);
   const one = <T extends string>(name: string, known: readonly T[], fallback: T): T => {
     const value = text(name, fallback) as T;
@@ -178,22 +178,27 @@ class App {
 const within = (atS: number, [from, to]: Window): boolean => atS >= from && atS < to;
 
 /** Instants are multiples of the period from the start, so that lateness never adds up. */
-async function sendScript(app: App, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+async function sendScript(
+  app: App,
+  options: SendOptions,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   const pointsM = new Float64Array(HAND_NUMBERS);
-  const sentM = new Float64Array(3 * wish.points);
+  const sentM = new Float64Array(3 * options.points);
   for (let i = 0; ; i++) {
-    const dueNs = app.startNs + (i * 1e9) / wish.hz;
+    const dueNs = app.startNs + (i * 1e9) / options.hz;
     await waitUntil(Math.min(dueNs, endNs), ended);
     if (ended()) return;
     const atS = app.elapsedS();
-    if (!within(atS, wish.lost))
-      for (const side of wish.hands) {
+    if (!within(atS, options.lost))
+      for (const side of options.hands) {
         const positionM = [side === 'left' ? -0.2 : 0.2, 1.1 + 0.05 * Math.sin(atS), -0.4];
-        shapeHand(shapeAt(wish.shape, atS), { positionM, pitchRad: 0 }, side === 'left', pointsM);
-        spreadHandPoints(pointsM, wish.points, 'unity', sentM);
-        await app.hand(side, encodeHandToken('absolute', wish.points, sentM), dueNs);
+        shapeHand(shapeAt(options.shape, atS), { positionM, pitchRad: 0 }, side === 'left', pointsM);
+        spreadHandPoints(pointsM, options.points, 'unity', sentM);
+        await app.hand(side, encodeHandToken('absolute', options.points, sentM), dueNs);
       }
-    await app.buttons(within(atS, wish.low), within(atS, wish.pause));
+    await app.buttons(within(atS, options.low), within(atS, options.pause));
   }
 }
 
@@ -206,25 +211,26 @@ function shapeAt(name: string, atS: number): HandShape {
 
 async function sendLines(
   app: App,
-  wish: Wish,
+  options: SendOptions,
   encode: Protocol['encode'],
   endNs: number,
   ended: () => boolean,
 ): Promise<void> {
   let firstS = Number.NaN;
-  for await (const line of linesOf(wish.file)) {
+  for await (const line of linesOf(options.file)) {
     const value = objectOf(line);
     const token = encode(value);
     const timeS = Number(value['timestampS']);
     if (Number.isNaN(firstS)) firstS = timeS;
     let dueNs = app.startNs + (timeS - firstS) * 1e9;
-    if (wish.source === 'recorded' && Number.isFinite(dueNs)) await waitUntil(Math.min(dueNs, endNs), ended);
+    if (options.source === 'recorded' && Number.isFinite(dueNs))
+      await waitUntil(Math.min(dueNs, endNs), ended);
     else dueNs = monotonicClock.nowNs();
     if (ended()) return;
     const atS = app.elapsedS();
     if (!(token instanceof Uint8Array) || value['points'] === undefined) app.refused++;
-    else for (const side of wish.hands) await app.hand(side, token, dueNs);
-    await app.buttons(within(atS, wish.low), within(atS, wish.pause));
+    else for (const side of options.hands) await app.hand(side, token, dueNs);
+    await app.buttons(within(atS, options.low), within(atS, options.pause));
   }
 }
 

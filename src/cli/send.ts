@@ -8,7 +8,7 @@ import { onEndRequest } from './process.ts';
 import type { Protocol } from './protocols/contract.ts';
 import { PROTOCOLS, protocolNamed } from './protocols/protocol.ts';
 import { resolved, windowOf } from './send-options.ts';
-import { Sending, type SendWish } from './sending.ts';
+import { Sending, type SendOptions } from './sending.ts';
 
 const SOURCES = ['figure8', 'recorded', 'stdin'] as const;
 
@@ -47,28 +47,28 @@ Protocols: ${Object.keys(PROTOCOLS).join(', ')}.`,
     expectWords(sendVerb, given, 1, 1);
     const own = protocolNamed(given.words[0]).send;
     if (own !== undefined) return own(given);
-    const wish = wishOf(given);
-    const address = await resolved(wish.host);
+    const options = optionsOf(given);
+    const address = await resolved(options.host);
     const socket = createSocket('udp4');
-    const sending = new Sending(socket, address, wish);
+    const sending = new Sending(socket, address, options);
     let stopped = false;
     onEndRequest(() => {
       stopped = true;
-      if (wish.source === 'stdin') process.stdin.destroy();
+      if (options.source === 'stdin') process.stdin.destroy();
     });
-    const endNs = sending.startNs + wish.seconds * 1e9;
+    const endNs = sending.startNs + options.seconds * 1e9;
     const ended = () => stopped || monotonicClock.nowNs() >= endNs;
-    if (wish.source === 'figure8') await sendFigure(sending, wish, endNs, ended);
-    else await sendLines(sending, wish, endNs, ended);
+    if (options.source === 'figure8') await sendFigure(sending, options, endNs, ended);
+    else await sendLines(sending, options, endNs, ended);
     await sending.flush();
     const report = sending.report();
     await new Promise<void>((resolve) => socket.close(resolve));
-    console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, wish));
+    console.log(given.values['json'] === true ? JSON.stringify(report) : reportText(report, options));
     return report.refused > 0 || report.failed > 0 ? 1 : 0;
   },
 };
 
-interface Wish extends SendWish {
+interface SendArguments extends SendOptions {
   sender: NonNullable<Protocol['sender']>;
   source: (typeof SOURCES)[number];
   file: string;
@@ -77,14 +77,14 @@ interface Wish extends SendWish {
   seconds: number;
 }
 
-function wishOf(given: Given): Wish {
+function optionsOf(given: Given): SendArguments {
   const protocol = protocolNamed(given.words[0]);
   const { sender } = protocol;
   if (sender === undefined)
     throw new TeleopError('bad-option', `${given.words[0]} cannot be sent`, {
       hint: 'See `farhand send --help`.',
     });
-  const source = (given.values['from'] ?? 'figure8') as Wish['source'];
+  const source = (given.values['from'] ?? 'figure8') as SendArguments['source'];
   if (!SOURCES.includes(source))
     throw new TeleopError('bad-option', `--from ${source} is not known`, {
       hint: `Choose one of ${SOURCES.join(', ')}.`,
@@ -109,22 +109,32 @@ function wishOf(given: Given): Wish {
 }
 
 /** Instants are multiples of the period from the start, so that lateness never adds up. */
-async function sendFigure(sending: Sending, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+async function sendFigure(
+  sending: Sending,
+  options: SendArguments,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   for (let i = 0; ; i++) {
-    const dueNs = sending.startNs + (i * 1e9) / wish.hz;
+    const dueNs = sending.startNs + (i * 1e9) / options.hz;
     await waitUntil(Math.min(dueNs, endNs), ended);
     if (ended()) return;
-    sending.send(wish.sender.figure8(sending.elapsedS()), dueNs);
+    sending.send(options.sender.figure8(sending.elapsedS()), dueNs);
   }
 }
 
-async function sendLines(sending: Sending, wish: Wish, endNs: number, ended: () => boolean): Promise<void> {
+async function sendLines(
+  sending: Sending,
+  options: SendArguments,
+  endNs: number,
+  ended: () => boolean,
+): Promise<void> {
   let firstS = Number.NaN;
-  for await (const line of linesOf(wish.file)) {
+  for await (const line of linesOf(options.file)) {
     const value = objectOf(line);
     const now = monotonicClock.nowNs();
     let dueNs = now;
-    if (wish.source === 'stdin') value['timestampS'] ??= sending.elapsedS();
+    if (options.source === 'stdin') value['timestampS'] ??= sending.elapsedS();
     else {
       const timeS = Number(value['timestampS']);
       if (Number.isNaN(firstS)) firstS = timeS;
@@ -146,7 +156,7 @@ function objectOf(line: string): Record<string, unknown> {
   return {};
 }
 
-function reportText(report: ReturnType<Sending['report']>, { host, port }: Wish): string {
+function reportText(report: ReturnType<Sending['report']>, { host, port }: SendArguments): string {
   const { sent, refused, failed, seconds, rateHz, lateMs } = report;
   const lines = [
     `sent ${sent} packets to ${host}:${port} in ${seconds.toFixed(2)} s, ${rateHz.toFixed(2)} per second`,

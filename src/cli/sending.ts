@@ -3,7 +3,7 @@ import { percentiles } from '../core/statistics/percentiles.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { Protocol } from './protocols/contract.ts';
 
-export interface SendWish {
+export interface SendOptions {
   protocol: Protocol;
   port: number;
   estopAfterS: number;
@@ -16,7 +16,7 @@ export class Sending {
   readonly startNs = monotonicClock.nowNs();
   readonly #socket: Socket;
   readonly #address: string;
-  readonly #wish: SendWish;
+  readonly #options: SendOptions;
   readonly #lateMs: number[] = [];
   #pending: Promise<void> = Promise.resolve();
   #sent = 0;
@@ -25,10 +25,10 @@ export class Sending {
   #firstNs = Number.NaN;
   #lastNs = Number.NaN;
 
-  constructor(socket: Socket, address: string, wish: SendWish) {
+  constructor(socket: Socket, address: string, options: SendOptions) {
     this.#socket = socket;
     this.#address = address;
-    this.#wish = wish;
+    this.#options = options;
     socket.on('error', () => {
       this.#failed++;
     });
@@ -40,7 +40,7 @@ export class Sending {
 
   /** `dueNs`: when it should have left. */
   send(value: Record<string, unknown>, dueNs: number): void {
-    const { protocol, lost, estopAfterS, port } = this.#wish;
+    const { protocol, lost, estopAfterS, port } = this.#options;
     const atS = this.elapsedS();
     if (atS >= lost[0] && atS < lost[1]) value['tracking'] = false;
     if (atS >= estopAfterS) value['estop'] = true;

@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { isKnownHost, isOwnOrigin, isSecure } from '../http/known-host.ts';
 import { type Answering, readBody, replyJson } from '../http/replies.ts';
 import { requestUrl } from '../http/request-url.ts';
-import type { FleetAccessNews } from '../messages/fleet-console.ts';
+import type { FleetAccessState } from '../messages/fleet-console.ts';
 import type { Access, Caller } from './access.ts';
 import { ROLES } from './devices.ts';
-import type { Door } from './door.ts';
+import type { Listener } from './listener.ts';
 import { Pairing, type PairingRefusal } from './pairing.ts';
 
 const MAX_BODY_BYTES = 1024;
@@ -24,11 +24,11 @@ export type PairRefusal = PairingRefusal | 'malformed' | 'insecure' | 'not-allow
 export class AccessApi {
   readonly pairing = new Pairing();
   readonly #access: Access;
-  readonly #lan: () => Door['lan'];
-  readonly #kind: { fleet?: FleetAccessNews };
+  readonly #lan: () => Listener['lan'];
+  readonly #kind: { fleet?: FleetAccessState };
 
   /** `kind`: what else a page has to know of the console before it knows anything. */
-  constructor(access: Access, lan: () => Door['lan'], kind: { fleet?: FleetAccessNews } = {}) {
+  constructor(access: Access, lan: () => Listener['lan'], kind: { fleet?: FleetAccessState } = {}) {
     this.#access = access;
     this.#lan = lan;
     this.#kind = kind;
@@ -43,14 +43,14 @@ export class AccessApi {
   async #answer(what: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (what === 'POST /pair') return this.#pair(request, response);
     const caller = this.#access.identify(request);
-    if (what === 'GET ') return replyJson(response, 200, this.#news(caller, request));
+    if (what === 'GET ') return replyJson(response, 200, this.#describe(caller, request));
     if (caller?.role !== 'operator') return refuse(response, 'not-allowed');
     if (what === 'POST /code') return this.#issue(request, response);
     if (what === 'POST /forget') return this.#forget(request, response);
     replyJson(response, 404, { reason: 'malformed' });
   }
 
-  #news(caller: Caller | null, request: IncomingMessage): object {
+  #describe(caller: Caller | null, request: IncomingMessage): object {
     const kind = this.#kind;
     if (caller === null)
       return { role: null, secure: isSecure(request), ...(kind.fleet && { fleet: { user: '' } }) };

@@ -91,10 +91,10 @@ describe('access to the console', () => {
   it('says that open pages are lost at a restart when the token cannot be kept, and works', () => {
     const where = path.join(folder(), 'file');
     writeFileSync(where, '');
-    const told: string[] = [];
+    const reported: string[] = [];
     const devices = new DeviceStore(folder());
-    const access = new Access({ folder: where, devices, warn: (text) => told.push(text) });
-    assert.match(told.join(), /^After a restart of the console, load open pages again: ./);
+    const access = new Access({ folder: where, devices, warn: (text) => reported.push(text) });
+    assert.match(reported.join(), /^After a restart of the console, load open pages again: ./);
     assert.ok(access.pageHeaders(request({}))['set-cookie']);
   });
 });

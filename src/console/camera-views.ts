@@ -7,7 +7,7 @@ import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { requestUrl } from '../http/request-url.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
 import { PictureStamps } from './picture-stamps.ts';
@@ -26,10 +26,10 @@ export class CameraViews {
   #receiver: FrameReceiver | null = null;
   #closed = false;
 
-  /** `tell` has the way of some pictures, for the trace. */
-  constructor(names: readonly string[], tell: (news: VideoNews) => void = () => {}) {
+  /** `report` has the way of some pictures, for the trace. */
+  constructor(names: readonly string[], report: (event: VideoEvent) => void = () => {}) {
     this.names = [...names];
-    this.#stamps = new PictureStamps(tell, monotonicClock.nowNs);
+    this.#stamps = new PictureStamps(report, monotonicClock.nowNs);
     for (const name of names) this.#views.set(name, new Set());
     this.sockets.on('connection', (socket: WebSocket, request: IncomingMessage) =>
       this.#join(socket, nameOf(request)),
@@ -40,9 +40,9 @@ export class CameraViews {
   static async open(
     rig: Rig,
     why: (reason: string) => void,
-    tell: (news: VideoNews) => void,
+    report: (event: VideoEvent) => void,
   ): Promise<CameraViews> {
-    const views = new CameraViews(cameraNames(rig), tell);
+    const views = new CameraViews(cameraNames(rig), report);
     if (views.names.length === 0) return views;
     try {
       const receiver = await openFrameReceiver(frameReceiverConfig(rig), (frame) => views.show(frame));
@@ -82,7 +82,7 @@ export class CameraViews {
     socket.on('message', (data, isBinary) => {
       if (isBinary) return;
       this.#boundary.run(
-        () => this.#stamps.hear(socket, name, String(data)),
+        () => this.#stamps.receive(socket, name, String(data)),
         () => socket.close(1011, 'internal error'),
       );
     });

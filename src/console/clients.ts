@@ -1,11 +1,11 @@
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { encodeEnvelope, XR_MAX_BYTES, xrAsksEstop, xrStamps } from '../input/codecs/webxr-codec.ts';
 import type { LinkRequest } from '../messages/console.ts';
-import type { AccessMessage, AccessNews, AccessRefusal } from '../messages/console-access.ts';
+import type { AccessMessage, AccessRefusal, AccessState } from '../messages/console-access.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { writeTag } from '../wire/codecs/frame.ts';
 import type { Caller } from './access.ts';
-import { Guests } from './guests.ts';
+import { DeviceSockets } from './device-sockets.ts';
 import { HeadsetPath, type PathPeer } from './headset-path.ts';
 import { Lease } from './lease.ts';
 import { claimedKind, type PageRequest, parsePageRequest } from './page-requests.ts';
@@ -49,7 +49,7 @@ interface Client {
   socket: PageSocket;
   caller: Caller;
   path: HeadsetPath;
-  told: string;
+  sent: string;
   refusedMs: number;
 }
 
@@ -61,7 +61,7 @@ export class ConsoleClients {
   readonly lease = new Lease<Client>();
   readonly #options: ClientsOptions;
   readonly #clients = new Set<Client>();
-  readonly #guests: Guests;
+  readonly #sockets: DeviceSockets;
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
   readonly #boundary: EntryBoundary;
@@ -75,14 +75,14 @@ export class ConsoleClients {
     this.#options = options;
     // Beyond those of a console that ran before.
     this.#newestPage = Math.floor(options.nowNs());
-    this.#guests = new Guests(options.access);
+    this.#sockets = new DeviceSockets(options.access);
     this.#boundary = new EntryBoundary('message of a page', options.warn);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
   /** Closes the socket when its device is forgotten. */
   guard(socket: PageSocket, caller: Caller): void {
-    this.#guests.add(socket, caller);
+    this.#sockets.add(socket, caller);
   }
 
   /**
@@ -92,26 +92,26 @@ export class ConsoleClients {
   add(socket: PageSocket, caller: Caller, forward: Forward, peer?: PathPeer): void {
     const path = new HeadsetPath({
       say: (message) => this.#say(client, message),
-      message: (data) => this.#hear(client, data, forward),
+      message: (data) => this.#receive(client, data, forward),
       nowNs: this.#options.nowNs,
       rtcAddress: this.#options.rtcAddress,
       warn: (text) => this.#warnOnce(text),
       ...(peer === undefined ? {} : { peer }),
     });
     const page = ++this.#newestPage;
-    const client: Client = { page, socket, caller, path, told: '', refusedMs: Number.NEGATIVE_INFINITY };
+    const client: Client = { page, socket, caller, path, sent: '', refusedMs: Number.NEGATIVE_INFINITY };
     this.#clients.add(client);
     this.guard(socket, caller);
     socket.on('message', (data, isBinary) =>
-      this.#hear(client, isBinary ? (data as Buffer) : String(data), forward),
+      this.#receive(client, isBinary ? (data as Buffer) : String(data), forward),
     );
     socket.on('close', () => {
       this.#clients.delete(client);
       path.close();
       this.lease.release(client);
-      this.#tellAll();
+      this.#sendAll();
     });
-    this.#tellAll();
+    this.#sendAll();
     path.probe();
   }
 
@@ -129,7 +129,7 @@ export class ConsoleClients {
     return this.#options.nowNs() / 1e6;
   }
 
-  #hear(client: Client, data: string | Uint8Array, forward: Forward): void {
+  #receive(client: Client, data: string | Uint8Array, forward: Forward): void {
     this.#boundary.run(
       () => this.#take(client, data, forward),
       () => client.socket.close(1011, 'internal error'),
@@ -138,14 +138,14 @@ export class ConsoleClients {
 
   #take(client: Client, data: string | Uint8Array, forward: Forward): void {
     const receivedNs = this.#options.nowNs();
-    this.lease.heard(client, receivedNs / 1e6);
-    if (typeof data !== 'string') return this.#hearHands(client, data);
+    this.lease.received(client, receivedNs / 1e6);
+    if (typeof data !== 'string') return this.#receiveHands(client, data);
     const request = parsePageRequest(data);
     const isViewer = client.caller.role === 'viewer';
     if (typeof request === 'string')
       return this.#refuse(client, claimedKind(data, request), isViewer ? 'viewer' : 'malformed');
     if (request.kind === 'control') return this.#control(client, request.action);
-    if (client.path.hear(request, receivedNs)) return;
+    if (client.path.receive(request, receivedNs)) return;
     const refusal = this.#refusal(client, request);
     if (refusal !== null) this.#refuse(client, request.kind, refusal);
     else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest));
@@ -165,7 +165,7 @@ export class ConsoleClients {
     if (client.caller.role === 'viewer') return this.#refuse(client, 'control', 'viewer');
     if (action === 'release') this.lease.release(client);
     else if (!this.#claim(client, action === 'take')) this.#refuse(client, 'control', 'not-in-control');
-    this.#tellAll();
+    this.#sendAll();
   }
 
   /** Between two people, or two devices of one, the robot holds: what one began the other does not go on with. */
@@ -176,11 +176,11 @@ export class ConsoleClients {
     const handedOver = holder !== client && (holder !== null || ![device, ''].includes(this.#lastDevice));
     this.#lastDevice = device;
     if (handedOver) this.#options.ask({ kind: 'hold' });
-    if (holder !== client) this.#tellAll();
+    if (holder !== client) this.#sendAll();
     return true;
   }
 
-  #hearHands(client: Client, bytes: Uint8Array): void {
+  #receiveHands(client: Client, bytes: Uint8Array): void {
     const { length } = bytes;
     if (xrAsksEstop(bytes, length)) this.#options.ask({ kind: 'estop' });
     const stamps = length > XR_MAX_BYTES ? null : xrStamps(bytes, length);
@@ -210,24 +210,24 @@ export class ConsoleClients {
 
   #tick(): void {
     this.#ticks++;
-    if (this.lease.expire(this.#nowMs())) this.#tellAll();
+    if (this.lease.expire(this.#nowMs())) this.#sendAll();
     for (const client of this.#clients) client.path.tick(this.#ticks);
-    if (this.#ticks % 4 === 0) this.#guests.look();
+    if (this.#ticks % 4 === 0) this.#sockets.look();
   }
 
-  #tellAll(): void {
+  #sendAll(): void {
     const { holder } = this.lease;
     for (const client of this.#clients) {
-      const news: AccessNews = {
+      const access: AccessState = {
         kind: 'access',
         role: client.caller.role,
         inControl: holder === client,
         holder: holder?.caller.name ?? null,
         pages: this.#clients.size,
       };
-      const text = JSON.stringify(news);
-      if (text !== client.told) this.#say(client, news);
-      client.told = text;
+      const text = JSON.stringify(access);
+      if (text !== client.sent) this.#say(client, access);
+      client.sent = text;
     }
   }
 

@@ -36,8 +36,9 @@ function examineOnce(): Promise<DoctorReport> {
     const done = (failure: string) => {
       const findings = parseFindings(out);
       const tookS = Math.round((performance.now() - startedMs) / 100) / 10;
-      const told = findings.length > 0 ? '' : failure || errors.trim().split('\n')[0] || 'it said nothing';
-      resolve({ findings, tookS, failure: told });
+      const reported =
+        findings.length > 0 ? '' : failure || errors.trim().split('\n')[0] || 'it said nothing';
+      resolve({ findings, tookS, failure: reported });
     };
     child.on('error', (error) => done(error.message));
     child.on('close', () => done(''));

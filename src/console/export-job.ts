@@ -11,7 +11,7 @@ const EPISODE_DONE = /: (episode \d+,|was in the dataset before)/;
 
 /** `farhand export` as a process of its own, at low priority; one at a time. */
 export class ExportRunner {
-  readonly #tell: (job: ExportJob) => void;
+  readonly #report: (job: ExportJob) => void;
   #child: ChildProcess | null = null;
   /** How many are exported, and how many of them are done. */
   #episodes = 1;
@@ -19,8 +19,8 @@ export class ExportRunner {
   #problem = '';
   job: ExportJob = IDLE;
 
-  constructor(tell: (job: ExportJob) => void) {
-    this.#tell = tell;
+  constructor(report: (job: ExportJob) => void) {
+    this.#report = report;
   }
 
   /** False: one is running already. */
@@ -37,7 +37,7 @@ export class ExportRunner {
     this.#child = child;
     this.#set({ state: 'running', format, out, progress: null, message: 'starting' });
     for (const stream of [child.stdout, child.stderr])
-      eachLine(stream, (line) => this.#child === child && this.#heard(line));
+      eachLine(stream, (line) => this.#child === child && this.#received(line));
     child.on('error', (error) => this.#end(child, error.message));
     child.on('close', (code) => this.#end(child, code === 0 ? null : ''));
     return true;
@@ -47,7 +47,7 @@ export class ExportRunner {
     this.#child?.kill('SIGTERM');
   }
 
-  #heard(line: string): void {
+  #received(line: string): void {
     const { progress, message } = readProgress(line);
     if (EPISODE_DONE.test(line)) this.#finished++;
     if (line.startsWith('farhand: ')) this.#problem = message;
@@ -67,7 +67,7 @@ export class ExportRunner {
 
   #set(job: ExportJob): void {
     this.job = job;
-    this.#tell(job);
+    this.#report(job);
   }
 }
 
@@ -77,8 +77,8 @@ export function readProgress(line: string): { progress: number | null; message: 
   try {
     const { progress, done, total, message } = JSON.parse(text) as Record<string, unknown>;
     const share = typeof progress === 'number' ? progress : Number(done) / Number(total);
-    const told = typeof message === 'string' ? message : '';
-    return { progress: inUnit(share), message: told.slice(0, MAX_MESSAGE_CHARS) };
+    const reported = typeof message === 'string' ? message : '';
+    return { progress: inUnit(share), message: reported.slice(0, MAX_MESSAGE_CHARS) };
   } catch {
     // Words, then.
   }

@@ -50,7 +50,7 @@ export class HeadsetPath {
   }
 
   /** False: the message is not about the path. */
-  hear(message: PageRequest, receivedNs: number): boolean {
+  receive(message: PageRequest, receivedNs: number): boolean {
     if (message.kind === 'probed') this.#probed(message, receivedNs);
     else if (message.kind === 'rtc-start') void this.#start();
     else if (message.kind === 'rtc') this.#peer?.accept(message.signal);

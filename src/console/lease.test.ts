@@ -18,9 +18,9 @@ describe('lease of the console', () => {
   it('ends with a silence or a goodbye, and is free then', () => {
     const lease = new Lease<string>();
     lease.claim('desk', 0);
-    lease.heard('headset', SILENT_MS - 1);
+    lease.received('headset', SILENT_MS - 1);
     assert.equal(lease.expire(SILENT_MS - 1), false);
-    lease.heard('desk', SILENT_MS - 1);
+    lease.received('desk', SILENT_MS - 1);
     assert.equal(lease.expire(SILENT_MS + 10), false);
     assert.equal(lease.expire(2 * SILENT_MS), true);
     assert.equal(lease.holder, null);
@@ -47,7 +47,7 @@ describe('lease of the console', () => {
           if (act === 'claim' || act === 'take') {
             const got = lease.claim(who, nowMs, act === 'take');
             assert.equal(got, lease.holder === who);
-          } else if (act === 'heard') lease.heard(who, nowMs);
+          } else if (act === 'heard') lease.received(who, nowMs);
           else if (act === 'release') lease.release(who);
           else lease.expire(nowMs);
           if (lease.holder !== holder) assert.ok(lease.term > term);

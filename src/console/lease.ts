@@ -7,7 +7,7 @@ export const SILENT_MS = 3000;
  */
 export class Lease<Client> {
   #holder: Client | null = null;
-  #heardMs = 0;
+  #receivedMs = 0;
   #term = 0;
 
   get holder(): Client | null {
@@ -19,8 +19,8 @@ export class Lease<Client> {
     return this.#term;
   }
 
-  heard(client: Client, nowMs: number): void {
-    if (client === this.#holder) this.#heardMs = nowMs;
+  received(client: Client, nowMs: number): void {
+    if (client === this.#holder) this.#receivedMs = nowMs;
   }
 
   /** True when the client is in control now. `takeOver`: also when another one was. */
@@ -28,7 +28,7 @@ export class Lease<Client> {
     this.expire(nowMs);
     if (this.#holder !== null && this.#holder !== client && !takeOver) return false;
     if (this.#holder !== client) this.#pass(client);
-    this.#heardMs = nowMs;
+    this.#receivedMs = nowMs;
     return true;
   }
 
@@ -38,7 +38,7 @@ export class Lease<Client> {
 
   /** Ends the term of a silent holder; true when it did. */
   expire(nowMs: number): boolean {
-    if (this.#holder === null || nowMs - this.#heardMs < SILENT_MS) return false;
+    if (this.#holder === null || nowMs - this.#receivedMs < SILENT_MS) return false;
     this.#pass(null);
     return true;
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { VideoAsk, VideoNews } from '../messages/video-news.ts';
+import type { VideoAsk, VideoEvent } from '../messages/video-event.ts';
 import { PictureStamps, type Viewer } from './picture-stamps.ts';
 
 const MS = 1e6;
@@ -8,11 +8,11 @@ const MS = 1e6;
 const AHEAD_MS = 5000;
 
 function desk() {
-  const told: VideoNews[] = [];
+  const reported: VideoEvent[] = [];
   const asked: VideoAsk[] = [];
   const time = { ms: 1000 };
   const stamps = new PictureStamps(
-    (news) => told.push(news),
+    (event) => reported.push(event),
     () => time.ms * MS,
   );
   const viewer: Viewer = { send: (text) => asked.push(JSON.parse(text) as VideoAsk) };
@@ -36,69 +36,74 @@ function desk() {
     const good = { kind: 'stamped', id: asked.at(-1)?.id, askedMs: pageMs, decodedMs: pageMs + 8 };
     time.ms += 17;
     const rest = { displayedMs: pageMs + 13, sentMs: pageMs + 13 };
-    stamps.hear(from, 'front', JSON.stringify({ ...good, ...rest, ...change }));
+    stamps.receive(from, 'front', JSON.stringify({ ...good, ...rest, ...change }));
   };
-  return { told, asked, time, stamps, viewer, picture, answer };
+  return { reported, asked, time, stamps, viewer, picture, answer };
 }
 
 describe('a picture on its way to the screen', () => {
   it('is followed there, on our clock', () => {
-    const { told, time, picture, answer } = desk();
+    const { reported, time, picture, answer } = desk();
     picture();
     answer();
     const atNs = 1000 * MS;
     assert.equal(time.ms, 1017);
-    const [news] = told;
+    const [event] = reported;
     assert.deepEqual(
-      [news?.captureNs, news?.encodedNs, news?.receivedNs, news?.decodedNs, news?.displayedNs],
+      [event?.captureNs, event?.encodedNs, event?.receivedNs, event?.decodedNs, event?.displayedNs],
       [atNs - 20 * MS, atNs - 15 * MS, atNs, atNs + 10 * MS, atNs + 15 * MS],
     );
-    assert.ok(news!.pageUncertaintyNs! >= 2 * MS, 'half the round trip at least');
+    assert.ok(event!.pageUncertaintyNs! >= 2 * MS, 'half the round trip at least');
   });
 
   it('is one of a few a second, and of each camera', () => {
-    const { told, asked, time, picture, answer } = desk();
+    const { reported, asked, time, picture, answer } = desk();
     for (let i = 0; i < 50; i++) {
       picture();
-      if (asked.length > told.length) answer();
+      if (asked.length > reported.length) answer();
       time.ms += 20;
     }
-    assert.ok(told.length >= 4 && told.length <= 6, `${told.length} in about a second`);
+    assert.ok(reported.length >= 4 && reported.length <= 6, `${reported.length} in about a second`);
     picture(null, 'wrist');
-    assert.deepEqual([told.at(-1)?.camera, told.at(-1)?.decodedNs], ['wrist', null], 'nobody looks at it');
+    assert.deepEqual(
+      [reported.at(-1)?.camera, reported.at(-1)?.decodedNs],
+      ['wrist', null],
+      'nobody looks at it',
+    );
   });
 
   it('that never comes there is told as far as it came', () => {
-    const { told, time, picture } = desk();
+    const { reported, time, picture } = desk();
     picture();
     time.ms += 999;
     picture();
-    assert.equal(told.length, 0);
+    assert.equal(reported.length, 0);
     time.ms += 2;
     picture();
-    assert.deepEqual([told.length, told[0]?.displayedNs], [1, null]);
+    assert.deepEqual([reported.length, reported[0]?.displayedNs], [1, null]);
   });
 
   it('is not told about by strangers, late-comers or nonsense', () => {
-    const { told, stamps, viewer, picture, answer } = desk();
+    const { reported, stamps, viewer, picture, answer } = desk();
     picture();
     answer({}, { send: () => {} });
     answer({ id: 77 });
     answer({ decodedMs: 'soon' });
     answer({ displayedMs: -1 });
     answer({ sentMs: 0 });
-    for (const text of ['', '{', '[]', 'null', '7', '{"kind":"stamped"}']) stamps.hear(viewer, 'front', text);
-    stamps.hear(viewer, 'nowhere', '{"kind":"stamped","id":1}');
-    assert.equal(told.length, 0);
+    for (const text of ['', '{', '[]', 'null', '7', '{"kind":"stamped"}'])
+      stamps.receive(viewer, 'front', text);
+    stamps.receive(viewer, 'nowhere', '{"kind":"stamped","id":1}');
+    assert.equal(reported.length, 0);
     answer();
     answer();
-    assert.equal(told.length, 1, 'one answer counts');
+    assert.equal(reported.length, 1, 'one answer counts');
   });
 
   it('is not shown by a page that is behind another', () => {
-    const { told, picture, answer } = desk();
+    const { reported, picture, answer } = desk();
     picture();
     answer({ displayedMs: null });
-    assert.ok(told[0]?.decodedNs !== null && told[0]?.displayedNs === null);
+    assert.ok(reported[0]?.decodedNs !== null && reported[0]?.displayedNs === null);
   });
 });

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { arrivalNews, VideoSampler } from '../camera/video-sampling.ts';
+import { arrivalEvent, VideoSampler } from '../camera/video-sampling.ts';
 import { parseJson } from '../core/parse-json.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
-import type { VideoAnswer, VideoAsk, VideoNews } from '../messages/video-news.ts';
+import type { VideoAnswer, VideoAsk, VideoEvent } from '../messages/video-event.ts';
 import { ClockSync } from '../wire/clock-sync.ts';
 
 /** A picture that has not been shown by then never was. */
@@ -27,20 +27,20 @@ interface Question {
   id: number;
   socket: Viewer;
   askedNs: number;
-  news: VideoNews;
+  event: VideoEvent;
 }
 
 /** Follows some pictures of each camera to the screen of one page that shows it, and tells how they got there. */
 export class PictureStamps {
-  readonly #tell: (news: VideoNews) => void;
+  readonly #report: (event: VideoEvent) => void;
   readonly #nowNs: () => number;
   readonly #sampler = new VideoSampler();
   readonly #clocks = new WeakMap<Viewer, ClockSync>();
   readonly #open = new Map<string, Question>();
   #id = 0;
 
-  constructor(tell: (news: VideoNews) => void, nowNs: () => number) {
-    this.#tell = tell;
+  constructor(report: (event: VideoEvent) => void, nowNs: () => number) {
+    this.#report = report;
     this.#nowNs = nowNs;
   }
 
@@ -49,15 +49,15 @@ export class PictureStamps {
     const nowNs = this.#nowNs();
     this.#giveUp(frame.camera, nowNs);
     if (this.#open.has(frame.camera) || !this.#sampler.due(frame.camera, nowNs)) return;
-    const news = arrivalNews(frame);
-    if (viewer === undefined) return this.#tell(news);
+    const event = arrivalEvent(frame);
+    if (viewer === undefined) return this.#report(event);
     const ask: VideoAsk = { kind: 'stamp', id: ++this.#id };
-    this.#open.set(frame.camera, { id: ask.id, socket: viewer, askedNs: nowNs, news });
+    this.#open.set(frame.camera, { id: ask.id, socket: viewer, askedNs: nowNs, event });
     viewer.send(JSON.stringify(ask));
   }
 
   /** Whatever a page says on a camera's socket; what is no answer to an open question is ignored. */
-  hear(socket: Viewer, camera: string, text: string): void {
+  receive(socket: Viewer, camera: string, text: string): void {
     const receivedNs = this.#nowNs();
     const answer = parseJson(text, answerSchema, MAX_ANSWER_BYTES);
     const question = this.#open.get(camera);
@@ -66,18 +66,18 @@ export class PictureStamps {
     const clock = this.#clocks.get(socket) ?? new ClockSync();
     this.#clocks.set(socket, clock);
     clock.add(question.askedNs, answer.askedMs * 1e6, answer.sentMs * 1e6, receivedNs);
-    this.#tell({ ...question.news, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
+    this.#report({ ...question.event, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
   }
 
   #giveUp(camera: string, nowNs: number): void {
     const question = this.#open.get(camera);
     if (question === undefined || nowNs - question.askedNs < ANSWER_NS) return;
     this.#open.delete(camera);
-    this.#tell(question.news);
+    this.#report(question.event);
   }
 }
 
-function onScreen({ decodedMs, displayedMs }: VideoAnswer, clock: ClockSync): Partial<VideoNews> {
+function onScreen({ decodedMs, displayedMs }: VideoAnswer, clock: ClockSync): Partial<VideoEvent> {
   return {
     decodedNs: Math.round(clock.toOperatorNs(decodedMs * 1e6)),
     displayedNs: displayedMs === null ? null : Math.round(clock.toOperatorNs(displayedMs * 1e6)),

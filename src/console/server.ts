@@ -6,7 +6,7 @@ import type { GuardOptions } from '../http/connection-guard.ts';
 import { isKnownHost } from '../http/known-host.ts';
 import { answering } from '../http/replies.ts';
 import { serveStatic, webRoot } from '../http/static-files.ts';
-import type { ConsoleHello, DemoLink, DeviceReport, LinkNews } from '../messages/console.ts';
+import type { ConsoleHello, DemoLink, DeviceReport, LinkEvent } from '../messages/console.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
 import { Access } from './access.ts';
@@ -14,8 +14,8 @@ import { AccessApi } from './access-api.ts';
 import { createApi } from './api.ts';
 import { CameraViews } from './camera-views.ts';
 import { ConsoleClients } from './clients.ts';
-import { type Door, isLoopback, openDoor } from './door.ts';
 import { helloOf } from './hello.ts';
+import { isLoopback, type Listener, openListener } from './listener.ts';
 import { MAX_MESSAGE_BYTES } from './page-requests.ts';
 import type { Pairing } from './pairing.ts';
 import { socketRouter } from './route-sockets.ts';
@@ -32,10 +32,10 @@ export interface ConsoleOptions {
 
 export interface ConsoleHandle {
   url: string;
-  lan: Door['lan'];
+  lan: Listener['lan'];
   pairing: Pairing;
   /** The emulated link has changed. */
-  tellLink(link: DemoLink): void;
+  sendLink(link: DemoLink): void;
   close(): Promise<void>;
 }
 
@@ -50,13 +50,13 @@ export async function startConsole(
     trustLocal: rig.console.trustLocal,
     warn: (text) => console.error(`farhand: ${text}`),
   });
-  const accessApi = new AccessApi(access, () => door.lan);
-  const api = createApi(rig, access, devices, (job) => tellAll(JSON.stringify({ kind: 'export', job })));
+  const accessApi = new AccessApi(access, () => listener.lan);
+  const api = createApi(rig, access, devices, (job) => sendAll(JSON.stringify({ kind: 'export', job })));
   const operator = openOperatorLink(rig.console);
   const cameras = await CameraViews.open(
     rig,
     (reason) => console.error(`farhand: ${reason}`),
-    (news) => operator.video(news),
+    (event) => operator.video(event),
   );
   const desk: Desk = { hello: helloOf(rig, model, cameras.names), link: null };
   const http = createServer(
@@ -66,7 +66,7 @@ export async function startConsole(
       return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
     }),
   );
-  const door = await openDoor(http, rig, access, root, guard).catch((error: unknown) => {
+  const listener = await openListener(http, rig, access, root, guard).catch((error: unknown) => {
     // What did open would keep the process alive.
     operator.close();
     cameras.close();
@@ -77,7 +77,7 @@ export async function startConsole(
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
   });
-  http.on('upgrade', socketRouter(access, door.guard, { '/ws': sockets, '/camera': cameras.sockets }));
+  http.on('upgrade', socketRouter(access, listener.guard, { '/ws': sockets, '/camera': cameras.sockets }));
   const clients = new ConsoleClients({
     access,
     ask: (request) => operator.forward(request),
@@ -102,7 +102,7 @@ export async function startConsole(
     if (caller === null) socket.close(4001, 'forgotten');
     else clients.guard(socket, caller);
   });
-  const tellAll = (text: string) => {
+  const sendAll = (text: string) => {
     for (const client of sockets.clients) if (client.readyState === WebSocket.OPEN) client.send(text);
   };
   operator.onTelemetry((text) => {
@@ -111,12 +111,12 @@ export async function startConsole(
         client.send(text);
   });
   return {
-    url: door.url,
-    lan: door.lan,
+    url: listener.url,
+    lan: listener.lan,
     pairing: accessApi.pairing,
-    tellLink(link) {
+    sendLink(link) {
       desk.link = { kind: 'link', link };
-      tellAll(JSON.stringify(desk.link));
+      sendAll(JSON.stringify(desk.link));
     },
     close() {
       clients.close();
@@ -124,12 +124,12 @@ export async function startConsole(
       cameras.close();
       api.close();
       for (const client of sockets.clients) client.terminate();
-      return door.close();
+      return listener.close();
     },
   };
 }
 
 interface Desk {
   hello: ConsoleHello;
-  link: LinkNews | null;
+  link: LinkEvent | null;
 }

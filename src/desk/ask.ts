@@ -90,12 +90,12 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
       timers = [setInterval(ask, REPEAT_MS), setTimeout(giveUp, withinMs)];
       socket.on('error', reject);
       socket.on('message', (data, from) => {
-        const told = from.port === telemetryPort ? telemetryOf(data) : null;
-        if (told === null) return;
-        seen = told;
-        if (!Number.isNaN(askedMs) && request.isDone(told))
-          resolve(answerOf(told, performance.now() - askedMs));
-        else if (request.vain?.isSo(told)) reject(inVain(request, told));
+        const reported = from.port === telemetryPort ? telemetryOf(data) : null;
+        if (reported === null) return;
+        seen = reported;
+        if (!Number.isNaN(askedMs) && request.isDone(reported))
+          resolve(answerOf(reported, performance.now() - askedMs));
+        else if (request.vain?.isSo(reported)) reject(inVain(request, reported));
         else if (Number.isNaN(askedMs)) ask();
       });
       ask();

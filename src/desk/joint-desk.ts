@@ -50,8 +50,8 @@ export class JointDesk {
   /** The operator takes targets from here, not from a program that sent them until a moment ago. */
   get isAdmitted(): boolean {
     const { port } = this.#socket.address();
-    const heard = this.newest?.input.heard?.find(({ name }) => name === 'joints');
-    return heard?.from === `${HOST}:${port}`;
+    const stream = this.newest?.input.streams?.find(({ name }) => name === 'joints');
+    return stream?.from === `${HOST}:${port}`;
   }
 
   /** Tells the operator's desk, as the page would. */

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import type { DeskRequest } from '../messages/telemetry.ts';
 import { parseTelemetry } from '../messages/telemetry-schema.ts';
-import type { VideoNews } from '../messages/video-news.ts';
+import type { VideoEvent } from '../messages/video-event.ts';
 import type { Rig } from '../rig/rig.ts';
 import { encodeHello } from '../wire/codecs/desk.ts';
 import { writeFrame } from '../wire/codecs/frame.ts';
@@ -13,7 +13,7 @@ export interface OperatorLink {
   forward(request: DeskRequest): void;
   /** A whole datagram, which the link keeps. */
   hands(bytes: Uint8Array): void;
-  video(news: VideoNews): void;
+  video(event: VideoEvent): void;
   /** Telemetry, checked, as it came. */
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
@@ -41,7 +41,7 @@ export function openOperatorLink({
     hands(datagram) {
       socket.send(datagram, deskPort, '127.0.0.1', () => {});
     },
-    video: (news) => send(telemetryPort, writeFrame('request', news, bytes)),
+    video: (event) => send(telemetryPort, writeFrame('request', event, bytes)),
     onTelemetry(listener) {
       socket.on('message', (data, from) => {
         if (from.port !== telemetryPort || from.address !== '127.0.0.1') return;

@@ -13,9 +13,9 @@ export const canBuses: Check = async (probe) => {
 
 function canBus(probe: Probe, interfaceName: string): Finding[] {
   const name = `CAN, ${interfaceName}`;
-  const told = probe.run('ip', '-details', 'link', 'show', interfaceName) ?? '';
-  const bitrate = /bitrate (\d+)/.exec(told)?.[1];
-  const state = /can (?:<[^>]*> )?state (\S+)/.exec(told)?.[1] ?? 'unknown';
+  const reported = probe.run('ip', '-details', 'link', 'show', interfaceName) ?? '';
+  const bitrate = /bitrate (\d+)/.exec(reported)?.[1];
+  const state = /can (?:<[^>]*> )?state (\S+)/.exec(reported)?.[1] ?? 'unknown';
   if (probe.read(`${NET}/${interfaceName}/operstate`) === 'down')
     return [
       note(name, {
@@ -44,7 +44,7 @@ function canBus(probe: Probe, interfaceName: string): Finding[] {
         repairs: [{ kind: 'write', path: queueFile, value: String(WANTED_QUEUE), previous: queue }],
       }),
     );
-  if (/restart-ms 0\b/.test(told))
+  if (/restart-ms 0\b/.test(reported))
     findings.push(
       note(`${name} restart`, {
         found: 'never by itself',

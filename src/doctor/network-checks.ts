@@ -28,12 +28,12 @@ export const wifi: Check = async (probe) => {
 
 function powerSave(probe: Probe, interfaceName: string): Finding {
   const name = `Wi-Fi power save, ${interfaceName}`;
-  const told = probe.run('iw', 'dev', interfaceName, 'get', 'power_save');
-  const older = told === null ? probe.run('iwconfig', interfaceName) : null;
-  const state = /power (?:save|management): ?(on|off)/i.exec(told ?? older ?? '')?.[1]?.toLowerCase();
+  const reported = probe.run('iw', 'dev', interfaceName, 'get', 'power_save');
+  const older = reported === null ? probe.run('iwconfig', interfaceName) : null;
+  const state = /power (?:save|management): ?(on|off)/i.exec(reported ?? older ?? '')?.[1]?.toLowerCase();
   const why = 'the radio sleeps between beacons and holds packets for up to 100 ms';
   const set = (value: string) =>
-    told === null
+    reported === null
       ? ['iwconfig', interfaceName, 'power', value]
       : ['iw', 'dev', interfaceName, 'set', 'power_save', value];
   if (state === 'off') return good(name, 'off');
@@ -160,7 +160,7 @@ export const ports =
   };
 
 function holder(probe: Probe, kind: 'udp' | 'tcp', port: number): string {
-  const told = probe.run('ss', '-H', '-n', '-l', '-p', kind === 'udp' ? '-u' : '-t', `sport = :${port}`);
-  const [, program, pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(told ?? '') ?? [];
+  const reported = probe.run('ss', '-H', '-n', '-l', '-p', kind === 'udp' ? '-u' : '-t', `sport = :${port}`);
+  const [, program, pid] = /users:\(\("([^"]+)",pid=(\d+)/.exec(reported ?? '') ?? [];
   return program === undefined ? '' : ` by ${program} (process ${pid})`;
 }

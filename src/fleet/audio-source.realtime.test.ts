@@ -25,9 +25,9 @@ describe('the robot’s sound', { skip }, () => {
       const step = (view.getUint32(4) - views[i - 1]!.getUint32(4)) >>> 0;
       assert.equal(step, AUDIO.clockRate / 50, '20 ms');
     });
-    const heard = packets.length;
+    const received = packets.length;
     await sleep(100);
-    assert.equal(packets.length, heard, 'silent when closed');
+    assert.equal(packets.length, received, 'silent when closed');
   });
 
   it('is none without a setting', async () => {

@@ -4,7 +4,7 @@ import { stampsOf } from '../camera/jpeg-structure.ts';
 import { SliceAssembler } from '../camera/slice-assembler.ts';
 import { Counters } from '../core/counters.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { isToBeTold, MAX_MESSAGE_BYTES, NUMBER_BYTES } from './camera-line.ts';
+import { isAcknowledgementDue, MAX_MESSAGE_BYTES, NUMBER_BYTES } from './camera-line.ts';
 
 /** Through a slow network a picture takes its time; the robot gives it up a little sooner. */
 const GIVE_UP_NS = 500e6;
@@ -49,8 +49,8 @@ export class CameraIn {
       );
   }
 
-  /** One message of a camera's channel; `tell` answers there. */
-  take(camera: string, message: Uint8Array, tell: (reply: Uint8Array) => void): void {
+  /** One message of a camera's channel; `reply` answers there. */
+  take(camera: string, message: Uint8Array, reply: (reply: Uint8Array) => void): void {
     const assembler = this.#assemblers.get(camera);
     if (assembler === undefined) return;
     if (message.length <= NUMBER_BYTES) return this.counters.add('short');
@@ -59,9 +59,9 @@ export class CameraIn {
     const slice = message.subarray(NUMBER_BYTES);
     const reason = assembler.ingest(slice, slice.length, monotonicClock.nowNs());
     if (reason !== null) this.counters.add(reason);
-    if (!isToBeTold(number, message.length)) return;
+    if (!isAcknowledgementDue(number, message.length)) return;
     new DataView(this.#reply.buffer).setUint32(0, number, true);
-    tell(this.#reply);
+    reply(this.#reply);
   }
 
   close(): Promise<void> {

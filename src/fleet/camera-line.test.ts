@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withStamp } from '../camera/jpeg-structure.ts';
 import { SliceAssembler } from '../camera/slice-assembler.ts';
-import { CameraLine, isToBeTold, NUMBER_BYTES } from './camera-line.ts';
+import { CameraLine, isAcknowledgementDue, NUMBER_BYTES } from './camera-line.ts';
 
 const MS = 1e6;
 
 /** A way with a rate: a queue before it, and words back from its end. */
-class Way {
+class Route {
   readonly line: CameraLine;
   readonly pictures: number[] = [];
   readonly #bytesPerMs: number;
@@ -40,7 +40,7 @@ class Way {
     this.nowMs += 1;
     while ((this.#packets[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs) this.#arrive();
     while ((this.#words[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs)
-      assert.ok(this.line.told(this.#words.shift()!.number, this.nowMs * MS));
+      assert.ok(this.line.acknowledged(this.#words.shift()!.number, this.nowMs * MS));
     while (this.line.pump(this.nowMs * MS));
   }
 
@@ -50,7 +50,8 @@ class Way {
     const number = new DataView(bytes.buffer).getUint32(0, true);
     const slice = bytes.subarray(NUMBER_BYTES);
     this.#assembler.ingest(slice, slice.length, this.nowMs * MS);
-    if (isToBeTold(number, bytes.length)) this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
+    if (isAcknowledgementDue(number, bytes.length))
+      this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
   }
 }
 
@@ -61,45 +62,45 @@ const picture = (bytes: number): Uint8Array => {
   return withStamp(jpeg, 12_345);
 };
 
-function run(way: Way, seconds: number, everyMs: number, jpeg = picture(40_000)): void {
+function run(route: Route, seconds: number, everyMs: number, jpeg = picture(40_000)): void {
   for (let ms = 0; ms < seconds * 1000; ms++) {
-    if (ms % everyMs === 0) way.line.offer(jpeg, way.nowMs * MS);
-    way.step();
+    if (ms % everyMs === 0) route.line.offer(jpeg, route.nowMs * MS);
+    route.step();
   }
 }
 
 describe('pictures beside a link', () => {
   it('all arrive where the way takes them', () => {
-    const way = new Way(2000, 10);
-    run(way, 3, 33);
-    assert.ok(way.pictures.length >= 88, `${way.pictures.length} of 91`);
-    assert.equal(way.line.dropped, 0);
+    const route = new Route(2000, 10);
+    run(route, 3, 33);
+    assert.ok(route.pictures.length >= 88, `${route.pictures.length} of 91`);
+    assert.equal(route.line.dropped, 0);
   });
 
   it('are dropped, newest kept, before they fill the queue of a slow way', () => {
-    const way = new Way(250, 20);
-    run(way, 3, 33);
-    way.queuedMs = 0;
-    run(way, 6, 33);
-    assert.ok(way.line.dropped > 50, `${way.line.dropped} dropped`);
-    assert.ok(way.pictures.length > 20, `${way.pictures.length} arrive all the same`);
-    assert.ok(way.queuedMs < 100, `the queue has ${way.queuedMs} ms; a picture alone is 160`);
+    const route = new Route(250, 20);
+    run(route, 3, 33);
+    route.queuedMs = 0;
+    run(route, 6, 33);
+    assert.ok(route.line.dropped > 50, `${route.line.dropped} dropped`);
+    assert.ok(route.pictures.length > 20, `${route.pictures.length} arrive all the same`);
+    assert.ok(route.queuedMs < 100, `the queue has ${route.queuedMs} ms; a picture alone is 160`);
   });
 
   it('go on when slices and words are lost', () => {
-    const way = new Way(2000, 10);
-    way.lose = (count) => count > 100 && count < 400;
-    run(way, 3, 33);
-    const seen = way.pictures.length;
-    way.lose = (count) => count % 97 === 0;
-    run(way, 3, 33);
-    assert.ok(way.pictures.length > seen + 30, `${way.pictures.length - seen} more`);
+    const route = new Route(2000, 10);
+    route.lose = (count) => count > 100 && count < 400;
+    run(route, 3, 33);
+    const seen = route.pictures.length;
+    route.lose = (count) => count % 97 === 0;
+    run(route, 3, 33);
+    assert.ok(route.pictures.length > seen + 30, `${route.pictures.length - seen} more`);
   });
 
   it('that are too large are refused, and false words change nothing', () => {
     const line = new CameraLine(() => true);
     assert.equal(line.offer(new Uint8Array(300_000), 0), false);
     assert.equal(line.dropped, 1);
-    for (const number of [0, 1, 99, 0xffff_ffff]) assert.equal(line.told(number, 0), false);
+    for (const number of [0, 1, 99, 0xffff_ffff]) assert.equal(line.acknowledged(number, 0), false);
   });
 });

@@ -1,5 +1,5 @@
 import { MAX_SECTIONS, SLICE_HEADER_BYTES } from '../camera/slices.ts';
-import { CameraWindow, TOLD_EVERY } from './camera-window.ts';
+import { ACKNOWLEDGE_EVERY, CameraWindow } from './camera-window.ts';
 
 /** With its headers a slice is one packet on every way, also through TURN. */
 const SLICE_PAYLOAD = 1100;
@@ -51,8 +51,8 @@ export class CameraLine {
     return true;
   }
 
-  told(number: number, nowNs: number): boolean {
-    return this.window.told(number, nowNs);
+  acknowledged(number: number, nowNs: number): boolean {
+    return this.window.acknowledged(number, nowNs);
   }
 
   /** Sends what may leave now. True: there is more, and it may leave in the next turn of the event loop. */
@@ -103,5 +103,5 @@ export class CameraLine {
 }
 
 /** Whether the receiver has to tell the sender of this slice: every few, and at a picture's end. */
-export const isToBeTold = (number: number, messageBytes: number): boolean =>
-  number % TOLD_EVERY === 0 || messageBytes < MAX_MESSAGE_BYTES;
+export const isAcknowledgementDue = (number: number, messageBytes: number): boolean =>
+  number % ACKNOWLEDGE_EVERY === 0 || messageBytes < MAX_MESSAGE_BYTES;

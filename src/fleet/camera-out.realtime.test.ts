@@ -43,7 +43,7 @@ it('pictures cross from one machine’s camera channel to the other’s, and jun
   const far = (await CameraIn.open(sending(to)))!;
   const out: CameraOut = new CameraOut(receiving(from), (name, message) => {
     const sent = message.slice();
-    setImmediate(() => far.take(name, sent, (reply) => out.hear(name, reply.slice())));
+    setImmediate(() => far.take(name, sent, (reply) => out.receive(name, reply.slice())));
     return true;
   });
   out.want('front', true);
@@ -64,7 +64,7 @@ it('pictures cross from one machine’s camera channel to the other’s, and jun
   const before = seen.length;
   far.take('other', new Uint8Array(100), () => assert.fail());
   for (const bytes of [0, 3, 5, 12, 2000]) far.take('front', new Uint8Array(bytes), () => {});
-  out.hear('front', new Uint8Array(3));
+  out.receive('front', new Uint8Array(3));
   assert.equal(seen.length, before);
   assert.ok(Object.keys(far.counters.snapshot()).length >= 2);
   viewer.close();

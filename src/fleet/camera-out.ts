@@ -42,12 +42,12 @@ export class CameraOut {
   }
 
   /** What the operator's end says on the camera's channel: the number of a slice that it has. False: nothing of that kind. */
-  hear(camera: string, message: Uint8Array): boolean {
+  receive(camera: string, message: Uint8Array): boolean {
     if (message.length !== NUMBER_BYTES) return false;
     const number = new DataView(message.buffer, message.byteOffset).getUint32(0, true);
-    const isTold = this.#lines.get(camera)?.told(number, monotonicClock.nowNs()) === true;
-    if (isTold) this.#pump();
-    return isTold;
+    const isAcknowledged = this.#lines.get(camera)?.acknowledged(number, monotonicClock.nowNs()) === true;
+    if (isAcknowledged) this.#pump();
+    return isAcknowledged;
   }
 
   close(): void {

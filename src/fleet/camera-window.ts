@@ -3,7 +3,7 @@ const FIRST = 32;
 const LEAST = 16;
 const MOST = 128;
 /** A receiver tells of every so many slices. */
-export const TOLD_EVERY = 8;
+export const ACKNOWLEDGE_EVERY = 8;
 /** Pictures may add this much to the least delay of the way: what waits longer is in somebody's queue. */
 const QUEUED_NS = 25e6;
 /** Nothing heard for so long: what was under way is lost. */
@@ -20,8 +20,8 @@ export class CameraWindow {
   readonly #sentNs = new Float64Array(TIMES);
   #size = FIRST;
   #next = 1;
-  #told = 0;
-  #heardNs = 0;
+  #acknowledged = 0;
+  #receivedNs = 0;
   #leastNs = Number.POSITIVE_INFINITY;
   #shrunkNs = Number.NEGATIVE_INFINITY;
 
@@ -30,14 +30,14 @@ export class CameraWindow {
   }
 
   get underway(): number {
-    return this.#next - 1 - this.#told;
+    return this.#next - 1 - this.#acknowledged;
   }
 
   mayRun(nowNs: number): boolean {
-    if (this.underway === 0) this.#heardNs = nowNs;
-    else if (nowNs - this.#heardNs > LOST_NS) {
-      this.#told = this.#next - 1;
-      this.#heardNs = nowNs;
+    if (this.underway === 0) this.#receivedNs = nowNs;
+    else if (nowNs - this.#receivedNs > LOST_NS) {
+      this.#acknowledged = this.#next - 1;
+      this.#receivedNs = nowNs;
       this.#size = LEAST;
     }
     return this.underway < this.#size;
@@ -54,11 +54,11 @@ export class CameraWindow {
   }
 
   /** The receiver has seen this one. False: it cannot have. */
-  told(number: number, nowNs: number): boolean {
+  acknowledged(number: number, nowNs: number): boolean {
     if (!Number.isInteger(number) || number < 1 || number >= this.#next) return false;
-    if (number <= this.#told) return true;
-    this.#told = number;
-    this.#heardNs = nowNs;
+    if (number <= this.#acknowledged) return true;
+    this.#acknowledged = number;
+    this.#receivedNs = nowNs;
     const delayNs = nowNs - this.#sentNs[number % TIMES]!;
     if (delayNs < this.#leastNs) this.#leastNs = delayNs;
     else this.#leastNs += (delayNs - this.#leastNs) * FORGET;

@@ -120,9 +120,9 @@ const PRESENCE = subjects.presence('');
 
 function robotsOf(allowed: readonly string[] = []): string[] {
   if (allowed.includes('>')) return ['*'];
-  const heard = [...allowed].filter((subject) => subject.startsWith(PRESENCE));
+  const received = [...allowed].filter((subject) => subject.startsWith(PRESENCE));
   const answers = allowed.flatMap((subject) => /^farhand\.signal\.([^.]+)\.\*$/.exec(subject)?.[1] ?? []);
-  return [...heard.map((subject) => subject.slice(PRESENCE.length)), ...answers];
+  return [...received.map((subject) => subject.slice(PRESENCE.length)), ...answers];
 }
 
 const SIGNAL = subjects.signal('', '').slice(0, -1);

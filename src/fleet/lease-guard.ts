@@ -77,7 +77,7 @@ export class LeaseGuard {
   }
 
   /** News that came unasked, perhaps late: a newer entry of somebody else, or a removal, ends what stands. */
-  heard(entry: LeaseEntry | null, revision: number): void {
+  received(entry: LeaseEntry | null, revision: number): void {
     if (revision <= this.#highest) return;
     this.#highest = revision;
     this.askSoon();

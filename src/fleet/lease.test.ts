@@ -32,18 +32,18 @@ describe('the robot’s judgement of a lease', () => {
     guard.answered(0, { holder: 'b', revision: 12 });
     guard.answered(0.1 * S, { holder: 'a', revision: 10 });
     assert.equal(guard.holder, 'b');
-    guard.heard({ holder: 'a', revision: 11 }, 11);
+    guard.received({ holder: 'a', revision: 11 }, 11);
     assert.equal(guard.holder, 'b');
   });
 
   it('ends by news, and does not begin or last by them', () => {
     const guard = new LeaseGuard(TIMES);
-    guard.heard({ holder: 'a', revision: 3 }, 3);
+    guard.received({ holder: 'a', revision: 3 }, 3);
     assert.equal(guard.refusal('a', 3, 0), 'no-lease');
     guard.answered(0, { holder: 'a', revision: 3 });
-    guard.heard({ holder: 'a', revision: 4 }, 4);
+    guard.received({ holder: 'a', revision: 4 }, 4);
     assert.equal(guard.deadlineNs, 1 * S);
-    guard.heard(null, 5);
+    guard.received(null, 5);
     assert.equal(guard.refusal('a', 4, 0), 'no-lease');
   });
 });

@@ -118,8 +118,8 @@ export class OperatorAgent {
     this.#watch = setInterval(() => {
       if (Atomics.exchange(estop, 0, 0) !== 0) this.#estop();
       const session = this.#session;
-      const heardNs = Math.max(sinceNs, session?.heardNs ?? 0);
-      if (session !== null && monotonicClock.nowNs() - heardNs > SILENCE_NS)
+      const receivedNs = Math.max(sinceNs, session?.receivedNs ?? 0);
+      if (session !== null && monotonicClock.nowNs() - receivedNs > SILENCE_NS)
         this.#lost(session, `nothing came for ${SILENCE_NS / 1e9} s`);
     }, CHECK_MS);
   }

@@ -41,7 +41,7 @@ const GONE = 'the robot is ending';
 /** One peer connection with a robot's agent, from the first question to its end. */
 export class OperatorSession {
   /** When the robot's last datagram came. */
-  heardNs = monotonicClock.nowNs();
+  receivedNs = monotonicClock.nowNs();
   model = '';
   key: Uint8Array = new Uint8Array();
   readonly #options: OperatorSessionOptions;
@@ -61,7 +61,7 @@ export class OperatorSession {
     };
     const handlers = {
       datagram: (bytes: Uint8Array) => {
-        this.heardNs = monotonicClock.nowNs();
+        this.receivedNs = monotonicClock.nowNs();
         onDatagram(bytes);
       },
       control: (text: string) => this.#control(parsed(controlSchema, text)),
@@ -93,7 +93,7 @@ export class OperatorSession {
       throw error;
     }
     session.#isReady = true;
-    session.heardNs = monotonicClock.nowNs();
+    session.receivedNs = monotonicClock.nowNs();
     return session;
   }
 

@@ -10,8 +10,6 @@ import type { FleetConfig } from '../rig/fleet-config.ts';
 import type { Rig } from '../rig/rig.ts';
 import { loadRtc } from '../wire/transports/webrtc.ts';
 import { audit } from './audit.ts';
-import { CockpitProcess } from './cockpit/cockpit-process.ts';
-import { PageSession } from './cockpit/page-session.ts';
 import { closedText, connectFleet, type FleetConnection } from './connection.ts';
 import { iceServersFor } from './ice-servers.ts';
 import { LeaseGuard } from './lease-guard.ts';
@@ -28,6 +26,8 @@ import {
   signalSchema,
   userOf,
 } from './messages.ts';
+import { PageOperatorProcess } from './page-operator/operator-process.ts';
+import { PageSession } from './page-operator/page-session.ts';
 import { RobotSession } from './robot-session.ts';
 import { isAskedBy, isServersAnswer, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } from './subjects.ts';
 
@@ -49,7 +49,7 @@ export interface RobotAgentStart {
   /** As the robot runs; a page's session needs a role of its own. */
   rig: Rig;
   /** The script that runs that role. */
-  cockpitEntry: string;
+  pageOperatorEntry: string;
 }
 
 type Session = RobotSession | PageSession;
@@ -62,11 +62,11 @@ const TICK_MS = 20;
 /** A session that nobody answers is given up. */
 const OPENING_NS = 15e9;
 /** Processes of pages' sessions, those that are ending included: who opens again and again does not fill the machine. */
-const MOST_COCKPITS = 4;
+const MOST_PAGE_OPERATORS = 4;
 /** How long an e-stop's answer waits for the robot's own word. */
 const CONFIRM_MS = 300;
 /** The same e-stop is written down once in this time. */
-const ESTOP_TOLD_MS = 1000;
+const ESTOP_REPORTED_MS = 1000;
 
 /**
  * The robot's part in a fleet: tells how it is, takes one operator's datagrams while that one's lease is proven, and
@@ -90,8 +90,8 @@ export class RobotAgent {
   readonly #boundary = new EntryBoundary('fleet');
   #closed = false;
   #openedNs = 0;
-  #estopTold = { user: '', why: '', atMs: 0 };
-  #told = { fromOperator: 0, toOperator: 0, atNs: 0 };
+  #estopReported = { user: '', why: '', atMs: 0 };
+  #reported = { fromOperator: 0, toOperator: 0, atNs: 0 };
 
   private constructor(
     start: RobotAgentStart,
@@ -121,10 +121,10 @@ export class RobotAgent {
     );
     this.#timers = [
       setInterval(() => this.#tick(), TICK_MS),
-      setInterval(() => this.#tellPresence(), PRESENCE_MS),
-      setInterval(() => this.#tellTelemetry(), TELEMETRY_MS),
+      setInterval(() => this.#publishPresence(), PRESENCE_MS),
+      setInterval(() => this.#publishTelemetry(), TELEMETRY_MS),
     ];
-    this.#tellPresence();
+    this.#publishPresence();
   }
 
   /** `onEnded` is called when the broker will not have it any more. */
@@ -142,21 +142,21 @@ export class RobotAgent {
 
   /** A transition of the supervisor. */
   transition(event: Omit<FleetEvent, 'kind' | 'atMs'>): void {
-    this.#tell(subjects.event(this.name), { kind: 'transition', ...event, atMs: Date.now() });
+    this.#publish(subjects.event(this.name), { kind: 'transition', ...event, atMs: Date.now() });
     if (event.to === 'stopped')
       audit(this.#connection, this.name, {
         what: 'stopped',
         who: this.#session?.options.user,
         why: event.cause,
       });
-    this.#tellPresence();
+    this.#publishPresence();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     for (const timer of this.#timers) clearInterval(timer);
     this.#end(GONE);
-    this.#tellPresence('ended');
+    this.#publishPresence('ended');
     this.#sockets?.open.close();
     await Promise.race([this.#connection.nats.flush(), later(500)]).catch(() => {});
     await this.#connection.close();
@@ -228,8 +228,8 @@ export class RobotAgent {
     const early = refused();
     if (early !== null) return early;
     this.#replace(holder);
-    if (client === 'page' && CockpitProcess.living >= MOST_COCKPITS) return 'too many at once';
-    const { ports, key, config, cameras, rig, cockpitEntry } = this.#start;
+    if (client === 'page' && PageOperatorProcess.living >= MOST_PAGE_OPERATORS) return 'too many at once';
+    const { ports, key, config, cameras, rig, pageOperatorEntry } = this.#start;
     const options = {
       ...{ rtc: this.#rtc, number: ++this.#sessions, user, holder, revision, ports, key, config },
       ice: iceServersFor(user, config),
@@ -245,7 +245,7 @@ export class RobotAgent {
       client === 'page'
         ? await PageSession.open({
             ...options,
-            cockpitEntry,
+            pageOperatorEntry,
             rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } },
           })
         : new RobotSession(options, await this.#socketsOf(holder), cameras);
@@ -258,7 +258,7 @@ export class RobotAgent {
     this.#session = session;
     this.#left = null;
     this.#openedNs = monotonicClock.nowNs();
-    this.#told = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
+    this.#reported = { fromOperator: 0, toOperator: 0, atNs: this.#openedNs };
     return session;
   }
 
@@ -288,7 +288,7 @@ export class RobotAgent {
     if (stops) Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
     session.close(reason);
     audit(this.#connection, this.name, { what: 'session-ended', who: user, why: reason, revision });
-    this.#tellPresence();
+    this.#publishPresence();
   }
 
   /** Before a new session: a page's has a role of its own, which ends; an operator's only opens its way again. */
@@ -301,9 +301,9 @@ export class RobotAgent {
     Atomics.store(estopFlag(this.#start.memory), 0, 1);
     // Poses repeat it for as long as it is asked for.
     const nowMs = performance.now();
-    const told = this.#estopTold;
-    if (told.user === user && told.why === why && nowMs - told.atMs < ESTOP_TOLD_MS) return;
-    this.#estopTold = { user, why, atMs: nowMs };
+    const reported = this.#estopReported;
+    if (reported.user === user && reported.why === why && nowMs - reported.atMs < ESTOP_REPORTED_MS) return;
+    this.#estopReported = { user, why, atMs: nowMs };
     audit(this.#connection, this.name, { what: 'estop', who: user, why });
   }
 
@@ -322,7 +322,7 @@ export class RobotAgent {
     return readRobotBoard(this.#board, this.#start.joints);
   }
 
-  #tellPresence(state?: string): void {
+  #publishPresence(state?: string): void {
     const seen = this.#snapshot();
     const session = this.#session;
     const { model, version } = this.#start;
@@ -337,25 +337,25 @@ export class RobotAgent {
       link: session?.isOpen ? this.#linkQuality(session) : null,
       atMs: Date.now(),
     };
-    this.#tell(subjects.presence(this.name), presence);
+    this.#publish(subjects.presence(this.name), presence);
   }
 
   #linkQuality(session: Session): NonNullable<Presence['link']> {
     const { fromOperator, toOperator, refused } = session.counts;
     const atNs = monotonicClock.nowNs();
-    const perS = 1e9 / (atNs - this.#told.atNs);
+    const perS = 1e9 / (atNs - this.#reported.atNs);
     const link = {
       rttMs: session.rttMs,
-      fromOperatorHz: (fromOperator - this.#told.fromOperator) * perS,
-      toOperatorHz: (toOperator - this.#told.toOperator) * perS,
+      fromOperatorHz: (fromOperator - this.#reported.fromOperator) * perS,
+      toOperatorHz: (toOperator - this.#reported.toOperator) * perS,
       refused,
       client: session instanceof PageSession ? ('page' as const) : ('operator' as const),
     };
-    this.#told = { fromOperator, toOperator, atNs };
+    this.#reported = { fromOperator, toOperator, atNs };
     return link;
   }
 
-  #tellTelemetry(): void {
+  #publishTelemetry(): void {
     const seen = this.#snapshot();
     if (seen === null) return;
     const telemetry: FleetTelemetry = {
@@ -367,11 +367,11 @@ export class RobotAgent {
       gripper: Number.isFinite(seen.gripper) ? seen.gripper : null,
       atMs: Date.now(),
     };
-    this.#tell(subjects.telemetry(this.name), telemetry);
+    this.#publish(subjects.telemetry(this.name), telemetry);
   }
 
   /** Nothing is kept for a broker that is away: it would be old. */
-  #tell(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
+  #publish(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
     if (this.#connection.isConnected()) this.#connection.nats.publish(subject, JSON.stringify(message));
   }
 }

@@ -61,7 +61,7 @@ export class RobotSession {
       datagram: (bytes) => this.#fromOperator(bytes),
       control: (text) => this.#control(parsed(controlSchema, text)),
       camera: (name, bytes) => {
-        if (!this.#cameras?.hear(name, bytes)) this.counts.refused++;
+        if (!this.#cameras?.receive(name, bytes)) this.counts.refused++;
       },
       stray: () => void this.counts.refused++,
       cameraOpen: (name, open) => this.#cameras?.want(name, open),

@@ -21,10 +21,10 @@ export const siteLeaseWrites = (robots: readonly string[]): string[] =>
  * goes out, requests to them come in; stores stay apart.
  */
 export function sitePermissions(site: string, robots: readonly string[]): Permissions {
-  const told = [subjects.presence, subjects.telemetry, subjects.event];
+  const reported = [subjects.presence, subjects.telemetry, subjects.event];
   return {
     pub: [
-      ...told.flatMap((subject) => robots.map(subject)),
+      ...reported.flatMap((subject) => robots.map(subject)),
       ...robots.map((robot) => subjects.audit(robot, '*')),
       ...robots.map((robot) => subjects.ask(robot, '*')),
       ...robots.map((robot) => recordingNames.entry(robot, '*')),

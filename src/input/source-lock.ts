@@ -8,7 +8,7 @@ const SILENCE_NS = 1e9;
 export class SourceLock {
   readonly #allowed: ReadonlySet<number> | null;
   #from = 0;
-  #heardNs = Number.NEGATIVE_INFINITY;
+  #receivedNs = Number.NEGATIVE_INFINITY;
 
   /** `allow`: IPv4 addresses; none allows every one. */
   constructor(allow: readonly string[]) {
@@ -18,16 +18,16 @@ export class SourceLock {
   /** Call it for well-formed messages only: garbage neither takes nor keeps a port. Hot path. */
   admit(from: number, nowNs: number): 'known' | 'new' | 'refused' {
     if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'refused';
-    const silent = nowNs - this.#heardNs > SILENCE_NS;
+    const silent = nowNs - this.#receivedNs > SILENCE_NS;
     if (!silent && from !== this.#from) return 'refused';
     this.#from = from;
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     return silent ? 'new' : 'known';
   }
 
   /** Who holds the port; 0: nobody. */
   holder(nowNs: number): number {
-    return nowNs - this.#heardNs > SILENCE_NS ? 0 : this.#from;
+    return nowNs - this.#receivedNs > SILENCE_NS ? 0 : this.#from;
   }
 }
 

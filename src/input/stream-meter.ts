@@ -28,7 +28,7 @@ export class StreamMeter {
   }
 
   /** A message in order; `sentS` is the sender's clock. */
-  heard(receivedNs: number, sentS: number): void {
+  received(receivedNs: number, sentS: number): void {
     const intervalS = sentS - this.#sentS;
     if (this.#sinceReset > 0) {
       const deviationNs = Math.abs(receivedNs - this.#newestNs - intervalS * 1e9);

@@ -97,14 +97,14 @@ class JointFollower implements Mapper {
 
   /** From there on: follow what is near, drive to what is not. */
   #begin(sample: HandSample, fromRad: ArrayLike<number>): void {
-    let wayRad = 0;
+    let travelRad = 0;
     for (let i = 0; i < this.#goalRad.length; i++) {
       this.#goalRad[i] = sample.jointsRad[i]!;
       this.#offsetRad[i] = fromRad[i]! - this.#goalRad[i]!;
-      wayRad = Math.max(wayRad, Math.abs(this.#offsetRad[i]!));
+      travelRad = Math.max(travelRad, Math.abs(this.#offsetRad[i]!));
     }
     this.#joinedNs = this.#followedNs = sample.takenNs;
-    this.#phase = wayRad <= NEAR_RAD ? 'follow' : 'drive';
+    this.#phase = travelRad <= NEAR_RAD ? 'follow' : 'drive';
     if (this.#phase === 'drive') this.#path.begin(fromRad, sample.takenNs);
   }
 

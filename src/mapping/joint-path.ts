@@ -50,22 +50,22 @@ export function createJointPath(
       let longestS = 0;
       for (let i = 0; i < fromRad.length; i++) {
         fromRad[i] = measuredRad[i]!;
-        const wayRad = Math.abs(toRad[i]! - fromRad[i]!);
+        const travelRad = Math.abs(toRad[i]! - fromRad[i]!);
         const { velocity, acceleration, jerk } = joints[i]!;
         longestS = Math.max(
           longestS,
-          (PEAK_VELOCITY * wayRad) / velocity,
-          Math.sqrt((PEAK_ACCELERATION * wayRad) / acceleration),
-          Math.cbrt((PEAK_JERK * wayRad) / jerk),
+          (PEAK_VELOCITY * travelRad) / velocity,
+          Math.sqrt((PEAK_ACCELERATION * travelRad) / acceleration),
+          Math.cbrt((PEAK_JERK * travelRad) / jerk),
         );
       }
       durationNs = longestS * NS_PER_S;
     },
     at(nowNs, outRad) {
       const part = durationNs > 0 ? Math.min(1, Math.max(0, (nowNs - startNs) / durationNs)) : 1;
-      const way = minimumJerk(part);
+      const share = minimumJerk(part);
       for (let i = 0; i < fromRad.length; i++)
-        outRad[i] = part === 1 ? toRad[i]! : fromRad[i]! + way * (toRad[i]! - fromRad[i]!);
+        outRad[i] = part === 1 ? toRad[i]! : fromRad[i]! + share * (toRad[i]! - fromRad[i]!);
       return part === 1;
     },
   };

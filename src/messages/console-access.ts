@@ -1,7 +1,7 @@
 /** What page and console say to each other about who may do what, beside requests and telemetry. */
 
 /** Console → page, whenever it changes. */
-export interface AccessNews {
+export interface AccessState {
   kind: 'access';
   role: 'operator' | 'viewer';
   /** This very page is in control. */
@@ -16,20 +16,20 @@ export interface AccessNews {
 export type AccessRefusal = 'viewer' | 'not-in-control' | 'malformed';
 
 /** Console → page. */
-export interface RefusedNews {
+export interface RefusedEvent {
   kind: 'refused';
   request: string;
   reason: AccessRefusal;
 }
 
 /** Console → page and back: the four-stamp exchange, t0 and t3 on the operator's clock, t1 and t2 on the page's. */
-export interface ProbeNews {
+export interface ProbeMessage {
   kind: 'probe';
   t0: number;
 }
 
 /** Console → page, once a second: how the page's poses come here. */
-export interface PathNews {
+export interface PathEvent {
   kind: 'path';
   over: 'webrtc' | 'websocket';
   /** Round trip of the best exchange; null before the first. */
@@ -38,12 +38,12 @@ export interface PathNews {
 }
 
 /** Console → page and back, until a peer connection stands. */
-export interface RtcNews {
+export interface RtcMessage {
   kind: 'rtc';
   signal: unknown;
 }
 
-export type AccessMessage = AccessNews | RefusedNews | ProbeNews | PathNews | RtcNews;
+export type AccessMessage = AccessState | RefusedEvent | ProbeMessage | PathEvent | RtcMessage;
 
 /** Page → console. `take` also takes it from another; `claim` only while nobody has it. */
 export type AccessRequest =
@@ -53,6 +53,6 @@ export type AccessRequest =
   | { kind: 'rtc-start' };
 
 /** What a page answers to a probe. */
-export function answerProbe(probe: ProbeNews, receivedNs: number, nowNs: number): AccessRequest {
+export function answerProbe(probe: ProbeMessage, receivedNs: number, nowNs: number): AccessRequest {
   return { kind: 'probed', t0: probe.t0, t1: receivedNs, t2: nowNs };
 }

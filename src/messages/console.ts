@@ -30,7 +30,7 @@ export interface DemoLink {
 }
 
 /** Server → page, at the start and when it changed; only in a demo. */
-export interface LinkNews {
+export interface LinkEvent {
   kind: 'link';
   link: DemoLink;
 }
@@ -42,7 +42,7 @@ export interface LinkRequest {
 }
 
 /** Server → page while an export runs, and once when it is over. */
-export interface ExportNews {
+export interface ExportEvent {
   kind: 'export';
   job: ExportJob;
 }

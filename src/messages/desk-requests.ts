@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from './playout-wish.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import type { DeskRequest } from './telemetry.ts';
-import type { VideoNews } from './video-news.ts';
+import type { VideoEvent } from './video-event.ts';
 
 /** What a page, a command line or a console may request of an operator process: one schema per kind, used at each hop. */
 
@@ -20,7 +20,7 @@ const action = z.discriminatedUnion('kind', [
   plain('teleop'),
   z.strictObject({ kind: z.literal('input'), name: z.string().max(64) }),
   z.strictObject({ kind: z.literal('playout'), quality: z.enum(PLAYOUT_QUALITIES) }),
-  z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_WAYS) }),
+  z.strictObject({ kind: z.literal('playout-way'), way: z.enum(PLAYOUT_MODES) }),
 ]);
 
 const recording = <Action extends string, Fields extends z.ZodRawShape>(name: Action, fields: Fields) =>
@@ -39,7 +39,7 @@ const video = z.strictObject({
   ...{ kind: z.literal('video'), camera: z.string().max(128), captureNs: stamp, receivedNs: stamp },
   ...{ encodedNs: stamp.nullable(), decodedNs: stamp.nullable(), displayedNs: stamp.nullable() },
   pageUncertaintyNs: stamp.nullable(),
-}) satisfies z.ZodType<VideoNews>;
+}) satisfies z.ZodType<VideoEvent>;
 
 /** The page's hand; its range is for the input to judge. */
 const hand = z.strictObject({

@@ -32,7 +32,7 @@ export interface FleetLease {
 }
 
 /** Console → page, first and whenever it changes. */
-export interface FleetNews {
+export interface FleetState {
   kind: 'fleet';
   /** Number of this page at the console. */
   page: number;
@@ -48,14 +48,14 @@ export interface FleetNews {
 }
 
 /** Console → page: those that changed, once a second, also when none did; all of them at the beginning. */
-export interface RobotsNews {
+export interface RobotsEvent {
   kind: 'robots';
   rows: FleetRow[];
   removed: string[];
 }
 
 /** Console → page: somebody asks for a robot that this page holds. */
-export interface QuestionNews {
+export interface QuestionEvent {
   kind: 'question';
   ask: string;
   robot: string;
@@ -65,13 +65,13 @@ export interface QuestionNews {
 }
 
 /** Console → page: nobody waits for an answer any more. */
-export interface QuestionOverNews {
+export interface QuestionOverEvent {
   kind: 'question-over';
   ask: string;
 }
 
 /** Console → page: what became of a question of this page. `yes`: the lease is this page's now. */
-export interface AnswerNews {
+export interface AnswerEvent {
   kind: 'answered';
   robot: string;
   outcome: 'heard' | 'yes' | 'no' | 'silence' | 'failed';
@@ -79,7 +79,7 @@ export interface AnswerNews {
 }
 
 /** Console → page: a lease of this page is over. */
-export interface LeaseOverNews {
+export interface LeaseOverEvent {
   kind: 'lease-over';
   robot: string;
   why: string;
@@ -107,12 +107,12 @@ export interface RobotOffer {
 }
 
 export type FleetMessage =
-  | FleetNews
-  | RobotsNews
-  | QuestionNews
-  | QuestionOverNews
-  | AnswerNews
-  | LeaseOverNews
+  | FleetState
+  | RobotsEvent
+  | QuestionEvent
+  | QuestionOverEvent
+  | AnswerEvent
+  | LeaseOverEvent
   | FleetReply;
 
 /** Page → console. Leases are the page's: they end with its socket. */
@@ -149,6 +149,6 @@ export interface FleetRecording {
 }
 
 /** `fleet` in the answer to `GET /api/access`: present at a fleet's console. */
-export interface FleetAccessNews {
+export interface FleetAccessState {
   user: string;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type JsonProblem, parseJson } from '../core/parse-json.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS } from './playout-wish.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from './playout-request.ts';
 import { RECORDER_STATES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
@@ -17,15 +17,15 @@ const link = z.object({
   ...{ connected: z.boolean(), stateAgeMs: maybe, offsetMs: maybe, uncertaintyMs: maybe, driftPpm: maybe },
   ...{ stampSource: word, transport: word.exactOptional(), playout: word },
   quality: z.enum(PLAYOUT_QUALITIES).nullable(),
-  ways: z.array(z.enum(PLAYOUT_WAYS)).exactOptional(),
+  modes: z.array(z.enum(PLAYOUT_MODES)).exactOptional(),
 });
 
-const heard = z.object({ name: word, rateHz: maybe, jitterMs: maybe, from: word });
+const stream = z.object({ name: word, rateHz: maybe, jitterMs: maybe, from: word });
 
 const input = z.object({
   ...{ active: word, available: z.array(word).max(64), status: word, ageMs: maybe.exactOptional() },
   ...{ clutch: z.boolean(), rateHz: maybe, jitterMs: maybe },
-  heard: z.array(heard).max(64).exactOptional(),
+  streams: z.array(stream).max(64).exactOptional(),
 });
 
 const hand = z.object({

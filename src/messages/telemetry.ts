@@ -1,4 +1,4 @@
-import type { PlayoutQuality, PlayoutWay } from './playout-wish.ts';
+import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
@@ -27,7 +27,7 @@ export interface Telemetry {
     /** What the operator asks of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
     /** Ways of playout that the robot lets its operator switch between; none or absent: it does not. */
-    ways?: PlayoutWay[];
+    modes?: PlayoutMode[];
   };
   input: {
     active: string;
@@ -41,7 +41,7 @@ export interface Telemetry {
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
     /** What is heard of each input, the active one or not. */
-    heard?: InputHeard[];
+    streams?: InputStream[];
   };
   operator: {
     mode: OperatorMode;
@@ -110,7 +110,7 @@ export interface FeelStatus {
 }
 
 /** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
-export interface InputHeard {
+export interface InputStream {
   name: string;
   rateHz: number | null;
   jitterMs: number | null;
@@ -138,7 +138,7 @@ export type DeskRequest =
   | { kind: 'arm' }
   | { kind: 'disarm' }
   | { kind: 'playout'; quality: PlayoutQuality }
-  | { kind: 'playout-way'; way: PlayoutWay }
+  | { kind: 'playout-way'; way: PlayoutMode }
   | { kind: 'home' }
   | { kind: 'hold' }
   | { kind: 'teleop' }

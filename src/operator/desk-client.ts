@@ -36,7 +36,7 @@ export class DeskClient {
   }
 
   /** A state came in. */
-  heard(robot: RobotState, nowNs: number): void {
+  received(robot: RobotState, nowNs: number): void {
     if (robot.state !== 'stopped' || robot.ackRequest < this.#message.request) return;
     if (!Number.isNaN(this.#estopSinceNs)) this.#estopNs = nowNs - this.#estopSinceNs;
     this.#estopSinceNs = Number.NaN;

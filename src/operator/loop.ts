@@ -11,7 +11,7 @@ import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { withJointTargets } from '../mapping/joint-follower.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
-import { PLAYOUT_QUALITIES, type PlayoutWay, type PlayoutWish } from '../messages/playout-wish.ts';
+import { PLAYOUT_QUALITIES, type PlayoutMode, type PlayoutRequest } from '../messages/playout-request.ts';
 import { OPERATOR_MODES, type OperatorMode } from '../messages/telemetry.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -89,7 +89,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #bytes = new Uint8Array(256);
   readonly #numbers: Float64Array;
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
-  readonly #wish: PlayoutWish;
+  readonly #playoutRequest: PlayoutRequest;
   readonly #quality = emptyQuality();
   #boot = 0;
   #autoArm: boolean;
@@ -112,7 +112,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#ticks = new Periodic(rig.operator.hz, clock.nowNs());
     this.#hellos = new Periodic(HELLO_HZ, clock.nowNs());
     this.#autoArm = rig.operator.autoArm;
-    this.#wish = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
+    this.#playoutRequest = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
     this.#numbers = new Float64Array(boardSize(joints));
     this.robot = new RobotView(joints);
@@ -206,7 +206,7 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   #hello(): void {
-    const length = encodeHello(this.#parts.session, this.#bytes, this.#wish);
+    const length = encodeHello(this.#parts.session, this.#bytes, this.#playoutRequest);
     const { outbox, robot, counters } = this.#parts;
     if (!outbox.send(OPERATOR_SOCKETS.state, this.#bytes, length, robot.state)) counters.add('send-failed');
   }
@@ -273,7 +273,7 @@ export class OperatorLoop implements DatagramHandler {
     this.robot.accept(receivedNs);
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
-    this.#desk.heard(this.robot.state, receivedNs);
+    this.#desk.received(this.robot.state, receivedNs);
     // A robot that has not read its joints yet cannot be armed.
     if (this.#autoArm && this.robot.hasPose) {
       // A robot found stopped is for a person to reset and to arm.
@@ -321,9 +321,9 @@ export class OperatorLoop implements DatagramHandler {
     const { kind } = request;
     if (kind === 'home') return this.#commandSource.home(receivedNs);
     if (kind === 'input') return this.sampler.select(request.name) ? null : 'malformed';
-    if (kind === 'playout-way') return this.#askWay(request.way);
+    if (kind === 'playout-way') return this.#askMode(request.way);
     if (kind === 'playout') {
-      this.#wish.quality = request.quality;
+      this.#playoutRequest.quality = request.quality;
       this.#hello();
     } else if (kind === 'hold' || kind === 'teleop') this.#commandSource[kind]();
     else this.ask(kind, receivedNs);
@@ -331,9 +331,9 @@ export class OperatorLoop implements DatagramHandler {
   }
 
   /** Only of a robot that says it lets its playout be switched. */
-  #askWay(way: PlayoutWay): Reason | null {
+  #askMode(mode: PlayoutMode): Reason | null {
     if (!this.robot.state.playout) return 'malformed';
-    this.#wish.way = way;
+    this.#playoutRequest.mode = mode;
     this.#hello();
     return null;
   }
@@ -363,7 +363,7 @@ export class OperatorLoop implements DatagramHandler {
       this.#inputNames.indexOf(this.sampler.active),
       INPUT_STATUS.indexOf(status),
       sample.clutch ? 1 : 0,
-      this.#wish.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#wish.quality),
+      this.#playoutRequest.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#playoutRequest.quality),
     ];
     out.set(values);
     this.sampler.quality(nowNs, this.#quality);

@@ -167,7 +167,7 @@ export class LiveProfile {
         off: spell.deviating,
         cause: CAUSE_WORDS[spell.cause],
       })),
-      seconds: this.#seconds.slice(0, -1).map((second) => this.#told(second, feel.seconds)),
+      seconds: this.#seconds.slice(0, -1).map((second) => this.#reportOf(second, feel.seconds)),
       histogram: this.#histogram(),
     };
   }
@@ -219,7 +219,7 @@ export class LiveProfile {
     return opened;
   }
 
-  #told(
+  #reportOf(
     { second, commands, oneWay, hops }: OpenSecond,
     judged: readonly { startNs: number; deviating: number; isBad: boolean }[],
   ): ProfileSecond {

@@ -14,7 +14,7 @@ export const REFUSED_FOLDER = 'refused';
 export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
   const found: EpisodeInfo[] = [];
   const all = names(dir);
-  for (const name of all.filter((each) => isEpisode(each) && !isMended(each, all))) {
+  for (const name of all.filter((each) => isEpisode(each) && !isRecovered(each, all))) {
     try {
       found.push(await readInfo(path.join(dir, name)));
     } catch (error) {
@@ -27,7 +27,7 @@ export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
 /** Left behind by a process that was ended while it recorded, and not recovered since. */
 export const leftovers = (dir: string): string[] =>
   names(dir)
-    .filter((name, _, all) => name.endsWith(PART_ENDING) && !isMended(name, all))
+    .filter((name, _, all) => name.endsWith(PART_ENDING) && !isRecovered(name, all))
     .map((name) => path.join(dir, name));
 
 /** The file of an episode: in the folder, among the refused ones, or unfinished. */
@@ -73,7 +73,7 @@ const ID = /^[^/\\]+$/;
 const isEpisode = (name: string): boolean => name.endsWith(EPISODE_ENDING) || name.endsWith(PART_ENDING);
 
 /** An unfinished file that was recovered by hand is still there. */
-const isMended = (name: string, all: readonly string[]): boolean =>
+const isRecovered = (name: string, all: readonly string[]): boolean =>
   name.endsWith(PART_ENDING) && all.includes(name.slice(0, -'.part'.length));
 
 function names(dir: string): string[] {

@@ -33,7 +33,7 @@ const feed = fc.array(
   fc.record({
     camera: fc.constantFrom(...CAMERAS),
     captureNs: fc.integer({ min: 0, max: 3e9 }),
-    wayNs: fc.integer({ min: 0, max: 5e8 }),
+    transitNs: fc.integer({ min: 0, max: 5e8 }),
   }),
   { maxLength: 40 },
 );
@@ -43,8 +43,8 @@ describe('the join of a row with its frames', () => {
   it('takes no frame that came after the instant, and one of every camera or none', () => {
     fc.assert(
       fc.property(feed, instants, (made, times) => {
-        const frames = made.map(({ camera, captureNs, wayNs }) =>
-          frame(camera, captureNs, captureNs + wayNs),
+        const frames = made.map(({ camera, captureNs, transitNs }) =>
+          frame(camera, captureNs, captureNs + transitNs),
         );
         for (const sampledNs of times) {
           const joined = joinFrames(sampledNs, CAMERAS, newestOf(frames), LIMITS);
@@ -53,12 +53,12 @@ describe('the join of a row with its frames', () => {
           assert.deepEqual(Object.keys(joined.frames), CAMERAS);
           for (const camera of CAMERAS) {
             const picture = joined.pictures.get(camera)!;
-            const told = joined.frames[camera]!;
+            const reported = joined.frames[camera]!;
             // The row's figures and the picture are of the same frame.
-            assert.equal(told.captureNs, picture.captureNs);
-            assert.equal(told.ageNs, sampledNs - picture.captureNs);
-            assert.equal(told.stale, told.ageNs > LIMITS.staleNs);
-            assert.ok(told.ageNs <= LIMITS.missingNs);
+            assert.equal(reported.captureNs, picture.captureNs);
+            assert.equal(reported.ageNs, sampledNs - picture.captureNs);
+            assert.equal(reported.stale, reported.ageNs > LIMITS.staleNs);
+            assert.ok(reported.ageNs <= LIMITS.missingNs);
             // Nothing newer had arrived.
             for (const other of frames)
               if (other.camera === camera && other.arrivedNs <= sampledNs)

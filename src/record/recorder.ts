@@ -296,8 +296,8 @@ export class EpisodeRecorder {
     this.#last = this.#episode?.info ?? this.#last;
     this.#episode = null;
     this.#state = 'failed';
-    const mend = isLeft ? ` What was written until then is in ${path}: \`farhand recover\` mends it.` : '';
-    this.#message = `${message}. ${hint}${mend}`;
+    const remedy = isLeft ? ` What was written until then is in ${path}: \`farhand recover\` mends it.` : '';
+    this.#message = `${message}. ${hint}${remedy}`;
   }
 }
 

@@ -106,9 +106,9 @@ describe('recovery', () => {
       const found = finishEpisode(part, '0.0.0');
       assert.ok(!existsSync(part));
       assert.equal(await assertSound(found.path), found.rows);
-      const mended = readFileSync(found.path);
-      assert.deepEqual(mended.subarray(0, offset), bytes.subarray(0, offset));
-      assert.equal(await messagesIn(mended), found.keptMessages);
+      const recovered = readFileSync(found.path);
+      assert.deepEqual(recovered.subarray(0, offset), bytes.subarray(0, offset));
+      assert.equal(await messagesIn(recovered), found.keptMessages);
       rmSync(found.path);
     }
   });

@@ -14,7 +14,7 @@ import { TeleopError } from '../core/errors.ts';
 import { namedFile, readYaml, yamlNames } from '../files/yaml-files.ts';
 import { armMapperConfig } from '../mapping/arm-mapper.ts';
 import { handMapperConfig } from '../mapping/hand-mapper.ts';
-import { PLAYOUT_QUALITIES } from '../messages/playout-wish.ts';
+import { PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
 import { recordConfig } from '../record/config.ts';
 import { MAX_CAP_MS, MIN_CAP_MS } from '../robot/playout/policy.ts';
 import { realtimePriority, robotConfig } from '../robot/robot-config.ts';

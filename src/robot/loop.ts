@@ -5,7 +5,7 @@ import type { Clock } from '../core/time/clock.ts';
 import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
-import type { PlayoutWish } from '../messages/playout-wish.ts';
+import type { PlayoutRequest } from '../messages/playout-request.ts';
 import type { Outcome } from '../messages/receipt.ts';
 import { robotBoardSize, writeRobotBoard } from '../messages/robot-board.ts';
 import {
@@ -15,7 +15,7 @@ import {
   emptyCommand,
   emptyEarlier,
 } from '../wire/codecs/command.ts';
-import { decodeDesk, decodeHello, decodeWish, emptyDesk, NO_WISH } from '../wire/codecs/desk.ts';
+import { decodeDesk, decodeHello, decodePlayoutRequest, emptyDesk, NO_REQUEST } from '../wire/codecs/desk.ts';
 import { frameType } from '../wire/codecs/frame.ts';
 import { emptyReceipt, encodeReceipt } from '../wire/codecs/receipt.ts';
 import { emptyState, encodeState } from '../wire/codecs/state.ts';
@@ -96,8 +96,8 @@ export class RobotLoop implements DatagramHandler {
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
-  readonly #wish: PlayoutWish = { ...NO_WISH };
-  readonly #wished: PlayoutWish = { ...NO_WISH };
+  readonly #request: PlayoutRequest = { ...NO_REQUEST };
+  readonly #playoutRequest: PlayoutRequest = { ...NO_REQUEST };
   #replyCostNs = 0;
 
   constructor(parts: RobotParts) {
@@ -311,7 +311,7 @@ export class RobotLoop implements DatagramHandler {
     const result = this.#lease.hello(decodeHello(bytes, length), from, nowNs);
     if (result !== 'renewed' && result !== 'claimed' && result !== 'resumed') return result;
     if (result === 'claimed') this.#learning.enter(peerAddress(from), nowNs);
-    const malformed = this.#takeWish(bytes, length);
+    const malformed = this.#takePlayoutRequest(bytes, length);
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
@@ -323,15 +323,16 @@ export class RobotLoop implements DatagramHandler {
     return null;
   }
 
-  #takeWish(bytes: Uint8Array, length: number): Reason | null {
-    const wish = this.#wish;
-    const malformed = decodeWish(bytes, length, wish);
+  #takePlayoutRequest(bytes: Uint8Array, length: number): Reason | null {
+    const request = this.#request;
+    const malformed = decodePlayoutRequest(bytes, length, request);
     if (malformed !== null) return malformed;
-    const { quality, capMs, way = null } = this.#wished;
-    if (wish.quality === quality && wish.capMs === capMs && (wish.way ?? null) === way) return null;
-    Object.assign(this.#wished, wish);
-    this.#parts.policy.wish?.(wish.quality, wish.capMs);
-    if ((wish.way ?? null) !== way) this.#parts.policy.choose?.(wish.way ?? null);
+    const { quality, capMs, mode = null } = this.#playoutRequest;
+    if (request.quality === quality && request.capMs === capMs && (request.mode ?? null) === mode)
+      return null;
+    Object.assign(this.#playoutRequest, request);
+    this.#parts.policy.request?.(request.quality, request.capMs);
+    if ((request.mode ?? null) !== mode) this.#parts.policy.choose?.(request.mode ?? null);
     return null;
   }
 

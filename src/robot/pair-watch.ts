@@ -39,10 +39,10 @@ export class PairWatch {
   }
 
   tick(nowNs: number, supervisor: Supervisor): void {
-    const heard = this.#board.read(this.#numbers) !== null;
+    const received = this.#board.read(this.#numbers) !== null;
     const ageNs = nowNs - this.#numbers[0]!;
     // Written so that a stamp that is no number, or of the future, is silence.
-    if (heard && Math.abs(ageNs) <= this.#silenceNs)
+    if (received && Math.abs(ageNs) <= this.#silenceNs)
       supervisor.neighbourAt(this.#joints, this.#numbers[1] !== 0, nowNs);
     else supervisor.neighbourSilent(nowNs);
   }

@@ -79,9 +79,14 @@ function pooled(run: RunSample, column: number, size: number): Pooled {
   };
 }
 
-type Told = Interval & { a: number; b: number };
+type ComparedInterval = Interval & { a: number; b: number };
 
-function intervalsOf(a: Pooled, b: Pooled, wanted: readonly number[], random: () => number): Told[] {
+function intervalsOf(
+  a: Pooled,
+  b: Pooled,
+  wanted: readonly number[],
+  random: () => number,
+): ComparedInterval[] {
   const estimates = wanted.map(() => new Float64Array(ROUNDS));
   for (let round = 0; round < ROUNDS; round++) {
     const [drawnA, drawnB] = [drawnQuantiles(a, wanted, random), drawnQuantiles(b, wanted, random)];

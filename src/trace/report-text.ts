@@ -79,8 +79,8 @@ const wordsOf = (p: Percentiles | null): string => {
 
 const HEADINGS = ['p50', 'p95', 'p99', 'max', 'p50', 'p95', 'p99', 'max'];
 
-function row(label: string, path: string, told: SegmentReport): Row {
-  return { label, path, cells: [...cellsOf(told.latencyNs), ...cellsOf(told.variationNs)] };
+function row(label: string, path: string, reported: SegmentReport): Row {
+  return { label, path, cells: [...cellsOf(reported.latencyNs), ...cellsOf(reported.variationNs)] };
 }
 
 function cellsOf(p: Percentiles | null): string[] {
@@ -109,7 +109,7 @@ function table(rows: Row[], columns: number): string[] {
 }
 
 /** Which transport the link had, where the rig tells. */
-export function wayText({ rig }: TraceHeader): string {
+export function routeText({ rig }: TraceHeader): string {
   const { transport } = (rig?.['link'] ?? {}) as Record<string, unknown>;
   return typeof transport === 'string' ? `, over ${transport}` : '';
 }
@@ -119,7 +119,7 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const lines = files.map(({ path }, i) => `${i === 0 ? 'Trace     ' : '          '}${path}`);
   if (header)
     lines.push(
-      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${wayText(header)}`,
+      `Started   ${header.startedAt}, ${header.role}, ${header.stampSource} stamps${routeText(header)}`,
     );
   lines.push(
     `Duration  ${durationText(report)}`,

@@ -42,12 +42,12 @@ export function hopsNs(record: TraceRecord, out: Float64Array): void {
   const deviceNs = Math.round(record.deviceNs);
   const arrivedNs = Math.round(record.arrivedNs);
   const sentNs = Number.isNaN(record.sentNs) ? deviceNs : Math.round(record.sentNs);
-  const heardNs = Number.isNaN(arrivedNs) ? sentNs : arrivedNs;
+  const receivedNs = Number.isNaN(arrivedNs) ? sentNs : arrivedNs;
   segmentsNs(record, out);
   out.copyWithin(3, 0, 6);
   out[0] = sentNs - deviceNs;
-  out[1] = heardNs - sentNs;
-  out[2] = Math.round(record.sampledNs) - heardNs;
+  out[1] = receivedNs - sentNs;
+  out[2] = Math.round(record.sampledNs) - receivedNs;
   out[9] = Math.round(record.movedNs) - (Math.round(record.appliedNs) - Math.round(record.offsetNs));
 }
 

@@ -74,7 +74,9 @@ const trips = (trip: fc.Arbitrary<Trip>) => fc.array(trip, { minLength: 1, maxLe
 
 /** Delays per exchange; `fixed` links keep theirs for the whole run. */
 const LINKS: Record<string, fc.Arbitrary<Trip[]>> = {
-  symmetric: ns(20e3, 50e6).chain((way) => trips(tripOn(fc.constant(way), fc.constant(way)))),
+  symmetric: ns(20e3, 50e6).chain((transitNs) =>
+    trips(tripOn(fc.constant(transitNs), fc.constant(transitNs))),
+  ),
   asymmetric: fc
     .tuple(ns(20e3, 50e6), ns(20e3, 50e6))
     .chain(([there, back]) => trips(tripOn(fc.constant(there), fc.constant(back)))),
@@ -161,7 +163,12 @@ describe('clock offset', () => {
   });
 });
 
-const steady = (wayNs: number): Trip => ({ pauseNs: 1e9, forwardNs: wayNs, backNs: wayNs, robotNs: 2e4 });
+const steady = (transitNs: number): Trip => ({
+  pauseNs: 1e9,
+  forwardNs: transitNs,
+  backNs: transitNs,
+  robotNs: 2e4,
+});
 
 describe('clock step', () => {
   const step = fc.constantFrom(-NS_PER_S, NS_PER_S, -20e6, 15e6);

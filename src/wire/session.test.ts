@@ -151,25 +151,25 @@ describe('the lease', () => {
       fc.property(fc.array(event, { maxLength: 60 }), (events) => {
         const lease = new OperatorLease();
         let nowNs = 0;
-        let heardNs = Number.NEGATIVE_INFINITY;
+        let receivedNs = Number.NEGATIVE_INFINITY;
         for (const { kind, session, from, pauseNs } of events) {
           nowNs += pauseNs;
           const before = { session: lease.session, held: lease.isHeld(nowNs), peer: lease.statePeer };
           if (kind === 'accept') {
             const taken = lease.accept(session, from, nowNs);
-            if (taken) heardNs = nowNs;
+            if (taken) receivedNs = nowNs;
             if (taken) assert.ok(before.held && session === before.session && lease.mayCommand(from));
           } else if (kind === 'release') {
             const gone = lease.release(session, from);
             assert.equal(gone, session !== 0 && session === before.session && from === before.peer);
-            if (gone) heardNs = Number.NEGATIVE_INFINITY;
+            if (gone) receivedNs = Number.NEGATIVE_INFINITY;
           } else {
             const result = lease.hello(session, from, nowNs);
             if (result === 'claimed') assert.ok(!before.held && session !== before.session);
             if (result === 'renewed') assert.ok(before.held && from === before.peer);
-            if (['claimed', 'renewed', 'resumed'].includes(result)) heardNs = nowNs;
+            if (['claimed', 'renewed', 'resumed'].includes(result)) receivedNs = nowNs;
           }
-          assert.equal(lease.isHeld(nowNs), nowNs - heardNs <= S);
+          assert.equal(lease.isHeld(nowNs), nowNs - receivedNs <= S);
           assert.ok(before.held === false || kind === 'release' || lease.session === before.session);
         }
       }),

@@ -14,7 +14,7 @@ export class OperatorLease {
   #session = 0;
   #statePeer: Peer = 0;
   #commandPeer: Peer = 0;
-  #heardNs = Number.NEGATIVE_INFINITY;
+  #receivedNs = Number.NEGATIVE_INFINITY;
   readonly #takeover: boolean;
   readonly #displaced = new Set<number>();
 
@@ -33,7 +33,7 @@ export class OperatorLease {
   }
 
   isHeld(nowNs: number): boolean {
-    return this.#session !== 0 && nowNs - this.#heardNs <= SILENCE_NS;
+    return this.#session !== 0 && nowNs - this.#receivedNs <= SILENCE_NS;
   }
 
   /** A hello. `claimed`: a new session took the lease; `resumed`: the last holder is back after a silence. */
@@ -41,7 +41,7 @@ export class OperatorLease {
     if (!(session > 0)) return 'malformed';
     const held = this.isHeld(nowNs);
     if (session === this.#session && from === this.#statePeer) {
-      this.#heardNs = nowNs;
+      this.#receivedNs = nowNs;
       return held ? 'renewed' : 'resumed';
     }
     if (session === this.#session || (held && !this.#mayTakeOver(session))) return 'not-operator';
@@ -49,7 +49,7 @@ export class OperatorLease {
     this.#session = session;
     this.#statePeer = from;
     this.#commandPeer = 0;
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     return 'claimed';
   }
 
@@ -62,7 +62,7 @@ export class OperatorLease {
   /** The holder gives the lease up: the next hello of anyone else takes it. */
   release(session: number, from: Peer): boolean {
     if (session !== this.#session || from !== this.#statePeer) return false;
-    this.#heardNs = Number.NEGATIVE_INFINITY;
+    this.#receivedNs = Number.NEGATIVE_INFINITY;
     return true;
   }
 
@@ -76,7 +76,7 @@ export class OperatorLease {
   accept(session: number, from: Peer, nowNs: number): boolean {
     if (session !== this.#session || !this.isHeld(nowNs) || !this.mayCommand(from)) return false;
     this.#commandPeer = from;
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     return true;
   }
 }

@@ -121,14 +121,14 @@ for (const wire of ['zmq', 'udp'] as const)
       const counters = new Counters();
       const sender = await open(senderConfig(wire, port), counters);
       const offset = { ns: 5e9 };
-      const ear = await listen(receiverConfig(wire, port), {
+      const receiver = await listen(receiverConfig(wire, port), {
         project: (captureNs) => projectedBy(captureNs, offset.ns, 2e5),
       });
-      await film(sender, () => ear.frames.length >= 20);
+      await film(sender, () => receiver.frames.length >= 20);
       await sender.close();
-      assert.deepEqual(new Set(ear.frames.map((frame) => frame.camera)), new Set(cameras));
+      assert.deepEqual(new Set(receiver.frames.map((frame) => frame.camera)), new Set(cameras));
       const comment = wire === 'udp' ? 2 + 2 + 'farhand-capture-ns '.length : 0;
-      for (const frame of ear.frames) {
+      for (const frame of receiver.frames) {
         const digits = wire === 'udp' ? `${frame.captureNs} ${frame.encodedNs}`.length : 0;
         assert.deepEqual(
           Buffer.from(frame.bytes.subarray(2 + comment + digits)),
@@ -140,7 +140,7 @@ for (const wire of ['zmq', 'udp'] as const)
         assert.ok(frame.arrivedNs >= frame.captureNs && frame.arrivedNs - frame.captureNs < 1e9);
       }
       // A full machine may lose slices; what arrives is never refused for what it is.
-      const counted = Object.keys(ear.counters.snapshot());
+      const counted = Object.keys(receiver.counters.snapshot());
       const lost = wire === 'udp' ? ['frame-incomplete', 'too-old'] : [];
       assert.deepEqual(
         counted.filter((reason) => !lost.includes(reason)),
@@ -151,16 +151,19 @@ for (const wire of ['zmq', 'udp'] as const)
 
     it('does without a sender, hears it when it comes, and again after it was gone', async () => {
       const port = await freePort(wire);
-      const ear = await listen(receiverConfig(wire, port), { project: () => null });
+      const receiver = await listen(receiverConfig(wire, port), { project: () => null });
       for (let life = 1; life <= 2; life++) {
         const sender = await open(senderConfig(wire, port));
-        const before = ear.frames.length;
-        await film(sender, () => ear.frames.length >= before + 4);
+        const before = receiver.frames.length;
+        await film(sender, () => receiver.frames.length >= before + 4);
         await sender.close();
-        assert.ok(ear.frames.length >= before + 4, `life ${life}: ${ear.frames.length - before} frames`);
+        assert.ok(
+          receiver.frames.length >= before + 4,
+          `life ${life}: ${receiver.frames.length - before} frames`,
+        );
       }
       assert.ok(
-        ear.frames.every((frame) => Number.isNaN(frame.captureOperatorNs)),
+        receiver.frames.every((frame) => Number.isNaN(frame.captureOperatorNs)),
         'no offset, no capture',
       );
     });
@@ -168,10 +171,10 @@ for (const wire of ['zmq', 'udp'] as const)
     it('serves two receivers', async () => {
       const port = await freePort(wire);
       const sender = await open(senderConfig(wire, port));
-      const ears = [await listen(receiverConfig(wire, port)), await listen(receiverConfig(wire, port))];
-      await film(sender, () => ears.every((ear) => ear.frames.length >= 6));
+      const receivers = [await listen(receiverConfig(wire, port)), await listen(receiverConfig(wire, port))];
+      await film(sender, () => receivers.every((receiver) => receiver.frames.length >= 6));
       await sender.close();
-      assert.ok(ears.every((ear) => ear.frames.length >= 6));
+      assert.ok(receivers.every((receiver) => receiver.frames.length >= 6));
     });
 
     it('says which port is taken, and what to do', async () => {
@@ -266,30 +269,30 @@ describe('camera channel over udp', () => {
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
     const stranger = createSocket('udp4');
-    let heard = 0;
-    stranger.on('message', () => heard++);
+    let received = 0;
+    stranger.on('message', () => received++);
     for (let i = 0; i < 5; i++) stranger.send(`please ${i}`, port, HOST);
     await film(sender, () => false, 200);
     stranger.close();
     await sender.close();
-    assert.equal(heard, 0);
+    assert.equal(received, 0);
     assert.equal(counters.get('malformed'), 5);
   });
 
   it('receives a foreign sender that streams without being asked: big-endian, from 1, without a stamp', async () => {
     const [port] = await freeUdpPorts(1);
-    const ear = await listen({ ...receiverConfig('udp', 9), receivePort: port!, cameras: ['front'] });
+    const receiver = await listen({ ...receiverConfig('udp', 9), receivePort: port!, cameras: ['front'] });
     const foreign = createSocket('udp4');
     const packet = new Uint8Array(MAX_SLICE_BYTES);
-    for (let id = 1000; id < 1010 && ear.frames.length < 3; id++) {
+    for (let id = 1000; id < 1010 && receiver.frames.length < 3; id++) {
       sliceJpeg(noisy, id, { order: 'big', first: 1 }, packet, (length) =>
         foreign.send(packet.slice(0, length), port!, HOST),
       );
       await sleep(30);
     }
     foreign.close();
-    assert.ok(ear.frames.length >= 3, `${ear.frames.length} frames`);
-    const frame = ear.frames[0]!;
+    assert.ok(receiver.frames.length >= 3, `${receiver.frames.length} frames`);
+    const frame = receiver.frames[0]!;
     assert.deepEqual(Buffer.from(frame.bytes), Buffer.from(noisy));
     assert.ok(frame.captureNs <= frame.arrivedNs && frame.arrivedNs - frame.captureNs < 1e9);
     assert.equal(frame.captureOperatorNs, frame.captureNs);
@@ -300,15 +303,15 @@ describe('camera channel over udp', () => {
     const port = await freePort('udp');
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
-    const ear = await listen(receiverConfig('udp', port));
-    await film(sender, () => ear.frames.length >= 2);
+    const receiver = await listen(receiverConfig('udp', port));
+    await film(sender, () => receiver.frames.length >= 2);
     // Within one turn of the event loop: nothing can have left but the first.
     const captures = Array.from({ length: 10 }, (_, i) => monotonicClock.nowNs() + i);
     for (const captureNs of captures)
       sender.send({ camera: 'front', captureNs, encoding: 'jpeg', bytes: noisy });
     await sleep(150);
     await sender.close();
-    const came = ear.frames.map((frame) => frame.captureNs).filter((ns) => captures.includes(ns));
+    const came = receiver.frames.map((frame) => frame.captureNs).filter((ns) => captures.includes(ns));
     assert.deepEqual(came, [captures[0], captures[9]]);
     assert.equal(counters.get('frame-dropped'), 8);
   });

@@ -7,7 +7,7 @@ import { openCameraSource } from '../../src/app/registry.ts';
 import { camerasConfig } from '../../src/camera/config.ts';
 import { emptyPicture } from '../../src/camera/drawing.ts';
 import { loadJpegCoder } from '../../src/camera/encoder.ts';
-import { type CameraNews, CameraStation } from '../../src/camera/station.ts';
+import { type CameraEvent, CameraStation } from '../../src/camera/station.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { CameraFrame } from '../../src/messages/recording.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
@@ -22,7 +22,7 @@ function station(
   parts: Partial<ConstructorParameters<typeof CameraStation>[0]> = {},
 ) {
   const frames: CameraFrame[] = [];
-  const news: CameraNews[] = [];
+  const events: CameraEvent[] = [];
   const made = new CameraStation({
     openSource: openCameraSource,
     name: 'front',
@@ -31,11 +31,11 @@ function station(
     robot: { model, read: () => Number.NaN },
     coder: () => coder,
     send: (frame) => frames.push(frame),
-    onNews: (item) => news.push(item),
+    onEvent: (item) => events.push(item),
     firstPauseMs: 20,
     ...parts,
   });
-  return { made, frames, news };
+  return { made, frames, events };
 }
 
 async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
@@ -44,7 +44,7 @@ async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
 
 describe('a camera', () => {
   it('sends pictures at its rate, and none after it was closed', async () => {
-    const { made, frames, news } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
+    const { made, frames, events } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
     await made.start();
     await sleep(600);
     made.close();
@@ -53,7 +53,7 @@ describe('a camera', () => {
     await sleep(80);
     assert.equal(frames.length, count);
     assert.deepEqual(
-      news.map((item) => item.kind),
+      events.map((item) => item.kind),
       ['up'],
     );
     assert.deepEqual([made.report.frames, made.report.restarts], [count, 0]);
@@ -61,40 +61,40 @@ describe('a camera', () => {
 
   it('is tried again after pauses that grow, told each time, and comes back', async () => {
     const pictures = path.join(folder, 'late');
-    const { made, frames, news } = station({
+    const { made, frames, events } = station({
       source: 'image-sequence',
       options: { folder: pictures },
       fpsHz: 50,
     });
     await made.start();
-    await until(() => news.length >= 4);
+    await until(() => events.length >= 4);
     assert.deepEqual(
-      news.slice(0, 4).map((item) => [item.kind, item.retryMs]),
+      events.slice(0, 4).map((item) => [item.kind, item.retryMs]),
       [20, 40, 80, 160].map((ms) => ['trouble', ms]),
     );
-    assert.ok(news.every((item) => item.hint.length > 10));
+    assert.ok(events.every((item) => item.hint.length > 10));
     mkdirSync(pictures);
     writeFileSync(path.join(pictures, 'a.jpg'), coder.encode(emptyPicture(64, 48), 75));
     await until(() => frames.length >= 3);
-    assert.equal(news.at(-1)?.kind, 'up');
+    assert.equal(events.at(-1)?.kind, 'up');
     // And when it dies later, the pauses begin anew.
     rmSync(path.join(pictures, 'a.jpg'));
-    const told = news.length;
-    await until(() => news.length > told);
-    assert.deepEqual([news[told]?.kind, news[told]?.retryMs], ['trouble', 20]);
+    const reported = events.length;
+    await until(() => events.length > reported);
+    assert.deepEqual([events[reported]?.kind, events[reported]?.retryMs], ['trouble', 20]);
     made.close();
-    const last = news.length;
+    const last = events.length;
     await sleep(200);
-    assert.equal(news.length, last, 'nothing is tried after the end');
+    assert.equal(events.length, last, 'nothing is tried after the end');
   });
 
   it('is dead when it gives nothing, whatever it says', async () => {
     // One picture in ten seconds: the first comes at once, the next is not waited for.
-    const { made, news } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
+    const { made, events } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
     await made.start();
-    await until(() => news.some((item) => item.kind === 'trouble'));
+    await until(() => events.some((item) => item.kind === 'trouble'));
     made.close();
-    assert.match(news.find((item) => item.kind === 'trouble')?.message ?? '', /no picture/);
+    assert.match(events.find((item) => item.kind === 'trouble')?.message ?? '', /no picture/);
   });
 
   it('survives an encoder that throws, and an unknown source', async () => {
@@ -108,10 +108,10 @@ describe('a camera', () => {
     );
     const unknown = station({ source: 'test-patern' });
     await Promise.all([throwing.made.start(), unknown.made.start()]);
-    await until(() => throwing.news.length > 0 && unknown.news.length > 0);
+    await until(() => throwing.events.length > 0 && unknown.events.length > 0);
     throwing.made.close();
     unknown.made.close();
-    assert.match(throwing.news[0]!.message, /out of memory/);
-    assert.match(unknown.news[0]!.hint, /test-pattern/);
+    assert.match(throwing.events[0]!.message, /out of memory/);
+    assert.match(unknown.events[0]!.hint, /test-pattern/);
   });
 });

@@ -61,27 +61,31 @@ describe('a leader arm', { skip }, () => {
     const sim = new SimLeader(pty, STAND);
     const { motors } = sim;
     const ticker = setInterval(() => sim.tick(performance.now()), 1);
-    const ear = createSocket('udp4');
-    await new Promise<void>((resolve) => ear.bind(0, '127.0.0.1', () => resolve()));
-    const heard: RctpPacket[] = [];
-    ear.on('message', (message) => {
+    const receiver = createSocket('udp4');
+    await new Promise<void>((resolve) => receiver.bind(0, '127.0.0.1', () => resolve()));
+    const received: RctpPacket[] = [];
+    receiver.on('message', (message) => {
       const packet = emptyRctp();
       assert.equal(decodeRctp(message, message.length, packet), null);
-      heard.push(packet);
+      received.push(packet);
     });
     const until = async (isSo: (packet: RctpPacket) => boolean): Promise<RctpPacket> => {
       for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(5)) {
-        const found = heard.find(isSo);
+        const found = received.find(isSo);
         if (found) return found;
       }
-      throw new Error(`not among ${heard.length} packets`);
+      throw new Error(`not among ${received.length} packets`);
     };
     const leader = await Leader.open({
       port: pty.path,
       baudRate: 1_000_000,
       joints: 6,
       hz: 100,
-      sink: new RctpSink({ host: '127.0.0.1', port: (ear.address() as AddressInfo).port }, model, GRIPPER),
+      sink: new RctpSink(
+        { host: '127.0.0.1', port: (receiver.address() as AddressInfo).port },
+        model,
+        GRIPPER,
+      ),
       gripper: GRIPPER,
       springMa: 100,
     });
@@ -92,18 +96,18 @@ describe('a leader arm', { skip }, () => {
       assert.equal(gripper.table[REGISTER.operatingMode.address], MODE.currentBasedPosition);
       assert.equal(gripper.table[REGISTER.goalCurrent.address], 100);
       assert.equal(gripper.table[REGISTER.torqueEnable.address], 1);
-      heard.length = 0;
+      received.length = 0;
       motors[3]!.unplugged = true;
       await until(({ tracking }) => !tracking);
       motors[3]!.unplugged = false;
-      heard.length = 0;
+      received.length = 0;
       assertStands(await until(({ tracking }) => tracking));
-      heard.length = 0;
+      received.length = 0;
     } finally {
       await leader.close();
       await until(({ tracking }) => !tracking);
       clearInterval(ticker);
-      ear.close();
+      receiver.close();
       pty.close();
     }
   });

@@ -212,11 +212,11 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         name: '/xarm_left/joint_states',
         messageType: 'sensor_msgs/msg/JointState',
       });
-      const heard = new Promise<{ name: string[]; position: number[] }>((resolve) =>
+      const received = new Promise<{ name: string[]; position: number[] }>((resolve) =>
         state.subscribe(resolve),
       );
       const ticker = setInterval(() => server.publish(), STEP_MS);
-      const { name, position } = await heard;
+      const { name, position } = await received;
       clearInterval(ticker);
       assert.equal(name[0], 'xarm_joint1');
       assert.deepEqual(position, [...dual.arms.left.positionsRad]);

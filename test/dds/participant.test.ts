@@ -27,7 +27,7 @@ interface Pair {
   receiver: Host;
   writer: TopicWriter;
   reader: TopicReader;
-  heard: number[];
+  received: number[];
   say(number: number): void;
 }
 
@@ -36,11 +36,11 @@ function pair(options: { reliable: boolean; readerReliable?: boolean; depth?: nu
   const network = new Network();
   const sender = network.add('sender');
   const receiver = network.add('receiver');
-  const heard: number[] = [];
+  const received: number[] = [];
   const writer = sender.participant.addWriter(ros2Topic(NAME, float64MultiArray, options));
   const reader = receiver.participant.addReader(
     ros2Topic(NAME, float64MultiArray, { reliable: options.readerReliable ?? options.reliable }),
-    ({ payload }) => heard.push(readMessageOf(float64MultiArray, payload)!.data[0]!),
+    ({ payload }) => received.push(readMessageOf(float64MultiArray, payload)!.data[0]!),
   );
   const out = new CdrWriter(new Uint8Array(1024));
   const say = (number: number) => {
@@ -49,7 +49,7 @@ function pair(options: { reliable: boolean; readerReliable?: boolean; depth?: nu
     writer.write(out.bytes.subarray(0, out.length), network.nowNs, network.nowNs);
     out.bytes.fill(0xdd);
   };
-  return { network, sender, receiver, writer, reader, heard, say };
+  return { network, sender, receiver, writer, reader, received, say };
 }
 
 function joined(options: Parameters<typeof pair>[0]): Pair {
@@ -108,14 +108,14 @@ describe('discovery', () => {
 
   it('forgets at once whoever says goodbye', () => {
     const { network, sender, receiver, reader } = joined({ reliable: true });
-    sender.participant.farewell(network.nowNs);
+    sender.participant.goodbye(network.nowNs);
     sender.isAlive = false;
     network.run(5);
     assert.deepEqual([reader.matched, receiver.participant.participants], [0, 0]);
   });
 
   it('takes up with one that was killed and started anew, and with the old one gone', () => {
-    const { network, receiver, sender, reader, heard } = joined({ reliable: true });
+    const { network, receiver, sender, reader, received } = joined({ reliable: true });
     sender.isAlive = false;
     network.run(300);
     const again = network.add('sender again', 0);
@@ -128,7 +128,7 @@ describe('discovery', () => {
     float64MultiArray.write(out, { data: [77] });
     writer.write(out.bytes.subarray(0, out.length), network.nowNs, network.nowNs);
     network.run(5);
-    assert.deepEqual(heard, [77]);
+    assert.deepEqual(received, [77]);
     network.run(11_000);
     assert.deepEqual([reader.matched, receiver.participant.participants], [1, 1]);
   });
@@ -141,7 +141,7 @@ describe('discovery', () => {
     network.start(rival);
     network.run(100);
     assert.equal(sender.participant.rivals('rt/hand/command'), 1);
-    rival.participant.farewell(network.nowNs);
+    rival.participant.goodbye(network.nowNs);
     rival.isAlive = false;
     network.run(5);
     assert.equal(sender.participant.rivals('rt/hand/command'), 0);
@@ -167,28 +167,28 @@ describe('discovery', () => {
   });
 
   it('joins a reliable writer and a best-effort reader', () => {
-    const { network, heard, say } = joined({ reliable: true, readerReliable: false });
+    const { network, received, say } = joined({ reliable: true, readerReliable: false });
     say(3);
     network.run(5);
-    assert.deepEqual(heard, [3]);
+    assert.deepEqual(received, [3]);
   });
 });
 
 describe('samples', () => {
   for (const reliable of [false, true])
     it(`arrive once and in order, ${reliable ? 'reliable' : 'best effort'}`, () => {
-      const { network, heard, say, writer } = joined({ reliable });
+      const { network, received, say, writer } = joined({ reliable });
       upTo(200).forEach((number) => {
         say(number);
         network.run(11);
       });
-      assert.deepEqual(heard, upTo(200));
+      assert.deepEqual(received, upTo(200));
       assert.equal(writer.resent, 0);
       assert.ok(writer.isSettled);
     });
 
   it('that were lost are sent again, reliable', () => {
-    const { network, heard, say, writer } = joined({ reliable: true, depth: 32 });
+    const { network, received, say, writer } = joined({ reliable: true, depth: 32 });
     const roll = chance(3);
     network.fate = () => (roll() < 0.25 ? [] : [1]);
     upTo(300).forEach((number) => {
@@ -197,12 +197,12 @@ describe('samples', () => {
     });
     network.fate = () => [1];
     network.run(500);
-    assert.deepEqual(heard, upTo(300));
+    assert.deepEqual(received, upTo(300));
     assert.ok(writer.resent > 20, `${writer.resent} sent again`);
   });
 
   it('that were lost one by one are sent again even when nothing follows', () => {
-    const { network, heard, say } = joined({ reliable: true, depth: 1 });
+    const { network, received, say } = joined({ reliable: true, depth: 1 });
     let drop = true;
     network.fate = (flight) => {
       const lose = drop && isUserData(flight);
@@ -211,13 +211,13 @@ describe('samples', () => {
     };
     say(1);
     network.run(50);
-    assert.deepEqual(heard, []);
+    assert.deepEqual(received, []);
     network.run(100);
-    assert.deepEqual(heard, [1]);
+    assert.deepEqual(received, [1]);
   });
 
   it('of which only the newest is kept: the newest arrives, the lost one is told to be gone', () => {
-    const { network, heard, say, reader } = joined({ reliable: true, depth: 1 });
+    const { network, received, say, reader } = joined({ reliable: true, depth: 1 });
     say(0);
     network.run(5);
     network.fate = (flight) => (isUserData(flight) ? [] : [0.2]);
@@ -226,12 +226,12 @@ describe('samples', () => {
     network.fate = () => [0.2];
     say(2);
     network.run(5);
-    assert.deepEqual(heard, [0, 2]);
+    assert.deepEqual(received, [0, 2]);
     assert.equal(reader.lost, 1);
   });
 
   it('in disorder and twice over are put in order, reliable', () => {
-    const { network, heard, say, receiver } = joined({ reliable: true, depth: 32 });
+    const { network, received, say, receiver } = joined({ reliable: true, depth: 32 });
     const roll = chance(11);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
     upTo(200).forEach((number) => {
@@ -239,12 +239,12 @@ describe('samples', () => {
       network.run(11);
     });
     network.run(500);
-    assert.deepEqual(heard, upTo(200));
+    assert.deepEqual(received, upTo(200));
     assert.ok(receiver.participant.tally.get('duplicate') > 100);
   });
 
   it('in disorder and twice over only ever grow, best effort', () => {
-    const { network, heard, say, reader } = joined({ reliable: false });
+    const { network, received, say, reader } = joined({ reliable: false });
     const roll = chance(5);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
     upTo(200).forEach((number) => {
@@ -252,9 +252,9 @@ describe('samples', () => {
       network.run(11);
     });
     network.run(100);
-    assert.ok(heard.every((number, i) => i === 0 || number > heard[i - 1]!));
-    assert.ok(heard.length > 100 && heard.length < 200);
-    assert.equal(heard.length + reader.lost, heard.at(-1)! - heard[0]! + 1);
+    assert.ok(received.every((number, i) => i === 0 || number > received[i - 1]!));
+    assert.ok(received.length > 100 && received.length < 200);
+    assert.equal(received.length + reader.lost, received.at(-1)! - received[0]! + 1);
   });
 
   it('of before a reader came are not told to it', () => {
@@ -266,12 +266,12 @@ describe('samples', () => {
     both.network.run(300);
     both.say(4);
     both.network.run(200);
-    assert.deepEqual(both.heard, [4]);
+    assert.deepEqual(both.received, [4]);
     assert.equal(both.reader.lost, 0);
   });
 
   it('behind one that never comes wait no longer than half a second', () => {
-    const { network, heard, say } = joined({ reliable: true, depth: 64 });
+    const { network, received, say } = joined({ reliable: true, depth: 64 });
     say(0);
     network.run(5);
     let lost: number | null = null;
@@ -288,9 +288,9 @@ describe('samples', () => {
       network.run(11);
     }
     network.run(300);
-    assert.deepEqual(heard, [0]);
+    assert.deepEqual(received, [0]);
     network.run(300);
-    assert.deepEqual(heard, [0, 2, 3, 4]);
+    assert.deepEqual(received, [0, 2, 3, 4]);
   });
 
   it('that are too large for a datagram are refused where they are written', () => {

@@ -59,9 +59,9 @@ class Led {
   async stopped(fromNs: number, cause: RegExp): Promise<void> {
     const stopped = await this.arm.waitFor('stopped', WAIT_MS, fromNs);
     assert.match(stopped.cause, cause);
-    const told = await this.arm.ask('hold');
-    assert.equal(told.state, 'stopped');
-    assert.match(told.cause, cause, 'told to the operator');
+    const reported = await this.arm.ask('hold');
+    assert.equal(reported.state, 'stopped');
+    assert.match(reported.cause, cause, 'told to the operator');
     await this.rests(stopped.robotNs + 1e9);
   }
 

@@ -32,14 +32,14 @@ const TIMEOUT = { timeout: 60_000 };
 async function openRaw(simPort: number, feedbackPort: number) {
   const socket: Socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(feedbackPort, '127.0.0.1', resolve));
-  const heard: BrachioplexusPacket[] = [];
+  const received: BrachioplexusPacket[] = [];
   socket.on('message', (bytes) => {
     const packet = emptyBrachioplexus();
     assert.equal(decodeBrachioplexus(bytes, bytes.length, packet), null);
-    heard.push(packet);
+    received.push(packet);
   });
   return {
-    heard,
+    received,
     close: () => socket.close(),
     async send(change: (packet: BrachioplexusPacket) => void): Promise<void> {
       const packet = emptyBrachioplexus();
@@ -91,14 +91,14 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
   it('a camera request is answered with the view that scene and update have set', TIMEOUT, async () => {
     const sim = await startSim();
     const raw = await openRaw(sim.port, sim.feedbackPort);
-    const count = (type: number) => raw.heard.filter((packet) => packet.type === type).length;
+    const count = (type: number) => raw.received.filter((packet) => packet.type === type).length;
     const ask = async (): Promise<number[]> => {
       const before = count(PACKET.cameraPosition);
       await raw.send((packet) => {
         packet.type = PACKET.cameraRequest;
       });
       await until('an answer', () => count(PACKET.cameraPosition) > before);
-      return [...raw.heard.findLast(({ type }) => type === PACKET.cameraPosition)!.camera];
+      return [...raw.received.findLast(({ type }) => type === PACKET.cameraPosition)!.camera];
     };
     try {
       await raw.send((packet) => Object.assign(packet, { type: PACKET.scene, sceneIndex: 4, frameRate: 30 }));
@@ -119,7 +119,7 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
   it('the arm comes to rest by itself when its controller falls silent', TIMEOUT, async () => {
     const sim = await startSim(['--dead-man-ms', '200']);
     const raw = await openRaw(sim.port, sim.feedbackPort);
-    const shoulder = () => raw.heard.findLast(({ type }) => type === PACKET.feedback)?.positions[0] ?? 0;
+    const shoulder = () => raw.received.findLast(({ type }) => type === PACKET.feedback)?.positions[0] ?? 0;
     try {
       await raw.send((packet) => Object.assign(packet, { type: PACKET.scene, sceneIndex: 1, frameRate: 30 }));
       await until('a scene', () => shoulder() > 0);
@@ -128,7 +128,7 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
         packet.states[0] = MOTOR.up;
         packet.speeds[0] = 30;
       });
-      const lastFour = () => raw.heard.slice(-4).map(({ positions }) => positions[0]!);
+      const lastFour = () => raw.received.slice(-4).map(({ positions }) => positions[0]!);
       await until('a turning shoulder', () => shoulder() > 2060);
       await until('rest', () => new Set(lastFour()).size === 1);
       assert.ok(shoulder() < DEFAULT_LIMITS[1]! - 50, 'long before its end');

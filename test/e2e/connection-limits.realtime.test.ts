@@ -154,8 +154,8 @@ describe('a console that strangers try to block', () => {
       ...{ localAddress: HEADSET, rejectUnauthorized: false, origin: origin(), headers: { cookie } },
     });
     await new Promise((resolve, reject) => page.once('open', resolve).once('error', reject));
-    let heard = 0;
-    page.on('message', () => heard++);
+    let received = 0;
+    page.on('message', () => received++);
     // A quarter from one address, the rest from twenty others.
     for (let i = 0; i < STRANGERS; i++) {
       const from = i % 4 === 0 ? '127.0.0.2' : `127.0.0.${3 + (i % 20)}`;
@@ -176,8 +176,8 @@ describe('a console that strangers try to block', () => {
     assert.ok(Math.max(...tookMs) < ANSWER_MS, `${Math.max(...tookMs)} ms`);
     await until('no more strangers than there may be', () => flood.open <= LIMITS.strangers, CLOSED_MS);
     await until('all slow connections closed', () => flood.open === 0, CLOSED_MS);
-    const before = heard;
-    await until('the page of the paired device goes on', () => heard > before, CLOSED_MS);
+    const before = received;
+    await until('the page of the paired device goes on', () => received > before, CLOSED_MS);
     assert.equal(page.readyState, WebSocket.OPEN);
     page.terminate();
   });

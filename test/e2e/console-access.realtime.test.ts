@@ -29,14 +29,14 @@ const OPEN_HAND = { kind: 'hand', positionM: [0, 1, 0], quatXyzw: [0, 0, 0, 1], 
 
 /** A page without a browser: says what it is told, keeps what it hears. */
 class Visitor {
-  readonly heard: Json[] = [];
+  readonly received: Json[] = [];
   readonly socket: WebSocket;
 
   constructor(url: string, ca: string, cookie: string) {
     const origin = url.replace(/\/$/, '');
     this.socket = new WebSocket(`${url.replace(/^http/, 'ws')}ws`, { ca, origin, headers: { cookie } });
     this.socket.on('error', () => {});
-    this.socket.on('message', (data) => this.heard.push(JSON.parse(String(data)) as Json));
+    this.socket.on('message', (data) => this.received.push(JSON.parse(String(data)) as Json));
   }
 
   say(message: Json): void {
@@ -44,27 +44,27 @@ class Visitor {
   }
 
   /** The first message that fits, from now or before. */
-  async hear(fits: (message: Json) => boolean): Promise<Json> {
+  async receive(fits: (message: Json) => boolean): Promise<Json> {
     for (let i = 0; i < 200; i++) {
-      const found = this.heard.find(fits);
+      const found = this.received.find(fits);
       if (found) return found;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert.fail(`not heard; only ${JSON.stringify(this.heard.slice(-5))}`);
+    assert.fail(`not heard; only ${JSON.stringify(this.received.slice(-5))}`);
   }
 
   async control(): Promise<Json> {
-    return this.hear((message) => message['kind'] === 'access');
+    return this.receive((message) => message['kind'] === 'access');
   }
 
   async refused(request: string): Promise<unknown> {
-    return (await this.hear((message) => message['kind'] === 'refused' && message['request'] === request))[
+    return (await this.receive((message) => message['kind'] === 'refused' && message['request'] === request))[
       'reason'
     ];
   }
 
   forget(): void {
-    this.heard.length = 0;
+    this.received.length = 0;
   }
 }
 
@@ -167,8 +167,8 @@ describe('console on the network', () => {
   });
 
   it('rejects requests without a token', async () => {
-    const news = JSON.parse((await request('GET', 'api/access')).text) as Json;
-    assert.equal(news['role'], null);
+    const access = JSON.parse((await request('GET', 'api/access')).text) as Json;
+    assert.equal(access['role'], null);
     assert.equal((await request('POST', 'api/access/code', {}, '{"role":"operator"}')).status, 403);
     const socket = new WebSocket(`${url.replace(/^http/, 'ws')}ws`, { ca, origin: url.replace(/\/$/, '') });
     const [, response] = (await once(socket, 'unexpected-response')) as [unknown, http.IncomingMessage];
@@ -186,9 +186,9 @@ describe('console on the network', () => {
     assert.deepEqual(right.status, 200);
     assert.match(String(right.headers['set-cookie']), /HttpOnly; SameSite=Strict; Max-Age=\d+; Secure/);
     assert.deepEqual(JSON.parse((await pair(code)).text), { reason: 'no-code' });
-    const news = JSON.parse((await request('GET', 'api/access', { cookie: right.cookie })).text) as Json;
-    assert.deepEqual([news['role'], news['name']], ['operator', 'Quest 3']);
-    assert.ok(!JSON.stringify(news).includes('tokenHash'));
+    const event = JSON.parse((await request('GET', 'api/access', { cookie: right.cookie })).text) as Json;
+    assert.deepEqual([event['role'], event['name']], ['operator', 'Quest 3']);
+    assert.ok(!JSON.stringify(event).includes('tokenHash'));
   });
 
   it('has one operator in control; a takeover needs a request and holds the robot', async () => {
@@ -196,7 +196,7 @@ describe('console on the network', () => {
     const headset = await visit(await paired('operator', 'Headset'));
     desktop.say({ kind: 'arm' });
     await until('arm', () => asked('arm') === 1);
-    await headset.hear((message) => message['holder'] === 'Desktop' && message['inControl'] === false);
+    await headset.receive((message) => message['holder'] === 'Desktop' && message['inControl'] === false);
     headset.say({ kind: 'arm' });
     assert.equal(await headset.refused('arm'), 'not-in-control');
     headset.say({ kind: 'nonsense' });
@@ -208,14 +208,14 @@ describe('console on the network', () => {
     assert.deepEqual([asked('arm'), asked('hold')], [1, 0]);
     desktop.forget();
     headset.say({ kind: 'control', action: 'take' });
-    await headset.hear((message) => message['inControl'] === true);
-    await desktop.hear((message) => message['holder'] === 'Headset');
+    await headset.receive((message) => message['inControl'] === true);
+    await desktop.receive((message) => message['holder'] === 'Headset');
     await until('hold', () => asked('hold') === 1);
     desktop.say({ kind: 'disarm' });
     assert.equal(await desktop.refused('disarm'), 'not-in-control');
     // The holder leaves: control is free, and another device that acts makes the robot hold first.
     headset.socket.close();
-    await desktop.hear((message) => message['holder'] === null);
+    await desktop.receive((message) => message['holder'] === null);
     desktop.say({ kind: 'home' });
     await until('home', () => asked('home') === 1);
     assert.equal(asked('hold'), 2);
@@ -226,11 +226,11 @@ describe('console on the network', () => {
     const desktop = await visit(await paired('operator', 'Desktop'));
     const headset = await visit(await paired('operator', 'Headset'));
     desktop.say({ kind: 'control', action: 'claim' });
-    await headset.hear((message) => message['holder'] === 'Desktop');
+    await headset.receive((message) => message['holder'] === 'Desktop');
     headset.forget();
     // This visitor answers no probe, so it counts as gone after three seconds.
     await new Promise((resolve) => setTimeout(resolve, 3000));
-    await headset.hear((message) => message['kind'] === 'access' && message['holder'] === null);
+    await headset.receive((message) => message['kind'] === 'access' && message['holder'] === null);
     desktop.socket.close();
     headset.socket.close();
   });
@@ -258,12 +258,12 @@ describe('console on the network', () => {
   it('forwards packets with operator clock stamps after clock sync', async () => {
     const headset = await visit(await paired('operator', 'Headset'));
     headset.say({ kind: 'control', action: 'claim' });
-    await headset.hear((message) => message['inControl'] === true);
-    const probe = await headset.hear((message) => message['kind'] === 'probe');
+    await headset.receive((message) => message['inControl'] === true);
+    const probe = await headset.receive((message) => message['kind'] === 'probe');
     // A page clock that is five seconds ahead.
     const page = Number(process.hrtime.bigint()) + 5e9;
     headset.say({ kind: 'probed', t0: probe['t0'], t1: page, t2: page });
-    await headset.hear((message) => message['kind'] === 'path' && message['rttMs'] !== null);
+    await headset.receive((message) => message['kind'] === 'path' && message['rttMs'] !== null);
     const packet = new Uint8Array(800);
     const takenPageNs = Number(process.hrtime.bigint()) + 5e9;
     const length = encodeXr({ ...emptyXr(), takenPageNs, sentPageNs: takenPageNs + 2e6 }, packet);
@@ -304,7 +304,7 @@ describe('console on the network', () => {
     );
     page.forget();
     page.say({ kind: 'control', action: 'claim' });
-    await page.hear((message) => message['inControl'] === true);
+    await page.receive((message) => message['inControl'] === true);
     assert.deepEqual(
       forwarded.slice(before).filter(({ type }) => type === 'v'),
       [],
@@ -315,10 +315,10 @@ describe('console on the network', () => {
   it('disconnects a forgotten device', async () => {
     const headset = await visit(await paired('operator', 'Lost headset'));
     const admin = { cookie: await paired('operator', 'Admin') };
-    const news = JSON.parse((await request('GET', 'api/access', admin)).text) as {
+    const event = JSON.parse((await request('GET', 'api/access', admin)).text) as {
       devices: { id: string; name: string }[];
     };
-    const { id } = news.devices.find(({ name }) => name === 'Lost headset')!;
+    const { id } = event.devices.find(({ name }) => name === 'Lost headset')!;
     const closed = once(headset.socket, 'close');
     assert.equal((await request('POST', 'api/access/forget', admin, JSON.stringify({ id }))).status, 200);
     const [code] = await closed;

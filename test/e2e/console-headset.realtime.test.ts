@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import type { AccessNews } from '../../src/messages/console-access.ts';
+import type { AccessState } from '../../src/messages/console-access.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
@@ -18,7 +18,7 @@ const LEFT = [-0.25, 1.2, -0.4] as const;
 
 interface Seen {
   telemetry: Telemetry;
-  access: AccessNews;
+  access: AccessState;
   over: string;
   frames: number;
 }

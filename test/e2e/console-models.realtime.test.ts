@@ -14,7 +14,7 @@ import { root, startFarhand } from './farhand.ts';
 const artifacts = path.join(root, 'artifacts');
 
 /** Replaces an operator process: sends a pose to each subscriber over the real socket. */
-class PoseTeller {
+class PoseSender {
   measuredRad: number[];
   readonly #socket: Socket;
 
@@ -24,11 +24,11 @@ class PoseTeller {
     this.measuredRad = measuredRad;
     this.#socket = createSocket('udp4');
     this.#socket.bind(port, '127.0.0.1');
-    this.#socket.on('message', (_hello, from) => this.#tell(from.port));
+    this.#socket.on('message', (_hello, from) => this.#send(from.port));
   }
 
   /** Ten a second; a subscription comes every second. */
-  #tell(port: number): void {
+  #send(port: number): void {
     for (let i = 0; i < 10; i++)
       setTimeout(
         () => this.#socket.send(JSON.stringify(this.#telemetry()), port, '127.0.0.1', () => {}),
@@ -82,8 +82,10 @@ class PoseTeller {
 /** Waits until the page received this angle of the first joint and drew a few frames. */
 async function seen(page: Page, firstRad: number): Promise<void> {
   const frames = () => page.evaluate<number>('window.__farhand.frames');
-  const told = () => page.evaluate<number>('window.__farhand.lastTelemetry?.robot?.measuredRad[0] ?? NaN');
-  for (let i = 0; i < 200 && Math.abs((await told()) - firstRad) > 1e-9; i++) await page.waitForTimeout(50);
+  const reported = () =>
+    page.evaluate<number>('window.__farhand.lastTelemetry?.robot?.measuredRad[0] ?? NaN');
+  for (let i = 0; i < 200 && Math.abs((await reported()) - firstRad) > 1e-9; i++)
+    await page.waitForTimeout(50);
   const from = await frames();
   for (let i = 0; i < 200 && (await frames()) < from + 5; i++) await page.waitForTimeout(50);
   assert.ok((await frames()) >= from + 5, 'the page draws');
@@ -106,7 +108,7 @@ describe('console page with every robot model', { skip: needs('chromium') }, () 
         `console.deskPort=${deskPort}`,
         `console.telemetryPort=${telemetryPort}`,
       ];
-      const teller = new PoseTeller(telemetryPort, [...homeRad]);
+      const sender = new PoseSender(telemetryPort, [...homeRad]);
       const served = startFarhand(['console', `model=${model}`, ...ports]);
       const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
       try {
@@ -120,20 +122,20 @@ describe('console page with every robot model', { skip: needs('chromium') }, () 
         const view = page.getByTestId('view');
         const still = await view.screenshot();
         assert.ok(still.length > 20_000, `${still.length} bytes of PNG`);
-        teller.measuredRad = homeRad.map((rad, i) => rad + (i % 2 === 0 ? 0.5 : -0.3));
-        await seen(page, teller.measuredRad[0]!);
+        sender.measuredRad = homeRad.map((rad, i) => rad + (i % 2 === 0 ? 0.5 : -0.3));
+        await seen(page, sender.measuredRad[0]!);
         await page.screenshot({ path: path.join(artifacts, `console-${name}-moved.png`) });
         assert.equal(await page.locator('#limit').textContent(), '');
-        teller.limitedBy = 'collision';
+        sender.limitedBy = 'collision';
         await page.getByText('Limited by collision: forearm ↔ table, 12 mm').waitFor({ timeout: 5000 });
         await page.screenshot({ path: path.join(artifacts, `console-${name}-limited.png`) });
-        teller.limitedBy = 'joint-limit';
+        sender.limitedBy = 'joint-limit';
         await page.getByText('Limited by joint limit').waitFor({ timeout: 5000 });
         assert.notDeepEqual(await view.screenshot(), still, 'the arm moves on the screen');
         assert.deepEqual(complaints, []);
       } finally {
         await page.close();
-        teller.close();
+        sender.close();
         await served.end();
       }
     });

@@ -137,15 +137,15 @@ describe('console pages in a real browser', { skip: needs('chromium') }, () => {
 
   it('switches network and playout mode while engaged', async () => {
     await open('operate');
-    await page.getByTestId('way-fixed').click();
+    await page.getByTestId('playout-mode-fixed').click();
     await waitFor('fixed', (seen) => seen.link.playout === 'fixed:60');
     await waitFor('60 ms', (seen) => seen.closed.some(({ playoutMs }) => (playoutMs ?? 0) > 59));
-    await page.getByTestId('way-none').click();
+    await page.getByTestId('playout-mode-none').click();
     await waitFor('none', (seen) => seen.link.playout === 'none');
     await page.getByTestId('profiles').selectOption('wan');
     await waitFor('a slow link', (seen) => seen.closed.some(({ segmentsMs }) => (segmentsMs[2] ?? 0) > 33));
     await page.getByTestId('profiles').selectOption('off');
-    await page.getByTestId('way-adaptive').click();
+    await page.getByTestId('playout-mode-adaptive').click();
     await waitFor('adaptive', (seen) => seen.link.playout === 'adaptive');
     await waitFor('a fast link', (seen) => seen.closed.some(({ segmentsMs }) => (segmentsMs[2] ?? 99) < 33));
   });

@@ -228,13 +228,13 @@ describe('recording from the page', { skip: needs('chromium') }, () => {
       clearInterval(timer);
       assert.ok(shown().length >= 3, `${shown().length} of ${peer.pictures.length} seen on the screen`);
       assert.ok(peer.pictures.length <= n / 3, 'reports only a few frames a second');
-      for (const told of shown()) {
+      for (const reported of shown()) {
         const { captureNs, encodedNs, receivedNs, decodedNs, displayedNs, pageUncertaintyNs } =
-          told as unknown as Record<string, number>;
+          reported as unknown as Record<string, number>;
         assert.equal(encodedNs! - captureNs!, 1000);
-        assert.ok(receivedNs! > captureNs! && displayedNs! >= decodedNs!, JSON.stringify(told));
-        assert.ok(decodedNs! + pageUncertaintyNs! > receivedNs!, JSON.stringify(told));
-        assert.ok(displayedNs! - captureNs! < 5e9, JSON.stringify(told));
+        assert.ok(receivedNs! > captureNs! && displayedNs! >= decodedNs!, JSON.stringify(reported));
+        assert.ok(decodedNs! + pageUncertaintyNs! > receivedNs!, JSON.stringify(reported));
+        assert.ok(displayedNs! - captureNs! < 5e9, JSON.stringify(reported));
       }
     } finally {
       await sender.close();

@@ -5,7 +5,7 @@ import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../s
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 
 /** A thread with an operator's agent whose way to the robot can be cut. Told `cut` and `close`, or a role's flags. */
-export type CutNews =
+export type CutEvent =
   | { kind: 'opened'; opened: OpenedLink }
   | { kind: 'ended'; reason: string }
   | { kind: 'closed' };
@@ -77,11 +77,11 @@ const constructs = <A extends unknown[], T extends object>(make: (...args: A) =>
     return make(...args);
   };
 
-const tell = (news: CutNews) => parentPort!.postMessage(news);
+const post = (event: CutEvent) => parentPort!.postMessage(event);
 const cable = new Cable();
 const opening = OperatorAgent.open(
   workerData as OperatorAgentStart,
-  (reason) => tell({ kind: 'ended', reason }),
+  (reason) => post({ kind: 'ended', reason }),
   await cable.between(),
 );
 parentPort!.on('message', async (order: 'cut' | 'close' | { flags: SharedArrayBuffer }) => {
@@ -92,9 +92,9 @@ parentPort!.on('message', async (order: 'cut' | 'close' | { flags: SharedArrayBu
     await agent.close();
     cable.close();
     (await loadRtc()).cleanup();
-    tell({ kind: 'closed' });
+    post({ kind: 'closed' });
     parentPort!.close();
   }
 });
 const { opened } = await opening;
-tell({ kind: 'opened', opened });
+post({ kind: 'opened', opened });

@@ -59,8 +59,10 @@ class Page {
   async until(isIt: () => boolean): Promise<void> {
     for (const untilMs = performance.now() + MS; performance.now() < untilMs; await sleep(50))
       if (isIt()) return;
-    const told = JSON.stringify([this.troubles.at(-1), this.failures.at(-1)]);
-    throw new Error([`the page was told only ${told}`, this.#demo.stdout(), this.#demo.stderr()].join('\n'));
+    const reported = JSON.stringify([this.troubles.at(-1), this.failures.at(-1)]);
+    throw new Error(
+      [`the page was told only ${reported}`, this.#demo.stdout(), this.#demo.stderr()].join('\n'),
+    );
   }
 
   close(): void {

@@ -84,8 +84,8 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
       bytes[at + 30]! ^= 0xff;
       writeFileSync(file, bytes);
       assert.equal((await farhand(['recover', file])).code, 3);
-      const mended = file.replace('.mcap', '.recovered.mcap');
-      const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), '--from', mended]);
+      const recovered = file.replace('.mcap', '.recovered.mcap');
+      const made = await farhand(['export', 'lerobot', path.join(folder, 'dataset'), '--from', recovered]);
       assert.equal(made.code, 0, made.stderr);
       assert.match(made.stdout, /episode 0, 90 rows.*; left out \d+ recorded rows.*\n.*every rule is kept/);
     } finally {

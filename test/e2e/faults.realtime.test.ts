@@ -16,16 +16,16 @@ describe('faults on a sealed link', () => {
   after(() => rig?.close());
   beforeEach(() => rig.waitFor('engaged'));
 
-  const told = () => JSON.stringify(rig.last);
+  const reported = () => JSON.stringify(rig.last);
   const followsAgain = async () => {
     const { appliedSeq: seq } = await rig.waitFor('engaged');
-    await until('commands applied again', () => rig.last.appliedSeq > seq + 10, told);
+    await until('commands applied again', () => rig.last.appliedSeq > seq + 10, reported);
   };
   /** Nothing ends a stop while the operator goes on. */
   const staysStopped = async () => {
     const fromNs = rig.nowNs();
     await until('a second', () => rig.nowNs() > fromNs + 1e9);
-    assert.equal(rig.last.state, 'stopped', told());
+    assert.equal(rig.last.state, 'stopped', reported());
   };
   /** As a person would who sees that nothing has changed: once more. */
   const ask = async (kind: 'arm' | 'reset' | 'estop', isDone: () => boolean) => {
@@ -67,7 +67,7 @@ describe('faults on a sealed link', () => {
     } finally {
       operator.kill('SIGCONT');
     }
-    await until('no hold', () => rig.last.state !== 'hold', told);
+    await until('no hold', () => rig.last.state !== 'hold', reported);
     // A machine that lets the operator sleep for a second makes it a lost one.
     if (rig.last.state === 'stopped') await resetAndArm();
     await followsAgain();

@@ -245,21 +245,21 @@ describe('a site', { skip }, () => {
     const robot = await fleet.enter('arm', 'robot', [site]);
     const near = await LeaseStore.open((await fleet.enter('near', 'operator', [site])).nats);
     const remote = await fleet.enter('remote', 'operator', [hub]);
-    let heard = 0;
+    let received = 0;
     remote.nats.subscribe(subjects.presence('arm'), {
       callback: () => {
-        heard++;
+        received++;
       },
     });
     robot.nats.subscribe(subjects.signal('arm', '*'), {
       callback: (_, message) => void message.respond(isAskedBy('remote', message.reply) ? 'yes' : 'no'),
     });
-    const tell = () => robot.nats.publish(subjects.presence('arm'), '{}');
-    const isHeard = (before: number) => () => {
-      tell();
-      return heard > before;
+    const send = () => robot.nats.publish(subjects.presence('arm'), '{}');
+    const isReceived = (before: number) => () => {
+      send();
+      return received > before;
     };
-    await until('presence at the fleet', 20_000, isHeard(0));
+    await until('presence at the fleet', 20_000, isReceived(0));
     assert.equal((await remote.nats.request(subjects.signal('arm', 'remote'), '')).string(), 'yes');
     const far = await LeaseStore.open(remote.nats, 'site-a');
     const first = await far.create('arm', 'far');
@@ -277,7 +277,7 @@ describe('a site', { skip }, () => {
       revision: renewed,
     });
     hub = await fleet.start(hubPlace);
-    const back = await until('presence at the fleet again', 20_000, isHeard(heard));
+    const back = await until('presence at the fleet again', 20_000, isReceived(received));
     t.diagnostic(`presence at the fleet ${back.toFixed(0)} ms after it was back`);
     assert.equal((await far.get('arm'))?.holder, 'near');
   });
@@ -285,9 +285,9 @@ describe('a site', { skip }, () => {
   it('lets through what its robots tell, and nothing else', async () => {
     const admin = await fleet.enter('boss', 'admin', [site]);
     const listener = await fleet.enter('ear', 'admin', [hub]);
-    const heard: string[] = [];
+    const received: string[] = [];
     for (const subject of ['farhand.>', '$KV.>', '$O.>'])
-      listener.nats.subscribe(subject, { callback: (_, message) => void heard.push(message.subject) });
+      listener.nats.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
     await listener.nats.flush();
     const sent = [
       subjects.presence('other'),
@@ -298,10 +298,10 @@ describe('a site', { skip }, () => {
     ];
     await until('the site is linked', 20_000, () => {
       for (const subject of [...sent, subjects.presence('arm')]) admin.nats.publish(subject, '{}');
-      return heard.includes(subjects.presence('arm'));
+      return received.includes(subjects.presence('arm'));
     });
     await sleep(200);
-    assert.deepEqual([...new Set(heard)], [subjects.presence('arm')]);
+    assert.deepEqual([...new Set(received)], [subjects.presence('arm')]);
   });
 });
 

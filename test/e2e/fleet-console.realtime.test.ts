@@ -16,7 +16,7 @@ import type { FleetRole } from '../../src/fleet/roles.ts';
 import { roster } from '../../src/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
-import type { FleetMessage, FleetNews, FleetReply } from '../../src/messages/fleet-console.ts';
+import type { FleetMessage, FleetReply, FleetState } from '../../src/messages/fleet-console.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -291,10 +291,10 @@ describe('fleet console in a real browser', { skip }, () => {
     assert.equal(await text(ann, 'sound'), 'Sound off', 'nobody is startled');
     await ann.getByTestId('sound').click();
     await seen(ann, 'sound', /Sound on/);
-    const heardS = () => ann.evaluate<number>('document.querySelector("audio").currentTime');
-    const beforeS = await heardS();
-    for (let i = 0; i < 60 && (await heardS()) < beforeS + 0.3; i++) await sleep(50);
-    assert.ok((await heardS()) > beforeS, 'it plays');
+    const receivedS = () => ann.evaluate<number>('document.querySelector("audio").currentTime');
+    const beforeS = await receivedS();
+    for (let i = 0; i < 60 && (await receivedS()) < beforeS + 0.3; i++) await sleep(50);
+    assert.ok((await receivedS()) > beforeS, 'it plays');
   });
 
   it('rejects another console and names the lease holder', async () => {
@@ -383,11 +383,11 @@ describe('fleet console in a real browser', { skip }, () => {
     for (const [method, where, status] of endpoints)
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
     const replies = new Map<number, FleetReply>();
-    let news: FleetNews | undefined;
+    let state: FleetState | undefined;
     const receive = (said: string) => {
       const message = JSON.parse(said) as FleetMessage;
       if (message.kind === 'reply') replies.set(message.id, message);
-      else if (message.kind === 'fleet') news = message;
+      else if (message.kind === 'fleet') state = message;
     };
     const socket = (await openSocket('fleet', { origin, cookie: viewer }, receive)) as WebSocket;
     const kinds = ['take', 'release', 'take-away', 'ask', 'open', 'estop'];
@@ -400,7 +400,7 @@ describe('fleet console in a real browser', { skip }, () => {
       [...kinds.slice(0, -1).map(() => 'viewer'), 'stopped'],
     );
     assert.equal(replies.get(-1)?.text, 'malformed');
-    assert.deepEqual([news?.mayOperate, news?.credentials], [false, '']);
+    assert.deepEqual([state?.mayOperate, state?.credentials], [false, '']);
     const closed = once(socket, 'close');
     await ask('POST', 'api/access/forget', { origin, cookie: operator }, '{"id":"wall"}');
     assert.equal((await closed)[0], 4001);

@@ -21,7 +21,7 @@ import { writeCredentials } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
-const MOST_COCKPITS = 4;
+const MOST_PAGE_OPERATORS = 4;
 
 describe('a robot of a fleet among people who mean it no good', { skip }, () => {
   let authority: Authority;
@@ -124,11 +124,14 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const replies = await Promise.all(
       Array.from({ length: 10 }, () => signal(ann.nats, 'arm', 'ann', opensPage)),
     );
-    assert.ok(children('cockpit').length <= MOST_COCKPITS, `${children('cockpit').length} processes`);
+    assert.ok(
+      children('page-operator').length <= MOST_PAGE_OPERATORS,
+      `${children('page-operator').length} processes`,
+    );
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
     await lease.release();
-    await until('without processes', 20_000, () => children('cockpit').length === 0);
+    await until('without processes', 20_000, () => children('page-operator').length === 0);
   });
 
   it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
@@ -165,7 +168,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
     const first = await FleetPage.open(ann, 'arm');
-    await first.hear('hello', () => true, 20_000);
+    await first.receive('hello', () => true, 20_000);
     first.say({ kind: 'input', name: 'page' });
     await first.until('telemetry of the robot', () => first.robot !== undefined, 20_000);
     await first.drive();
@@ -181,7 +184,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     page = await FleetPage.open(bob, 'arm');
     await until('stopped', 20_000, () => since().includes('stopped'));
     page.hand = { clutch: true, positionM: [0, 0, 0] };
-    await page.hear('hello', () => true, 20_000);
+    await page.receive('hello', () => true, 20_000);
     page.say({ kind: 'input', name: 'page' });
     // Who is out goes on talking.
     for (const kind of ['reset', 'arm']) first.say({ kind });
@@ -195,7 +198,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
     if (!noSound) await until('heard', 20_000, () => children('ffmpeg').length === 1);
-    const left = [...children('cockpit'), ...children('ffmpeg')];
+    const left = [...children('page-operator'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
     robot.process.kill('SIGKILL');
     await until('alone', 20_000, () => !left.some(isAlive));

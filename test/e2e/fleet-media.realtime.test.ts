@@ -26,7 +26,7 @@ import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-import type { CutNews } from './cut-operator.ts';
+import type { CutEvent } from './cut-operator.ts';
 import { farhand, type Running, stampsIn, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
@@ -206,8 +206,8 @@ describe('a session of a fleet', { skip }, () => {
     const timer = setTimeout(() => player.kill('SIGKILL'), 30_000);
     await new Promise((resolve) => player.once('close', resolve));
     clearTimeout(timer);
-    const heard = Buffer.concat(chunks);
-    const samples = Float64Array.from({ length: heard.length / 2 }, (_, i) => heard.readInt16LE(2 * i));
+    const sound = Buffer.concat(chunks);
+    const samples = Float64Array.from({ length: sound.length / 2 }, (_, i) => sound.readInt16LE(2 * i));
     assert.ok(samples.length > SAMPLE_HZ / 2, `${samples.length} samples; ${complaint}`);
     const [tone, other] = [powerAt(samples, TEST_TONE_HZ), powerAt(samples, 3 * TEST_TONE_HZ + 100)];
     assert.ok(tone > 100 && tone > 30 * other, `${tone} at the tone, ${other} elsewhere`);
@@ -241,9 +241,9 @@ describe('a session of a fleet', { skip }, () => {
       ...{ config: config.fleet, cameras: null, audio: null },
     };
     const agent = new Worker(new URL('./cut-operator.js', import.meta.url), { workerData: start });
-    const told: CutNews[] = [];
-    agent.on('message', (news: CutNews) => told.push(news));
-    const opened = () => told.find((news) => news.kind === 'opened')?.opened;
+    const reported: CutEvent[] = [];
+    agent.on('message', (event: CutEvent) => reported.push(event));
+    const opened = () => reported.find((event) => event.kind === 'opened')?.opened;
     await until('open', () => opened() !== undefined, 8000);
     const { ports, key } = opened()!;
     const [commandPort = 0, statePort = 0, syncPort = 0] = ports;
@@ -267,14 +267,14 @@ describe('a session of a fleet', { skip }, () => {
       assert.ok(states().slice(before).includes('hold'));
       await sleep(2000);
       await drive();
-      assert.ok(!told.some((news) => news.kind === 'ended'), JSON.stringify(told));
+      assert.ok(!reported.some((event) => event.kind === 'ended'), JSON.stringify(reported));
       const lines = (await readAudit(admin.nats, 'arm', 50)).map(({ by, what }) => `${by} ${what}`);
       for (const line of ['ann session-lost', 'ann session-reopened']) assert.ok(lines.includes(line), line);
     } finally {
       role.windDown();
       await role.done;
       agent.postMessage('close');
-      await until('closed', () => told.some((news) => news.kind === 'closed'), 8000);
+      await until('closed', () => reported.some((event) => event.kind === 'closed'), 8000);
       await agent.terminate();
     }
   });

@@ -103,15 +103,15 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
   };
   /** How far any joint went in some time, as the robot tells over the broker. */
   const moved = async (ms: number): Promise<number> => {
-    const told: number[][] = [];
+    const reported: number[][] = [];
     const subscription = admin.nats.subscribe(subjects.telemetry('arm'), {
-      callback: (_, message) => void told.push((message.json() as FleetTelemetry).measuredRad),
+      callback: (_, message) => void reported.push((message.json() as FleetTelemetry).measuredRad),
     });
     await sleep(ms);
     subscription.unsubscribe();
-    assert.ok(told.length >= 2, `${told.length} told`);
+    assert.ok(reported.length >= 2, `${reported.length} told`);
     const span = (values: number[]) => Math.max(...values) - Math.min(...values);
-    return Math.max(...told[0]!.map((_, joint) => span(told.map((joints) => joints[joint]!))));
+    return Math.max(...reported[0]!.map((_, joint) => span(reported.map((joints) => joints[joint]!))));
   };
 
   before(async () => {
@@ -160,9 +160,9 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
 
   it('stops a robot whose network is gone, and lets it be driven again when it is back', async (t) => {
     const seen = transitions().length;
-    const heard: number[] = [];
+    const received: number[] = [];
     const subscription = admin.nats.subscribe(subjects.presence('arm'), {
-      callback: () => void heard.push(nowNs()),
+      callback: () => void received.push(nowNs()),
     });
     networks.cut('robot');
     const cutNs = nowNs();
@@ -170,18 +170,18 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await next(seen, 'stopped', 20_000);
     await until('absent', 20_000, async () => (await roster(admin, 'arm')).length === 0);
     assert.ok(
-      heard.every((atNs) => atNs < cutNs + 5e9),
+      received.every((atNs) => atNs < cutNs + 5e9),
       'heard of it afterwards',
     );
     // Its driver still has the lease: nobody else does.
     assert.equal(await leases.create('arm', 'somebody'), null);
-    networks.mend('robot');
-    const mendedNs = nowNs();
-    const backMs = await until('there again', 20_000, () => heard.at(-1)! > mendedNs);
+    networks.reconnect('robot');
+    const reconnectedNs = nowNs();
+    const backMs = await until('there again', 20_000, () => received.at(-1)! > reconnectedNs);
     subscription.unsubscribe();
     // By the same process, under the same lease.
     await until('a way again', 30_000, () => /open again \(relay\)/.test(ann.stderr()));
-    const wayMs = (nowNs() - mendedNs) / 1e6;
+    const wayMs = (nowNs() - reconnectedNs) / 1e6;
     t.diagnostic(`there again after ${backMs.toFixed(0)} ms, a way again after ${wayMs.toFixed(0)} ms`);
     assert.equal(transitions().at(-1)!.to, 'stopped');
     await restart();
@@ -196,7 +196,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await ann.waitFor(/fleet-ended.*the lease was lost/);
     ann.process.kill('SIGKILL');
     await ann.exited;
-    networks.mend('operator');
+    networks.reconnect('operator');
     ann = operate('operator', 'ann', 'arm');
     await ann.waitFor(/drives arm over WebRTC \(relay\)/);
     await restart();

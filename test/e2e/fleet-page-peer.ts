@@ -18,8 +18,8 @@ const nowNs = () => performance.now() * 1e6;
 
 /** A page without a browser: takes the lease of a robot, drives it over a peer connection, keeps what it hears. */
 export class FleetPage {
-  readonly heard: Json[] = [];
-  readonly news: Telemetry[] = [];
+  readonly received: Json[] = [];
+  readonly telemetries: Telemetry[] = [];
   readonly pictures = new Map<string, Uint8Array[]>();
   readonly channels = new Map<string, DataChannel>();
   readonly lease: HeldLease;
@@ -91,10 +91,14 @@ export class FleetPage {
   }
 
   /** The first message of that kind, from now or before. */
-  async hear(kind: string, fits: (message: Json) => boolean = () => true, withinMs = 20_000): Promise<Json> {
+  async receive(
+    kind: string,
+    fits: (message: Json) => boolean = () => true,
+    withinMs = 20_000,
+  ): Promise<Json> {
     return this.until(
       `heard ${kind}`,
-      () => this.heard.find((each) => each['kind'] === kind && fits(each)),
+      () => this.received.find((each) => each['kind'] === kind && fits(each)),
       withinMs,
     );
   }
@@ -104,14 +108,14 @@ export class FleetPage {
       const value = found();
       if (value !== undefined && value !== false) return value;
     }
-    const last = this.heard.slice(-4).map((each) => JSON.stringify(each).slice(0, 300));
+    const last = this.received.slice(-4).map((each) => JSON.stringify(each).slice(0, 300));
     throw new Error(
-      `not ${what} within ${withinMs} ms; ${JSON.stringify(this.news.at(-1)?.robot)} ${last.join('\n')}`,
+      `not ${what} within ${withinMs} ms; ${JSON.stringify(this.telemetries.at(-1)?.robot)} ${last.join('\n')}`,
     );
   }
 
   get robot(): NonNullable<Telemetry['robot']> | undefined {
-    return this.news.at(-1)?.robot ?? undefined;
+    return this.telemetries.at(-1)?.robot ?? undefined;
   }
 
   async state(wanted: string, withinMs = 20_000): Promise<void> {
@@ -144,7 +148,7 @@ export class FleetPage {
     const label = channel.getLabel();
     this.channels.set(label, channel);
     channel.onMessage((data) => {
-      if (typeof data === 'string') this.#hear(label, JSON.parse(data) as Json);
+      if (typeof data === 'string') this.#receive(label, JSON.parse(data) as Json);
       else this.#see(label, new Uint8Array(data));
     });
     hold(channel, () => {
@@ -152,13 +156,13 @@ export class FleetPage {
     });
   }
 
-  #hear(label: string, message: Json): void {
+  #receive(label: string, message: Json): void {
     if (message['kind'] === 'probe') {
       this.probes[label as 'page' | 'poses']++;
       const answer = { kind: 'probed', t0: message['t0'], t1: nowNs(), t2: nowNs() };
       if (this.answersProbes) this.send(label, JSON.stringify(answer));
-    } else if (message['kind'] === 'telemetry') this.news.push(message as unknown as Telemetry);
-    else this.heard.push(message);
+    } else if (message['kind'] === 'telemetry') this.telemetries.push(message as unknown as Telemetry);
+    else this.received.push(message);
   }
 
   #see(label: string, jpeg: Uint8Array): void {

@@ -47,11 +47,11 @@ describe('a page that drives a fleet robot', { skip }, () => {
     for (let waits = 0; waits < 200 && (await store.get('arm')) !== null; waits++) await sleep(20);
     const opened = await FleetPage.open(who, 'arm');
     pages.push(opened);
-    await opened.hear('hello', () => true, 20_000);
+    await opened.receive('hello', () => true, 20_000);
     await opened.until('telemetry of the robot', () => opened.robot !== undefined, 20_000);
     return opened;
   };
-  const cockpits = (): number[] =>
+  const pageOperators = (): number[] =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .map(Number)
@@ -59,7 +59,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
         try {
           const [, ppid] = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
           const isOurs = Number(ppid) === robot.process.pid;
-          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('cockpit');
+          return isOurs && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('page-operator');
         } catch {
           return false;
         }
@@ -116,21 +116,21 @@ describe('a page that drives a fleet robot', { skip }, () => {
 
   it('receives model, scene and cameras first, then the access state', async () => {
     page = await openPage(ann);
-    const [hello] = page.heard;
+    const [hello] = page.received;
     assert.equal(hello!['kind'], 'hello');
     assert.equal((hello!['model'] as { name: string }).name, 'ur3');
     assert.deepEqual(hello!['cameras'], ['front']);
     assert.equal((hello!['scene'] as { groundZM: number }).groundZM, 0);
-    const access = await page.hear('access');
+    const access = await page.receive('access');
     assert.deepEqual(access, { kind: 'access', role: 'operator', inControl: false, holder: null, pages: 1 });
     assert.deepEqual([...page.channels.keys()].sort(), ['camera:front', 'news', 'page', 'poses']);
-    assert.deepEqual(page.news.at(-1)!.input.available, ['page', 'webxr']);
+    assert.deepEqual(page.telemetries.at(-1)!.input.available, ['page', 'webxr']);
     // The previous page's process may take a moment to end.
-    await page.until('a process of its own', () => cockpits().length === 1, 20_000);
+    await page.until('a process of its own', () => pageOperators().length === 1, 20_000);
   });
 
   it('synchronizes its clock with probes over the pose channel', async () => {
-    const measured = await page.hear('path', (each) => each['uncertaintyMs'] !== null, 5000);
+    const measured = await page.receive('path', (each) => each['uncertaintyMs'] !== null, 5000);
     assert.equal(measured['over'], 'webrtc');
     assert.ok(
       page.probes.poses > 0 && (measured['uncertaintyMs'] as number) < 1000,
@@ -183,17 +183,20 @@ describe('a page that drives a fleet robot', { skip }, () => {
     page.say({ kind: 'input', name: 'nobody' });
     page.say({ kind: 'rtc-start' });
     for (const request of ['', 'hands'])
-      await page.hear('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
+      await page.receive('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
     // Fewer than were sent: unreliable channels lose some, and not every channel carries empty messages.
     await page.until('refused', () => presence!.link!.refused! >= earlier + 12, 20_000);
-    assert.ok(page.news.at(-1)!.counters['malformed']! >= 1, JSON.stringify(page.news.at(-1)!.counters));
+    assert.ok(
+      page.telemetries.at(-1)!.counters['malformed']! >= 1,
+      JSON.stringify(page.telemetries.at(-1)!.counters),
+    );
     const since = transitions().slice(before);
     // A busy machine may cause a short hold.
     assert.ok(
       since.every(({ to }) => to === 'hold' || to === 'engaged'),
       JSON.stringify(since),
     );
-    assert.equal(page.news.at(-1)!.input.active, 'page');
+    assert.equal(page.telemetries.at(-1)!.input.active, 'page');
   });
 
   it('excludes other users, with a page or an operator', async () => {
@@ -235,7 +238,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await next(seen, 'hold', 20_000);
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease over/);
-    assert.equal((await page.hear('ended'))['reason'], 'the page fell silent');
+    assert.equal((await page.receive('ended'))['reason'], 'the page fell silent');
     page.close();
     await page.lease.release();
   });
@@ -244,12 +247,12 @@ describe('a page that drives a fleet robot', { skip }, () => {
     page = await openPage(ann);
     await page.drive();
     const seen = transitions().length;
-    const [cockpit] = cockpits();
+    const [operator] = pageOperators();
     const killedNs = nowNs();
-    process.kill(cockpit!, 'SIGKILL');
+    process.kill(operator!, 'SIGKILL');
     const { robotNs } = await next(seen, 'stopped', 20_000);
     t.diagnostic(`robot stopped ${((robotNs - killedNs) / 1e6).toFixed(1)} ms after its cockpit was killed`);
-    assert.match(String((await page.hear('ended'))['reason']), /cockpit ended \(SIGKILL\)/);
+    assert.match(String((await page.receive('ended'))['reason']), /cockpit ended \(SIGKILL\)/);
     await page.until('closed', () => page.closed);
     page.close();
     await page.lease.release();
@@ -265,10 +268,10 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await take().catch(take);
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease over/);
-    await page.hear('ended');
+    await page.receive('ended');
     await page.until('closed', () => page.closed);
-    for (let waits = 0; waits < 400 && cockpits().length > 0; waits++) await sleep(50);
-    assert.deepEqual(cockpits(), []);
+    for (let waits = 0; waits < 400 && pageOperators().length > 0; waits++) await sleep(50);
+    assert.deepEqual(pageOperators(), []);
   });
 
   it('writes a trace with page stamps at the robot, and audit entries', async () => {

@@ -100,9 +100,9 @@ describe('recordings of a fleet', { skip }, () => {
     const dir = path.join(folder, 'a');
     const bytes = record(dir, 'a-1', 2);
     const viewer = await enter('vi', 'viewer', ['arm']);
-    const heard: string[] = [];
+    const messages: string[] = [];
     viewer.nats.subscribe(recordingNames.entry('arm', '*'), {
-      callback: (_, message) => void heard.push(message.string()),
+      callback: (_, message) => void messages.push(message.string()),
     });
     await viewer.nats.flush();
     await send(dir, null);
@@ -112,7 +112,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(existsSync(path.join(dir, 'a-1.mcap')), false);
     await viewer.nats.flush();
     assert.deepEqual(
-      heard.map((text) => {
+      messages.map((text) => {
         const { atRobot, places } = JSON.parse(text) as { atRobot: boolean; places: unknown[] };
         return [atRobot, places.length];
       }),

@@ -19,7 +19,7 @@ describe('servers of a cluster with certificates', { skip }, () => {
   const folder = path.join(temporaryFolder(), 'fleet');
   const servers: ChildProcess[] = [];
   const connections: FleetConnection[] = [];
-  const heard = new Set<string>();
+  const received = new Set<string>();
   /** What the three of the cluster wrote. */
   const texts: string[] = [];
   const said = () => texts.join('');
@@ -46,11 +46,11 @@ describe('servers of a cluster with certificates', { skip }, () => {
     const connection = await connectFleet(url, path.join(folder, 'root.creds'), { patient: true });
     connections.push(connection);
     connection.nats.subscribe(SUBJECT, {
-      callback: (_, message) => void heard.add(`${message.string()}→${index}`),
+      callback: (_, message) => void received.add(`${message.string()}→${index}`),
     });
     return connection;
   };
-  const tellAll = async (isEnough: () => boolean, withinMs: number) => {
+  const sendAll = async (isEnough: () => boolean, withinMs: number) => {
     for (const untilMs = performance.now() + withinMs; performance.now() < untilMs && !isEnough(); ) {
       for (const [index, { nats }] of connections.entries()) nats.publish(SUBJECT, String(index));
       await sleep(50);
@@ -83,8 +83,8 @@ describe('servers of a cluster with certificates', { skip }, () => {
   });
 
   it('hear each other', async () => {
-    await tellAll(() => heard.size === 9, 10_000);
-    assert.equal(heard.size, 9, [...heard].join(' '));
+    await sendAll(() => received.size === 9, 10_000);
+    assert.equal(received.size, 9, [...received].join(' '));
   });
 
   it('refuse one that has none, and one that another authority vouches for', async () => {
@@ -105,12 +105,12 @@ describe('servers of a cluster with certificates', { skip }, () => {
     for (const name of ['plain', 'stranger']) start(name);
     for (const index of [3, 4]) await enter(index);
     const refused = () => /not look like a TLS handshake/.test(said()) && /unknown authority/.test(said());
-    await tellAll(refused, 10_000);
+    await sendAll(refused, 10_000);
     assert.ok(refused(), said());
-    heard.clear();
-    await tellAll(() => false, 300);
+    received.clear();
+    await sendAll(() => false, 300);
     const expected = [0, 1, 2].flatMap((from) => [0, 1, 2].map((to) => `${from}→${to}`));
-    assert.deepEqual([...heard].sort(), [...expected, '3→3', '4→4']);
+    assert.deepEqual([...received].sort(), [...expected, '3→3', '4→4']);
     assert.doesNotMatch(readFileSync(path.join(folder, 'servers/plain/server.conf'), 'utf8'), /verify/);
   });
 });

@@ -27,32 +27,32 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
     await server?.kill();
   });
 
-  /** Both ends, with credentials that end at `expiresS`. `heard` is what the far end heard first, or null. */
+  /** Both ends, with credentials that end at `expiresS`. `received` is what the far end heard first, or null. */
   async function join(expiresS: number, isNearRelayed = true, isFarRelayed = true) {
     const rtc = await loadRtc();
     const ice = [{ url: `turn:${TURN}:${port}`, ...turnCredentials(SECRET, 'ann', expiresS) }];
     const settings = (relayOnly: boolean) => ({ ice, bindAddress: ENDS, relayOnly });
-    let heard: Uint8Array | null = null;
+    let received: Uint8Array | null = null;
     const silent = { datagram: () => {}, control: () => {}, opened: () => {}, closed: () => {} };
     const near = new RtcLink(rtc, settings(isNearRelayed), silent);
     links.push(near);
     const offer = await near.description();
-    const hears = { ...silent, datagram: (bytes: Uint8Array) => (heard = bytes.slice()) };
+    const hears = { ...silent, datagram: (bytes: Uint8Array) => (received = bytes.slice()) };
     const far = new RtcLink(rtc, settings(isFarRelayed), hears, offer);
     links.push(far);
     near.accept(await far.description());
-    for (let waits = 0; waits < (expiresS * 1000 > Date.now() ? 100 : 24) && heard === null; waits++) {
+    for (let waits = 0; waits < (expiresS * 1000 > Date.now() ? 100 : 24) && received === null; waits++) {
       near.send(new Uint8Array([2, 7, 7]));
       await sleep(50);
     }
     // Time for a shorter way to be found.
-    await sleep(heard === null ? 0 : 700);
-    return { heard, offer, paths: [near.path, far.path] };
+    await sleep(received === null ? 0 : 700);
+    return { received, offer, paths: [near.path, far.path] };
   }
 
   it('opens with credentials that the fleet made', async () => {
-    const { heard, offer, paths } = await join(Date.now() / 1000 + 60);
-    assert.deepEqual(heard, new Uint8Array([2, 7, 7]));
+    const { received, offer, paths } = await join(Date.now() / 1000 + 60);
+    assert.deepEqual(received, new Uint8Array([2, 7, 7]));
     assert.match(offer, /typ relay/);
     assert.doesNotMatch(offer, /typ host/);
     assert.deepEqual(paths, ['relay', 'relay']);
@@ -71,8 +71,8 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
   });
 
   it('does not with credentials that have ended', async () => {
-    const { heard, offer } = await join(Date.now() / 1000 - 60);
-    assert.equal(heard, null);
+    const { received, offer } = await join(Date.now() / 1000 - 60);
+    assert.equal(received, null);
     assert.doesNotMatch(offer, /typ relay/);
   });
 });

@@ -99,15 +99,18 @@ describe('a robot of a fleet', { skip }, () => {
     annDesk = started.desk;
     await ann.waitFor(/drives arm over WebRTC \(host\)/);
     await next(0, 'engaged', 20_000);
-    const told: FleetTelemetry[] = [];
+    const reported: FleetTelemetry[] = [];
     const subscription = admin.nats.subscribe(subjects.telemetry('arm'), {
-      callback: (_, message) => void told.push(JSON.parse(message.string()) as FleetTelemetry),
+      callback: (_, message) => void reported.push(JSON.parse(message.string()) as FleetTelemetry),
     });
     await sleep(1200);
     subscription.unsubscribe();
-    assert.ok(told.length >= 3 && told.length <= 12, `${told.length} in 1.2 s: at most ten a second`);
-    const spans = told[0]!.measuredRad.map((_, joint) => {
-      const values = told.map(({ measuredRad }) => measuredRad[joint]!);
+    assert.ok(
+      reported.length >= 3 && reported.length <= 12,
+      `${reported.length} in 1.2 s: at most ten a second`,
+    );
+    const spans = reported[0]!.measuredRad.map((_, joint) => {
+      const values = reported.map(({ measuredRad }) => measuredRad[joint]!);
       return Math.max(...values) - Math.min(...values);
     });
     assert.ok(Math.max(...spans) > 0.02, `it moves: ${spans}`);
@@ -233,16 +236,16 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(await signal({ kind: 'answer', session, sdp: await link.description() }), {
       kind: 'accepted',
     });
-    const heard = async (pattern: RegExp) => {
+    const received = async (pattern: RegExp) => {
       for (let waits = 0; waits < 2000 && !said.some((text) => pattern.test(text)); waits++) {
         link.send(new Uint8Array([0, 1, 2, 3]));
         await sleep(10);
       }
     };
-    await heard(/"key"/);
+    await received(/"key"/);
     assert.match(said.join(), /"key"/);
     await store.release('arm', (await store.get('arm'))!.revision);
-    await heard(/ended/);
+    await received(/ended/);
     assert.match(said.join(), /"reason":"no-lease"/);
     assert.equal((await signal(open))['reason'], 'no-lease');
     link.close();
@@ -262,7 +265,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(await readRobotAudit(bob.nats, 'arm', 100), lines);
     await assert.rejects(readAudit(bob.nats, 'arm', 1));
     await bob.close();
-    const told = lines.map(({ by, what, who = '' }) => `${by} ${what} ${who}`);
+    const reported = lines.map(({ by, what, who = '' }) => `${by} ${what} ${who}`);
     for (const line of [
       'ann lease-taken ',
       'arm session-opened ann',
@@ -274,7 +277,7 @@ describe('a robot of a fleet', { skip }, () => {
       'ann lease-released bob',
       'arm session-ended bob',
     ])
-      assert.ok(told.includes(line), `${line} in\n${told.join('\n')}`);
+      assert.ok(reported.includes(line), `${line} in\n${reported.join('\n')}`);
   });
 });
 

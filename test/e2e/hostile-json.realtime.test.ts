@@ -118,8 +118,8 @@ const ended = (children: Running[]) =>
   children.filter((child) => child.process.exitCode !== null || child.process.signalCode !== null);
 
 function assertAlive(children: Running[]): void {
-  const told = ended(children).map((child) => `${child.process.spawnargs.join(' ')}\n${child.stderr()}`);
-  assert.deepEqual(told, [], 'every process lives');
+  const reported = ended(children).map((child) => `${child.process.spawnargs.join(' ')}\n${child.stderr()}`);
+  assert.deepEqual(reported, [], 'every process lives');
 }
 
 describe(`hostile JSON over real sockets, seed ${SEED}`, () => {

@@ -151,14 +151,14 @@ describe('link emulator over real sockets', () => {
         for (let j = 0; j < 250; j++) pair.send(link.ports[0]!, i);
         await sleep(5);
       }
-      const told = () => JSON.stringify(link.stats().forward);
-      await until('an empty queue', () => link.stats().forward.queued === 0, told);
+      const reported = () => JSON.stringify(link.stats().forward);
+      await until('an empty queue', () => link.stats().forward.queued === 0, reported);
       // The kernel's buffer loses some before the link sees them, more where the machine is busy.
       const { lostBy, forwarded } = link.stats().forward;
-      assert.ok(lostBy.overflow! > 0 && forwarded > 256, told());
+      assert.ok(lostBy.overflow! > 0 && forwarded > 256, reported());
       await link.set('off');
       pair.send(link.ports[0]!, 999);
-      await until('a datagram after the flood', () => pair.arrivals.some(({ id }) => id === 999), told);
+      await until('a datagram after the flood', () => pair.arrivals.some(({ id }) => id === 999), reported);
     }));
 });
 

@@ -130,7 +130,7 @@ export class Networks {
     this.middle.ip('link', 'set', end, 'down');
   }
 
-  mend(end: End): void {
+  reconnect(end: End): void {
     this.middle.ip('link', 'set', end, 'up');
   }
 

@@ -5,7 +5,7 @@ import type { SupervisorState } from '../../src/messages/robot-state.ts';
 import type { FeelStatus, Telemetry } from '../../src/messages/telemetry.ts';
 import { frameBody, frameType } from '../../src/wire/codecs/frame.ts';
 
-const TELL_MS = 50;
+const SEND_MS = 50;
 const SUBSCRIBED_MS = 3000;
 
 /** Stands in for an operator process over its real sockets: tells telemetry, and hears what a console asks. */
@@ -35,14 +35,14 @@ export class OperatorPeer {
     this.#telemetry = createSocket('udp4');
     this.#telemetry.on('message', (bytes, from) => {
       // What is for the recorder comes here, as to an operator's.
-      if (frameType(bytes, bytes.length) === 'request') return this.#hear(bytes);
+      if (frameType(bytes, bytes.length) === 'request') return this.#receive(bytes);
       this.#subscriber = { port: from.port, untilMs: performance.now() + SUBSCRIBED_MS };
     });
     this.#telemetry.bind(ports.telemetryPort, '127.0.0.1');
     this.#desk = createSocket('udp4');
-    this.#desk.on('message', (bytes) => this.#hear(bytes));
+    this.#desk.on('message', (bytes) => this.#receive(bytes));
     this.#desk.bind(ports.deskPort, '127.0.0.1');
-    this.#timer = setInterval(() => this.#tell(model.name), TELL_MS);
+    this.#timer = setInterval(() => this.#send(model.name), SEND_MS);
   }
 
   close(): void {
@@ -51,7 +51,7 @@ export class OperatorPeer {
     this.#desk.close();
   }
 
-  #hear(bytes: Uint8Array): void {
+  #receive(bytes: Uint8Array): void {
     const body = frameType(bytes, bytes.length) === 'request' ? frameBody(bytes, bytes.length) : null;
     if (body === null) return;
     if (body['kind'] === 'video') return void this.pictures.push(body);
@@ -60,7 +60,7 @@ export class OperatorPeer {
     this.#onAsked(body);
   }
 
-  #tell(model: string): void {
+  #send(model: string): void {
     const { port, untilMs } = this.#subscriber;
     if (performance.now() > untilMs) return;
     this.#telemetry.send(JSON.stringify(this.#message(model)), port, '127.0.0.1', () => {});

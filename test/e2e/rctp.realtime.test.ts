@@ -103,12 +103,12 @@ async function telemetryOf(port: number): Promise<Telemetry> {
   const socket = createSocket('udp4');
   const hello = new Uint8Array(64);
   const length = encodeHello(1, hello);
-  const heard = new Promise<Telemetry>((resolve, reject) => {
+  const received = new Promise<Telemetry>((resolve, reject) => {
     socket.once('message', (bytes) => resolve(JSON.parse(bytes.toString()) as Telemetry));
     setTimeout(() => reject(new Error('no telemetry')), 10_000).unref();
   });
   socket.send(hello.subarray(0, length), port, '127.0.0.1');
-  return heard.finally(() => socket.close());
+  return received.finally(() => socket.close());
 }
 
 describe('an operator that listens to RCTP without native sockets', () => {
@@ -135,10 +135,10 @@ describe('an operator that listens to RCTP without native sockets', () => {
       await robot.waitFor(/"to":"armed"/);
       start('send', 'rctp', '--port', String(input), '--estop-after', '3');
       await robot.waitFor(/"to":"engaged"/);
-      const told = await telemetryOf(telemetry!);
-      assert.equal(told.input.active, 'rctp');
+      const reported = await telemetryOf(telemetry!);
+      assert.equal(reported.input.active, 'rctp');
       // A busy machine sends late and receives in bursts: that there are figures is what counts here.
-      assert.ok(told.input.rateHz! > 0 && told.input.jitterMs! >= 0, JSON.stringify(told.input));
+      assert.ok(reported.input.rateHz! > 0 && reported.input.jitterMs! >= 0, JSON.stringify(reported.input));
       await robot.waitFor(/"to":"stopped"/);
     });
 });
@@ -157,10 +157,10 @@ describe('the verbs for RCTP', () => {
         estop: false,
       });
     writeFileSync(file, Array.from({ length: 51 }, (_, i) => line(i)).join('\n'));
-    const ear = startFarhand(['listen', 'rctp', '--port', String(port), 'resumeAfterMs=100']);
-    after(() => ear.end());
-    const told = () => ear.stderr() + ear.stdout();
-    await until('listening', () => /listening/.test(ear.stderr()), told);
+    const receiver = startFarhand(['listen', 'rctp', '--port', String(port), 'resumeAfterMs=100']);
+    after(() => receiver.end());
+    const reported = () => receiver.stderr() + receiver.stdout();
+    await until('listening', () => /listening/.test(receiver.stderr()), reported);
     const sent = await farhand([
       'send',
       'rctp',
@@ -175,15 +175,15 @@ describe('the verbs for RCTP', () => {
     const report = JSON.parse(sent.stdout) as { sent: number; rateHz: number };
     assert.equal(report.sent, 51);
     assert.ok(report.rateHz > 10 && report.rateHz < 26, 'no faster than it was recorded');
-    await until('all packets', () => /"received":51/.test(ear.stdout()), told);
-    assert.equal(await ear.end(), 0);
-    const heard = ear
+    await until('all packets', () => /"received":51/.test(receiver.stdout()), reported);
+    assert.equal(await receiver.end(), 0);
+    const reports = receiver
       .stdout()
       .trim()
       .split('\n')
       .map((text) => JSON.parse(text));
-    assert.ok(heard.some(({ rateHz, clutch }) => clutch === true && rateHz > 5 && rateHz < 50));
-    const { received, lostEstimate, gripperClosed, rejected } = heard.at(-1)!;
+    assert.ok(reports.some(({ rateHz, clutch }) => clutch === true && rateHz > 5 && rateHz < 50));
+    const { received, lostEstimate, gripperClosed, rejected } = reports.at(-1)!;
     assert.deepEqual([received, lostEstimate, gripperClosed, rejected], [51, 0, 0.75, {}]);
   });
 

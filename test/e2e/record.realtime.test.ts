@@ -55,11 +55,11 @@ async function settings(dir: string): Promise<string[]> {
 /** Telemetry of the operator from the moment on when it is as wanted. */
 async function telemetryWhen(
   rig: readonly string[],
-  isSo: (told: Telemetry) => boolean,
+  isSo: (reported: Telemetry) => boolean,
 ): Promise<{ newest: () => Telemetry; close: () => void }> {
   let seen: Telemetry | null = null;
-  const feed = openTelemetryFeed(loadRig('demo', rig).config, (told) => {
-    seen = told;
+  const feed = openTelemetryFeed(loadRig('demo', rig).config, (reported) => {
+    seen = reported;
   });
   for (let i = 0; i < 1000 && (seen === null || !isSo(seen)); i++) await sleep(20);
   assert.ok(seen !== null && isSo(seen), `telemetry never was as wanted: ${JSON.stringify(seen)}`);
@@ -140,13 +140,13 @@ describe('a full disk', {
     const command = [dir, process.execPath, bin, 'operator', '--record', ...rig];
     const operator = spawn('unshare', ['-rm', 'sh', '-c', script, ...command], { stdio: 'ignore' });
     try {
-      const told = await telemetryWhen(rig, ({ record }) => record?.state === 'failed');
-      const { record, totals } = told.newest();
+      const reported = await telemetryWhen(rig, ({ record }) => record?.state === 'failed');
+      const { record, totals } = reported.newest();
       assert.match(record!.message, /Cannot go on recording in .*: the disk is full\. Free space/);
       assert.ok(record!.rows > 20, `${record!.rows} rows`);
       await sleep(500);
-      const later = told.newest();
-      told.close();
+      const later = reported.newest();
+      reported.close();
       assert.equal(later.robot?.state, 'engaged');
       assert.ok(later.totals.applied >= totals.applied + 20, `${later.totals.applied}`);
     } finally {

@@ -19,7 +19,7 @@ export const APART_M = 0.5;
 const SILENCE_MS = 250;
 
 /** A process that tells of itself in JSON lines, those of one kind kept. */
-class Told<T> {
+class ReportedBy<T> {
   readonly lines: T[] = [];
   readonly process: Running;
 
@@ -36,9 +36,9 @@ class Told<T> {
 
 /** One follower: simulated arm, robot and operator, each a process; and the hand that leads it, sent from here. */
 export class Follower {
-  readonly sim: Told<Extract<SimLine, { kind: 'arm' }>>;
+  readonly sim: ReportedBy<Extract<SimLine, { kind: 'arm' }>>;
   readonly operator: Running;
-  robot!: Told<Transition>;
+  robot!: ReportedBy<Transition>;
   /** Where the hand is, in its own frame: X right, Y up, −Z forward. */
   readonly handM = [0, 1, -0.4];
   readonly #rig: Rig;
@@ -51,13 +51,13 @@ export class Follower {
     this.#rig = loadRig(rigName, settings).config;
     this.#handPort = handPort;
     this.#roleArgs = ['--rig', rigName, ...settings, `robot.options.bus=damiao:${tty}`];
-    this.sim = new Told('arm', ['sim', 'dk1', '--serial', tty]);
+    this.sim = new ReportedBy('arm', ['sim', 'dk1', '--serial', tty]);
     this.operator = startFarhand(['operator', ...this.#roleArgs]);
   }
 
   async ready(): Promise<void> {
     await this.sim.process.waitFor(/ready/);
-    this.robot = new Told('transition', ['robot', ...this.#roleArgs]);
+    this.robot = new ReportedBy('transition', ['robot', ...this.#roleArgs]);
     await this.robot.process.waitFor(/"kind":"ready"/);
   }
 

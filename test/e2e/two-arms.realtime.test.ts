@@ -80,10 +80,10 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
   it('stop both when one is stopped', async () => {
     await two.engage();
     const sinceNs = monotonicClock.nowNs();
-    const told = two.left.entered('stopped', sinceNs);
+    const reported = two.left.entered('stopped', sinceNs);
     await two.right.ask('estop');
     await two.right.entered('stopped', sinceNs);
-    assert.match((await told).cause, /other arm is stopped/);
+    assert.match((await reported).cause, /other arm is stopped/);
   });
 
   it('hold when the other’s process is killed', async () => {

@@ -15,13 +15,13 @@ function conversation() {
   const network = new Network();
   const [robot, us] = [network.add('robot'), network.add('us')];
   const corpus: Uint8Array[] = [];
-  let heard = 0;
+  let received = 0;
   const qos = { reliable: true, depth: 4 };
   const states = robot.participant.addWriter(ros2Topic('/states', jointState, qos));
   const commands = us.participant.addWriter(ros2Topic('/commands', float64MultiArray, qos));
   robot.participant.addReader(ros2Topic('/commands', float64MultiArray, qos), () => {});
   const reader = us.participant.addReader(ros2Topic('/states', jointState, qos), ({ payload }) => {
-    if (readMessageOf(jointState, payload) !== null) heard++;
+    if (readMessageOf(jointState, payload) !== null) received++;
   });
   network.fate = ({ from, bytes }) => {
     if (from === robot && corpus.length < 60) corpus.push(bytes);
@@ -51,7 +51,7 @@ function conversation() {
   };
   network.run(50);
   for (let i = 0; i < 30; i++) speak();
-  return { network, us, robot, reader, corpus, speak, heard: () => heard };
+  return { network, us, robot, reader, corpus, speak, received: () => received };
 }
 
 describe('a participant under fire', () => {
@@ -85,7 +85,7 @@ describe('a participant under fire', () => {
   });
 
   it('still hears its own robot afterwards', () => {
-    const { network, us, corpus, speak, heard } = conversation();
+    const { network, us, corpus, speak, received } = conversation();
     const shots = hostileDatagrams(corpus, SEED + 1);
     for (let i = 0; i < 20_000; i++) us.participant.receive(shots.next().value as Uint8Array, network.nowNs);
     // Whatever was made to believe of its robot ends with its lease; a new one is found.
@@ -93,7 +93,7 @@ describe('a participant under fire', () => {
     const states = again.participant.addWriter(ros2Topic('/states', jointState, { reliable: true }));
     network.start(again);
     network.run(300);
-    const before = heard();
+    const before = received();
     assert.equal(states.matched, 1);
     const out = new CdrWriter(new Uint8Array(512));
     for (let i = 0; i < 20; i++) {
@@ -109,7 +109,7 @@ describe('a participant under fire', () => {
       states.write(out.bytes.subarray(0, out.length), network.nowNs, network.nowNs);
       network.run(11);
     }
-    assert.ok(heard() - before >= 20);
+    assert.ok(received() - before >= 20);
     speak();
   });
 });

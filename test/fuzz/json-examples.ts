@@ -76,11 +76,11 @@ export const TELEMETRY = {
   ...{ kind: 'telemetry', model: 'ur3', operatorNs: 1e9 },
   link: {
     ...{ connected: true, stateAgeMs: 5, offsetMs: 0, uncertaintyMs: 0.1, driftPpm: null },
-    ...{ stampSource: 'kernel', transport: 'udp', playout: 'adaptive', ways: ['none'], quality: 'smooth' },
+    ...{ stampSource: 'kernel', transport: 'udp', playout: 'adaptive', modes: ['none'], quality: 'smooth' },
   },
   input: {
     ...{ active: 'page', available: ['page'], status: 'ok', ageMs: 3, clutch: true, rateHz: 60, jitterMs: 1 },
-    heard: [{ name: 'page', rateHz: null, jitterMs: null, from: '' }],
+    received: [{ name: 'page', rateHz: null, jitterMs: null, from: '' }],
   },
   operator: { mode: 'teleop', mapping: 'ok', filterDelayMs: null, estopMs: null },
   hand: { ...VECTOR, pointsM: [0], isLeft: false },

@@ -7,9 +7,9 @@ import { AccessApi } from '../../src/console/access-api.ts';
 import { ConsoleClients, type PageSocket } from '../../src/console/clients.ts';
 import { PictureStamps } from '../../src/console/picture-stamps.ts';
 import { parseJson } from '../../src/core/parse-json.ts';
-import { asksEstop, probeAnswered } from '../../src/fleet/cockpit/page-words.ts';
 import { parseFleetRequest } from '../../src/fleet/console/requests.ts';
 import * as fleet from '../../src/fleet/messages.ts';
+import { asksEstop, probeAnswered } from '../../src/fleet/page-operator/page-messages.ts';
 import { parseRecording } from '../../src/fleet/recordings.ts';
 import { sideRequestSchema } from '../../src/messages/desk-requests.ts';
 import { parseTelemetry } from '../../src/messages/telemetry-schema.ts';
@@ -246,7 +246,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
       () => 1e9,
     );
     shoot(30_000, [examples.PICTURE_ANSWER], (text) => {
-      stamps.hear({ send: () => {} }, 'front', text);
+      stamps.receive({ send: () => {} }, 'front', text);
       return true;
     });
   });

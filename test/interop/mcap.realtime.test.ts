@@ -74,8 +74,8 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
     const part = path.join(dir, 'cut.mcap.part');
     const bytes = readFileSync(file);
     writeFileSync(part, bytes.subarray(0, Math.floor(bytes.length * 0.6)));
-    const { path: mended, rows } = recoverEpisode(part, path.join(dir, 'cut.mcap'), '0.0.0');
-    const seen = await seenBy(python, mended);
+    const { path: recovered, rows } = recoverEpisode(part, path.join(dir, 'cut.mcap'), '0.0.0');
+    const seen = await seenBy(python, recovered);
     assert.equal(seen.rows, rows);
     assert.ok(rows > 10 && rows < 60, `${rows}`);
   });

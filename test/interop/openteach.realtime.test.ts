@@ -25,7 +25,7 @@ const python = async (...args: (string | number)[]): Promise<string> => {
   return stdout;
 };
 
-interface Heard {
+interface ListenReport {
   rateHz: number;
   received: number;
   tracking: boolean;
@@ -52,7 +52,8 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
     );
     return child;
   };
-  const last = (child: Running): Heard => JSON.parse(child.stdout().trim().split('\n').at(-1)!) as Heard;
+  const last = (child: Running): ListenReport =>
+    JSON.parse(child.stdout().trim().split('\n').at(-1)!) as ListenReport;
 
   it('read what `farhand send openteach` sends', async () => {
     const [right, left, button, pause] = await freeUdpPorts(4);
@@ -83,7 +84,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
     ];
     const file = path.join(temporaryFolder(), 'tokens.txt');
     writeFileSync(file, lines.join('\n'));
-    const ear = await listen(
+    const receiver = await listen(
       `rightPort=${right}`,
       `leftPort=${left}`,
       `buttonPort=${button}`,
@@ -91,31 +92,31 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
     );
     await python('quest', right!, file, 120);
     await sleep(1100);
-    const heard = last(ear);
+    const report = last(receiver);
     // A busy machine lets the newest replace others.
-    assert.ok(heard.received >= 10, `${heard.received}`);
+    assert.ok(report.received >= 10, `${report.received}`);
     for (const reason of ['empty-hand', 'malformed', 'non-finite', 'decimal-comma'])
-      assert.ok(heard.rejected[reason]! > 2, JSON.stringify(heard.rejected));
-    await ear.end();
+      assert.ok(report.rejected[reason]! > 2, JSON.stringify(report.rejected));
+    await receiver.end();
   });
 
   for (const how of ['bind', 'connect'] as const)
     it(`as the document has it: a publisher that ${how}s, JSON 21 × 3`, async () => {
       const [port] = await freeUdpPorts(1);
       const host = how === 'bind' ? ['publisherHost=127.0.0.1'] : [];
-      const ear = await listen(`rightPort=${port}`, 'topology=pub', 'pointFrame=rh', ...host);
+      const receiver = await listen(`rightPort=${port}`, 'topology=pub', 'pointFrame=rh', ...host);
       await python('pub', port!, 200, how);
       await sleep(200);
-      const seen = ear
+      const seen = receiver
         .stdout()
         .trim()
         .split('\n')
-        .map((line) => JSON.parse(line) as Heard);
-      const heard = seen.find(({ pointsM }) => pointsM !== null);
-      assert.deepEqual(heard?.pointsM?.[20], [2, 4, -0.10000000000000003]);
-      assert.deepEqual(last(ear).rejected, {});
-      assert.ok(last(ear).received > 50);
-      await ear.end();
+        .map((line) => JSON.parse(line) as ListenReport);
+      const report = seen.find(({ pointsM }) => pointsM !== null);
+      assert.deepEqual(report?.pointsM?.[20], [2, 4, -0.10000000000000003]);
+      assert.deepEqual(last(receiver).rejected, {});
+      assert.ok(last(receiver).received > 50);
+      await receiver.end();
     });
 
   it('see the stages of a hand, and its picture', async () => {

@@ -37,7 +37,7 @@ class Side {
     this.watch = new PairWatch(this.board, joints, pair.silenceMs);
   }
 
-  hear({ bench }: Side): void {
+  receive({ bench }: Side): void {
     const isStopped = bench.state === 'stopped';
     if (!this.deaf) writePairBoard(this.board, this.#numbers, bench.nowNs, isStopped, bench.driver.measured);
   }
@@ -59,8 +59,8 @@ class Two {
   /** Cycles in which each arm hears of the other first. */
   run(ms: number, each: () => void = () => {}): void {
     for (let t = 0; t < ms; t += 5) {
-      this.right.hear(this.left);
-      this.left.hear(this.right);
+      this.right.receive(this.left);
+      this.left.receive(this.right);
       each();
       this.right.tick();
       this.left.tick();
@@ -177,12 +177,12 @@ describe('the link of two arms', () => {
       const memory = createRoleMemory('robot', own.joints.length, 200, other.joints.length);
       const pair = pairOf(other, { port: ports[0], otherPort: ports[1] });
       const bench = new Bench(new HostileDriver(own.homeRad), own, {}, neighbourOf(pair, other));
-      const tell = () => {
+      const send = () => {
         const numbers = new Float64Array(robotBoardSize(own.joints.length));
         writeRobotBoard(new SnapshotBoard(memory.board), numbers, bench.nowNs, bench.supervisor, 0, 0);
       };
       const watch = new PairWatch(new SnapshotBoard(memory.pair), other.joints.length, 100);
-      return { link: await PairLink.open(pair, memory, own, other), bench, tell, watch };
+      return { link: await PairLink.open(pair, memory, own, other), bench, send, watch };
     };
     const a = await open(right, left, [port, otherPort]);
     const b = await open(left, right, [otherPort, port]);
@@ -191,8 +191,8 @@ describe('the link of two arms', () => {
       a.bench.bring('stopped');
       b.bench.bring('armed');
       for (let i = 0; i < 200 && (b.bench.state !== 'stopped' || b.link.refused === 0); i++) {
-        a.tell();
-        c.tell();
+        a.send();
+        c.send();
         await sleep(5);
         b.watch.tick(b.bench.nowNs, b.bench.supervisor);
       }

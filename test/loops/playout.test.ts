@@ -66,7 +66,7 @@ describe('the operator’s wish', () => {
 
 describe('another way of playout', () => {
   const CHOICE = ['robot.playout=adaptive', 'robot.allowPlayoutChoice=true'];
-  const WAYS = ['none', 'fixed', 'adaptive'] as const;
+  const MODES = ['none', 'fixed', 'adaptive'] as const;
 
   it('is taken where the robot allows it, and told in its state', async () => {
     const rig = await engaged(CHOICE);
@@ -98,7 +98,7 @@ describe('another way of playout', () => {
       const rig = await engaged(CHOICE);
       const from = rig.robot.driver.writes.length;
       for (let i = 0; i < 24; i++) {
-        if (switching) rig.request({ kind: 'playout-way', way: WAYS[(i * 7) % 3] });
+        if (switching) rig.request({ kind: 'playout-way', way: MODES[(i * 7) % 3] });
         rig.runFor(500);
       }
       assert.equal(rig.state, 'engaged');
@@ -197,7 +197,7 @@ describe('underflow', () => {
 
   it('is not bridged where the rig says so', async () => {
     /** How far the target of the joint that goes farthest has gone after 70 ms without commands. */
-    const wayRad = async (extrapolate: boolean) => {
+    const travelRad = async (extrapolate: boolean) => {
       const rig = await engaged(['robot.playout=none', `robot.extrapolate=${extrapolate}`]);
       const from = rig.robot.driver.writes.at(-1)!.positionsRad;
       rig.impair = () => null;
@@ -205,7 +205,7 @@ describe('underflow', () => {
       const { positionsRad } = rig.robot.driver.writes.at(-1)!;
       return Math.max(...positionsRad.map((rad, i) => Math.abs(rad - from[i]!)));
     };
-    const [bridged, left] = [await wayRad(true), await wayRad(false)];
+    const [bridged, left] = [await travelRad(true), await travelRad(false)];
     assert.ok(bridged > 1.5 * left, `${bridged} rad with, ${left} rad without`);
   });
 

@@ -44,7 +44,7 @@ class Line {
     assert.equal(this.pty.write(bytes, bytes.length), bytes.length);
   }
 
-  heard(): string {
+  received(): string {
     const buffer = new Uint8Array(65536);
     for (let bytes = this.pty.read(buffer); bytes > 0; bytes = this.pty.read(buffer))
       this.written += Buffer.from(buffer.subarray(0, bytes)).toString('latin1');
@@ -71,10 +71,14 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
         { bitrate: 1_000_000, onFrame: (frame) => got.push(frameText(frame)) },
         monotonicClock,
       );
-      assert.equal(line.heard(), '\rC\rS8\rO\r');
+      assert.equal(line.received(), '\rC\rS8\rO\r');
       line.written = '';
       assert.ok(bus.send(frames('471#0702000000000000', '0C34567F#0102')));
-      assert.equal(line.heard(), 't47180702000000000000\rT0C34567F20102\r', 'before the event loop turned');
+      assert.equal(
+        line.received(),
+        't47180702000000000000\rT0C34567F20102\r',
+        'before the event loop turned',
+      );
       line.say('\r\r\rz\rt2A58FFFFCF');
       await sleep(20);
       line.say('C700015F90\rt10021133A902\rrub\x01bish\rt1000\r');
@@ -85,19 +89,19 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       await eventually(() => bus.stats.errors > 0);
       assert.match(bus.stats.lastError, /refused/);
       bus.close();
-      assert.ok(line.heard().endsWith('C\r'));
+      assert.ok(line.received().endsWith('C\r'));
       line.unplug();
     });
   });
 
   it('reopens with patience after a loss, tells of both, and keeps nothing for later', async () => {
     await withLine(async (line) => {
-      const told: string[] = [];
+      const reported: string[] = [];
       const options = {
         bitrate: 1_000_000,
         onFrame: () => {},
-        onLost: (why: string) => told.push(`lost: ${why.length > 0}`),
-        onBack: () => told.push('back'),
+        onLost: (why: string) => reported.push(`lost: ${why.length > 0}`),
+        onBack: () => reported.push('back'),
       };
       const bus = await CanBus.open(canBackend(`slcan:${line.link}`, 1_000_000), options, monotonicClock);
       line.unplug();
@@ -109,8 +113,8 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       line.written = '';
       await line.plugIn();
       await eventually(() => bus.isUp);
-      assert.equal(line.heard(), '\rC\rS8\rO\r');
-      assert.deepEqual(told, ['lost: true', 'back']);
+      assert.equal(line.received(), '\rC\rS8\rO\r');
+      assert.deepEqual(reported, ['lost: true', 'back']);
       bus.close();
       line.unplug();
     });
@@ -126,7 +130,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       assert.ok(sent > 100 && sent < 3000, `${sent} of 3000`);
       assert.equal(bus.stats.dropped, 3000 - sent);
       const expected = `\rC\rS8\rO\r${'t15580123456789ABCDEF\r'.repeat(sent)}`;
-      await eventually(() => line.heard().length >= expected.length);
+      await eventually(() => line.received().length >= expected.length);
       assert.equal(line.written, expected);
       bus.close();
       line.unplug();
@@ -140,7 +144,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       const one = frames('155#0123456789ABCDEF');
       while (bus.send(one));
       assert.ok(bus.sendUrgent(frames('150#0100000000000000')));
-      await eventually(() => line.heard().endsWith('t15080100000000000000\r'));
+      await eventually(() => line.received().endsWith('t15080100000000000000\r'));
       const lines = line.written.split('\r').slice(4, -2);
       assert.ok(lines.every((text) => text === 't15580123456789ABCDEF'));
       assert.ok(lines.length < bus.stats.sent - 1, 'some never went out');
@@ -172,7 +176,7 @@ describe('the serialport package', { skip }, () => {
         onLost: () => {},
       });
       assert.equal(port.write(Buffer.from('V\r'), 2), 2);
-      await eventually(() => line.heard() === 'V\r');
+      await eventually(() => line.received() === 'V\r');
       line.say('V1013\r');
       await eventually(() => got === 'V1013\r');
       port.close();

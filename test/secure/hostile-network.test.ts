@@ -42,10 +42,10 @@ function recorded(): { rig: TunnelRig; toRobot: Captured[] } {
 /** Simulated time until a new operator's first packet is with the robot, under an attack that began long before. */
 function connectNs(rig: TunnelRig, attack: Attack, beforeMs = 1000): number {
   runUnder(rig, beforeMs, attack);
-  const [startNs, before] = [rig.clock.nowNs(), rig.robot.heard.length];
+  const [startNs, before] = [rig.clock.nowNs(), rig.robot.received.length];
   rig.startOperator();
   runUnder(rig, 3000, attack);
-  return (rig.robot.heard[before]?.atNs ?? Number.POSITIVE_INFINITY) - startNs;
+  return (rig.robot.received[before]?.atNs ?? Number.POSITIVE_INFINITY) - startNs;
 }
 
 const replay =
@@ -86,7 +86,7 @@ describe('captured handshakes', () => {
     const agreements = rig.agreements;
     rig.startOperator();
     rig.runMs(200);
-    const before = { said: rig.captured.length, heard: rig.robot.heard.length };
+    const before = { said: rig.captured.length, received: rig.robot.received.length };
     runUnder(rig, 2000, replay(toRobot, 1, somewhere));
     runUnder(
       rig,
@@ -98,7 +98,7 @@ describe('captured handshakes', () => {
       .slice(before.said)
       .filter(({ to, bytes }) => ROBOT.includes(to) && bytes[3] === 0x78);
     assert.ok(
-      rig.robot.heard.length - before.heard >= said.length - 9,
+      rig.robot.received.length - before.received >= said.length - 9,
       'every packet of the session arrived',
     );
   });
@@ -231,14 +231,14 @@ describe('a hostile network', () => {
         const limitNs = since + MAX_DELAY_NS + RECONNECT_NS + ONE_WAY_NS;
         const inTime = (atNs: number) => atNs > since && atNs <= limitNs;
         assert.ok(
-          rig.robot.heard.some(({ atNs }) => inTime(atNs)),
+          rig.robot.received.some(({ atNs }) => inTime(atNs)),
           'the robot hears the operator',
         );
         assert.ok(
-          rig.operator.heard.some(({ atNs }) => inTime(atNs)),
+          rig.operator.received.some(({ atNs }) => inTime(atNs)),
           'the operator hears the robot',
         );
-        const texts = [...robots].flatMap(({ heard }) => heard.map(({ text }) => text));
+        const texts = [...robots].flatMap(({ received }) => received.map(({ text }) => text));
         assert.equal(new Set(texts).size, texts.length, 'no frame was delivered twice, by any robot');
         const inits = rig.captured.filter((sent) => OPERATOR.includes(sent.from) && sent.bytes[3] === 0x69);
         const distinct = new Set(inits.map(({ bytes }) => Buffer.from(bytes).toString('hex')));

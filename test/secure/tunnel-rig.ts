@@ -24,7 +24,7 @@ export const isHandshake = ({ bytes }: Captured): boolean => bytes[3] !== 0x78;
 
 /** Remembers plain frames; sends one on every channel every 10 ms when given somewhere to. */
 class Ends implements DatagramHandler {
-  readonly heard: { socket: number; text: string; from: Peer; atNs: number }[] = [];
+  readonly received: { socket: number; text: string; from: Peer; atNs: number }[] = [];
   #nextNs: number;
   readonly #send: ((nowNs: number) => void) | null;
 
@@ -40,7 +40,7 @@ class Ends implements DatagramHandler {
   }
   onOversize() {}
   onDatagram(socket: number, bytes: Uint8Array, length: number, from: Peer, atNs: number) {
-    this.heard.push({ socket, text: Buffer.from(bytes.slice(0, length)).toString(), from, atNs });
+    this.received.push({ socket, text: Buffer.from(bytes.slice(0, length)).toString(), from, atNs });
   }
 }
 
@@ -121,9 +121,9 @@ export class TunnelRig {
       },
     );
     const robot = new Ends(this.clock.nowNs(), null);
-    const hear = robot.onDatagram.bind(robot);
+    const receive = robot.onDatagram.bind(robot);
     robot.onDatagram = (socket, bytes, length, from, atNs) => {
-      hear(socket, bytes, length, from, atNs);
+      receive(socket, bytes, length, from, atNs);
       const answer = frame(`answer ${socket}`);
       tunnel.send(socket, answer, answer.length, from);
     };

@@ -10,8 +10,8 @@ describe('tunnel', () => {
     const rig = new TunnelRig(key, [randomBytes(32), key]).start();
     rig.runMs(500);
     for (let socket = 0; socket < 3; socket++) {
-      assert.ok(rig.robot.heard.filter(({ text }) => text.includes(`to ${socket}`)).length > 40);
-      assert.ok(rig.operator.heard.filter(({ text }) => text.includes(`answer ${socket}`)).length > 40);
+      assert.ok(rig.robot.received.filter(({ text }) => text.includes(`to ${socket}`)).length > 40);
+      assert.ok(rig.operator.received.filter(({ text }) => text.includes(`answer ${socket}`)).length > 40);
     }
     const clear = rig.captured.filter(({ bytes }) => frameType(bytes, bytes.length) !== null);
     assert.equal(clear.length, 0);
@@ -24,7 +24,7 @@ describe('tunnel', () => {
     const startNs = rig.clock.nowNs();
     rig.runMs(400);
     // Two round trips of 80 ms, up to 10 ms to the next packet, and half a round trip for that.
-    assert.ok(rig.robot.heard[0]!.atNs - startNs <= 210e6);
+    assert.ok(rig.robot.received[0]!.atNs - startNs <= 210e6);
     const handshake = rig.captured.filter(isHandshake);
     const asked = handshake.filter(({ to }) => ROBOT.includes(to));
     const answered = handshake.filter(({ to }) => OPERATOR.includes(to));
@@ -37,7 +37,7 @@ describe('tunnel', () => {
   it('refuses an operator that is not paired, without ever answering it', () => {
     const rig = new TunnelRig(randomBytes(32), [randomBytes(32)]).start();
     rig.runMs(2000);
-    assert.equal(rig.robot.heard.length, 0);
+    assert.equal(rig.robot.received.length, 0);
     assert.equal(rig.captured.filter(({ from }) => ROBOT.includes(from)).length, 0);
     assert.ok(rig.robotCounters.get('unknown-key') >= 7, 'one per knock');
   });
@@ -48,26 +48,26 @@ describe('tunnel', () => {
     const first = rig.robot;
     rig.startRobot();
     rig.runMs(2000);
-    assert.ok(first.heard.length > 60);
-    assert.ok(rig.robot.heard.length > 60, 'the new process hears the operator');
+    assert.ok(first.received.length > 60);
+    assert.ok(rig.robot.received.length > 60, 'the new process hears the operator');
     assert.ok(rig.robotCounters.get('unknown-key') > 50, 'packets under the old keys were dropped');
   });
 
   it('lets a restarted operator in at once, with the same key and addresses', () => {
     const rig = new TunnelRig().start();
     for (let i = 0; i < 20; i++) {
-      const before = rig.robot.heard.length;
+      const before = rig.robot.received.length;
       rig.startOperator();
       rig.runMs(300);
-      assert.ok(rig.robot.heard.length > before + 60, `restart ${i}`);
-      assert.ok(rig.operator.heard.length > 60, `restart ${i}`);
+      assert.ok(rig.robot.received.length > before + 60, `restart ${i}`);
+      assert.ok(rig.operator.received.length > 60, `restart ${i}`);
     }
   });
 
   it('counts and drops replays, forgeries and plain frames, and goes on', () => {
     const rig = new TunnelRig().start();
     rig.runMs(205);
-    const before = rig.robot.heard.length;
+    const before = rig.robot.received.length;
     const sealed = rig.captured.filter(({ from }) => from === OPERATOR[0]).slice(0, 5);
     for (const { to, bytes } of sealed) {
       rig.network.inject(STRANGER, to, bytes);
@@ -79,12 +79,12 @@ describe('tunnel', () => {
       rig.network.inject(STRANGER, to, frame('plain'));
     }
     rig.network.run(rig.clock.nowNs());
-    assert.equal(rig.robot.heard.length, before, 'none of it reached the logic');
+    assert.equal(rig.robot.received.length, before, 'none of it reached the logic');
     assert.equal(rig.robotCounters.get('replayed'), 10);
     assert.equal(rig.robotCounters.get('bad-auth'), 5);
     assert.equal(rig.robotCounters.get('unsealed'), 5);
     rig.runMs(100);
-    assert.ok(rig.robot.heard.length > before + 20);
+    assert.ok(rig.robot.received.length > before + 20);
   });
 
   it('gives up keys that nobody used for 30 s: what was held back on the way comes to nothing', () => {
@@ -100,11 +100,11 @@ describe('tunnel', () => {
       const heldBack = rig.captured.findLast(({ from }) => from === OPERATOR[0])!;
       rig.stopOperator();
       cut = false;
-      const before = rig.robot.heard.length;
+      const before = rig.robot.received.length;
       rig.runMs(heldMs);
       rig.network.inject(heldBack.from, heldBack.to, heldBack.bytes);
       rig.runMs(1);
-      assert.equal(rig.robot.heard.length - before, delivered);
+      assert.equal(rig.robot.received.length - before, delivered);
     }
   });
 });

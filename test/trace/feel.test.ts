@@ -74,20 +74,20 @@ describe('feel from a live trace', () => {
 describe('the session of document 002', () => {
   const report = createReport();
   for (const record of document002()) report.add(record);
-  const told = report.finish();
+  const reported = report.finish();
 
   it('passes the targets over the run: p99 of the variation under 20 ms, no command over 250 ms', () => {
-    assert.ok(told.oneWay.variationNs!.p99 < 20 * MS, `${told.oneWay.variationNs!.p99 / MS}`);
-    assert.ok(told.oneWay.variationNs!.p99 > 5 * MS);
-    assert.ok(told.oneWay.latencyNs!.max > 200 * MS && told.oneWay.latencyNs!.max < 250 * MS);
+    assert.ok(reported.oneWay.variationNs!.p99 < 20 * MS, `${reported.oneWay.variationNs!.p99 / MS}`);
+    assert.ok(reported.oneWay.variationNs!.p99 > 5 * MS);
+    assert.ok(reported.oneWay.latencyNs!.max > 200 * MS && reported.oneWay.latencyNs!.max < 250 * MS);
   });
 
   it('fails the feel check in every cluster, and says that the network did it and that the percentiles hide it', () => {
-    assert.ok(told.feel.badWindows >= 40 && told.feel.badWindows < 70, `${told.feel.badWindows}`);
-    assert.ok(told.feel.strictWindows >= 20);
-    assert.deepEqual([...new Set(told.feel.spells.map(({ cause }) => cause))], ['wire']);
-    assert.equal(told.feel.spells.length, 11, 'ten clusters and the stall');
-    const { tone, sentences } = verdictOf(told);
+    assert.ok(reported.feel.badWindows >= 40 && reported.feel.badWindows < 70, `${reported.feel.badWindows}`);
+    assert.ok(reported.feel.strictWindows >= 20);
+    assert.deepEqual([...new Set(reported.feel.spells.map(({ cause }) => cause))], ['wire']);
+    assert.equal(reported.feel.spells.length, 11, 'ten clusters and the stall');
+    const { tone, sentences } = verdictOf(reported);
     assert.equal(tone, 'bad');
     assert.ok(sentences.some((sentence) => sentence.includes('The percentiles of the run hide it')));
   });

@@ -38,14 +38,14 @@ for _ in range(4):
     print("%08X %d %d %d %s" % (word, len(frame), length, flags & 3, frame[8:8 + length].hex()), flush=True)
 `;
 
-const open = (onFrame: (frame: CanFrame) => void = () => {}, told: string[] = []) =>
+const open = (onFrame: (frame: CanFrame) => void = () => {}, reported: string[] = []) =>
   CanBus.open(
     socketcanBackend(NAME),
     {
       bitrate: BITRATE,
       onFrame,
-      onLost: (why) => told.push(`lost: ${why}`),
-      onBack: () => told.push('back'),
+      onLost: (why) => reported.push(`lost: ${why}`),
+      onBack: () => reported.push('back'),
     },
     monotonicClock,
   );
@@ -112,15 +112,15 @@ describe('SocketCAN on vcan', () => {
   });
 
   it('is lost when the interface goes down and back when it comes up', async () => {
-    const told: string[] = [];
-    const bus = await open(undefined, told);
+    const reported: string[] = [];
+    const bus = await open(undefined, reported);
     ip('down');
     await eventually(() => !bus.isUp);
     assert.equal(bus.send([parseFrameText('001#')!]), false);
     ip('up');
     await eventually(() => bus.isUp);
-    assert.equal(told.length, 2);
-    assert.match(told[0]!, /^lost: ENETDOWN/);
+    assert.equal(reported.length, 2);
+    assert.match(reported[0]!, /^lost: ENETDOWN/);
     assert.ok(bus.send([parseFrameText('001#')!]));
     bus.close();
   });

@@ -1,4 +1,4 @@
-import type { VideoAnswer, VideoAsk } from '../../src/messages/video-news.ts';
+import type { VideoAnswer, VideoAsk } from '../../src/messages/video-event.ts';
 
 /** Runs in a worker: decodes and draws the newest frame of one camera off the page's thread. */
 

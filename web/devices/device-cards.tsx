@@ -1,5 +1,5 @@
 import type { InputReport } from '../../src/messages/console.ts';
-import type { InputHeard } from '../../src/messages/telemetry.ts';
+import type { InputStream } from '../../src/messages/telemetry.ts';
 import { inputLabel, milliseconds, sentence } from '../panels/labels.ts';
 import type { DevicesState } from './state.ts';
 
@@ -57,7 +57,7 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
             key={input.name}
             input={input}
             active={input.name === active}
-            signal={telemetry?.input.heard?.find(({ name }) => name === input.name)}
+            signal={telemetry?.input.streams?.find(({ name }) => name === input.name)}
           />
         ))}
       </ul>
@@ -68,7 +68,7 @@ export function InputsCard({ state: { devices, telemetry } }: { state: DevicesSt
 interface InputProps {
   input: InputReport;
   active: boolean;
-  signal: InputHeard | undefined;
+  signal: InputStream | undefined;
 }
 
 function Input({ input, active, signal }: InputProps) {
@@ -89,7 +89,7 @@ function Input({ input, active, signal }: InputProps) {
   );
 }
 
-function signalText({ listens }: InputReport, signal: InputHeard | undefined): string {
+function signalText({ listens }: InputReport, signal: InputStream | undefined): string {
   if (listens.length === 0) return 'local';
   if (!signal?.rateHz) return 'no signal';
   const jitter = signal.jitterMs === null ? '' : `, jitter ${milliseconds(signal.jitterMs)} ms`;

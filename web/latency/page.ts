@@ -1,5 +1,5 @@
 import { percentiles, variation } from '../../src/core/statistics/percentiles.ts';
-import type { PlayoutQuality } from '../../src/messages/playout-wish.ts';
+import type { PlayoutQuality } from '../../src/messages/playout-request.ts';
 import type { ClosedCommand, Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setAttribute, setText } from '../dom.ts';
 import { milliseconds } from '../panels/labels.ts';

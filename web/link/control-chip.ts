@@ -1,4 +1,4 @@
-import type { AccessMessage, AccessNews } from '../../src/messages/console-access.ts';
+import type { AccessMessage, AccessState } from '../../src/messages/console-access.ts';
 import { element, setAttribute, setText } from '../dom.ts';
 import type { PageLink } from './page-link.ts';
 
@@ -15,7 +15,7 @@ export class ControlChip {
   readonly #take = element('take-control', HTMLButtonElement);
   /** Everything that sends requests to the robot, except the e-stop. */
   readonly #controls = ['drive', 'actions', 'inputs', 'link-controls'].map((id) => element(id, HTMLElement));
-  #access: AccessNews | null = null;
+  #access: AccessState | null = null;
   #timer = 0;
 
   constructor(link: PageLink) {

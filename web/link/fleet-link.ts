@@ -1,9 +1,9 @@
 import type {
   FleetMessage,
-  FleetNews,
   FleetReply,
   FleetRequest,
   FleetRow,
+  FleetState,
 } from '../../src/messages/fleet-console.ts';
 import type { LinkStatus } from './page-link.ts';
 import { ReconnectingSocket } from './reconnecting-socket.ts';
@@ -21,7 +21,7 @@ export type FleetRequestBody = WithoutId<FleetRequest>;
 
 /** The page's socket to a fleet console: robot list, requests, hand-over requests. Its leases end with the socket. */
 export class FleetLink {
-  info: FleetNews | null = null;
+  info: FleetState | null = null;
   readonly robots = new Map<string, KnownRobot>();
   readonly #socket: ReconnectingSocket;
   readonly #listeners = new Set<(message: FleetMessage) => void>();

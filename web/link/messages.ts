@@ -1,7 +1,7 @@
-import type { ConsoleHello, ExportNews, LinkNews } from '../../src/messages/console.ts';
+import type { ConsoleHello, ExportEvent, LinkEvent } from '../../src/messages/console.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 
-export type ServerMessage = ConsoleHello | LinkNews | ExportNews | Telemetry;
+export type ServerMessage = ConsoleHello | LinkEvent | ExportEvent | Telemetry;
 
 const PARTS: Record<ServerMessage['kind'], string> = {
   hello: 'model',

@@ -1,5 +1,5 @@
 import type { DemoLink, LinkRequest } from '../../src/messages/console.ts';
-import type { PlayoutWay } from '../../src/messages/playout-wish.ts';
+import type { PlayoutMode } from '../../src/messages/playout-request.ts';
 import type { DeskRequest, Telemetry } from '../../src/messages/telemetry.ts';
 import { create, element, setAttribute } from '../dom.ts';
 
@@ -31,7 +31,7 @@ export class LinkControls {
     });
     for (const button of this.#modes.querySelectorAll('button'))
       button.addEventListener('click', () =>
-        send({ kind: 'playout-way', way: button.dataset['mode'] as PlayoutWay }),
+        send({ kind: 'playout-way', way: button.dataset['mode'] as PlayoutMode }),
       );
   }
 
@@ -54,8 +54,8 @@ export class LinkControls {
   }
 
   update({ link }: Telemetry): void {
-    const { ways = [], playout } = link;
-    this.#modesRow.hidden = ways.length === 0;
+    const { modes = [], playout } = link;
+    this.#modesRow.hidden = modes.length === 0;
     const [kind = ''] = playout.split(/[:,]/);
     for (const button of this.#modes.querySelectorAll('button'))
       setAttribute(button, 'aria-pressed', String(button.dataset['mode'] === kind));

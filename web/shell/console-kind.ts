@@ -1,4 +1,4 @@
-import type { FleetAccessNews } from '../../src/messages/fleet-console.ts';
+import type { FleetAccessState } from '../../src/messages/fleet-console.ts';
 import { FleetLink } from '../link/fleet-link.ts';
 import { socketUrl } from '../link/reconnecting-socket.ts';
 
@@ -12,7 +12,7 @@ export interface ConsoleKind {
 async function detect(): Promise<ConsoleKind> {
   const robot = new URLSearchParams(location.search).get('robot');
   try {
-    const access = (await (await fetch('./api/access')).json()) as { fleet?: FleetAccessNews };
+    const access = (await (await fetch('./api/access')).json()) as { fleet?: FleetAccessState };
     if (access.fleet !== undefined) return { fleet: new FleetLink(socketUrl(location, 'fleet')), robot };
   } catch {
     // The console does not respond: the banner shows it, and the link retries.

@@ -1,4 +1,4 @@
-import type { AccessMessage, AccessNews } from '../../src/messages/console-access.ts';
+import type { AccessMessage, AccessState } from '../../src/messages/console-access.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { atMostEvery, element, setText } from '../dom.ts';
 import type { ServerMessage } from '../link/messages.ts';
@@ -19,7 +19,7 @@ declare global {
     /** Read by tests only. */
     __farhandXr: {
       telemetry: Telemetry | null;
-      access: AccessNews | null;
+      access: AccessState | null;
       over: string;
       frames: number;
       press(kind: 'arm' | 'reset'): void;

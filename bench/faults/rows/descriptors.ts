@@ -40,8 +40,8 @@ export const DESCRIPTORS: readonly Fault[] = [
       await rig.ask('estop');
       await pause(1000);
       const flights = readdirSync(path.join(rig.folder, 'flights'));
-      const isTold = rig.robot.said.some(({ text }) => /flight record/i.test(text));
-      rig.check(flights.length > 0 || isTold, 'no flight record, and nobody is told');
+      const isReported = rig.robot.said.some(({ text }) => /flight record/i.test(text));
+      rig.check(flights.length > 0 || isReported, 'no flight record, and nobody is told');
     },
   },
   {

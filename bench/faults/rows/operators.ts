@@ -13,7 +13,7 @@ async function secondOperator(rig: TrialRig): Promise<void> {
   await pause(2500);
   const console = { ...rig.rig.console, deskPort: deskPort!, telemetryPort: telemetryPort! };
   const answer = await askOperator({ ...rig.rig, console }, 'hold', 5000);
-  rig.heard.push({ atNs: rig.nowNs(), text: `ask, at the second operator: ${answerText(answer)}` });
+  rig.received.push({ atNs: rig.nowNs(), text: `ask, at the second operator: ${answerText(answer)}` });
 }
 
 export const OPERATORS: readonly Fault[] = [

@@ -32,8 +32,8 @@ async function askInside(place: Place, kind: string, args: readonly string[]): P
   try {
     await promisify(execFile)(command!, rest);
   } catch (cause) {
-    const told = String((cause as { stderr?: string }).stderr ?? '').trim();
-    throw new TeleopError('not-confirmed', told.split('\n')[0] || `${kind} was not confirmed`, {
+    const reported = String((cause as { stderr?: string }).stderr ?? '').trim();
+    throw new TeleopError('not-confirmed', reported.split('\n')[0] || `${kind} was not confirmed`, {
       hint: 'Run `farhand demo --headless --duration 5` to see what the robot says.',
       cause,
     });

@@ -44,13 +44,13 @@ export class AgentThread {
     this.#closed = closed.promise;
   }
 
-  tell(request: AgentRequest): void {
+  send(request: AgentRequest): void {
     this.#worker.postMessage(request);
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    this.tell({ kind: 'close' });
+    this.send({ kind: 'close' });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, CLOSE_MS);

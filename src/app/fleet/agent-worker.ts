@@ -26,19 +26,19 @@ export type AgentMessage =
   | { kind: 'closed' };
 
 const port = parentPort!;
-const tell = (message: AgentMessage) => port.postMessage(message);
+const post = (message: AgentMessage) => port.postMessage(message);
 
 async function openAgent(): Promise<RobotAgent | OperatorAgent> {
   const given = workerData as AgentStart;
   if (given.role === 'robot') {
-    const agent = await RobotAgent.open(given.start, (reason) => tell({ kind: 'ended', reason }));
-    tell({ kind: 'robot-ready', name: agent.name });
+    const agent = await RobotAgent.open(given.start, (reason) => post({ kind: 'ended', reason }));
+    post({ kind: 'robot-ready', name: agent.name });
     return agent;
   }
   const { agent, opened } = await OperatorAgent.open(given.start, (reason) =>
-    tell({ kind: 'ended', reason }),
+    post({ kind: 'ended', reason }),
   );
-  tell({ kind: 'operator-ready', opened });
+  post({ kind: 'operator-ready', opened });
   return agent;
 }
 
@@ -46,7 +46,7 @@ const opening = openAgent();
 opening.catch((error: unknown) => {
   const known = error instanceof TeleopError ? error : null;
   const message = known?.message ?? String(error);
-  tell({ kind: 'failed', code: known?.code ?? 'child-failed', message, hint: known?.hint ?? '' });
+  post({ kind: 'failed', code: known?.code ?? 'child-failed', message, hint: known?.hint ?? '' });
   void finish();
 });
 
@@ -62,6 +62,6 @@ port.on('message', async (request: AgentRequest) => {
 
 async function finish(): Promise<void> {
   (await loadRtc().catch(() => null))?.cleanup();
-  tell({ kind: 'closed' });
+  post({ kind: 'closed' });
   port.close();
 }

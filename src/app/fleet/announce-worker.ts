@@ -4,7 +4,7 @@ import { connectFleet, type FleetConnection, robotsIn } from '../../fleet/connec
 import { Announcer, type Store } from '../../fleet/recordings/announcer.ts';
 import { NatsTarget } from '../../fleet/recordings/nats-target.ts';
 import { RecordingIndex } from '../../fleet/recordings/recording-index.ts';
-import { giveWay } from '../thread-priority.ts';
+import { lowerPriority } from '../thread-priority.ts';
 
 export interface AnnounceStart {
   url: string;
@@ -34,8 +34,8 @@ const ended = new AbortController();
 const over = new Error('the session ended');
 let trouble = '';
 
-const tell = (message: AnnounceMessage) => port.postMessage(message);
-const say = (text: string) => tell({ kind: 'said', text: `recording ${text}` });
+const post = (message: AnnounceMessage) => port.postMessage(message);
+const say = (text: string) => post({ kind: 'said', text: `recording ${text}` });
 
 /** True: what there was is told. */
 async function look(announcer: Announcer, robot: string): Promise<boolean> {
@@ -58,7 +58,7 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
     if (error === over) return false;
     const text = (error as Error).message;
     if (text !== trouble)
-      tell({ kind: 'said', text: `a recording is not announced yet: ${text}. It is tried again.` });
+      post({ kind: 'said', text: `a recording is not announced yet: ${text}. It is tried again.` });
     trouble = text;
     return false;
   } finally {
@@ -67,7 +67,7 @@ async function look(announcer: Announcer, robot: string): Promise<boolean> {
 }
 
 async function main(): Promise<void> {
-  giveWay();
+  lowerPriority();
   const { dir, deleteAfter, bytesPerS } = start;
   const robot = start.robot || ((await robotsIn(start.credentials))[0] ?? '');
   const pace = async (bytes: number) => {
@@ -86,6 +86,6 @@ async function main(): Promise<void> {
 
 port.on('message', () => ended.abort());
 await main().finally(() => {
-  tell({ kind: 'closed' });
+  post({ kind: 'closed' });
   port.close();
 });

@@ -81,14 +81,14 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
           config: rig.fleet,
           cameras,
           rig: run,
-          cockpitEntry: fileURLToPath(new URL('./cockpit-entry.js', import.meta.url)),
+          pageOperatorEntry: fileURLToPath(new URL('./page-operator-entry.js', import.meta.url)),
         },
       });
       void agent.ended.then(end);
       const ready = await agent.ready;
       return `on the fleet at ${access.url}${ready.kind === 'robot-ready' ? ` as ${ready.name}` : ''}`;
     },
-    transition: ({ from, to, cause }) => agent?.tell({ kind: 'transition', event: { from, to, cause } }),
+    transition: ({ from, to, cause }) => agent?.send({ kind: 'transition', event: { from, to, cause } }),
     ended: new Promise((resolve) => {
       end = resolve;
     }),
@@ -123,7 +123,7 @@ export async function operatorCompanion(
   try {
     const ready = await agent.ready;
     if (ready.kind !== 'operator-ready') throw new Error('not an operator');
-    const { ports, key, model, path: way } = ready.opened;
+    const { ports, key, model, path: route } = ready.opened;
     if (path.basename(rig.model) !== model)
       throw new TeleopError('model-mismatch', `${robot} is a ${model}, not a ${path.basename(rig.model)}`, {
         hint: `Use a rig of that robot: --rig NAME, or model=${model}.`,
@@ -134,10 +134,10 @@ export async function operatorCompanion(
       rig: { ...rig, cameras, link: { ...rig.link, ...here, commandPort, statePort, syncPort } },
       keys: [key],
       async started({ memory }) {
-        agent.tell({ kind: 'watch', memory: { flags: memory.flags } });
+        agent.send({ kind: 'watch', memory: { flags: memory.flags } });
         const sound =
           audio === null ? '' : `\n  sound: ffplay -protocol_whitelist file,udp,rtp -i ${audio.sdpFile}`;
-        return `drives ${robot} over WebRTC (${way || 'path unknown'})${sound}`;
+        return `drives ${robot} over WebRTC (${route || 'path unknown'})${sound}`;
       },
       transition: () => {},
       ended: agent.ended,

@@ -11,15 +11,15 @@ const presence = (robot: string, part: Partial<Presence> = {}): Presence => ({
 describe('the board of a fleet', () => {
   it('tells what changed, and nothing twice', () => {
     const board = new FleetBoard(() => null);
-    board.heard(presence('b'), 0);
-    board.heard(presence('a'), 0);
+    board.received(presence('b'), 0);
+    board.received(presence('a'), 0);
     assert.deepEqual(
       board.rows(0).map(({ robot }) => robot),
       ['a', 'b'],
     );
     assert.equal(board.changes(0).rows.length, 2);
-    board.heard(presence('a', { atMs: 1000 }), 1000);
-    board.heard(presence('b', { state: 'stopped' }), 1000);
+    board.received(presence('a', { atMs: 1000 }), 1000);
+    board.received(presence('b', { state: 'stopped' }), 1000);
     const { rows } = board.changes(1000);
     assert.deepEqual(
       rows.map(({ robot, state }) => [robot, state]),
@@ -30,8 +30,8 @@ describe('the board of a fleet', () => {
 
   it('calls a robot gone when it fell silent or said goodbye, with its age', () => {
     const board = new FleetBoard(() => null);
-    board.heard(presence('a', { holder: 'ann' }), 0);
-    board.heard(presence('b', { state: 'ended' }), 0);
+    board.received(presence('a', { holder: 'ann' }), 0);
+    board.received(presence('b', { state: 'ended' }), 0);
     assert.equal(board.rows(SILENT_MS)[0]!.goneForMs, null);
     const [a, b] = board.rows(SILENT_MS + 1);
     assert.deepEqual([a!.goneForMs, a!.lease, b!.goneForMs], [SILENT_MS + 1, null, SILENT_MS + 1]);
@@ -43,23 +43,23 @@ describe('the board of a fleet', () => {
 
   it('believes the lease before the robot, and the robot where no lease is heard', () => {
     const board = new FleetBoard(() => 4);
-    board.heard(presence('a', { holder: 'old' }), 0);
+    board.received(presence('a', { holder: 'old' }), 0);
     assert.equal(board.rows(0)[0]!.lease?.user, 'old');
-    assert.equal(board.leaseHeard('a', 'ann.123', 100), true);
-    assert.equal(board.leaseHeard('a', 'ann.123', 600), false);
+    assert.equal(board.leaseReceived('a', 'ann.123', 100), true);
+    assert.equal(board.leaseReceived('a', 'ann.123', 600), false);
     board.tokenIs('a', 'bob.9', 99);
     board.tokenIs('a', 'ann.123', 17);
     assert.deepEqual(board.rows(1100)[0]!.lease, { user: 'ann', token: 17, heldForMs: 1000, page: 4 });
-    assert.equal(board.leaseHeard('a', null, 1200), true);
-    board.heard(presence('a', { holder: 'ann' }), 2000);
+    assert.equal(board.leaseReceived('a', null, 1200), true);
+    board.received(presence('a', { holder: 'ann' }), 2000);
     assert.equal(board.rows(2100)[0]!.lease, null, 'what the robot says is older');
     assert.equal(board.rows(3300)[0]!.lease?.user, 'ann');
-    assert.equal(board.leaseHeard('nobody', 'ann.123', 0), false);
+    assert.equal(board.leaseReceived('nobody', 'ann.123', 0), false);
   });
 
   it('stays within its bounds', () => {
     const board = new FleetBoard(() => null);
-    for (let i = 0; i < 5000; i++) board.heard(presence(`r${i}`), 0);
+    for (let i = 0; i < 5000; i++) board.received(presence(`r${i}`), 0);
     assert.equal(board.robots.length, 4096);
   });
 });

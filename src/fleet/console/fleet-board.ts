@@ -13,15 +13,15 @@ const HEARSAY_MS = 2000;
 
 interface Known {
   presence: Presence;
-  heardMs: number;
+  receivedMs: number;
   /** From the lease's own news; null: nothing was heard of it lately. */
-  lease: { user: string; holder: string; heardMs: number } | null;
+  lease: { user: string; holder: string; receivedMs: number } | null;
   /** When the lease's end was heard. */
   freedMs: number;
   /** Who is shown as holder, since when. */
   shown: { user: string; sinceMs: number; token: number | null } | null;
   /** What the last changes looked like, without ages. */
-  told: string;
+  sent: string;
 }
 
 /**
@@ -40,22 +40,22 @@ export class FleetBoard {
     return [...this.#known.keys()].sort();
   }
 
-  heard(presence: Presence, nowMs: number): void {
+  received(presence: Presence, nowMs: number): void {
     const known = this.#known.get(presence.robot);
-    if (known !== undefined) Object.assign(known, { presence, heardMs: nowMs });
+    if (known !== undefined) Object.assign(known, { presence, receivedMs: nowMs });
     else if (this.#known.size < MOST_ROBOTS)
       this.#known.set(presence.robot, {
-        ...{ presence, heardMs: nowMs, lease: null, shown: null, told: '' },
+        ...{ presence, receivedMs: nowMs, lease: null, shown: null, sent: '' },
         freedMs: Number.NEGATIVE_INFINITY,
       });
   }
 
   /** A renewal of a lease, or its end. True: the holder is another one, whose token is not known, or there is none. */
-  leaseHeard(robot: string, holder: string | null, nowMs: number): boolean {
+  leaseReceived(robot: string, holder: string | null, nowMs: number): boolean {
     const known = this.#known.get(robot);
     if (known === undefined) return false;
     const isNew = holder !== (known.lease?.holder ?? null);
-    known.lease = holder === null ? null : { user: holder.split('.')[0]!, holder, heardMs: nowMs };
+    known.lease = holder === null ? null : { user: holder.split('.')[0]!, holder, receivedMs: nowMs };
     if (holder === null) known.freedMs = nowMs;
     if (isNew && known.lease) known.shown = { user: known.lease.user, sinceMs: nowMs, token: null };
     return isNew;
@@ -76,23 +76,23 @@ export class FleetBoard {
     const rows: FleetRow[] = [];
     const removed: string[] = [];
     for (const [robot, known] of this.#known) {
-      if (nowMs - known.heardMs > FORGET_MS) {
+      if (nowMs - known.receivedMs > FORGET_MS) {
         this.#known.delete(robot);
         removed.push(robot);
         continue;
       }
       const row = this.#row(known, nowMs);
       const { goneForMs, lease, ...rest } = row;
-      const told = JSON.stringify([rest, goneForMs !== null, lease && { ...lease, heldForMs: 0 }]);
-      if (told !== known.told) rows.push(row);
-      known.told = told;
+      const sent = JSON.stringify([rest, goneForMs !== null, lease && { ...lease, heldForMs: 0 }]);
+      if (sent !== known.sent) rows.push(row);
+      known.sent = sent;
     }
     return { rows, removed };
   }
 
   #row(known: Known, nowMs: number): FleetRow {
     const { robot, model, version, state, cause, link } = known.presence;
-    const ageMs = nowMs - known.heardMs;
+    const ageMs = nowMs - known.receivedMs;
     const isGone = ageMs > SILENT_MS || state === 'ended';
     const shownLink = isGone || link === null ? null : rounded(link);
     const lease = this.#lease(known, isGone, nowMs);
@@ -102,9 +102,9 @@ export class FleetBoard {
   /** Where the lease itself is out of hearing (a site keeps its own), the robot's word counts. */
   #lease(known: Known, isGone: boolean, nowMs: number): FleetLease | null {
     const { lease, presence } = known;
-    const isHeard = lease !== null && nowMs - lease.heardMs <= LEASE_TTL_MS;
-    const isHearsay = isGone || nowMs - known.freedMs < HEARSAY_MS;
-    const user = isHeard ? lease.user : isHearsay ? null : presence.holder;
+    const isReceived = lease !== null && nowMs - lease.receivedMs <= LEASE_TTL_MS;
+    const isSecondHand = isGone || nowMs - known.freedMs < HEARSAY_MS;
+    const user = isReceived ? lease.user : isSecondHand ? null : presence.holder;
     if (user === null) {
       known.shown = null;
       return null;

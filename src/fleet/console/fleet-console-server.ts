@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type WebSocket, WebSocketServer } from 'ws';
 import { Access } from '../../console/access.ts';
 import { AccessApi } from '../../console/access-api.ts';
-import { type Door, openDoor } from '../../console/door.ts';
-import { Guests } from '../../console/guests.ts';
+import { DeviceSockets } from '../../console/device-sockets.ts';
+import { type Listener, openListener } from '../../console/listener.ts';
 import type { Pairing } from '../../console/pairing.ts';
 import { socketRouter } from '../../console/route-sockets.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
@@ -27,7 +27,7 @@ const LEAVE_MS = 2000;
 
 export interface FleetConsoleHandle {
   url: string;
-  lan: Door['lan'];
+  lan: Listener['lan'];
   pairing: Pairing;
   /** Resolves with the reason when the broker will not have it any more. */
   ended: Promise<string>;
@@ -48,10 +48,10 @@ export async function startFleetConsole(
   try {
     const store = await LeaseStore.open(connection.nats);
     const leases: PageLeases = new PageLeases(connection, store, (page, robot, why) =>
-      pages.tell(page, { kind: 'lease-over', robot, why }),
+      pages.sendTo(page, { kind: 'lease-over', robot, why }),
     );
     const board = new FleetBoard((robot) => leases.pageOf(robot));
-    listenToFleet(connection, store, board, nowMs, () => pages.tellChanges());
+    listenToFleet(connection, store, board, nowMs, () => pages.sendChanges());
     const { url: server, credentials } = access;
     const pages = new FleetPages({ connection, board, leases, server, credentials, nowMs });
     const served = await serve(rig, root, connection, board, pages).catch((error: unknown) => {
@@ -86,7 +86,7 @@ async function serve(
     trustLocal: rig.console.trustLocal,
     warn: (text) => console.error(`farhand: ${text}`),
   });
-  const accessApi = new AccessApi(access, () => door.lan, { fleet: { user: connection.user } });
+  const accessApi = new AccessApi(access, () => listener.lan, { fleet: { user: connection.user } });
   const http = createServer(
     answering('console of the fleet', (request, response) => {
       if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
@@ -95,24 +95,24 @@ async function serve(
       return answer ?? serveStatic(root, request, response, access.pageHeaders(request));
     }),
   );
-  const door = await openDoor(http, rig, access, root);
+  const listener = await openListener(http, rig, access, root);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
-  const guests = new Guests(access);
-  const timer = setInterval(() => guests.look(), FORGOTTEN_MS);
-  http.on('upgrade', socketRouter(access, door.guard, { '/fleet': sockets }));
+  const deviceSockets = new DeviceSockets(access);
+  const timer = setInterval(() => deviceSockets.look(), FORGOTTEN_MS);
+  http.on('upgrade', socketRouter(access, listener.guard, { '/fleet': sockets }));
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const caller = access.identify(request);
     if (caller === null) return socket.close(4001, 'forgotten');
-    guests.add(socket, caller);
+    deviceSockets.add(socket, caller);
     pages.add(socket, caller);
   });
   return {
-    url: door.url,
-    lan: door.lan,
+    url: listener.url,
+    lan: listener.lan,
     pairing: accessApi.pairing,
     close() {
       clearInterval(timer);
-      return door.close();
+      return listener.close();
     },
   };
 }

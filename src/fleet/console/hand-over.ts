@@ -10,7 +10,7 @@ import type { PageLeases } from './page-leases.ts';
 /** How long a question stands. */
 const ASK_MS = 30_000;
 /** A console shows a question at once and says so; a command line says nothing. */
-const HEARD_MS = 2000;
+const RECEIVED_MS = 2000;
 const TICK_MS = 250;
 /** Of one robot; somebody who asks again and again has one question. */
 const MOST_QUESTIONS = 8;
@@ -21,7 +21,7 @@ interface Asked {
   /** Who was asked. */
   holder: string;
   askedMs: number;
-  isHeard: boolean;
+  isReceived: boolean;
 }
 
 interface Question {
@@ -35,7 +35,7 @@ export interface HandOverOptions {
   connection: FleetConnection;
   leases: PageLeases;
   nowMs(): number;
-  tell(page: number, message: FleetMessage): void;
+  sendTo(page: number, message: FleetMessage): void;
   isThere(page: number): boolean;
 }
 
@@ -56,7 +56,7 @@ export class HandOver {
     for (const robot of connection.robots)
       connection.nats.subscribe(subjects.ask(robot, '*'), {
         callback: (error, message) => {
-          if (error === null) this.#boundary.run(() => this.#hear(message));
+          if (error === null) this.#boundary.run(() => this.#receive(message));
         },
       });
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
@@ -64,7 +64,7 @@ export class HandOver {
 
   ask(page: number, robot: string, holder: string): void {
     const ask = randomBytes(9).toString('base64url');
-    this.#asked.set(ask, { robot, page, holder, askedMs: this.#options.nowMs(), isHeard: false });
+    this.#asked.set(ask, { robot, page, holder, askedMs: this.#options.nowMs(), isReceived: false });
     this.#say(robot, { kind: 'ask', ask, holder });
   }
 
@@ -78,7 +78,7 @@ export class HandOver {
     this.#say(robot, { kind: 'answer', ask, to: from, yes: given });
     if (!yes) return null;
     if (!given) return `${robot} is not held by this page any more`;
-    this.#options.tell(page, { kind: 'lease-over', robot, why: `handed over to ${from}` });
+    this.#options.sendTo(page, { kind: 'lease-over', robot, why: `handed over to ${from}` });
     return null;
   }
 
@@ -86,21 +86,21 @@ export class HandOver {
     clearInterval(this.#timer);
   }
 
-  async #hear(message: Msg): Promise<void> {
+  async #receive(message: Msg): Promise<void> {
     const [, , robot = '', by = ''] = message.subject.split('.');
     const said = parsed(askSchema, message.string());
     if (said === null) return;
-    if (said.kind === 'ask') return this.#hearQuestion(robot, by, said);
+    if (said.kind === 'ask') return this.#receiveQuestion(robot, by, said);
     const asked = this.#asked.get(said.ask);
     if (asked?.robot !== robot || asked.holder !== by || said.to !== this.#options.connection.user) return;
     if (said.kind === 'heard') {
-      asked.isHeard = true;
-      this.#tell(asked, 'heard', `${by} is asked for ${robot}…`);
+      asked.isReceived = true;
+      this.#sendTo(asked, 'heard', `${by} is asked for ${robot}…`);
       return;
     }
     this.#asked.delete(said.ask);
     if (said.yes) await this.#takeOver(asked);
-    else this.#tell(asked, 'no', `${by} keeps ${robot}`);
+    else this.#sendTo(asked, 'no', `${by} keeps ${robot}`);
   }
 
   async #takeOver(asked: Asked): Promise<void> {
@@ -108,21 +108,21 @@ export class HandOver {
     const { leases, isThere } = this.#options;
     try {
       await leases.take(page, robot, () => isThere(page));
-      this.#tell(asked, 'yes', `${holder} handed ${robot} over`);
+      this.#sendTo(asked, 'yes', `${holder} handed ${robot} over`);
     } catch (error) {
-      this.#tell(asked, 'failed', (error as Error).message);
+      this.#sendTo(asked, 'failed', (error as Error).message);
     }
   }
 
-  #hearQuestion(robot: string, from: string, { ask, holder }: Extract<Ask, { kind: 'ask' }>): void {
-    const { leases, connection, nowMs, tell } = this.#options;
+  #receiveQuestion(robot: string, from: string, { ask, holder }: Extract<Ask, { kind: 'ask' }>): void {
+    const { leases, connection, nowMs, sendTo } = this.#options;
     const page = leases.pageOf(robot);
     if (page === null || holder !== connection.user) return;
     const others = [...this.#questions].filter(([, question]) => question.robot === robot);
     for (const [older, question] of others) if (question.from === from) this.#withdraw(older, question);
     if (others.length >= MOST_QUESTIONS) return;
     this.#questions.set(ask, { robot, page, from, untilMs: nowMs() + ASK_MS });
-    tell(page, { kind: 'question', ask, robot, from, forMs: ASK_MS });
+    sendTo(page, { kind: 'question', ask, robot, from, forMs: ASK_MS });
     this.#say(robot, { kind: 'heard', ask, to: from });
   }
 
@@ -133,23 +133,27 @@ export class HandOver {
         this.#withdraw(ask, question);
     for (const [ask, asked] of this.#asked) {
       const forMs = nowMs - asked.askedMs;
-      if (forMs < (asked.isHeard ? ASK_MS : HEARD_MS)) continue;
+      if (forMs < (asked.isReceived ? ASK_MS : RECEIVED_MS)) continue;
       this.#asked.delete(ask);
       const { holder } = asked;
-      const text = asked.isHeard
+      const text = asked.isReceived
         ? `${holder} did not answer`
         : `${holder} cannot be asked there: no page of a console holds the robot`;
-      this.#tell(asked, 'silence', text);
+      this.#sendTo(asked, 'silence', text);
     }
   }
 
   #withdraw(ask: string, { page }: Question): void {
     this.#questions.delete(ask);
-    this.#options.tell(page, { kind: 'question-over', ask });
+    this.#options.sendTo(page, { kind: 'question-over', ask });
   }
 
-  #tell({ page, robot }: Asked, outcome: 'heard' | 'yes' | 'no' | 'silence' | 'failed', text: string): void {
-    this.#options.tell(page, { kind: 'answered', robot, outcome, text });
+  #sendTo(
+    { page, robot }: Asked,
+    outcome: 'heard' | 'yes' | 'no' | 'silence' | 'failed',
+    text: string,
+  ): void {
+    this.#options.sendTo(page, { kind: 'answered', robot, outcome, text });
   }
 
   #say(robot: string, message: Ask): void {

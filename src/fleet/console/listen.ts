@@ -25,13 +25,13 @@ export function listenToFleet(
     const presence = parsed(presenceSchema, message.string());
     // A robot speaks for itself only.
     if (presence !== null && subjects.presence(presence.robot) === message.subject)
-      board.heard(presence, nowMs());
+      board.received(presence, nowMs());
   };
   const onLease = (message: Msg) => {
     const robot = message.subject.split('.').at(-1)!;
     const isOver = message.headers?.has('KV-Operation') === true;
     const holder = isOver ? null : message.string();
-    if (!board.leaseHeard(robot, holder, nowMs())) return;
+    if (!board.leaseReceived(robot, holder, nowMs())) return;
     if (holder === null) onHolder();
     else void learn(robot, holder);
   };

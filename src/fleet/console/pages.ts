@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import type { Caller } from '../../console/access.ts';
 import { EntryBoundary } from '../../core/entry-boundary.ts';
 import { TeleopError } from '../../core/errors.ts';
-import type { FleetMessage, FleetNews, FleetReply, FleetRequest } from '../../messages/fleet-console.ts';
+import type { FleetMessage, FleetReply, FleetRequest, FleetState } from '../../messages/fleet-console.ts';
 import type { FleetConnection } from '../connection.ts';
 import { estopReplySchema, parsed, type SignalReply, signalReplySchema } from '../messages.ts';
 import { subjects } from '../subjects.ts';
@@ -13,7 +13,7 @@ import { parseFleetRequest } from './requests.ts';
 
 const ESTOP_MS = 2000;
 const SIGNAL_MS = 8000;
-const TELL_MS = 1000;
+const SEND_MS = 1000;
 /** A page that does not answer a ping by then is gone, and its leases with it. */
 const SILENT_PINGS = 3;
 const MAX_BACKLOG_BYTES = 4 * 2 ** 20;
@@ -32,7 +32,7 @@ interface Page {
   number: number;
   socket: WebSocket;
   caller: Caller;
-  told: string;
+  sent: string;
   unanswered: number;
 }
 
@@ -51,14 +51,14 @@ export class FleetPages {
     this.#options = options;
     this.#handOver = new HandOver({
       ...options,
-      tell: (page, message) => this.tell(page, message),
+      sendTo: (page, message) => this.sendTo(page, message),
       isThere: (page) => this.#pages.has(page),
     });
-    this.#timer = setInterval(() => this.#tick(), TELL_MS);
+    this.#timer = setInterval(() => this.#tick(), SEND_MS);
   }
 
   add(socket: WebSocket, caller: Caller): void {
-    const page: Page = { number: ++this.#count, socket, caller, told: '', unanswered: 0 };
+    const page: Page = { number: ++this.#count, socket, caller, sent: '', unanswered: 0 };
     this.#pages.set(page.number, page);
     socket.on('error', () => {});
     socket.on('pong', () => {
@@ -68,7 +68,7 @@ export class FleetPages {
       // One that is told to go may go on speaking for a while.
       if (isBinary || socket.readyState !== WebSocket.OPEN) return;
       this.#boundary.run(
-        () => this.#hear(page, String(data)),
+        () => this.#receive(page, String(data)),
         () => socket.close(1011, 'internal error'),
       );
     });
@@ -80,13 +80,13 @@ export class FleetPages {
     send(page, { kind: 'robots', rows: this.#options.board.rows(this.#options.nowMs()), removed: [] });
   }
 
-  tell(number: number, message: FleetMessage): void {
+  sendTo(number: number, message: FleetMessage): void {
     const page = this.#pages.get(number);
     if (page !== undefined) send(page, message);
   }
 
   /** Something that is not to wait for the next second. `always`: also that there is nothing new. */
-  tellChanges(always = false): void {
+  sendChanges(always = false): void {
     const changes = this.#options.board.changes(this.#options.nowMs());
     if (!always && changes.rows.length + changes.removed.length === 0) return;
     for (const page of this.#pages.values()) send(page, { kind: 'robots', ...changes });
@@ -104,25 +104,25 @@ export class FleetPages {
       if (++page.unanswered > SILENT_PINGS) page.socket.terminate();
       else if (page.socket.readyState === WebSocket.OPEN) page.socket.ping();
     }
-    this.tellChanges(true);
+    this.sendChanges(true);
   }
 
   #greet(page: Page): void {
     const { connection, server, credentials } = this.#options;
     const isOperator = page.caller.role === 'operator';
-    const news: FleetNews = {
+    const state: FleetState = {
       ...{ kind: 'fleet', page: page.number, user: connection.user },
       mayOperate: isOperator && connection.mayOperate,
       connected: connection.isConnected(),
       ...(isOperator ? { server, credentials } : { server: '', credentials: '' }),
     };
-    const text = JSON.stringify(news);
-    if (text === page.told) return;
-    page.told = text;
-    send(page, news);
+    const text = JSON.stringify(state);
+    if (text === page.sent) return;
+    page.sent = text;
+    send(page, state);
   }
 
-  async #hear(page: Page, text: string): Promise<void> {
+  async #receive(page: Page, text: string): Promise<void> {
     const request = parseFleetRequest(text);
     if (request === null) return send(page, { kind: 'reply', id: -1, ok: false, text: 'malformed' });
     let done: Done;
@@ -132,7 +132,7 @@ export class FleetPages {
       done = failure(error);
     }
     send(page, { kind: 'reply', id: request.id, ...done });
-    if (request.kind !== 'answer') this.tellChanges();
+    if (request.kind !== 'answer') this.sendChanges();
   }
 
   async #do(page: Page, request: FleetRequest): Promise<Done> {

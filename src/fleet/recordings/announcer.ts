@@ -39,7 +39,7 @@ export class Announcer {
       const stamp = stampWithLabel(file);
       if (stamp === null || this.#seen.get(file) === stamp) continue;
       const info = await this.#ours(file);
-      if (info !== null) await this.#tell(await open(), info);
+      if (info !== null) await this.#announce(await open(), info);
       this.#seen.set(file, stamp);
     }
   }
@@ -57,7 +57,7 @@ export class Announcer {
     }
   }
 
-  async #tell({ index, target }: Store, info: EpisodeInfo): Promise<void> {
+  async #announce({ index, target }: Store, info: EpisodeInfo): Promise<void> {
     const { sizeBytes, startedAt, task, label } = info;
     const known = await index.get(info.id);
     const where = target?.where(recordingNames.object(info.id));

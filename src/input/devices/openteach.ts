@@ -151,7 +151,7 @@ class OpenTeachHand implements InputDevice {
   /** Tokens carry no time: what is steady about them is their mean period. */
   #measure(gapS: number, receivedNs: number): void {
     this.#sentS = Number.isNaN(this.#periodS) ? receivedNs / 1e9 : this.#sentS + this.#periodS;
-    this.#meter.heard(receivedNs, this.#sentS);
+    this.#meter.received(receivedNs, this.#sentS);
     if (!Number.isFinite(gapS)) return;
     this.#periodS = Number.isNaN(this.#periodS) ? gapS : this.#periodS + (gapS - this.#periodS) / SMOOTHING;
   }

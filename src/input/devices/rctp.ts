@@ -87,8 +87,8 @@ class RctpHand implements InputDevice {
   #packet = emptyRctp();
   #waiting = 0;
   #head = 0;
-  #heardNs = Number.NEGATIVE_INFINITY;
-  #heardS = Number.NaN;
+  #receivedNs = Number.NEGATIVE_INFINITY;
+  #receivedS = Number.NaN;
   #seenSinceNs = Number.POSITIVE_INFINITY;
   stream = 0;
   estop = false;
@@ -119,13 +119,13 @@ class RctpHand implements InputDevice {
   #begin(): void {
     this.stream++;
     this.#meter.restart();
-    this.#heardS = Number.NaN;
+    this.#receivedS = Number.NaN;
     this.#seenSinceNs = Number.POSITIVE_INFINITY;
   }
 
   #refuse(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
     if (!Number.isFinite(packet.timestampS)) return 'non-finite';
-    const fallS = this.#heardS - packet.timestampS;
+    const fallS = this.#receivedS - packet.timestampS;
     if (fallS === 0) return 'duplicate';
     if (fallS > 0 && fallS <= RESTART_S) return 'dropped-stale';
     // A hand that is not seen has no pose: senders fill in what they like.
@@ -136,13 +136,13 @@ class RctpHand implements InputDevice {
   }
 
   #take(packet: RctpPacket, receivedNs: number): null {
-    if (this.#heardS - packet.timestampS > RESTART_S) this.#begin();
-    const broken = receivedNs - this.#heardNs > this.#config.staleAfterMs * 1e6;
+    if (this.#receivedS - packet.timestampS > RESTART_S) this.#begin();
+    const broken = receivedNs - this.#receivedNs > this.#config.staleAfterMs * 1e6;
     if (!packet.tracking) this.#seenSinceNs = Number.POSITIVE_INFINITY;
     else if (broken || this.#seenSinceNs === Number.POSITIVE_INFINITY) this.#seenSinceNs = receivedNs;
-    this.#heardNs = receivedNs;
-    this.#heardS = packet.timestampS;
-    this.#meter.heard(receivedNs, packet.timestampS);
+    this.#receivedNs = receivedNs;
+    this.#receivedS = packet.timestampS;
+    this.#meter.received(receivedNs, packet.timestampS);
     this.#push(packet, receivedNs);
     return null;
   }

@@ -4,7 +4,7 @@ export interface LeastSquares {
   readonly damping: Float64Array;
   readonly stepRad: Float64Array;
   /** Where the joints would rather go, as far as `error` leaves them free to; zero unless set before `solve`. */
-  readonly wishRad: Float64Array;
+  readonly desiredRad: Float64Array;
   /**
    * The step from `qRad` that takes `error` away, smallest for a redundant arm. A joint that would pass its limit is
    * put there, and the others make up for it. `error` is used up.
@@ -23,18 +23,18 @@ const ROWS = 6;
 export function createLeastSquares(joints: number): LeastSquares {
   const damping = new Float64Array(1);
   const stepRad = new Float64Array(joints);
-  const wishRad = new Float64Array(joints);
+  const desiredRad = new Float64Array(joints);
   const free = new Uint8Array(joints);
   const lower = new Float64Array(ROWS * ROWS);
   const y = new Float64Array(ROWS);
   return {
     damping,
     stepRad,
-    wishRad,
+    desiredRad,
     solve(jacobian, error, qRad, minRad, maxRad) {
       free.fill(1);
       for (let j = 0; j < joints; j++)
-        for (let i = 0; i < ROWS; i++) error[i]! -= jacobian[i * joints + j]! * wishRad[j]!;
+        for (let i = 0; i < ROWS; i++) error[i]! -= jacobian[i * joints + j]! * desiredRad[j]!;
       for (let round = 0; round <= joints; round++) {
         normal(jacobian, joints, free, damping, lower);
         factor(lower);
@@ -42,7 +42,7 @@ export function createLeastSquares(joints: number): LeastSquares {
         let locked = false;
         for (let j = 0; j < joints; j++) {
           if (free[j] === 0) continue;
-          let step = wishRad[j]!;
+          let step = desiredRad[j]!;
           for (let i = 0; i < ROWS; i++) step += jacobian[i * joints + j]! * y[i]!;
           const low = minRad[j]! - qRad[j]!;
           const high = maxRad[j]! - qRad[j]!;
@@ -50,7 +50,8 @@ export function createLeastSquares(joints: number): LeastSquares {
           if (stepRad[j] === step) continue;
           free[j] = 0;
           locked = true;
-          for (let i = 0; i < ROWS; i++) error[i]! -= jacobian[i * joints + j]! * (stepRad[j]! - wishRad[j]!);
+          for (let i = 0; i < ROWS; i++)
+            error[i]! -= jacobian[i * joints + j]! * (stepRad[j]! - desiredRad[j]!);
         }
         if (!locked) return;
       }

@@ -153,7 +153,7 @@ function descend(search: Search): void {
   let damping = 1e-3;
   for (let i = 0; i < MAX_ITERATIONS && !(residual[0]! < DONE && residual[1]! < DONE); i++) {
     squares.damping[0] = damping * cost[1]!;
-    wish(search, i);
+    setDesired(search, i);
     squares.solve(search.jacobian, search.error, bestRad, minRad, maxRad);
     let largestRad = 0;
     for (let j = 0; j < bestRad.length; j++) largestRad = Math.max(largestRad, Math.abs(squares.stepRad[j]!));
@@ -177,12 +177,12 @@ function descend(search: Search): void {
 }
 
 /** Away from limits that are near, in the first iteration only: repeated, it would keep the search from arriving. */
-function wish({ squares, bestRad, minRad, maxRad }: Search, iteration: number): void {
+function setDesired({ squares, bestRad, minRad, maxRad }: Search, iteration: number): void {
   if (bestRad.length <= 6 || iteration > 1) return;
   for (let j = 0; j < bestRad.length; j++) {
     const low = Math.max(0, minRad[j]! + NEAR_LIMIT_RAD - bestRad[j]!);
     const high = Math.max(0, bestRad[j]! - maxRad[j]! + NEAR_LIMIT_RAD);
-    squares.wishRad[j] = iteration === 0 ? LEAVE_LIMIT * (low - high) : 0;
+    squares.desiredRad[j] = iteration === 0 ? LEAVE_LIMIT * (low - high) : 0;
   }
 }
 

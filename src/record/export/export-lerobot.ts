@@ -19,7 +19,7 @@ export interface LeRobotExport {
   /** Of this program. */
   version: string;
   /** An episode is done, or was there before. */
-  onEpisode?: (told: ExportedEpisode) => void;
+  onEpisode?: (reported: ExportedEpisode) => void;
   onProgress?: (id: string, done: number, total: number) => void;
 }
 
@@ -48,19 +48,19 @@ export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpi
     version,
     onProgress: (done, total) => options.onProgress?.(current, done, total),
   });
-  const told: ExportedEpisode[] = [];
+  const reported: ExportedEpisode[] = [];
   try {
     for (const source of episodes) {
       current = source.info.id;
       const done = await addEpisode(writer, source);
-      told.push(done);
+      reported.push(done);
       options.onEpisode?.(done);
     }
   } finally {
     writer.close();
   }
   await assertWhole(dir);
-  return told;
+  return reported;
 }
 
 async function addEpisode(writer: LeRobotWriter, source: EpisodeSource): Promise<ExportedEpisode> {

@@ -88,17 +88,17 @@ function checkStat(
   count: number,
   isPicture: boolean,
 ): void {
-  const told = (message: string) => problems.add('stats', STATS_FILE, null, `${key}.${name} ${message}`);
+  const problem = (message: string) => problems.add('stats', STATS_FILE, null, `${key}.${name} ${message}`);
   if (value === undefined) {
-    if (!OPTIONAL.test(name)) told('is missing');
+    if (!OPTIONAL.test(name)) problem('is missing');
     return;
   }
   const flat = (Array.isArray(value) ? value.flat(Number.POSITIVE_INFINITY) : [value]) as unknown[];
   const due = name === 'count' ? 1 : count;
   const isGrey = isPicture && flat.length === 1;
-  if (flat.length !== due && !isGrey) told(`has ${flat.length} values, not ${due}`);
-  else if (!flat.every((each) => typeof each === 'number' && Number.isFinite(each))) told('is not finite');
-  else if (isPicture && name !== 'count' && depthOf(value) !== 3) told('is not of the shape (3, 1, 1)');
+  if (flat.length !== due && !isGrey) problem(`has ${flat.length} values, not ${due}`);
+  else if (!flat.every((each) => typeof each === 'number' && Number.isFinite(each))) problem('is not finite');
+  else if (isPicture && name !== 'count' && depthOf(value) !== 3) problem('is not of the shape (3, 1, 1)');
 }
 
 const depthOf = (value: unknown): number => (Array.isArray(value) ? 1 + depthOf(value[0]) : 0);

@@ -56,9 +56,9 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
     return null;
   }
   if (info.codebase_version !== CODEBASE_VERSION) {
-    const told = JSON.stringify(info.codebase_version ?? null);
-    const older = /^"v2\./.test(told) ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0' : '';
-    problems.add('version', INFO_FILE, null, `it is ${told}${older}`);
+    const problem = JSON.stringify(info.codebase_version ?? null);
+    const older = /^"v2\./.test(problem) ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0' : '';
+    problems.add('version', INFO_FILE, null, `it is ${problem}${older}`);
   }
   if (!(Number.isInteger(info.fps) && info.fps > 0)) {
     problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
@@ -69,31 +69,31 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
 
 /** False when what follows could not make sense of them. */
 function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
-  const told = (message: string) => problems.add('info', INFO_FILE, null, message);
+  const problem = (message: string) => problems.add('info', INFO_FILE, null, message);
   const features: Record<string, Partial<Feature> | null> | null | undefined = info.features;
   if (typeof features !== 'object' || features === null) {
-    told('features are missing');
+    problem('features are missing');
     return false;
   }
   for (const key of ['data_path', 'video_path'] as const)
     if (info[key] !== undefined && typeof info[key] !== 'string') {
-      told(`${key} is not a text`);
+      problem(`${key} is not a text`);
       return false;
     }
   let valid = true;
   for (const [key, feature] of Object.entries(features)) {
     const { dtype, shape, names } = feature ?? {};
     if (typeof dtype !== 'string' || !isShape(shape)) {
-      told(`feature ${key} has no valid dtype and shape`);
+      problem(`feature ${key} has no valid dtype and shape`);
       valid = false;
       continue;
     }
     const isVector = dtype !== 'video' && dtype !== 'image' && shape.length === 1;
     if (isVector && Array.isArray(names) && names.length !== shape[0])
-      told(`feature ${key} has ${names.length} names for ${shape[0]} values`);
+      problem(`feature ${key} has ${names.length} names for ${shape[0]} values`);
   }
   for (const key of ['timestamp', 'frame_index', 'episode_index', 'index', 'task_index'])
-    if (!(key in features)) told(`feature ${key} is not declared`);
+    if (!(key in features)) problem(`feature ${key} is not declared`);
   return valid;
 }
 
@@ -159,15 +159,20 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
   let next = 0;
   episodes.forEach((meta, i) => {
     const { file, row, episode, length, fromIndex, toIndex } = meta;
-    const told = (message: string) => problems.add('episode-range', file, row, message);
-    if (episode !== i) told(`episode_index is ${episode} where ${i} is due`);
-    if (toIndex - fromIndex !== length) told(`length ${length}, but indices ${fromIndex} to ${toIndex}`);
-    if (fromIndex !== next) told(`begins at index ${fromIndex} where ${next} is due`);
+    const problem = (message: string) => problems.add('episode-range', file, row, message);
+    if (episode !== i) problem(`episode_index is ${episode} where ${i} is due`);
+    if (toIndex - fromIndex !== length) problem(`length ${length}, but indices ${fromIndex} to ${toIndex}`);
+    if (fromIndex !== next) problem(`begins at index ${fromIndex} where ${next} is due`);
     next = toIndex;
   });
-  const total = (what: string, told: number, found: number) => {
-    if (told !== found)
-      problems.add('totals', INFO_FILE, null, `${what} is ${JSON.stringify(told)}, the files have ${found}`);
+  const total = (what: string, problem: number, found: number) => {
+    if (problem !== found)
+      problems.add(
+        'totals',
+        INFO_FILE,
+        null,
+        `${what} is ${JSON.stringify(problem)}, the files have ${found}`,
+      );
   };
   total('total_episodes', info.total_episodes, episodes.length);
   total(

@@ -35,7 +35,7 @@ export interface Problem {
 }
 
 /** Of one rule in one file; the rest is counted. */
-const MAX_TOLD = 5;
+const MAX_REPORTED = 5;
 
 /** Collects what is broken; a rule that every row breaks is told a few times and then counted. */
 export class Problems {
@@ -46,7 +46,7 @@ export class Problems {
     const key = `${rule}\n${file}`;
     const count = (this.#counts.get(key) ?? 0) + 1;
     this.#counts.set(key, count);
-    if (count <= MAX_TOLD) this.list.push({ rule, file, row, message });
+    if (count <= MAX_REPORTED) this.list.push({ rule, file, row, message });
   }
 
   get total(): number {
@@ -54,12 +54,12 @@ export class Problems {
   }
 
   /** How many more of the same there are than are listed. */
-  get untold(): { rule: Rule; file: string; count: number }[] {
+  get unreported(): { rule: Rule; file: string; count: number }[] {
     return [...this.#counts]
-      .filter(([, count]) => count > MAX_TOLD)
+      .filter(([, count]) => count > MAX_REPORTED)
       .map(([key, count]) => {
         const [rule = '', file = ''] = key.split('\n');
-        return { rule: rule as Rule, file, count: count - MAX_TOLD };
+        return { rule: rule as Rule, file, count: count - MAX_REPORTED };
       });
   }
 }

@@ -115,7 +115,7 @@ export function tasksParquet(tasks: readonly string[]): Uint8Array {
 
 /** `meta/stats.json`. */
 export function statsJson(stats: Record<string, Stats>, features: Features): string {
-  const told = Object.entries(stats).map(([key, own]) => {
+  const reported = Object.entries(stats).map(([key, own]) => {
     const isPicture = features[key]?.dtype === 'video';
     const names = STAT_NAMES.map((name) => [
       name,
@@ -123,7 +123,7 @@ export function statsJson(stats: Record<string, Stats>, features: Features): str
     ]);
     return [key, Object.fromEntries(names)];
   });
-  return `${JSON.stringify(Object.fromEntries(told), null, 4)}\n`;
+  return `${JSON.stringify(Object.fromEntries(reported), null, 4)}\n`;
 }
 
 export function statsOfJson(text: string): Record<string, Stats> {

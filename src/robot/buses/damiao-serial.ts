@@ -26,18 +26,18 @@ class DamiaoSerialLink implements CanLink {
   readonly queue = new SerialQueue(MAX_PENDING_BYTES + TO_ADAPTER_BYTES);
   readonly #events: CanEvents;
   readonly #decoder: FromAdapterDecoder;
-  #heard = false;
+  #received = false;
 
   constructor(events: CanEvents) {
     this.#events = events;
     this.#decoder = new FromAdapterDecoder({
       onFrame: (frame) => {
-        this.#heard = true;
+        this.#received = true;
         events.onFrame(frame);
       },
       // The rest of a message that was under way when we opened the line.
       onGarbage: () => {
-        if (this.#heard) events.onError('the adapter sent what is none of its messages');
+        if (this.#received) events.onError('the adapter sent what is none of its messages');
       },
       onOther: () => {},
     });

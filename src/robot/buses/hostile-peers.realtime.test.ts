@@ -214,7 +214,7 @@ describe('xArm with hostile control boxes', () => {
     const downs: string[] = [];
     const ports = [await peer(command), await peer(report)] as const;
     const tcp = new XarmTcp('127.0.0.1', ...ports, monotonicClock, {
-      news: () => {},
+      event: () => {},
       beat: () => {},
       down: (why) => downs.push(why),
     });

@@ -13,7 +13,7 @@ export interface DriverOrder {
 }
 
 /** What the driver's thread has to tell. */
-export interface DriverNews {
+export interface DriverReport {
   /** Grows with every pass of the thread. */
   beats: number;
   /** The newest generation that was powered or brought to rest. */
@@ -27,12 +27,12 @@ export interface DriverNews {
 
 const STATUSES: readonly TickStatus[] = ['ok', 'stale', 'fault'];
 const ORDER_HEAD = 4;
-const NEWS_HEAD = 7;
+const REPORT_HEAD = 7;
 
 /** Two boards between the control thread and the thread of a driver, and the word the latter is woken by. */
 export interface DriverMemory {
   order: SharedArrayBuffer;
-  news: SharedArrayBuffer;
+  report: SharedArrayBuffer;
   /** [wakes, the thread is to end] */
   wake: SharedArrayBuffer;
 }
@@ -40,7 +40,7 @@ export interface DriverMemory {
 export function createDriverMemory(joints: number): DriverMemory {
   return {
     order: SnapshotBoard.create(ORDER_HEAD + joints).buffer,
-    news: SnapshotBoard.create(NEWS_HEAD + 2 * joints).buffer,
+    report: SnapshotBoard.create(REPORT_HEAD + 2 * joints).buffer,
     wake: new SharedArrayBuffer(8),
   };
 }
@@ -76,32 +76,32 @@ export class OrderBoard {
   }
 }
 
-export class NewsBoard {
+export class ReportBoard {
   readonly #board: SnapshotBoard;
   readonly #numbers: Float64Array;
   readonly #joints: number;
 
   constructor(memory: DriverMemory, joints: number) {
-    this.#board = new SnapshotBoard(memory.news);
-    this.#numbers = new Float64Array(NEWS_HEAD + 2 * joints);
+    this.#board = new SnapshotBoard(memory.report);
+    this.#numbers = new Float64Array(REPORT_HEAD + 2 * joints);
     this.#joints = joints;
   }
 
-  write(news: DriverNews, reading: JointReading): void {
+  write(report: DriverReport, reading: JointReading): void {
     const numbers = this.#numbers;
-    numbers[0] = news.beats;
-    numbers[1] = news.doneGeneration;
-    numbers[2] = STATUSES.indexOf(news.enabling);
-    numbers[3] = STATUSES.indexOf(news.writing);
-    numbers[4] = STATUSES.indexOf(news.reading);
+    numbers[0] = report.beats;
+    numbers[1] = report.doneGeneration;
+    numbers[2] = STATUSES.indexOf(report.enabling);
+    numbers[3] = STATUSES.indexOf(report.writing);
+    numbers[4] = STATUSES.indexOf(report.reading);
     numbers[5] = reading.robotNs;
     numbers[6] = reading.gripper;
-    numbers.set(reading.positionsRad, NEWS_HEAD);
-    numbers.set(reading.velocitiesRadS, NEWS_HEAD + this.#joints);
-    this.#board.write(numbers, news.fault);
+    numbers.set(reading.positionsRad, REPORT_HEAD);
+    numbers.set(reading.velocitiesRadS, REPORT_HEAD + this.#joints);
+    this.#board.write(numbers, report.fault);
   }
 
-  read(out: DriverNews, reading: JointReading): boolean {
+  read(out: DriverReport, reading: JointReading): boolean {
     const fault = this.#board.read(this.#numbers);
     if (fault === null) return false;
     const numbers = this.#numbers;
@@ -114,8 +114,8 @@ export class NewsBoard {
     reading.robotNs = numbers[5]!;
     reading.gripper = numbers[6]!;
     for (let i = 0; i < this.#joints; i++) {
-      reading.positionsRad[i] = numbers[NEWS_HEAD + i]!;
-      reading.velocitiesRadS[i] = numbers[NEWS_HEAD + this.#joints + i]!;
+      reading.positionsRad[i] = numbers[REPORT_HEAD + i]!;
+      reading.velocitiesRadS[i] = numbers[REPORT_HEAD + this.#joints + i]!;
     }
     return true;
   }
@@ -129,7 +129,7 @@ export const emptyOrder = (joints: number): DriverOrder => ({
   positionsRad: new Float64Array(joints),
 });
 
-export const emptyNews = (): DriverNews => ({
+export const emptyReport = (): DriverReport => ({
   beats: 0,
   doneGeneration: 0,
   enabling: 'stale',

@@ -1,7 +1,7 @@
 import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
-import { type DriverMemory, emptyNews, emptyOrder, NewsBoard, OrderBoard } from './driver-boards.ts';
+import { type DriverMemory, emptyOrder, emptyReport, OrderBoard, ReportBoard } from './driver-boards.ts';
 
 /** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
 const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
@@ -12,16 +12,16 @@ export class DriverLoop {
   readonly #clock: Clock;
   readonly #counters: Counters | null;
   readonly #orders: OrderBoard;
-  readonly #newsBoard: NewsBoard;
+  readonly #reportBoard: ReportBoard;
   readonly #order;
-  readonly #news = emptyNews();
+  readonly #report = emptyReport();
   readonly #reading: JointReading;
   #written = 0;
   /** The newest generation that was begun. */
   #generation = 0;
   #enabled = false;
   #lapse = '';
-  #heardNs: number;
+  #receivedNs: number;
   #busErrors = 0;
 
   constructor(
@@ -35,18 +35,18 @@ export class DriverLoop {
     this.#clock = clock;
     this.#counters = counters;
     this.#orders = new OrderBoard(memory, joints);
-    this.#newsBoard = new NewsBoard(memory, joints);
+    this.#reportBoard = new ReportBoard(memory, joints);
     this.#order = emptyOrder(joints);
     this.#reading = emptyReading(joints);
-    this.#heardNs = clock.nowNs();
+    this.#receivedNs = clock.nowNs();
   }
 
   /** The control loop has passed by. Stopping comes before everything else. */
   onWake(): void {
     const nowNs = this.#clock.nowNs();
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     if (this.#orders.read(this.#order)) this.#carryOut(nowNs);
-    this.#tell(nowNs);
+    this.#publish(nowNs);
   }
 
   #carryOut(nowNs: number): void {
@@ -58,30 +58,30 @@ export class DriverLoop {
       this.#enabled = false;
       this.#lapse = '';
     }
-    if (generation !== this.#news.doneGeneration) {
+    if (generation !== this.#report.doneGeneration) {
       if (!powered) {
-        this.#news.doneGeneration = generation;
-        this.#news.enabling = 'stale';
+        this.#report.doneGeneration = generation;
+        this.#report.enabling = 'stale';
         return;
       }
-      this.#news.enabling = this.#driver.enable(nowNs);
-      if (this.#news.enabling === 'stale') return;
-      this.#news.doneGeneration = generation;
-      this.#enabled = this.#news.enabling === 'ok';
-      this.#news.writing = 'ok';
+      this.#report.enabling = this.#driver.enable(nowNs);
+      if (this.#report.enabling === 'stale') return;
+      this.#report.doneGeneration = generation;
+      this.#enabled = this.#report.enabling === 'ok';
+      this.#report.writing = 'ok';
       this.#written = writes;
     }
     if (!this.#enabled || writes === this.#written) return;
     this.#written = writes;
-    this.#news.writing = this.#driver.write(nowNs, positionsRad, gripper);
+    this.#report.writing = this.#driver.write(nowNs, positionsRad, gripper);
   }
 
-  #tell(nowNs: number): void {
-    this.#news.beats++;
+  #publish(nowNs: number): void {
+    this.#report.beats++;
     const reading = this.#driver.read(nowNs, this.#reading);
-    this.#news.reading = this.#lapse === '' ? reading : 'fault';
-    this.#news.fault = this.#lapse || this.#driver.fault;
-    this.#newsBoard.write(this.#news, this.#reading);
+    this.#report.reading = this.#lapse === '' ? reading : 'fault';
+    this.#report.fault = this.#lapse || this.#driver.fault;
+    this.#reportBoard.write(this.#report, this.#reading);
     this.#count();
   }
 
@@ -94,11 +94,11 @@ export class DriverLoop {
   /** Now and then: a control loop that is silent has lost the robot. */
   watch(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs - this.#heardNs <= CONTROL_SILENCE_NS) return;
+    if (nowNs - this.#receivedNs <= CONTROL_SILENCE_NS) return;
     if (!this.#enabled) return;
     this.#driver.stop(nowNs);
     this.#enabled = false;
-    this.#news.writing = 'fault';
+    this.#report.writing = 'fault';
     this.#lapse = `the control loop was silent for ${CONTROL_SILENCE_NS / NS_PER_MS} ms`;
   }
 

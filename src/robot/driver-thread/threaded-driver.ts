@@ -4,10 +4,10 @@ import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import {
   type DriverMemory,
   type DriverOrder,
-  emptyNews,
   emptyOrder,
-  NewsBoard,
+  emptyReport,
   OrderBoard,
+  ReportBoard,
 } from './driver-boards.ts';
 
 /** A thread that has not passed for so long is taken for dead. */
@@ -19,10 +19,10 @@ const THREAD_SILENCE_NS = 250 * NS_PER_MS;
  */
 export class ThreadedDriver implements Driver {
   readonly #orders: OrderBoard;
-  readonly #newsBoard: NewsBoard;
+  readonly #reportBoard: ReportBoard;
   readonly #wake: Int32Array;
   readonly #order: DriverOrder;
-  readonly #news = emptyNews();
+  readonly #report = emptyReport();
   readonly #reading: JointReading;
   #beats = -1;
   #beatNs = Number.NaN;
@@ -30,21 +30,21 @@ export class ThreadedDriver implements Driver {
 
   constructor(memory: DriverMemory, joints: number) {
     this.#orders = new OrderBoard(memory, joints);
-    this.#newsBoard = new NewsBoard(memory, joints);
+    this.#reportBoard = new ReportBoard(memory, joints);
     this.#wake = new Int32Array(memory.wake);
     this.#order = emptyOrder(joints);
     this.#reading = emptyReading(joints);
   }
 
   get fault(): string {
-    return this.#silent ? 'the driver’s thread does not answer' : this.#news.fault;
+    return this.#silent ? 'the driver’s thread does not answer' : this.#report.fault;
   }
 
   enable(nowNs: number): TickStatus {
     if (!this.#order.powered) this.#begin(true);
     this.#pass(nowNs);
     if (this.#silent) return 'fault';
-    return this.#news.doneGeneration === this.#order.generation ? this.#news.enabling : 'stale';
+    return this.#report.doneGeneration === this.#order.generation ? this.#report.enabling : 'stale';
   }
 
   read(nowNs: number, out: JointReading): TickStatus {
@@ -55,7 +55,7 @@ export class ThreadedDriver implements Driver {
     out.gripper = this.#reading.gripper;
     out.positionsRad.set(this.#reading.positionsRad);
     out.velocitiesRadS.set(this.#reading.velocitiesRadS);
-    return this.#news.reading;
+    return this.#report.reading;
   }
 
   write(_nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus {
@@ -63,20 +63,20 @@ export class ThreadedDriver implements Driver {
     this.#order.writes++;
     this.#order.gripper = gripper;
     this.#order.positionsRad.set(positionsRad);
-    this.#tell();
+    this.#publish();
     if (this.#silent) return 'fault';
-    return this.#news.doneGeneration === this.#order.generation ? this.#news.writing : 'ok';
+    return this.#report.doneGeneration === this.#order.generation ? this.#report.writing : 'ok';
   }
 
   stop(): void {
     this.#begin(false);
-    this.#tell();
+    this.#publish();
   }
 
   dispose(): void {
     this.#begin(false);
     Atomics.store(this.#wake, 1, 1);
-    this.#tell();
+    this.#publish();
   }
 
   #begin(powered: boolean): void {
@@ -85,16 +85,16 @@ export class ThreadedDriver implements Driver {
   }
 
   #pass(nowNs: number): void {
-    this.#tell();
-    this.#newsBoard.read(this.#news, this.#reading);
-    if (this.#news.beats !== this.#beats || Number.isNaN(this.#beatNs)) {
-      this.#beats = this.#news.beats;
+    this.#publish();
+    this.#reportBoard.read(this.#report, this.#reading);
+    if (this.#report.beats !== this.#beats || Number.isNaN(this.#beatNs)) {
+      this.#beats = this.#report.beats;
       this.#beatNs = nowNs;
     }
     this.#silent = nowNs - this.#beatNs > THREAD_SILENCE_NS;
   }
 
-  #tell(): void {
+  #publish(): void {
     this.#orders.write(this.#order);
     Atomics.add(this.#wake, 0, 1);
     Atomics.notify(this.#wake, 0);

@@ -92,7 +92,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     return this.#name;
   }
 
-  wish(quality: Preset | null, capMs: number | null): void {
+  request(quality: Preset | null, capMs: number | null): void {
     const preset = quality ?? this.#preset;
     const ownCapMs = this.#chosen.capMs ?? PRESETS[preset].capMs;
     const mostMs = capMs === null ? ownCapMs : Math.min(ownCapMs, capMs);

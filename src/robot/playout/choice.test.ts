@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { NS_PER_MS } from '../../core/time/clock.ts';
-import { PLAYOUT_WAYS } from '../../messages/playout-wish.ts';
+import { PLAYOUT_MODES } from '../../messages/playout-request.ts';
 import { PlayoutChoice } from './choice.ts';
 import { createPolicy } from './policy.ts';
 
@@ -34,8 +34,8 @@ describe('a choice of playout', () => {
     const choice = new PlayoutChoice(createPolicy('adaptive'));
     const twin = createPolicy('adaptive');
     let sent = 0;
-    const delayAfter = (way: (typeof PLAYOUT_WAYS)[number] | null) => {
-      choice.choose(way);
+    const delayAfter = (mode: (typeof PLAYOUT_MODES)[number] | null) => {
+      choice.choose(mode);
       for (let i = 0; i < 300; i++, sent++) {
         twin.schedule(sent * PERIOD_NS, sent * PERIOD_NS + TRANSIT_NS);
         choice.schedule(sent * PERIOD_NS, sent * PERIOD_NS + TRANSIT_NS);
@@ -50,14 +50,14 @@ describe('a choice of playout', () => {
 
   it('never steps, however often it is switched: time runs 5 % fast to 10 % slow', () => {
     const switches = fc.array(
-      fc.record({ at: fc.integer({ min: 50, max: 900 }), way: fc.constantFrom(...PLAYOUT_WAYS, null) }),
+      fc.record({ at: fc.integer({ min: 50, max: 900 }), mode: fc.constantFrom(...PLAYOUT_MODES, null) }),
       { minLength: 1, maxLength: 12 },
     );
     fc.assert(
       fc.property(fc.constantFrom('adaptive', 'fixed:40', 'none', 'rfc3550'), switches, (own, list) => {
         const choice = new PlayoutChoice(createPolicy(own));
         const due = dues(choice, 1000, (i) => {
-          for (const { at, way } of list) if (at === i) choice.choose(way);
+          for (const { at, mode } of list) if (at === i) choice.choose(mode);
         });
         for (const ms of stepsMs(due).slice(20)) assert.ok(ms > 9.49 && ms < 11.01, `${ms} ms to the next`);
       }),

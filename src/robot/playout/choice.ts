@@ -1,5 +1,5 @@
 import { NS_PER_S } from '../../core/time/clock.ts';
-import { PLAYOUT_WAYS, type PlayoutWay } from '../../messages/playout-wish.ts';
+import { PLAYOUT_MODES, type PlayoutMode } from '../../messages/playout-request.ts';
 import type { Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 import { AdaptivePolicy } from './adaptive.ts';
@@ -20,7 +20,7 @@ const MAX_MOVE_NS = NS_PER_S;
  */
 export class PlayoutChoice implements PlayoutPolicy {
   readonly #own: PlayoutPolicy;
-  readonly #ways: Record<PlayoutWay, PlayoutPolicy>;
+  readonly #modes: Record<PlayoutMode, PlayoutPolicy>;
   #chosen: PlayoutPolicy;
   #delayNs = Number.NaN;
   #newestNs = Number.NaN;
@@ -31,10 +31,10 @@ export class PlayoutChoice implements PlayoutPolicy {
 
   /** `own`: the robot's, used until another is chosen, and in the place of its kind. */
   constructor(own: PlayoutPolicy) {
-    const isKind = (way: PlayoutWay) => own.name === way || own.name.startsWith(`${way}:`);
+    const isKind = (mode: PlayoutMode) => own.name === mode || own.name.startsWith(`${mode}:`);
     this.#own = own;
     this.#chosen = own;
-    this.#ways = {
+    this.#modes = {
       none: isKind('none') ? own : nonePolicy(),
       fixed: isKind('fixed') ? own : fixedPolicy(FIXED_MS),
       adaptive: own instanceof AdaptivePolicy ? own : new AdaptivePolicy(),
@@ -50,29 +50,29 @@ export class PlayoutChoice implements PlayoutPolicy {
   }
 
   get floorNs(): number {
-    return this.#ways.adaptive.floorNs ?? Number.NaN;
+    return this.#modes.adaptive.floorNs ?? Number.NaN;
   }
 
   get needNs(): number {
     return this.#chosen.needNs ?? Number.NaN;
   }
 
-  wish(quality: Preset | null, capMs: number | null): void {
-    this.#ways.adaptive.wish?.(quality, capMs);
+  request(quality: Preset | null, capMs: number | null): void {
+    this.#modes.adaptive.request?.(quality, capMs);
   }
 
   restart(prior?: PriorJson | null): void {
-    for (const way of PLAYOUT_WAYS) this.#ways[way].restart?.(prior);
+    for (const mode of PLAYOUT_MODES) this.#modes[mode].restart?.(prior);
     if (this.#isOther) this.#own.restart?.(prior);
     this.#delayNs = this.#newestNs = this.#moveNs = Number.NaN;
   }
 
   exportPrior(): PriorJson {
-    return (this.#ways.adaptive as AdaptivePolicy).exportPrior();
+    return (this.#modes.adaptive as AdaptivePolicy).exportPrior();
   }
 
-  choose(way: PlayoutWay | null): void {
-    const next = way === null ? this.#own : this.#ways[way];
+  choose(mode: PlayoutMode | null): void {
+    const next = mode === null ? this.#own : this.#modes[mode];
     if (next === this.#chosen) return;
     this.#chosen = next;
     this.#moveNs = this.#delayNs;
@@ -81,10 +81,10 @@ export class PlayoutChoice implements PlayoutPolicy {
 
   schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number {
     let dueNs = Number.NaN;
-    for (let i = 0; i < PLAYOUT_WAYS.length; i++) {
-      const way = this.#ways[PLAYOUT_WAYS[i]!];
-      const oneNs = way.schedule(sampledRobotNs, receivedNs, syncEpoch);
-      if (way === this.#chosen) dueNs = oneNs;
+    for (let i = 0; i < PLAYOUT_MODES.length; i++) {
+      const mode = this.#modes[PLAYOUT_MODES[i]!];
+      const oneNs = mode.schedule(sampledRobotNs, receivedNs, syncEpoch);
+      if (mode === this.#chosen) dueNs = oneNs;
     }
     if (this.#isOther) {
       const oneNs = this.#own.schedule(sampledRobotNs, receivedNs, syncEpoch);
@@ -101,7 +101,7 @@ export class PlayoutChoice implements PlayoutPolicy {
 
   /** The robot's own is none of the ways: a baseline. */
   get #isOther(): boolean {
-    const { none, fixed, adaptive } = this.#ways;
+    const { none, fixed, adaptive } = this.#modes;
     return this.#own !== none && this.#own !== fixed && this.#own !== adaptive;
   }
 

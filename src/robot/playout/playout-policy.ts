@@ -1,4 +1,4 @@
-import type { PlayoutWay } from '../../messages/playout-wish.ts';
+import type { PlayoutMode } from '../../messages/playout-request.ts';
 import type { Preset } from './adaptive/parameters.ts';
 import type { PriorJson } from './adaptive/prior.ts';
 
@@ -13,12 +13,12 @@ export interface PlayoutPolicy {
    */
   schedule(sampledRobotNs: number, receivedNs: number, syncEpoch?: number): number;
   /**
-   * What the operator asks for: a quality and a cap of the delay above the floor, null for no wish. The robot's own
+   * What the operator asks for: a quality and a cap of the delay above the floor, null for no request. The robot's own
    * cap stays the limit. The delay in force moves there by time warp.
    */
-  wish?(quality: Preset | null, capMs: number | null): void;
-  /** Another way of playout, where this is a choice of several; null goes back to the robot's own. */
-  choose?(way: PlayoutWay | null): void;
+  request?(quality: Preset | null, capMs: number | null): void;
+  /** Another playout mode, where this is a choice of several; null goes back to the robot's own. */
+  choose?(mode: PlayoutMode | null): void;
   /**
    * A new peer: forget the clock relation. Without `prior` keep what was learnt about the network; with one begin
    * from it, null being a network never seen.
@@ -26,7 +26,7 @@ export interface PlayoutPolicy {
   restart?(prior?: PriorJson | null): void;
   /** For telemetry. Delay of the newest command after its stamp; NaN before the first. */
   readonly delayNs?: number;
-  /** Least apparent delay of late, the clock error included; NaN before the first stamp. */
+  /** Least recent apparent delay, the clock error included; NaN before the first stamp. */
   readonly floorNs?: number;
   /** Wait above the floor that the policy holds to be needed. */
   readonly needNs?: number;

@@ -13,7 +13,7 @@ const RESERVE_M = 0.001;
 /** How far ahead the wanted motion is looked at to see what it approaches. */
 const LOOK_AHEAD_S = 0.02;
 /** Poses looked at on a way to rest that cannot be waved through: even distances of an even deceleration, in time. */
-const WAY_STEPS = [0.134, 0.159, 0.207, 0.501];
+const PATH_STEPS = [0.134, 0.159, 0.207, 0.501];
 /** Share of the time to rest after which it is seen what the arm moves away from. */
 const GLIMPSE = 0.02;
 const ROUNDING_M = 1e-9;
@@ -33,7 +33,7 @@ export class MotionGuard {
   readonly #stopM: Float64Array;
   readonly #zoneM: Float64Array;
   readonly #pose: Float64Array;
-  readonly #way: Float64Array;
+  readonly #path: Float64Array;
   readonly #probeM: Float64Array;
   readonly #sinceM: Float64Array;
   readonly #turnsRad: Float64Array;
@@ -53,8 +53,8 @@ export class MotionGuard {
     this.#zoneM = field.restM.map((restM) =>
       Math.max(RESERVE_M, Math.min(settings.slowdownM - settings.stopM, shareOf(restM)) - RESERVE_M),
     );
-    this.#way = new Float64Array(limits.minRad.length * 3);
-    this.#pose = this.#way.subarray(0, limits.minRad.length);
+    this.#path = new Float64Array(limits.minRad.length * 3);
+    this.#pose = this.#path.subarray(0, limits.minRad.length);
     this.#probeM = new Float64Array(field.size);
     this.#sinceM = new Float64Array(field.size);
     this.#recedes = new Uint8Array(field.size);
@@ -148,11 +148,11 @@ export class MotionGuard {
   admits(motion: Float64Array): boolean {
     if (this.#field.size === 0) return true;
     this.by = -1;
-    this.#way.set(motion);
+    this.#path.set(motion);
     this.#field.measure(this.#pose, this.#nextM);
     for (let k = 0; k < this.#nextM.length; k++) if (!this.#isClear(k, this.#nextM)) return false;
     this.#pickReachable(motion);
-    if (this.#pickedCount > 0 && !this.#isWayClear(motion)) return false;
+    if (this.#pickedCount > 0 && !this.#isPathClear(motion)) return false;
     const spare = this.#nowM;
     this.#nowM = this.#nextM;
     this.#nextM = spare;
@@ -190,7 +190,7 @@ export class MotionGuard {
   }
 
   /** Looks at the pose of rest, and unless the two ends vouch for all between, at some poses on the way. */
-  #isWayClear(motion: Float64Array): boolean {
+  #isPathClear(motion: Float64Array): boolean {
     this.#pose.set(this.#restRad);
     this.#look(this.#probeM);
     for (let n = 0; n < this.#pickedCount; n++)
@@ -199,10 +199,10 @@ export class MotionGuard {
     if (this.#vouch(this.#nextM, this.#probeM)) return true;
     const longestS = this.#longestS(motion);
     this.#glimpse(motion, longestS);
-    this.#way.set(motion);
+    this.#path.set(motion);
     this.#sinceM.set(this.#nextM);
-    for (let n = 0; n < WAY_STEPS.length; n++) {
-      this.#brakeFor(WAY_STEPS[n]! * longestS);
+    for (let n = 0; n < PATH_STEPS.length; n++) {
+      this.#brakeFor(PATH_STEPS[n]! * longestS);
       this.#look(this.#probeM);
       if (!this.#vouch(this.#sinceM, this.#probeM)) return false;
       this.#sinceM.set(this.#probeM);
@@ -224,7 +224,7 @@ export class MotionGuard {
 
   /** Sees what the arm moves away from at first. */
   #glimpse(motion: Float64Array, longestS: number): void {
-    this.#way.set(motion);
+    this.#path.set(motion);
     this.#brakeFor(GLIMPSE * longestS);
     this.#look(this.#sinceM);
     for (let n = 0; n < this.#pickedCount; n++) {
@@ -238,10 +238,11 @@ export class MotionGuard {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
     for (let i = 0; i < joints; i++) {
-      const turningRad = (2 * Math.abs(this.#way[joints + i]! * this.#way[2 * joints + i]!)) / jerkRadS3[i]!;
-      const from = this.#way[i]!;
-      brake(this.#way, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
-      this.#turnsRad[i] = Math.abs(this.#way[i]! - from) + turningRad;
+      const turningRad =
+        (2 * Math.abs(this.#path[joints + i]! * this.#path[2 * joints + i]!)) / jerkRadS3[i]!;
+      const from = this.#path[i]!;
+      brake(this.#path, i, accelerationRadS2[i]!, jerkRadS3[i]!, dtS);
+      this.#turnsRad[i] = Math.abs(this.#path[i]! - from) + turningRad;
     }
   }
 

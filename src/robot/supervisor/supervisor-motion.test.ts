@@ -115,8 +115,8 @@ describe('supervisor motion', () => {
         bench.tick(5);
         bench.send({}, [i < 500 ? 2.999 : 0, 0]);
         const now = bench.supervisor.targetRad[0]!;
-        const way = i < 500 ? 'there' : 'back';
-        if (now > 2.9) speeds[way] = Math.max(speeds[way], Math.abs(now - before) / 0.005);
+        const direction = i < 500 ? 'there' : 'back';
+        if (now > 2.9) speeds[direction] = Math.max(speeds[direction], Math.abs(now - before) / 0.005);
         if (bench.supervisor.limitedBy === 'joint-limit') speeds.said = true;
         before = now;
       }

@@ -71,10 +71,10 @@ export class TargetCheck {
     const speed = this.#speedRadS(i, maxV, maxA);
     // An acceleration is taken off first, at which the joint may still grow faster.
     const restS = speed === 0 ? 0 : speed / maxA + (2.5 * maxA) / maxJ;
-    const wayRad = Math.abs(rad - this.#seen[i]!) + (speed + (maxA * maxA) / (2 * maxJ)) * restS;
+    const travelRad = Math.abs(rad - this.#seen[i]!) + (speed + (maxA * maxA) / (2 * maxJ)) * restS;
     // A polynomial of fifth degree from rest to rest peaks at these multiples of the mean values.
-    const evenS = Math.max((1.875 * wayRad) / maxV, Math.sqrt((5.7736 * wayRad) / maxA));
-    return restS + Math.max(evenS, Math.cbrt((60 * wayRad) / maxJ));
+    const evenS = Math.max((1.875 * travelRad) / maxV, Math.sqrt((5.7736 * travelRad) / maxA));
+    return restS + Math.max(evenS, Math.cbrt((60 * travelRad) / maxJ));
   }
 
   /** No less than the speed that the last target was left at; 0 where it stood. */

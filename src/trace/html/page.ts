@@ -8,7 +8,7 @@ import type { TraceFileInfo } from '../read-file.ts';
 import { OUTER_HOPS, type TraceReport } from '../report.ts';
 import type { ReportDetail } from '../report-detail.ts';
 import { notesOf } from '../report-notes.ts';
-import { HOP_WORDS, wayText } from '../report-text.ts';
+import { HOP_WORDS, routeText } from '../report-text.ts';
 import { causesOf, clockText, verdictOf } from '../verdict.ts';
 import { VIDEO_SEGMENTS } from '../video.ts';
 import { histograms, tookTime, waterfalls } from './hop-charts.ts';
@@ -63,7 +63,7 @@ function head(report: TraceReport, files: readonly TraceFileInfo[]): string {
       ? `${files[0]!.path} and ${files.length - 1} more`
       : files.map(({ path }) => path).join(', '),
     header
-      ? `${header.startedAt}, ${header.stampSource} stamps${wayText(header)}, playout ${header.playout}`
+      ? `${header.startedAt}, ${header.stampSource} stamps${routeText(header)}, playout ${header.playout}`
       : '',
     `${clockText(report.durationNs)} long, ${report.commands} commands${seconds > 0 ? ` (${((report.commands - 1) / seconds).toFixed(1)} a second)` : ''}`,
   ];
@@ -184,12 +184,12 @@ function tableSection(report: TraceReport): string {
   );
 }
 
-function row(label: string, path: string, told: SegmentReport, kind = ''): string {
+function row(label: string, path: string, reported: SegmentReport, kind = ''): string {
   const cells = (p: Percentiles | null) =>
     (p === null ? [undefined, undefined, undefined, undefined] : [p.p50, p.p95, p.p99, p.max])
       .map((ns) => `<td>${ns === undefined ? '–' : formatMs(ns)}</td>`)
       .join('');
-  return `<tr class="${kind}"><td>${escapeHtml(label)} <span class="path">${escapeHtml(path)}</span></td>${cells(told.latencyNs)}${cells(told.variationNs)}</tr>`;
+  return `<tr class="${kind}"><td>${escapeHtml(label)} <span class="path">${escapeHtml(path)}</span></td>${cells(reported.latencyNs)}${cells(reported.variationNs)}</tr>`;
 }
 
 function videoSection({ video }: TraceReport): string {

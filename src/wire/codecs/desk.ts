@@ -1,6 +1,6 @@
 import type { Reason } from '../../core/counters.ts';
 import { DESK_ACTIONS, type DeskAction } from '../../messages/desk-action.ts';
-import { PLAYOUT_QUALITIES, PLAYOUT_WAYS, type PlayoutWish } from '../../messages/playout-wish.ts';
+import { PLAYOUT_MODES, PLAYOUT_QUALITIES, type PlayoutRequest } from '../../messages/playout-request.ts';
 import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 
 const KNOWN = new Set<string>(DESK_ACTIONS);
@@ -32,27 +32,27 @@ export function decodeDesk(bytes: Uint8Array, length: number, out: DeskMessage):
   return null;
 }
 
-export const NO_WISH: Readonly<PlayoutWish> = { quality: null, capMs: null };
+export const NO_REQUEST: Readonly<PlayoutRequest> = { quality: null, capMs: null };
 
-/** Operator → robot, state socket, 5 Hz: claims or renews control, says where state goes and what playout is wished. */
-export function encodeHello(session: number, out: Uint8Array, { quality, capMs, way } = NO_WISH): number {
-  const chosen = way ? { way } : {};
+/** Operator → robot, state socket, 5 Hz: claims or renews control, says where state goes and requests a playout. */
+export function encodeHello(session: number, out: Uint8Array, { quality, capMs, mode } = NO_REQUEST): number {
+  const chosen = mode ? { way: mode } : {};
   if (quality === null && capMs === null) return writeFrame('hello', { session, ...chosen }, out);
   return writeFrame('hello', { session, quality, cap_ms: capMs, ...chosen }, out);
 }
 
-/** The wish of a hello; fields that are absent are no wish. `out` is untouched when it is malformed. */
-export function decodeWish(bytes: Uint8Array, length: number, out: PlayoutWish): Reason | null {
+/** The playout request of a hello; absent fields request nothing. The hello calls the mode `way`. `out` is untouched when it is malformed. */
+export function decodePlayoutRequest(bytes: Uint8Array, length: number, out: PlayoutRequest): Reason | null {
   const body = frameBody(bytes, length);
   if (body === null) return 'bad-json';
   const { quality = null, cap_ms: capMs = null, way = null } = body;
   const named = PLAYOUT_QUALITIES.find((name) => name === quality) ?? null;
-  const chosen = PLAYOUT_WAYS.find((name) => name === way) ?? null;
+  const chosen = PLAYOUT_MODES.find((name) => name === way) ?? null;
   if ((quality !== null && named === null) || (capMs !== null && !(numberOf(capMs) >= 0))) return 'malformed';
   if (way !== null && chosen === null) return 'malformed';
   out.quality = named;
   out.capMs = capMs as number | null;
-  if (chosen !== null || out.way !== undefined) out.way = chosen;
+  if (chosen !== null || out.mode !== undefined) out.mode = chosen;
   return null;
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import type { JointCommand } from '../../messages/command.ts';
-import type { PlayoutWish } from '../../messages/playout-wish.ts';
+import type { PlayoutRequest } from '../../messages/playout-request.ts';
 import type { Receipt } from '../../messages/receipt.ts';
 import type { RobotState } from '../../messages/robot-state.ts';
 import { OperatorLease } from '../session.ts';
@@ -11,12 +11,12 @@ import {
   type DeskMessage,
   decodeDesk,
   decodeHello,
-  decodeWish,
+  decodePlayoutRequest,
   emptyDesk,
   encodeBye,
   encodeDesk,
   encodeHello,
-  NO_WISH,
+  NO_REQUEST,
 } from './desk.ts';
 import { frameBody, frameType, type Json, type MessageType, writeFrame } from './frame.ts';
 import { decodeReceipt, emptyReceipt, encodeReceipt } from './receipt.ts';
@@ -78,15 +78,15 @@ const CODECS: Record<PlainType, Codec> = {
   },
   hello: {
     encode: (value, out) =>
-      encodeHello(value['session'] as number, out, (value['wish'] ?? NO_WISH) as PlayoutWish),
+      encodeHello(value['session'] as number, out, (value['request'] ?? NO_REQUEST) as PlayoutRequest),
     decode(bytes, length) {
       const session = decodeHello(bytes, length);
       const answer = new OperatorLease().hello(session, 1, 0);
       if (answer !== 'claimed') return answer;
-      const wish = { ...NO_WISH };
-      const malformed = decodeWish(bytes, length, wish);
+      const request = { ...NO_REQUEST };
+      const malformed = decodePlayoutRequest(bytes, length, request);
       if (malformed !== null) return malformed;
-      return wish.quality === null && wish.capMs === null ? { session } : { session, wish };
+      return request.quality === null && request.capMs === null ? { session } : { session, request };
     },
   },
   bye: {

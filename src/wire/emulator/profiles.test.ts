@@ -50,8 +50,8 @@ describe('profiles resemble the reference traces', () => {
       const delay = percentiles(delays)!;
       const change = percentiles(variation(delays))!;
       const lostPercent = (100 * delays.filter(Number.isNaN).length) / delays.length;
-      const told = [delay.p50, delay.p95, delay.p99, change.p50, change.p95, change.p99, lostPercent];
-      context.diagnostic(told.map((value) => value.toFixed(3)).join(' '));
+      const reported = [delay.p50, delay.p95, delay.p99, change.p50, change.p95, change.p99, lostPercent];
+      context.diagnostic(reported.map((value) => value.toFixed(3)).join(' '));
       const near = (what: string, got: number, wanted: number, share: number) =>
         assert.ok(Math.abs(got - wanted) <= share * wanted, `${name} ${what}: ${got}, trace ${wanted}`);
       if (name === 'bloat') assert.ok(Math.abs(delay.p50 - reference.delay[0]) < TOLERANCE.bloatP50Ms);

@@ -26,18 +26,18 @@ describe('AES-256-GCM', () => {
 
   it('gives the same bytes by both ways, and each opens the other’s', () => {
     const key = createSecretKey(randomBytes(32));
-    const ways: Aead[] = [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])];
+    const aeads: Aead[] = [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])];
     fc.assert(
       fc.property(
         bytes(NONCE_BYTES),
         bytes(HEADER),
         fc.uint8Array({ maxLength: 1400 }),
         (nonce, header, plain) => {
-          const packets = ways.map((way) => sealed(way, nonce, header, plain));
+          const packets = aeads.map((aead) => sealed(aead, nonce, header, plain));
           for (const packet of packets) assert.deepEqual(packet, packets[0]);
-          for (const way of ways) {
+          for (const aead of aeads) {
             const out = new Uint8Array(1472).fill(0xee);
-            assert.ok(way.open(nonce, packets[0]!, packets[0]!.length, out, HEADER));
+            assert.ok(aead.open(nonce, packets[0]!, packets[0]!.length, out, HEADER));
             assert.deepEqual(out.slice(0, plain.length), plain);
             assert.equal(out[plain.length], 0xee, 'nothing beyond');
           }
@@ -48,19 +48,19 @@ describe('AES-256-GCM', () => {
 
   it('refuses any change, goes on afterwards, and writes nothing on refusal', () => {
     const key = createSecretKey(randomBytes(32));
-    for (const way of [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])]) {
+    for (const aead of [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])]) {
       const nonce = new Uint8Array(NONCE_BYTES).fill(1);
-      const packet = sealed(way, nonce, new Uint8Array(HEADER), new Uint8Array(40).fill(7));
+      const packet = sealed(aead, nonce, new Uint8Array(HEADER), new Uint8Array(40).fill(7));
       for (let i = 0; i < packet.length; i++) {
         const forged = packet.slice();
         forged[i]! ^= 0x10;
         const out = new Uint8Array(64).fill(0xee);
-        assert.equal(way.open(nonce, forged, forged.length, out, HEADER), false, `byte ${i}`);
+        assert.equal(aead.open(nonce, forged, forged.length, out, HEADER), false, `byte ${i}`);
         assert.ok(out.every((byte) => byte === 0xee));
       }
-      assert.ok(way.open(nonce, packet, packet.length, new Uint8Array(64), HEADER));
+      assert.ok(aead.open(nonce, packet, packet.length, new Uint8Array(64), HEADER));
       assert.equal(
-        way.open(new Uint8Array(NONCE_BYTES), packet, packet.length, new Uint8Array(64), HEADER),
+        aead.open(new Uint8Array(NONCE_BYTES), packet, packet.length, new Uint8Array(64), HEADER),
         false,
       );
     }

@@ -28,7 +28,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
   #sealer: Sealer | null = null;
   #opener: Opener | null = null;
   #nextKnockNs: number;
-  #heardNs = Number.NEGATIVE_INFINITY;
+  #receivedNs = Number.NEGATIVE_INFINITY;
 
   /** `robot`: the robot's command, state and sync sockets. */
   constructor(outbox: Outbox, psk: Uint8Array, robot: readonly Peer[], clock: Clock, counters: Counters) {
@@ -55,7 +55,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
 
   #tick(nowNs: number): void {
     this.#nextKnockNs = nowNs + KNOCK_PERIOD_NS;
-    if (nowNs - this.#heardNs < SILENCE_NS) return;
+    if (nowNs - this.#receivedNs < SILENCE_NS) return;
     this.#offer ??= new HandshakeOffer(this.#psk);
     this.#sendHandshake(this.#offer.knock());
     if (this.#offer.init !== null) this.#sendHandshake(this.#offer.init);
@@ -97,7 +97,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
       : this.#onHandshake(socket, bytes, length, from, receivedNs);
     if (reason !== null) this.#counters.add(reason);
     else if (sealed) {
-      this.#heardNs = receivedNs;
+      this.#receivedNs = receivedNs;
       this.#inner!.onDatagram(socket, this.#plain, this.#opener!.length, from, receivedNs, kernelNs);
     }
   }
@@ -133,7 +133,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     if (keys === null) return 'bad-auth';
     this.#use(keys);
     // Give the new keys a second to prove themselves before knocking again.
-    this.#heardNs = Math.max(nowNs, this.#clock.nowNs());
+    this.#receivedNs = Math.max(nowNs, this.#clock.nowNs());
     return null;
   }
 

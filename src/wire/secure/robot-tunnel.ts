@@ -13,13 +13,13 @@ interface Session {
   opener: Opener;
   /** A packet was opened with these keys: the operator really has them. */
   proven: boolean;
-  heardNs: number;
+  receivedNs: number;
 }
 
 /** An address from which something authentic came. */
 interface Source {
   session: Session;
-  heardNs: number;
+  receivedNs: number;
 }
 
 const MAX_SESSIONS = 8;
@@ -107,12 +107,12 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     if (session === undefined) return 'unknown-key';
     const reason = session.opener.open(socket, bytes, length, this.#plain);
     if (reason !== null) return reason;
-    if (receivedNs - session.heardNs > MAX_SILENT_NS) {
+    if (receivedNs - session.receivedNs > MAX_SILENT_NS) {
       this.#drop(session);
       return 'too-old';
     }
     session.proven = true;
-    session.heardNs = receivedNs;
+    session.receivedNs = receivedNs;
     this.#remember(from, session, receivedNs);
     this.#inner!.onDatagram(socket, this.#plain, session.opener.length, from, receivedNs, kernelNs);
     return null;
@@ -122,11 +122,11 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     const known = this.#sources.get(from);
     if (known !== undefined) {
       known.session = session;
-      known.heardNs = nowNs;
+      known.receivedNs = nowNs;
       return;
     }
     if (this.#sources.size >= MAX_SOURCES) this.#sources.delete(oldestOf(this.#sources));
-    this.#sources.set(from, { session, heardNs: nowNs });
+    this.#sources.set(from, { session, receivedNs: nowNs });
   }
 
   #onHandshake(socket: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
@@ -166,7 +166,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
       sealer: new Sealer(robotToOperator, index),
       opener: new Opener(operatorToRobot),
       proven: false,
-      heardNs: nowNs,
+      receivedNs: nowNs,
     });
     this.#reply(accepted.reply, from);
     return null;
@@ -187,7 +187,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
   #makeRoom(nowNs: number): boolean {
     if (this.#sessions.size < MAX_SESSIONS) return true;
     const oldest = this.#sessions.get(oldestOf(this.#sessions))!;
-    if (nowNs - oldest.heardNs < MIN_SILENT_NS) return false;
+    if (nowNs - oldest.receivedNs < MIN_SILENT_NS) return false;
     this.#drop(oldest);
     return true;
   }
@@ -198,8 +198,9 @@ export class RobotTunnel implements DatagramHandler, Outbox {
   }
 }
 
-function oldestOf(entries: ReadonlyMap<number, { heardNs: number }>): number {
+function oldestOf(entries: ReadonlyMap<number, { receivedNs: number }>): number {
   let [oldest, sinceNs] = [0, Number.POSITIVE_INFINITY];
-  for (const [key, { heardNs }] of entries) if (heardNs < sinceNs) [oldest, sinceNs] = [key, heardNs];
+  for (const [key, { receivedNs }] of entries)
+    if (receivedNs < sinceNs) [oldest, sinceNs] = [key, receivedNs];
   return oldest;
 }

@@ -8,7 +8,7 @@ import { type Impairment, LocalNetwork } from './local.ts';
 const A = peerOf('10.0.0.1', 1000);
 const B = peerOf('10.0.0.2', 2001);
 
-interface Heard {
+interface Received {
   atNs: number;
   socket: number;
   text: string;
@@ -21,12 +21,12 @@ function build(impair?: Impairment) {
   const network = new LocalNetwork(clock, (untilNs) => clock.advanceTo(untilNs), impair);
   const sender = network.endpoint('10.0.0.1', [1000]);
   const receiver = network.endpoint('10.0.0.2', [2000, 2001]);
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const deadlines: number[] = [];
   const listener: DatagramHandler = {
     onDatagram(socket, bytes, length, from, receivedNs, kernelNs) {
       assert.ok(Number.isNaN(kernelNs));
-      heard.push({
+      received.push({
         atNs: receivedNs,
         socket,
         text: new TextDecoder().decode(bytes.subarray(0, length)),
@@ -54,15 +54,15 @@ function build(impair?: Impairment) {
     },
     nextDeadlineNs: () => nextNs,
   });
-  return { clock, network, heard, deadlines, sent: () => sent };
+  return { clock, network, received, deadlines, sent: () => sent };
 }
 
 describe('local network', () => {
   it('carries datagrams at once, to the right socket, with their sender', () => {
-    const { network, heard, clock } = build();
+    const { network, received, clock } = build();
     network.run(25);
     assert.equal(clock.nowNs(), 25);
-    assert.deepEqual(heard, [
+    assert.deepEqual(received, [
       { atNs: 0, socket: 1, text: 'n0', from: A },
       { atNs: 10, socket: 1, text: 'n1', from: A },
       { atNs: 20, socket: 1, text: 'n2', from: A },
@@ -80,14 +80,14 @@ describe('local network', () => {
     fc.assert(
       fc.property(delays, (plan) => {
         let i = 0;
-        const { network, heard } = build(() => plan[i++ % plan.length] ?? null);
+        const { network, received } = build(() => plan[i++ % plan.length] ?? null);
         network.run(399);
         const expected = Array.from({ length: 40 }, (_, n) => ({ n, delay: plan[n % plan.length] ?? null }))
           .filter(({ n, delay }) => delay !== null && n * 10 + delay <= 399)
           .map(({ n, delay }) => ({ atNs: n * 10 + delay!, text: `n${n}` }))
           .sort((a, b) => a.atNs - b.atNs || Number(a.text.slice(1)) - Number(b.text.slice(1)));
         assert.deepEqual(
-          heard.map(({ atNs, text }) => ({ atNs, text })),
+          received.map(({ atNs, text }) => ({ atNs, text })),
           expected,
         );
       }),
@@ -108,22 +108,22 @@ describe('local network', () => {
   });
 
   it('loses what the impairment loses, and what is sent to nobody', () => {
-    const { network, heard, sent } = build(() => null);
+    const { network, received, sent } = build(() => null);
     network.run(100);
-    assert.deepEqual([heard.length, sent()], [0, 11]);
+    assert.deepEqual([received.length, sent()], [0, 11]);
     const other = build();
     other.network.inject(A, peerOf('10.9.9.9', 1), new Uint8Array(3));
     other.network.run(5);
-    assert.equal(other.heard.length, 1);
+    assert.equal(other.received.length, 1);
   });
 
   it('carries what is injected as if its sender had sent it', () => {
-    const { network, heard } = build(() => 3);
+    const { network, received } = build(() => 3);
     const stranger = peerOf('6.6.6.6', 666);
     network.inject(stranger, peerOf('10.0.0.2', 2000), new TextEncoder().encode('boo'));
     network.run(5);
     assert.deepEqual(
-      heard,
+      received,
       [
         { atNs: 3, socket: 1, text: 'n0', from: A },
         { atNs: 3, socket: 0, text: 'boo', from: stranger },
@@ -144,8 +144,8 @@ describe('local network', () => {
     const again = build(impair());
     for (let untilNs = 0; untilNs <= 1000; untilNs += 7) again.network.run(untilNs);
     again.network.run(1000);
-    assert.deepEqual(again.heard, whole.heard);
-    assert.ok(whole.heard.length > 50 && whole.heard.length < 101);
+    assert.deepEqual(again.received, whole.received);
+    assert.ok(whole.received.length > 50 && whole.received.length < 101);
   });
 
   it('stops when it is told to, and goes on when it is run again', () => {

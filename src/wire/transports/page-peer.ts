@@ -25,7 +25,7 @@ export interface PagePeerHandlers {
 /** Of one message of a page. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 /** What is told all the time waits behind this much at most; then the next one is newer. */
-const MAX_NEWS_BYTES = 16 * 1024;
+const MAX_EVENT_BYTES = 16 * 1024;
 const MAX_POSES_BYTES = 4096;
 const LOSSY = { unordered: true, maxRetransmits: 0 } as const;
 
@@ -91,8 +91,8 @@ export class PagePeer {
     return this.#send('page', text, Number.POSITIVE_INFINITY);
   }
 
-  tell(text: string): boolean {
-    return this.#send('news', text, MAX_NEWS_BYTES);
+  sendEvent(text: string): boolean {
+    return this.#send('news', text, MAX_EVENT_BYTES);
   }
 
   probe(text: string): boolean {

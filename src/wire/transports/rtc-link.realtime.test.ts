@@ -17,13 +17,13 @@ async function until(what: string, done: () => boolean): Promise<void> {
 }
 
 it('who made the offer counts what nobody says there, and hears nothing of it', { skip }, async () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   let strays = 0;
   const settings = { ice: [], bindAddress: '127.0.0.1', relayOnly: false, cameras: ['front'] };
   const link = new RtcLink(rtc!, settings, {
-    datagram: (bytes) => void heard.push(`datagram ${bytes.length}`),
-    control: (text) => void heard.push(`control ${text}`),
-    camera: (name, bytes) => void heard.push(`${name} ${bytes.length}`),
+    datagram: (bytes) => void received.push(`datagram ${bytes.length}`),
+    control: (text) => void received.push(`control ${text}`),
+    camera: (name, bytes) => void received.push(`${name} ${bytes.length}`),
     stray: () => void strays++,
     opened() {},
     closed() {},
@@ -51,8 +51,8 @@ it('who made the offer counts what nobody says there, and hears nothing of it', 
   await until('refused', () => strays === 6);
   await until('closed', () => unasked.every((channel) => !channel.isOpen()));
   channels.get('control')!.sendMessage('word');
-  await until('heard', () => heard.length > 0);
-  assert.deepEqual(heard, ['control word']);
+  await until('heard', () => received.length > 0);
+  assert.deepEqual(received, ['control word']);
   assert.ok(link.isOpen);
   for (const channel of [...channels.values(), ...unasked]) channel.close();
   peer.close();

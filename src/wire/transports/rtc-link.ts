@@ -174,20 +174,20 @@ export class RtcLink {
   /** Its end is the end of nothing else. */
   #takeCamera(name: string, channel: DataChannel): void {
     let isOpen = false;
-    const tell = (open: boolean) => {
+    const notify = (open: boolean) => {
       if (this.#closed || open === isOpen) return;
       isOpen = open;
       this.#handlers.cameraOpen?.(name, open);
     };
-    channel.onOpen(() => tell(true));
-    hold(channel, () => tell(false));
-    channel.onError(() => tell(false));
+    channel.onOpen(() => notify(true));
+    hold(channel, () => notify(false));
+    channel.onError(() => notify(false));
     channel.onMessage((data) => {
       if (this.#closed) return;
       if (typeof data === 'string') this.#handlers.stray?.();
       else this.#boundary.run(() => this.#handlers.camera?.(name, new Uint8Array(data)));
     });
-    if (channel.isOpen()) tell(true);
+    if (channel.isOpen()) notify(true);
   }
 
   #takeTrack(track: Track): void {

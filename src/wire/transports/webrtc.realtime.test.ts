@@ -16,14 +16,14 @@ function visitor(toPeer: (signal: RtcSignal) => void) {
   if (rtc instanceof Error) throw rtc;
   const connection = new rtc.PeerConnection('browser', { iceServers: [], bindAddress: '127.0.0.1' });
   const channels = new Map<string, ReturnType<typeof connection.createDataChannel>>();
-  const heard: string[] = [];
+  const received: string[] = [];
   connection.onLocalDescription((sdp, type) => type === 'answer' && toPeer({ type, sdp }));
   connection.onLocalCandidate((candidate, mid) => toPeer({ candidate, mid }));
   connection.onDataChannel((channel) => {
     channels.set(channel.getLabel(), channel);
-    channel.onMessage((data) => heard.push(String(data)));
+    channel.onMessage((data) => received.push(String(data)));
   });
-  return { connection, channels, heard };
+  return { connection, channels, received };
 }
 
 describe('peer connection', { skip }, () => {
@@ -35,7 +35,7 @@ describe('peer connection', { skip }, () => {
     if (rtc instanceof Error) return;
     const signals: RtcSignal[] = [];
     const changes: boolean[] = [];
-    const heard: { data: string; reliable: boolean }[] = [];
+    const received: { data: string; reliable: boolean }[] = [];
     const browser = visitor((signal) => void peer.accept(signal));
     const peer = new DataPeer(rtc, '127.0.0.1', {
       signal: (signal) => {
@@ -44,7 +44,10 @@ describe('peer connection', { skip }, () => {
         else browser.connection.addRemoteCandidate(signal.candidate, signal.mid);
       },
       message: (data, reliable) => {
-        heard.push({ data: typeof data === 'string' ? data : Buffer.from(data).toString('hex'), reliable });
+        received.push({
+          data: typeof data === 'string' ? data : Buffer.from(data).toString('hex'),
+          reliable,
+        });
       },
       changed: (open) => changes.push(open),
     });
@@ -58,16 +61,16 @@ describe('peer connection', { skip }, () => {
     await until('channels', () => browser.channels.size === 2);
     browser.channels.get('poses')!.sendMessageBinary(Uint8Array.from([1, 2, 3]));
     browser.channels.get('control')!.sendMessage('stop');
-    await until('messages', () => heard.length === 2);
+    await until('messages', () => received.length === 2);
     assert.deepEqual(
-      heard.sort((a, b) => a.data.localeCompare(b.data)),
+      received.sort((a, b) => a.data.localeCompare(b.data)),
       [
         { data: '010203', reliable: false },
         { data: 'stop', reliable: true },
       ],
     );
     assert.equal(peer.send('probe'), true);
-    await until('probe', () => browser.heard.includes('probe'));
+    await until('probe', () => browser.received.includes('probe'));
     browser.connection.close();
     await until('gone', () => !peer.open);
     assert.deepEqual(changes, [true, false]);

@@ -20,7 +20,7 @@ const settings = { domainId: Number(domain), interfaceAddress: '127.0.0.1', peer
 const node = await DdsNode.open({ ...settings, name: `peer ${role}` }, monotonicClock);
 const { participant } = node;
 if (Number(loss) > 0) loseDatagrams(Number(loss));
-const heard = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
+const counts = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
 const numbers = new Float64Array(count);
 const names = Array.from(numbers, (_, i) => `joint_${i}`);
 const velocities = new Float64Array(count);
@@ -29,11 +29,11 @@ let last = -1;
 
 function note(list: ArrayLike<number> | undefined, isWhole: boolean): void {
   const number = list?.[0] ?? Number.NaN;
-  if (!isWhole || Number.isNaN(number)) heard.wrong++;
-  if (last >= 0 && number > last + 1) heard.gaps += number - last - 1;
-  if (last >= 0 && number <= last) heard.repeats++;
+  if (!isWhole || Number.isNaN(number)) counts.wrong++;
+  if (last >= 0 && number > last + 1) counts.gaps += number - last - 1;
+  if (last >= 0 && number <= last) counts.repeats++;
   last = number;
-  heard.received++;
+  counts.received++;
 }
 
 const isRobot = role === 'robot';
@@ -49,7 +49,7 @@ const reader = participant.addReader(isRobot ? commandTopic : stateTopic, ({ pay
 });
 
 function write(): void {
-  numbers[0] = heard.written++;
+  numbers[0] = counts.written++;
   numbers[count - 1] = -numbers[0]!;
   out.begin(ENCAPSULATION.cdrLe);
   const stampNs = node.wallNs;
@@ -59,27 +59,27 @@ function write(): void {
   writer.write(out.bytes.subarray(0, out.length), stampNs, monotonicClock.nowNs());
 }
 
-const tell = (more: object) =>
-  console.log(JSON.stringify({ ...more, ...heard, matched: [writer.matched, reader.matched] }));
+const print = (more: object) =>
+  console.log(JSON.stringify({ ...more, ...counts, matched: [writer.matched, reader.matched] }));
 
 async function end(): Promise<void> {
   clearInterval(timer);
   // What is on its way still counts.
   await new Promise((resolve) => setTimeout(resolve, 100));
-  tell({ end: true, resent: writer.resent, tally: participant.tally.snapshot() });
+  print({ end: true, resent: writer.resent, tally: participant.tally.snapshot() });
   await node.close();
   process.exit(0);
 }
 
 node.start();
-tell({ ready: true });
+print({ ready: true });
 const startNs = monotonicClock.nowNs();
 const beats = new Periodic(Number(hz), startNs);
 const reports = new Periodic(5, startNs);
 const timer = setInterval(() => {
   const nowNs = monotonicClock.nowNs();
   if (beats.due(nowNs)) write();
-  if (reports.due(nowNs)) tell({});
+  if (reports.due(nowNs)) print({});
   if (nowNs - startNs > Number(seconds) * 1e9) void end();
 }, 1);
 process.on('SIGTERM', () => void end());

@@ -40,7 +40,7 @@ export class DamiaoArmDriver implements Driver {
   #phase: Phase = 'off';
   #fault = '';
   /** Whether a read has told of the fault yet. */
-  #untold = false;
+  #unreported = false;
   #blind = false;
   #mustDisable = false;
   /** What takes the power away: of all motors, or of those that we gave it to. */
@@ -117,7 +117,7 @@ export class DamiaoArmDriver implements Driver {
     if (!done) return 'stale';
     this.#phase = 'on';
     this.#fault = '';
-    this.#untold = false;
+    this.#unreported = false;
     this.#refusedCycles = 0;
     this.#sentNs = nowNs;
     return 'ok';
@@ -127,9 +127,9 @@ export class DamiaoArmDriver implements Driver {
     if (this.#disposed) return 'fault';
     this.#watch(nowNs);
     const joints = this.#spec.joints.length;
-    const heardNs = this.feedback.oldestNs(joints);
-    if (heardNs > Number.NEGATIVE_INFINITY) {
-      out.robotNs = heardNs;
+    const receivedNs = this.feedback.oldestNs(joints);
+    if (receivedNs > Number.NEGATIVE_INFINITY) {
+      out.robotNs = receivedNs;
       for (let i = 0; i < joints; i++) {
         const { direction, offsetRad } = this.#spec.joints[i]!;
         out.positionsRad[i] = direction * (this.feedback.positionsRad[i]! - offsetRad);
@@ -137,8 +137,8 @@ export class DamiaoArmDriver implements Driver {
       }
       out.gripper = this.#gripper?.share ?? 0;
     } else if (!this.#blind) return 'stale';
-    if (!this.#blind && !this.#untold) return 'ok';
-    this.#untold = false;
+    if (!this.#blind && !this.#unreported) return 'ok';
+    this.#unreported = false;
     return 'fault';
   }
 
@@ -261,7 +261,9 @@ export class DamiaoArmDriver implements Driver {
   #silence(nowNs: number): string {
     const { feedbackTimeoutMs } = this.#spec;
     const { lastError } = this.#bus.stats;
-    const silent = this.motors.filter((_, i) => nowNs - this.feedback.heardNs[i]! > feedbackTimeoutMs * MS);
+    const silent = this.motors.filter(
+      (_, i) => nowNs - this.feedback.receivedNs[i]! > feedbackTimeoutMs * MS,
+    );
     const names = silent.map(({ name }) => name).join(', ');
     const trouble = lastError === '' ? '' : `; last trouble of the bus: ${lastError}`;
     return `no answer from ${names} for ${feedbackTimeoutMs} ms${trouble}`;
@@ -273,7 +275,7 @@ export class DamiaoArmDriver implements Driver {
 
   #raise(text: string): void {
     this.#fault = text;
-    this.#untold = true;
+    this.#unreported = true;
     if (this.#phase === 'on' || this.#phase === 'enabling') this.#rest();
   }
 

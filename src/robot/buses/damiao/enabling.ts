@@ -92,8 +92,8 @@ export class Enabling {
 
   /** What this motor needs next; its own command once it is powered. */
   #next(i: number): CanFrame {
-    const { status, heardNs } = this.#feedback;
-    if (heardNs[i]! <= this.#beganNs) return this.#refresh[i]!;
+    const { status, receivedNs } = this.#feedback;
+    if (receivedNs[i]! <= this.#beganNs) return this.#refresh[i]!;
     if (status[i]! > STATUS.enabled) return this.#clear[i]!;
     const mode = this.#feedback.register(i, REGISTER.controlMode);
     if (mode === undefined) return this.#readMode[i]!;
@@ -126,7 +126,7 @@ export class Enabling {
       const { name } = this.#motors[i]!;
       const fault = statusFault(this.#feedback.status[i]!);
       if (fault !== '') return `${name} ${fault}`;
-      if (this.#feedback.heardNs[i]! <= this.#beganNs) return `${name} does not answer`;
+      if (this.#feedback.receivedNs[i]! <= this.#beganNs) return `${name} does not answer`;
       if (this.#feedback.status[i] !== STATUS.enabled) return `${name} did not report that it is enabled`;
     }
     return 'the motors did not report that they are enabled';

@@ -31,7 +31,7 @@ export class DamiaoFeedback {
   readonly driverC: Float64Array;
   readonly coilC: Float64Array;
   readonly status: Uint8Array;
-  readonly heardNs: Float64Array;
+  readonly receivedNs: Float64Array;
   /** What its frames are scaled to; NaN until the motor has said it, and its feedback is not used before. */
   readonly limits: MotorLimits[];
   /** Frames that were not believed: a wrong length, or another motor's number inside. */
@@ -51,7 +51,7 @@ export class DamiaoFeedback {
     this.driverC = new Float64Array(count);
     this.coilC = new Float64Array(count);
     this.status = new Uint8Array(count);
-    this.heardNs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
+    this.receivedNs = new Float64Array(count).fill(Number.NEGATIVE_INFINITY);
     this.limits = motors.map(() => ({ positionRad: NaN, velocityRadS: NaN, torqueNm: NaN }));
     this.#registers = motors.map(() => new Map());
   }
@@ -67,7 +67,7 @@ export class DamiaoFeedback {
   /** When the one that has been silent longest was heard, of the first `count`. */
   oldestNs(count: number): number {
     let oldest = Number.POSITIVE_INFINITY;
-    for (let i = 0; i < count; i++) oldest = Math.min(oldest, this.heardNs[i]!);
+    for (let i = 0; i < count; i++) oldest = Math.min(oldest, this.receivedNs[i]!);
     return oldest;
   }
 
@@ -93,7 +93,7 @@ export class DamiaoFeedback {
     this.torquesNm[motor] = unscaled(((data[4]! & 15) << 8) | data[5]!, -torqueNm, torqueNm, 12);
     this.driverC[motor] = data[6]!;
     this.coilC[motor] = data[7]!;
-    this.heardNs[motor] = nowNs;
+    this.receivedNs[motor] = nowNs;
   }
 }
 

@@ -95,10 +95,10 @@ describe('Damiao frames', () => {
     const feedback = new DamiaoFeedback([{ id: 1, replyId: 0x11 }]);
     const [vector] = of('damiao', 'decode');
     feedback.take(parseFrameText(vector!.expected_hex)!, 5);
-    assert.equal(feedback.heardNs[0], Number.NEGATIVE_INFINITY, 'not before its limits are known');
+    assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY, 'not before its limits are known');
     feedback.limits[0] = MOTOR_TYPES.DM8009[0];
     feedback.take(parseFrameText(vector!.expected_hex)!, 5);
-    assert.equal(feedback.heardNs[0], 5);
+    assert.equal(feedback.receivedNs[0], 5);
     assert.equal(feedback.status[0], STATUS.enabled);
     assert.ok(Math.abs(feedback.positionsRad[0]! - 0.5) < 25 / 65535);
     assert.ok(Math.abs(feedback.velocitiesRadS[0]!) < 90 / 4095);
@@ -115,7 +115,7 @@ describe('Damiao frames', () => {
     for (const text of ['012#11851E80084B2321', '00000011#11851E80084B2321', '011#R8'])
       feedback.take(parseFrameText(text)!, 5);
     assert.equal(feedback.refused, 3, 'not for us');
-    assert.equal(feedback.heardNs[0], Number.NEGATIVE_INFINITY);
+    assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY);
   });
 
   it('answer registers, and are not taken for a state', () => {
@@ -125,7 +125,7 @@ describe('Damiao frames', () => {
     feedback.take(parseFrameText('013#0300550A01000000')!, 5);
     assert.equal(feedback.register(0, REGISTER.positionMax), 12.5);
     assert.equal(feedback.register(0, REGISTER.controlMode), CONTROL_MODE.mit);
-    assert.equal(feedback.heardNs[0], Number.NEGATIVE_INFINITY);
+    assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY);
   });
 
   it('hold what was put in to within a step, whatever it is', () => {
@@ -225,8 +225,8 @@ describe('Damiao’s serial adapter', () => {
       fc.property(fc.uint8Array({ maxLength: 60 }), (noise) => {
         let last = '';
         const decoder = new FromAdapterDecoder({
-          onFrame: (heard) => {
-            last = frameText(heard);
+          onFrame: (received) => {
+            last = frameText(received);
           },
           onGarbage: () => {},
           onOther: () => {},
@@ -243,12 +243,12 @@ describe('Damiao’s serial adapter', () => {
     const out = new Uint8Array(60);
     const frame = orderFrame(7, ORDER.enable, false);
     encodeToAdapter(frame, out, encodeToAdapter(frame, out, 0));
-    const heard: string[] = [];
+    const received: string[] = [];
     const decoder = new ToAdapterDecoder(
-      (own) => heard.push(frameText(own)),
+      (own) => received.push(frameText(own)),
       () => {},
     );
     for (const byte of [1, 2, 0x55, ...out]) decoder.push(Uint8Array.of(byte), 1);
-    assert.deepEqual(heard, [frameText(frame), frameText(frame)]);
+    assert.deepEqual(received, [frameText(frame), frameText(frame)]);
   });
 });

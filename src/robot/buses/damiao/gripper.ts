@@ -62,8 +62,8 @@ export class DamiaoGripper {
       this.#commands.hold(this.#motor);
       return false;
     }
-    const way = Math.sign(openRad - closedRad);
-    this.#commands.seekEnd(this.#motor, here + way, homing!.velocityRadS, homing!.currentShare);
+    const direction = Math.sign(openRad - closedRad);
+    this.#commands.seekEnd(this.#motor, here + direction, homing!.velocityRadS, homing!.currentShare);
     return nowNs - this.#sinceNs > TIMEOUT_NS;
   }
 }

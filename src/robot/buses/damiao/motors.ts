@@ -34,12 +34,12 @@ const near = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-3 * Math.m
 const sameLimits = (a: MotorLimits, b: MotorLimits): boolean =>
   near(a.positionRad, b.positionRad) && near(a.velocityRadS, b.velocityRadS) && near(a.torqueNm, b.torqueNm);
 
-export const isOfType = (told: MotorLimits, type: MotorType): boolean =>
-  MOTOR_TYPES[type].some((known) => sameLimits(told, known));
+export const isOfType = (reported: MotorLimits, type: MotorType): boolean =>
+  MOTOR_TYPES[type].some((known) => sameLimits(reported, known));
 
 /** Types that have these limits, for a message. */
-export const typesWith = (told: MotorLimits): MotorType[] =>
-  MOTOR_TYPE_NAMES.filter((type) => isOfType(told, type));
+export const typesWith = (reported: MotorLimits): MotorType[] =>
+  MOTOR_TYPE_NAMES.filter((type) => isOfType(reported, type));
 
 /** Numbers that scale frames: finite, above zero, below what any such motor has. */
 export const arePlausible = ({ positionRad, velocityRadS, torqueNm }: MotorLimits): boolean =>

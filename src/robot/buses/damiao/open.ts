@@ -58,10 +58,10 @@ async function askLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSp
   if (silent.length === 0) return;
   const { received, errors, lastError } = bus.stats;
   const names = silent.map(({ name, id }) => `${name} (id ${id})`).join(', ');
-  const heard = received === 0 ? 'not one frame came' : `${received} frames came`;
+  const seen = received === 0 ? 'not one frame came' : `${received} frames came`;
   throw new TeleopError(
     'robot-silent',
-    `no answer on ${bus.name} from ${names}: ${heard}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
+    `no answer on ${bus.name} from ${names}: ${seen}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
     {
       hint: 'Check power, CAN wires and ids, and that `fd` and the bit rate are those of the motors (register 35).',
     },
@@ -71,14 +71,14 @@ async function askLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSp
 /** A motor that is scaled otherwise would take every angle, speed and torque for another one. */
 function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model: RobotModel): void {
   motors.forEach(({ name, type, direction, offsetRad }, i) => {
-    const told: MotorLimits = {
+    const reported: MotorLimits = {
       positionRad: feedback.register(i, REGISTER.positionMax)!,
       velocityRadS: feedback.register(i, REGISTER.velocityMax)!,
       torqueNm: feedback.register(i, REGISTER.torqueMax)!,
     };
-    const text = `PMAX ${told.positionRad}, VMAX ${told.velocityRadS}, TMAX ${told.torqueNm}`;
-    if (!arePlausible(told) || (!spec.acceptAnyLimits && !isOfType(told, type))) {
-      const others = typesWith(told);
+    const text = `PMAX ${reported.positionRad}, VMAX ${reported.velocityRadS}, TMAX ${reported.torqueNm}`;
+    if (!arePlausible(reported) || (!spec.acceptAnyLimits && !isOfType(reported, type))) {
+      const others = typesWith(reported);
       const guess = others.length === 0 ? 'no type known here' : others.join(' or ');
       throw new TeleopError('model-mismatch', `${name} should be a ${type}, but says ${text}: ${guess}`, {
         hint: 'Check that the right motor has this id, or restore its registers 21 to 23 with the maker’s tool; `acceptAnyLimits: true` takes what the motors say.',
@@ -87,7 +87,7 @@ function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model
     const joint = model.joints[i];
     const ends =
       joint === undefined ? [] : [joint.minRad, joint.maxRad].map((rad) => direction * rad + offsetRad);
-    if (ends.some((rad) => Math.abs(rad) > told.positionRad))
+    if (ends.some((rad) => Math.abs(rad) > reported.positionRad))
       throw new TeleopError(
         'model-mismatch',
         `${name} of the model turns farther than its motor tells: ${text}`,
@@ -95,17 +95,17 @@ function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model
           hint: 'Check the model’s range and the offset of the joint.',
         },
       );
-    feedback.limits[i] = told;
+    feedback.limits[i] = reported;
   });
 }
 
 async function awaitFeedback({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
-  const heard = () => feedback.oldestNs(motors.length) > Number.NEGATIVE_INFINITY;
+  const answered = () => feedback.oldestNs(motors.length) > Number.NEGATIVE_INFINITY;
   for (let waitedMs = 0; waitedMs < FEEDBACK_MS; waitedMs += REPLY_MS) {
     bus.send(motors.map(({ id }) => refreshFrame(id, spec.fd)));
-    if (await bus.until(heard, REPLY_MS)) return;
+    if (await bus.until(answered, REPLY_MS)) return;
   }
-  const silent = motors.filter((_, i) => feedback.heardNs[i] === Number.NEGATIVE_INFINITY);
+  const silent = motors.filter((_, i) => feedback.receivedNs[i] === Number.NEGATIVE_INFINITY);
   throw new TeleopError(
     'robot-silent',
     `${silent.map(({ name }) => name).join(', ')} told limits on ${bus.name}, but nothing of where it is`,

@@ -34,9 +34,9 @@ export class JointFeedback {
     }
     const elapsedS = (nowNs - this.receivedNs) / 1e9;
     for (let i = 0; i < this.#fresh.length; i++) {
-      const told = velocities[this.#places[i]!];
+      const reported = velocities[this.#places[i]!];
       const moved = (this.#fresh[i]! - this.positionsRad[i]!) / elapsedS;
-      if (told !== undefined && Number.isFinite(told)) this.velocitiesRadS[i] = told;
+      if (reported !== undefined && Number.isFinite(reported)) this.velocitiesRadS[i] = reported;
       else this.velocitiesRadS[i] = elapsedS > 0 && elapsedS < 1 ? moved : 0;
     }
     this.positionsRad.set(this.#fresh);

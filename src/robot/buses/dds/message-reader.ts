@@ -84,9 +84,9 @@ export function readMessage(bytes: Uint8Array, own: Uint8Array, visitor: Message
     const kind = bytes[at]!;
     const flags = bytes[at + 1]!;
     const little = (flags & FLAG.little) !== 0;
-    const told = little ? bytes[at + 2]! + bytes[at + 3]! * 256 : bytes[at + 2]! * 256 + bytes[at + 3]!;
+    const reported = little ? bytes[at + 2]! + bytes[at + 3]! * 256 : bytes[at + 2]! * 256 + bytes[at + 3]!;
     const isInfo = kind === SUBMESSAGE.infoTimestamp || kind === SUBMESSAGE.pad;
-    const end = told === 0 && !isInfo ? bytes.length : at + 4 + told;
+    const end = reported === 0 && !isInfo ? bytes.length : at + 4 + reported;
     if (end > bytes.length) return visitor.refuse('malformed');
     if (!context.take(kind, flags, new CdrReader(bytes, at + 4, end, little), at + 4, end))
       return visitor.refuse('malformed');

@@ -15,7 +15,7 @@ import {
 import { Participant } from './participant.ts';
 
 const TICK_MS = 10;
-const FAREWELL_MS = 20;
+const GOODBYE_MS = 20;
 
 export interface DdsSettings {
   domainId: number;
@@ -79,9 +79,9 @@ export class DdsNode {
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.participant.farewell(this.wallNs);
+    this.participant.goodbye(this.wallNs);
     this.#closed = true;
-    await new Promise((resolve) => setTimeout(resolve, FAREWELL_MS));
+    await new Promise((resolve) => setTimeout(resolve, GOODBYE_MS));
     for (const socket of this.#sockets) socket.close();
   }
 

@@ -1,5 +1,5 @@
 import { CdrWriter } from '../../../core/cdr.ts';
-import { encodeAnnouncement, encodeFarewell, type ParticipantOptions } from './announcement.ts';
+import { encodeAnnouncement, encodeGoodbye, type ParticipantOptions } from './announcement.ts';
 import {
   decodeEndpoint,
   decodeParticipant,
@@ -49,7 +49,7 @@ const SEDP = { topic: '', type: '', userData: '', locators: [], partitions: [], 
 interface RemoteParticipant extends Omit<ParticipantData, 'metatraffic' | 'user'> {
   metatraffic: Locator;
   user: Locator;
-  heardNs: number;
+  receivedNs: number;
 }
 
 /**
@@ -69,7 +69,7 @@ export class Participant implements MessageVisitor, Outlet {
   readonly #subscriptions: TopicWriter;
   readonly #builtinReaders: TopicReader[];
   readonly #announcement: Uint8Array;
-  readonly #farewell: Uint8Array;
+  readonly #goodbye: Uint8Array;
   readonly #allWriters: TopicWriter[];
   readonly #allReaders: TopicReader[];
   #announced = 0;
@@ -90,7 +90,7 @@ export class Participant implements MessageVisitor, Outlet {
     ];
     this.#topics = new LocalTopics(options.prefix, this, this.tally, this.#budget);
     this.#announcement = encodeAnnouncement(options);
-    this.#farewell = encodeFarewell(options);
+    this.#goodbye = encodeGoodbye(options);
     this.#allWriters = [this.#publications, this.#subscriptions];
     this.#allReaders = [...this.#builtinReaders];
   }
@@ -155,7 +155,7 @@ export class Participant implements MessageVisitor, Outlet {
       this.#announce(wallNs, 0);
     }
     for (const [key, remote] of this.#remotes) {
-      if (nowNs - remote.heardNs <= remote.leaseS * 1e9) continue;
+      if (nowNs - remote.receivedNs <= remote.leaseS * 1e9) continue;
       this.tally.add('lease-expired');
       this.#forget(key, remote);
     }
@@ -169,7 +169,7 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   /** Tells everybody that we are gone. */
-  farewell(wallNs: number): void {
+  goodbye(wallNs: number): void {
     if (this.#started) this.#announce(wallNs, DISPOSED_AND_UNREGISTERED);
   }
 
@@ -186,28 +186,28 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   onData(source: Uint8Array, message: DataMessage): void {
-    this.#heard(source);
+    this.#received(source);
     if (message.writer === ENTITY.spdpWriter) return this.#onParticipant(source, message);
     this.#dispatch(message.reader, (reader) => reader.onData(source, message, this.#nowNs));
   }
 
   onFragment(source: Uint8Array, message: FragmentMessage): void {
-    this.#heard(source);
+    this.#received(source);
     this.#dispatch(message.reader, (reader) => reader.onFragment(source, message, this.#nowNs));
   }
 
   onHeartbeat(source: Uint8Array, message: HeartbeatMessage): void {
-    this.#heard(source);
+    this.#received(source);
     this.#dispatch(message.reader, (reader) => reader.onHeartbeat(source, message, this.#nowNs), true);
   }
 
   onGap(source: Uint8Array, message: GapMessage): void {
-    this.#heard(source);
+    this.#received(source);
     this.#dispatch(message.reader, (reader) => reader.onGap(source, message, this.#nowNs), true);
   }
 
   onAcknack(source: Uint8Array, message: AcknackMessage): void {
-    this.#heard(source);
+    this.#received(source);
     for (const writer of this.#allWriters)
       if (writer.data.guid.entity === message.writer) writer.onAcknack(source, message);
   }
@@ -220,9 +220,9 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   /** Any word of a participant renews its lease. */
-  #heard(source: Uint8Array): void {
+  #received(source: Uint8Array): void {
     const remote = this.#remotes.get(prefixKey(source));
-    if (remote !== undefined) remote.heardNs = this.#nowNs;
+    if (remote !== undefined) remote.receivedNs = this.#nowNs;
   }
 
   #onParticipant(source: Uint8Array, message: DataMessage): void {
@@ -244,7 +244,7 @@ export class Participant implements MessageVisitor, Outlet {
     }
     if (this.#remotes.size >= MAX_PARTICIPANTS) return this.tally.add('too-many-peers');
     const prefix = data.prefix.slice();
-    const remote = { ...data, prefix, metatraffic, user, heardNs: this.#nowNs };
+    const remote = { ...data, prefix, metatraffic, user, receivedNs: this.#nowNs };
     this.#remotes.set(key, remote);
     this.#greet(remote);
   }
@@ -294,7 +294,7 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   #sendAnnouncement(to: Locator, wallNs: number, gone: number): void {
-    const payload = gone === 0 ? this.#announcement : this.#farewell;
+    const payload = gone === 0 ? this.#announcement : this.#goodbye;
     const change = { seq: gone === 0 ? 1 : 2, payload, wallNs, gone };
     this.begin(null).data(ENTITY.unknown, ENTITY.spdpWriter, change);
     this.send(to);

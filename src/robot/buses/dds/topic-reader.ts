@@ -125,9 +125,9 @@ export class TopicReader {
       this.#tally.add('bad-sequence');
       return true;
     }
-    if (((count - writer.heartbeats) | 0) <= 0 && writer.heardHeartbeat) return true;
+    if (((count - writer.heartbeats) | 0) <= 0 && writer.receivedHeartbeat) return true;
     writer.heartbeats = count;
-    writer.heardHeartbeat = true;
+    writer.receivedHeartbeat = true;
     if (Number.isNaN(writer.next)) writer.next = last + 1;
     if (first > writer.next) this.#skipTo(writer, first, nowNs);
     const missing = this.#missing(writer, last);
@@ -156,7 +156,7 @@ export class TopicReader {
   tick(nowNs: number): void {
     for (const writer of this.#writers.values()) {
       if (!writer.reliable) continue;
-      if (!writer.heardHeartbeat && nowNs - writer.askedNs > GREET_AGAIN_NS)
+      if (!writer.receivedHeartbeat && nowNs - writer.askedNs > GREET_AGAIN_NS)
         this.#answer(writer, [], nowNs, false);
       writer.gapTicks = Number.isNaN(writer.gapNs) ? 0 : writer.gapTicks + 1;
       if (writer.held.size > 0 && nowNs - writer.askedNs > ASK_AGAIN_NS)

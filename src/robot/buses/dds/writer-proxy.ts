@@ -32,7 +32,7 @@ export interface WriterProxy extends RemoteWriter {
   /** Ticks since then. */
   gapTicks: number;
   askedNs: number;
-  heardHeartbeat: boolean;
+  receivedHeartbeat: boolean;
   heartbeats: number;
   answers: number;
   assembly: Assembly | null;
@@ -45,7 +45,7 @@ export const newWriterProxy = (remote: RemoteWriter, next: number): WriterProxy 
   gapNs: Number.NaN,
   gapTicks: 0,
   askedNs: Number.NEGATIVE_INFINITY,
-  heardHeartbeat: false,
+  receivedHeartbeat: false,
   heartbeats: Number.NaN,
   answers: 0,
   assembly: null,

@@ -77,7 +77,7 @@ const V2: readonly Row[] = [
 
 const FINGERS = ['index', 'middle', 'ring', 'pinky'] as const;
 const all = (part: string): string[] => FINGERS.map((finger) => `${finger}_${part}`);
-const bothWays = (joints: readonly string[]): CalibrationStep[] => [
+const bothDirections = (joints: readonly string[]): CalibrationStep[] => [
   { joints, direction: 'flex' },
   { joints, direction: 'extend' },
 ];
@@ -90,7 +90,7 @@ const V1_STEPS: readonly CalibrationStep[] = [
   all('abd'),
   ...FINGERS.flatMap((finger) => [[`${finger}_mcp`], [`${finger}_pip`]]),
   ['wrist'],
-].flatMap(bothWays);
+].flatMap(bothDirections);
 
 const V2_STEPS: readonly CalibrationStep[] = [
   ['thumb_cmc'],
@@ -101,7 +101,7 @@ const V2_STEPS: readonly CalibrationStep[] = [
   all('mcp'),
   all('pip'),
   ['wrist'],
-].flatMap(bothWays);
+].flatMap(bothDirections);
 
 const VERSIONS = {
   v1: {

@@ -27,8 +27,8 @@ const HEALTH_CYCLES = 10;
 const HEALTH_FROM = REGISTER.torqueEnable.address;
 const HEALTH_BYTES = REGISTER.busWatchdog.address + 1 - HEALTH_FROM;
 const QUIET_MARGIN_MS = 60;
-const FAREWELL_MS = 3;
-const FAREWELLS = 2;
+const GOODBYE_MS = 3;
+const GOODBYES = 2;
 
 type Phase = 'off' | 'preparing' | 'on';
 
@@ -46,7 +46,7 @@ export class OrcaDriver implements Driver {
   /** Why the last attempt to enable came to nothing, until told. */
   #refused = '';
   #fault = '';
-  #untold = false;
+  #unreported = false;
   #blind = false;
   #stopCycles = 0;
   #hasTorque = false;
@@ -113,8 +113,8 @@ export class OrcaDriver implements Driver {
       }
       out.gripper = 0;
     } else if (!this.#blind) return 'stale';
-    if (this.#untold || (this.#blind && this.#isDanger)) {
-      this.#untold = false;
+    if (this.#unreported || (this.#blind && this.#isDanger)) {
+      this.#unreported = false;
       return 'fault';
     }
     return this.#blind ? 'stale' : 'ok';
@@ -143,7 +143,7 @@ export class OrcaDriver implements Driver {
     if (this.#disposed) return;
     this.#halt();
     this.#disposed = true;
-    void this.#sayFarewell();
+    void this.#sayGoodbye();
   }
 
   #halt(): void {
@@ -163,12 +163,12 @@ export class OrcaDriver implements Driver {
   }
 
   /** Goes limp. Not while motors answer: packets would collide. */
-  async #sayFarewell(): Promise<void> {
+  async #sayGoodbye(): Promise<void> {
     const preparation = new HandPreparation(this.#bus, this.#hand, () => {});
     if (this.#hasTorque)
-      for (let i = 0; i < FAREWELLS && this.#bus.isUp; i++) {
+      for (let i = 0; i < GOODBYES && this.#bus.isUp; i++) {
         await preparation.writeAll(REGISTER.torqueEnable, 0).catch(() => {});
-        await this.#bus.pause(FAREWELL_MS);
+        await this.#bus.pause(GOODBYE_MS);
       }
     this.#bus.close();
   }
@@ -227,7 +227,7 @@ export class OrcaDriver implements Driver {
   #succeed(): void {
     this.#phase = 'on';
     this.#fault = '';
-    this.#untold = false;
+    this.#unreported = false;
     this.#alerted = false;
     this.cycle.errors.fill(0);
   }
@@ -267,7 +267,7 @@ export class OrcaDriver implements Driver {
   /** The others hold where they are. */
   #raise(text: string): void {
     this.#fault = text;
-    this.#untold = true;
+    this.#unreported = true;
     this.#halt();
   }
 

@@ -36,10 +36,10 @@ export async function openPiper(
 
 /** An arm in the leader role says nothing of itself; then it is told to follow. */
 async function awaitFeedback({ bus, feedback }: PiperDriver): Promise<void> {
-  const heard = () => feedback.jointsNs > Number.NEGATIVE_INFINITY;
-  if (await bus.until(heard, FEEDBACK_MS)) return;
+  const answered = () => feedback.jointsNs > Number.NEGATIVE_INFINITY;
+  if (await bus.until(answered, FEEDBACK_MS)) return;
   bus.send([followerFrame()]);
-  if (await bus.until(heard, FEEDBACK_MS)) return;
+  if (await bus.until(answered, FEEDBACK_MS)) return;
   const { received, errors, lastError } = bus.stats;
   const seen = received === 0 ? 'no frame at all' : `${received} frames, none of them joint angles`;
   throw new TeleopError(

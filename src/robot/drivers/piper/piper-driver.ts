@@ -50,7 +50,7 @@ export class PiperDriver implements Driver {
   #phase: Phase = 'off';
   #fault = '';
   /** Whether a read has told of the fault yet. */
-  #untold = false;
+  #unreported = false;
   /** The bus is down or the arm is silent. */
   #blind = false;
   #mustResume = false;
@@ -120,8 +120,8 @@ export class PiperDriver implements Driver {
       out.gripper = Math.max(0, Math.min(1, 1 - feedback.gripperM / this.#config.gripperStrokeM));
     } else if (!this.#blind) return 'stale';
     if (this.#stopOwed && this.#bus.isUp) this.stop(nowNs);
-    if (this.#blind || this.#untold) {
-      this.#untold = false;
+    if (this.#blind || this.#unreported) {
+      this.#unreported = false;
       return 'fault';
     }
     if (this.#phase === 'on' && nowNs - this.#sentNs > REPEAT_NS) this.#send(nowNs);
@@ -200,7 +200,7 @@ export class PiperDriver implements Driver {
       this.#phase = 'on';
       this.#phaseNs = nowNs;
       this.#fault = '';
-      this.#untold = false;
+      this.#unreported = false;
       this.#refusedCycles = 0;
       this.#send(nowNs);
     } else if (nowNs - this.#sentNs >= ENABLE_EVERY_NS) {
@@ -247,7 +247,7 @@ export class PiperDriver implements Driver {
   #raise(text: string): void {
     this.#fault = text;
     this.#phase = 'off';
-    this.#untold = true;
+    this.#unreported = true;
   }
 
   #onLost(): void {

@@ -41,7 +41,7 @@ export class Ros2JointsDriver implements Driver {
   #on = false;
   #fault = '';
   /** Whether a read has told of the fault yet. */
-  #untold = false;
+  #unreported = false;
   #blind = false;
   #oldReads = 0;
   #sentNs = Number.NEGATIVE_INFINITY;
@@ -107,7 +107,7 @@ export class Ros2JointsDriver implements Driver {
     this.#target.set(this.feedback.positionsRad);
     this.#on = true;
     this.#fault = '';
-    this.#untold = false;
+    this.#unreported = false;
     return this.#publish(nowNs);
   }
 
@@ -121,8 +121,8 @@ export class Ros2JointsDriver implements Driver {
       out.velocitiesRadS.set(velocitiesRadS);
       out.gripper = 0;
     } else if (!this.#blind) return 'stale';
-    if (this.#blind || this.#untold) {
-      this.#untold = false;
+    if (this.#blind || this.#unreported) {
+      this.#unreported = false;
       return 'fault';
     }
     const speaks = this.#on || nowNs < this.#restUntilNs;
@@ -202,7 +202,7 @@ export class Ros2JointsDriver implements Driver {
   #raise(text: string): void {
     this.#fault = text;
     this.#on = false;
-    this.#untold = true;
+    this.#unreported = true;
   }
 
   #onState(sample: Sample, writer: RemoteWriter, nowNs: number): void {

@@ -32,7 +32,7 @@ export class Partner {
   readonly #timeoutNs: number;
   readonly #nowNs: () => number;
   readonly #out = Buffer.alloc(BYTES);
-  #heardNs = Number.NEGATIVE_INFINITY;
+  #receivedNs = Number.NEGATIVE_INFINITY;
   #flags = 0;
 
   private constructor({ otherPort, speaks, timeoutMs }: PartnerConfig, socket: Socket, nowNs: () => number) {
@@ -74,7 +74,7 @@ export class Partner {
     return this.#isFresh(nowNs) && (this.#flags & 2) !== 0;
   }
 
-  tell(targetRad: Float64Array, gripperRad: number, moves: boolean, reaches: boolean): void {
+  send(targetRad: Float64Array, gripperRad: number, moves: boolean, reaches: boolean): void {
     this.#out[4] = (moves ? 1 : 0) | (reaches ? 2 : 0);
     for (let i = 0; i < JOINTS; i++) this.#out.writeDoubleLE(targetRad[i]!, HEAD_BYTES + 8 * i);
     this.#out.writeDoubleLE(gripperRad, HEAD_BYTES + 8 * JOINTS);
@@ -86,7 +86,7 @@ export class Partner {
   }
 
   #isFresh(nowNs: number): boolean {
-    return Math.abs(nowNs - this.#heardNs) < this.#timeoutNs;
+    return Math.abs(nowNs - this.#receivedNs) < this.#timeoutNs;
   }
 
   #take(bytes: Buffer): boolean {
@@ -95,7 +95,7 @@ export class Partner {
     for (let i = 0; i < JOINTS; i++) this.targetRad[i] = bytes.readDoubleLE(HEAD_BYTES + 8 * i);
     this.gripperRad = bytes.readDoubleLE(HEAD_BYTES + 8 * JOINTS);
     this.#flags = bytes[4]!;
-    this.#heardNs = this.#nowNs();
+    this.#receivedNs = this.#nowNs();
     return true;
   }
 }

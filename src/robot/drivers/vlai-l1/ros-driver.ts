@@ -44,7 +44,7 @@ export class VlaiRosDriver implements Driver {
   #gripper = 0;
   #on = false;
   #fault = '';
-  #untold = false;
+  #unreported = false;
   #blind = false;
   #oldReads = 0;
   #sentNs = Number.NEGATIVE_INFINITY;
@@ -88,7 +88,8 @@ export class VlaiRosDriver implements Driver {
       driver.#partner?.close();
       throw error;
     }
-    const isThere = () => driver.#heardNs > Number.NEGATIVE_INFINITY && driver.#trouble(clock.nowNs()) === '';
+    const isThere = () =>
+      driver.#receivedNs > Number.NEGATIVE_INFINITY && driver.#trouble(clock.nowNs()) === '';
     if (await driver.#topics.until(isThere, config.connectTimeoutMs)) return driver;
     const error = driver.#silence();
     driver.dispose();
@@ -117,7 +118,7 @@ export class VlaiRosDriver implements Driver {
     if (!this.#isOtherLed) this.#hold(this.#other, 1 - this.#at);
     this.#on = this.#isHeld = true;
     this.#fault = '';
-    this.#untold = false;
+    this.#unreported = false;
     return this.#publish(nowNs);
   }
 
@@ -134,8 +135,8 @@ export class VlaiRosDriver implements Driver {
       // The node does not tell where the gripper is: what it was told.
       out.gripper = this.#gripper;
     } else if (!this.#blind) return 'stale';
-    if (this.#blind || this.#untold) {
-      this.#untold = false;
+    if (this.#blind || this.#unreported) {
+      this.#unreported = false;
       return 'fault';
     }
     if (this.#partner === null) {
@@ -177,7 +178,7 @@ export class VlaiRosDriver implements Driver {
     this.#partner?.close();
   }
 
-  get #heardNs(): number {
+  get #receivedNs(): number {
     return Math.min(this.#own.receivedNs, this.#other.receivedNs);
   }
 
@@ -198,7 +199,7 @@ export class VlaiRosDriver implements Driver {
     const partner = this.#partner;
     if (partner !== null) {
       const own = this.#command.subarray(JOINTS * this.#at, JOINTS * (this.#at + 1));
-      partner.tell(own, this.#grippers[this.#at]!, this.#on, this.#topics.trouble === '' && !this.#blind);
+      partner.send(own, this.#grippers[this.#at]!, this.#on, this.#topics.trouble === '' && !this.#blind);
       if (!partner.speaks) return partner.reaches(nowNs) ? 'ok' : 'stale';
       this.#takeOther(nowNs, partner);
     }
@@ -229,7 +230,7 @@ export class VlaiRosDriver implements Driver {
     else {
       this.#sentNs = nowNs;
       const own = this.#command.subarray(JOINTS * this.#at, JOINTS * (this.#at + 1));
-      partner.tell(own, this.#grippers[this.#at]!, false, this.#topics.trouble === '' && !this.#blind);
+      partner.send(own, this.#grippers[this.#at]!, false, this.#topics.trouble === '' && !this.#blind);
     }
   }
 
@@ -238,7 +239,7 @@ export class VlaiRosDriver implements Driver {
     if (partner === null || partner.speaks) return this.#topics.trouble;
     if (!partner.reaches(nowNs)) {
       // It hears of us only by this.
-      partner.tell(this.#own.positionsRad, this.#grippers[this.#at]!, false, true);
+      partner.send(this.#own.positionsRad, this.#grippers[this.#at]!, false, true);
       return 'the process of the other arm, which publishes for both, is silent or does not reach the node';
     }
     return this.#topics.trouble;
@@ -247,7 +248,7 @@ export class VlaiRosDriver implements Driver {
   /** Looks for whatever ends our control of the arm. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#config;
-    const isOld = nowNs - this.#heardNs > feedbackTimeoutMs * MS;
+    const isOld = nowNs - this.#receivedNs > feedbackTimeoutMs * MS;
     this.#oldReads = isOld ? this.#oldReads + 1 : 0;
     const was = this.#blind;
     this.#blind = this.#oldReads >= OLD_READS;
@@ -265,7 +266,7 @@ export class VlaiRosDriver implements Driver {
   #raise(text: string): void {
     this.#fault = text;
     this.#on = false;
-    this.#untold = true;
+    this.#unreported = true;
   }
 
   #silence(): TeleopError {

@@ -67,7 +67,7 @@ class Xarm6Driver implements Driver {
     this.#config = config;
     this.#clock = clock;
     this.#tcp = new XarmTcp(config.host, config.commandPort, config.reportPort, clock, {
-      news: () => this.#watch(),
+      event: () => this.#watch(),
       down: (why) => this.#lost(why),
       beat: () => this.#watchLoop(),
     });

@@ -28,7 +28,7 @@ const VELOCITY_SHARE = 0.5;
 
 export interface XarmEvents {
   /** A report came, or the error codes changed. */
-  news(): void;
+  event(): void;
   down(why: string): void;
   /** Every 100 ms, on the event loop. */
   beat(): void;
@@ -170,7 +170,7 @@ export class XarmTcp {
     if (error === this.errorCode && warning === this.warningCode) return;
     this.errorCode = error;
     this.warningCode = warning;
-    this.#events.news();
+    this.#events.event();
   }
 
   #onReport(message: Buffer): boolean {
@@ -190,7 +190,7 @@ export class XarmTcp {
       }
     this.reportNs = nowNs;
     this.#reporting = true;
-    this.#events.news();
+    this.#events.event();
     return true;
   }
 }

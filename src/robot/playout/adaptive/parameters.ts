@@ -1,5 +1,5 @@
 import { MAX_WARP_DOWN, MAX_WARP_UP } from '../../../core/statistics/smoothness.ts';
-import type { PlayoutQuality } from '../../../messages/playout-wish.ts';
+import type { PlayoutQuality } from '../../../messages/playout-request.ts';
 
 /** What can be chosen about `adaptive`. docs/playout.md tells what each is worth. */
 export interface AdaptiveParameters {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../input/codecs/webxr-codec.ts';
 import { loadRig } from '../../rig/rig.ts';
-import { cockpitRig } from './cockpit-rig.ts';
-import { asksEstop, probeAnswered } from './page-words.ts';
+import { pageOperatorRig } from './operator-rig.ts';
+import { asksEstop, probeAnswered } from './page-messages.ts';
 import { PictureLine } from './picture-line.ts';
 
 const MS = 1e6;
@@ -14,7 +14,7 @@ describe('the rig of a cockpit', () => {
 
   it('is the robot’s, with what listens to the network and what acts by itself left out', () => {
     const { config } = loadRig('rctp', ['operator.autoArm=true', 'operator.handPublish.detectorPort=8088']);
-    const { operator, link, console: desk, robot } = cockpitRig(config, ports);
+    const { operator, link, console: desk, robot } = pageOperatorRig(config, ports);
     assert.deepEqual(Object.keys(operator.inputs), ['page', 'webxr']);
     assert.equal(operator.input, 'page');
     assert.equal(operator.autoArm, false);
@@ -33,7 +33,7 @@ describe('the rig of a cockpit', () => {
       'operator.realtimePriority=50',
       'robot.realtimePriority=20',
     ];
-    const { operator } = cockpitRig(loadRig('demo', settings).config, ports);
+    const { operator } = pageOperatorRig(loadRig('demo', settings).config, ports);
     assert.deepEqual(operator.inputs['webxr'], { hand: 'left' });
     assert.equal(operator.realtimePriority, 19);
   });

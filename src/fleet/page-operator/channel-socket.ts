@@ -30,7 +30,7 @@ export class ChannelSocket extends EventEmitter implements PageSocket {
     this.#onClose(reason);
   }
 
-  hear(data: string | Uint8Array): void {
+  receive(data: string | Uint8Array): void {
     this.emit('message', data, typeof data !== 'string');
   }
 }

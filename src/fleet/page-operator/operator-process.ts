@@ -11,15 +11,17 @@ const NICE = 5;
 const MAX_REASON = 120;
 
 /** To the process, once. The key goes this way alone: not by a file, not by an argument. */
-export interface CockpitStart {
+export interface PageOperatorStart {
   rig: Rig;
   key: Uint8Array;
 }
 
 /** From it. */
-export type CockpitMessage = { kind: 'ready'; tracePath: string | null } | { kind: 'failed'; text: string };
+export type PageOperatorMessage =
+  | { kind: 'ready'; tracePath: string | null }
+  | { kind: 'failed'; text: string };
 
-export interface CockpitHandlers {
+export interface PageOperatorHandlers {
   /** Once. */
   ready(): void;
   /** Once, when it ended or failed without having been asked to. */
@@ -27,17 +29,17 @@ export interface CockpitHandlers {
 }
 
 /** The operator role of a page's session: a process of its own, never the robot's. */
-export class CockpitProcess {
+export class PageOperatorProcess {
   /** Processes of this robot that have not ended, those that were told to included. */
   static living = 0;
   isReady = false;
   readonly #child: ChildProcess;
   readonly #late: NodeJS.Timeout;
-  readonly #handlers: CockpitHandlers;
+  readonly #handlers: PageOperatorHandlers;
   #ending = false;
 
   /** `entry`: the script of the process, which runs an operator role. */
-  constructor(entry: string, start: CockpitStart, handlers: CockpitHandlers) {
+  constructor(entry: string, start: PageOperatorStart, handlers: PageOperatorHandlers) {
     const child = fork(entry, [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -46,12 +48,12 @@ export class CockpitProcess {
     this.#child = child;
     this.#handlers = handlers;
     if (child.pid !== undefined) {
-      CockpitProcess.living++;
-      child.once('exit', () => CockpitProcess.living--);
+      PageOperatorProcess.living++;
+      child.once('exit', () => PageOperatorProcess.living--);
     }
-    giveWay(child);
+    lowerPriority(child);
     this.#late = setTimeout(() => this.#over('did not get ready'), READY_MS);
-    child.on('message', (message: CockpitMessage) => {
+    child.on('message', (message: PageOperatorMessage) => {
       if (this.#ending) return;
       if (message.kind === 'failed') return this.#over(`failed: ${message.text}`);
       clearTimeout(this.#late);
@@ -85,7 +87,7 @@ export class CockpitProcess {
 }
 
 /** Right after its start, so that its threads inherit it. */
-function giveWay({ pid }: ChildProcess): void {
+function lowerPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, NICE);
   } catch {

@@ -2,7 +2,7 @@
  * Whoever receives pictures → operator: the way of one of them, for the trace. Null where a stage was not reached or is
  * not known. Capture and encoding are in the clock of the cameras' host, the rest in the operator's.
  */
-export interface VideoNews {
+export interface VideoEvent {
   kind: 'video';
   camera: string;
   captureNs: number;

@@ -21,7 +21,7 @@ import { type HostTls, openTls } from './ca.ts';
 /** The first byte of every TLS connection. */
 const HANDSHAKE = 0x16;
 
-export interface Door {
+export interface Listener {
   /** For people on this machine to open. */
   url: string;
   /** Where other machines learn to trust this one; null when it is open to this machine only. */
@@ -35,18 +35,20 @@ export interface Door {
  * machine's own browser, as before, and for others the page that explains how to trust the certificate. `http` is
  * asked in every case: it does not listen itself.
  */
-export async function openDoor(
+export async function openListener(
   http: Server,
   rig: Rig,
   access: Access,
   root: string,
   options: GuardOptions = {},
-): Promise<Door> {
+): Promise<Listener> {
   const guard = new ConnectionGuard({ isKnown: (request) => access.identify(request) !== null, ...options });
-  return rig.console.https ? openSecureDoor(http, rig, access, root, guard) : openLocalDoor(http, rig, guard);
+  return rig.console.https
+    ? openSecureListener(http, rig, access, root, guard)
+    : openLocalListener(http, rig, guard);
 }
 
-async function openLocalDoor(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Door> {
+async function openLocalListener(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Listener> {
   const { host } = rig.console;
   if (!isLoopback(host))
     throw new TeleopError('not-loopback', `without HTTPS the console is for loopback only, not for ${host}`, {
@@ -65,13 +67,13 @@ async function openLocalDoor(http: Server, rig: Rig, guard: ConnectionGuard): Pr
   };
 }
 
-async function openSecureDoor(
+async function openSecureListener(
   http: Server,
   rig: Rig,
   access: Access,
   root: string,
   guard: ConnectionGuard,
-): Promise<Door> {
+): Promise<Listener> {
   const { host, trustLocal } = rig.console;
   const tls = openTls();
   const secure = createSecureServer({ cert: tls.cert, key: tls.key, handshakeTimeout: guard.limits.headMs });

@@ -1,5 +1,5 @@
 import { TeleopError } from '../../core/errors.ts';
-import type { CockpitMessage, CockpitStart } from '../../fleet/cockpit/cockpit-process.ts';
+import type { PageOperatorMessage, PageOperatorStart } from '../../fleet/page-operator/operator-process.ts';
 import { episodeText } from '../../record/quality-text.ts';
 import { startRole } from '../role.ts';
 
@@ -8,11 +8,11 @@ import { startRole } from '../role.ts';
 /** What has not ended by then ends hard. */
 const END_MS = 3000;
 
-const tell = (message: CockpitMessage) => {
+const post = (message: PageOperatorMessage) => {
   if (process.connected) process.send?.(message);
 };
 
-process.once('message', ({ rig, key }: CockpitStart) => {
+process.once('message', ({ rig, key }: PageOperatorStart) => {
   const handle = startRole(
     'operator',
     rig,
@@ -27,8 +27,8 @@ process.once('message', ({ rig, key }: CockpitStart) => {
   process.on('SIGTERM', end);
   process.on('disconnect', end);
   handle.ready.then(
-    ({ tracePath }) => tell({ kind: 'ready', tracePath }),
-    (error: unknown) => tell({ kind: 'failed', text: textOf(error) }),
+    ({ tracePath }) => post({ kind: 'ready', tracePath }),
+    (error: unknown) => post({ kind: 'failed', text: textOf(error) }),
   );
   handle.done.then(
     () => process.exit(0),

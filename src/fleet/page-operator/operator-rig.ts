@@ -1,6 +1,6 @@
 import type { Rig } from '../../rig/rig.ts';
 
-export interface CockpitPorts {
+export interface PageOperatorPorts {
   /** On loopback, of the gate before the robot's own: command, state, sync. */
   link: readonly number[];
   deskPort: number;
@@ -14,7 +14,7 @@ const OFF = { detectorPort: 0, transformPort: 0, viewPort: 0 };
  * The rig of the operator role that runs beside a robot for a page elsewhere: the robot's own, but for where its ports
  * are. It hears nobody but that page, arms nothing by itself, opens nothing to the network, and gives way to the robot.
  */
-export function cockpitRig(rig: Rig, { link, deskPort, telemetryPort }: CockpitPorts): Rig {
+export function pageOperatorRig(rig: Rig, { link, deskPort, telemetryPort }: PageOperatorPorts): Rig {
   const { operator, robot } = rig;
   const [commandPort = 0, statePort = 0, syncPort = 0] = link;
   const { page = {}, webxr = {} } = operator.inputs;

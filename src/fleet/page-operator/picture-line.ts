@@ -14,7 +14,7 @@ const SHRINK = 0.7;
 /** So many echoes after one that was late, more is tried again. */
 const PATIENCE = 4;
 
-export interface PictureWay {
+export interface PictureRoute {
   send(camera: string, jpeg: Uint8Array): void;
   /** A question that the page answers at once, behind the picture. */
   probe(t0Ns: number): void;
@@ -26,7 +26,7 @@ export interface PictureWay {
  * each picture goes a probe, and its echo tells when the next may leave. No socket and no clock.
  */
 export class PictureLine {
-  readonly #way: PictureWay;
+  readonly #route: PictureRoute;
   /** In the order in which they came to wait. */
   readonly #waiting = new Map<string, Uint8Array>();
   /** When the probes left that are not answered, oldest first. */
@@ -38,8 +38,8 @@ export class PictureLine {
   #shrunkNs = Number.NEGATIVE_INFINITY;
   readonly counts = { sent: 0, dropped: 0 };
 
-  constructor(way: PictureWay) {
-    this.#way = way;
+  constructor(route: PictureRoute) {
+    this.#route = route;
   }
 
   /** What was sent last took much longer than it had to, or has not come yet. */
@@ -96,8 +96,8 @@ export class PictureLine {
       const t0Ns = Math.max(nowNs, (this.#underwayNs.at(-1) ?? 0) + 1);
       this.#underwayNs.push(t0Ns);
       this.counts.sent++;
-      this.#way.send(camera, jpeg);
-      this.#way.probe(t0Ns);
+      this.#route.send(camera, jpeg);
+      this.#route.probe(t0Ns);
     }
   }
 }

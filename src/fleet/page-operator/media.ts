@@ -3,7 +3,7 @@ import { PictureStamps } from '../../console/picture-stamps.ts';
 import { TeleopError } from '../../core/errors.ts';
 import { monotonicClock } from '../../core/time/clock.ts';
 import type { ReceivedFrame } from '../../messages/recording.ts';
-import type { VideoNews } from '../../messages/video-news.ts';
+import type { VideoEvent } from '../../messages/video-event.ts';
 import { cameraNames, frameReceiverConfig } from '../../rig/camera-channel.ts';
 import type { FleetConfig } from '../../rig/fleet-config.ts';
 import type { Rig } from '../../rig/rig.ts';
@@ -13,7 +13,7 @@ export interface MediaHandlers {
   picture(frame: ReceivedFrame): void;
   sound(rtp: Uint8Array): void;
   /** The way of some pictures, for the trace. */
-  video(news: VideoNews): void;
+  video(event: VideoEvent): void;
 }
 
 /** Pictures and sound for a session. What cannot be had is told, and missing; it keeps nobody from driving. */

@@ -11,17 +11,17 @@ import { AUDIO } from '../audio-source.ts';
 import { LinkSockets } from '../link-sockets.ts';
 import type { SessionOptions } from '../robot-session.ts';
 import { ChannelSocket } from './channel-socket.ts';
-import { CockpitProcess } from './cockpit-process.ts';
-import { cockpitRig } from './cockpit-rig.ts';
 import { openMedia } from './media.ts';
-import { asksEstop, probeAnswered } from './page-words.ts';
+import { PageOperatorProcess } from './operator-process.ts';
+import { pageOperatorRig } from './operator-rig.ts';
+import { asksEstop, probeAnswered } from './page-messages.ts';
 import { PictureLine } from './picture-line.ts';
 
 export interface PageSessionOptions extends SessionOptions {
   /** Of the robot. */
   rig: Rig;
   /** The script that runs the operator role of a page. */
-  cockpitEntry: string;
+  pageOperatorEntry: string;
 }
 
 interface Inside {
@@ -52,7 +52,7 @@ export class PageSession {
   readonly #socket: ChannelSocket;
   readonly #clients: ConsoleClients;
   readonly #operator: OperatorLink;
-  readonly #cockpit: CockpitProcess;
+  readonly #process: PageOperatorProcess;
   readonly #pictures = new PictureLine({
     send: (camera, jpeg) => {
       if (this.#peer.show(camera, jpeg)) this.counts.toOperator++;
@@ -61,8 +61,8 @@ export class PageSession {
   });
   readonly #watch: NodeJS.Timeout;
   #media: { close(): void } | null = null;
-  #heardNs = Number.POSITIVE_INFINITY;
-  #toldNs = 0;
+  #receivedNs = Number.POSITIVE_INFINITY;
+  #reportedNs = 0;
   #held = false;
   #greeted = false;
   #ended = false;
@@ -71,13 +71,13 @@ export class PageSession {
     const { rtc, rig, key, ice, config } = options;
     this.options = options;
     this.#inside = inside;
-    this.#rig = cockpitRig(rig, { ...inside, link: inside.role.ports });
+    this.#rig = pageOperatorRig(rig, { ...inside, link: inside.role.ports });
     const { rtcAddress: bindAddress, relayOnly } = config;
     const audio = config.audio === '' ? null : AUDIO;
     const settings = { ice, bindAddress, relayOnly, cameras: cameraNames(rig), audio };
     this.#peer = new PagePeer(rtc, settings, {
-      text: (text) => this.#hear(text),
-      pose: (data) => this.#hear(data),
+      text: (text) => this.#receive(text),
+      pose: (data) => this.#receive(data),
       stray: () => void this.counts.refused++,
       opened: () => this.#opened(),
       closed: (why) => this.#over(why),
@@ -85,13 +85,13 @@ export class PageSession {
     this.#socket = new ChannelSocket(this.#peer, (reason) => this.#over(reason));
     this.#operator = openOperatorLink(inside);
     this.#clients = this.#rules();
-    this.#operator.onTelemetry((text) => this.#tell(text));
+    this.#operator.onTelemetry((text) => this.#send(text));
     inside.role.onOut((bytes) => {
       if (this.#ended || !options.mayCommand() || !inside.robot.in(bytes)) this.counts.refused++;
     });
     inside.robot.onOut((bytes) => void inside.role.in(bytes));
-    this.#cockpit = new CockpitProcess(
-      options.cockpitEntry,
+    this.#process = new PageOperatorProcess(
+      options.pageOperatorEntry,
       { rig: this.#rig, key },
       { ready: () => this.#greet(), ended: (reason) => this.#over(reason) },
     );
@@ -134,7 +134,7 @@ export class PageSession {
     this.#clients.close();
     this.#operator.close();
     this.#media?.close();
-    this.#cockpit.end();
+    this.#process.end();
     // A moment for the last word to leave.
     setTimeout(() => this.#peer.close(), 50);
   }
@@ -158,10 +158,10 @@ export class PageSession {
 
   /** Once the page is there and the role is, whichever comes last. */
   #greet(): void {
-    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#cockpit.isReady) return;
+    if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#process.isReady) return;
     this.#greeted = true;
     // Asked nothing before, it had nothing to say.
-    this.#heardNs = monotonicClock.nowNs();
+    this.#receivedNs = monotonicClock.nowNs();
     const rig = this.#rig;
     this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
     const { user } = this.options;
@@ -185,37 +185,37 @@ export class PageSession {
     this.#media = openMedia(this.#rig, [key], config, {
       picture: ({ camera, bytes }) => this.#pictures.offer(camera, bytes, monotonicClock.nowNs()),
       sound: (rtp) => void this.#peer.sound(rtp),
-      video: (news) => this.#operator.video(news),
+      video: (event) => this.#operator.video(event),
     });
   }
 
   /** On a way that is crowded the page hears less often, and not later. */
-  #tell(text: string): void {
+  #send(text: string): void {
     const nowNs = monotonicClock.nowNs();
     const everyNs = this.#pictures.isCrowded(nowNs) ? CROWDED_NS : 0;
-    if (!this.#greeted || nowNs - this.#toldNs < everyNs) return;
-    this.#toldNs = nowNs;
-    if (this.#peer.tell(text)) this.counts.toOperator++;
+    if (!this.#greeted || nowNs - this.#reportedNs < everyNs) return;
+    this.#reportedNs = nowNs;
+    if (this.#peer.sendEvent(text)) this.counts.toOperator++;
   }
 
   /** Every message of the page comes here first. */
-  #hear(data: string | Uint8Array): void {
+  #receive(data: string | Uint8Array): void {
     // Also in the moment in which it is told that it is out.
     if (asksEstop(data)) this.options.onEstop();
     if (this.#ended) return;
     if (!this.options.mayCommand()) return void this.counts.refused++;
     if (!this.#greeted) return void this.counts.refused++;
     const nowNs = monotonicClock.nowNs();
-    this.#heardNs = nowNs;
+    this.#receivedNs = nowNs;
     this.#held = false;
     this.counts.fromOperator++;
     const t0Ns = typeof data === 'string' ? probeAnswered(data) : null;
     if (t0Ns !== null) this.#pictures.answered(t0Ns, nowNs);
-    this.#socket.hear(data);
+    this.#socket.receive(data);
   }
 
   #watchPage(): void {
-    const silentNs = monotonicClock.nowNs() - this.#heardNs;
+    const silentNs = monotonicClock.nowNs() - this.#receivedNs;
     if (silentNs > SILENT_NS) return this.#over('the page fell silent');
     if (silentNs < HOLD_NS || this.#held) return;
     this.#held = true;

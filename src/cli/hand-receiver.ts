@@ -12,7 +12,7 @@ import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 export type OnHand = (pointsM: Float64Array, isLeft: boolean, receivedNs: number) => void;
 
 /** An input that tracks hands, with nothing behind it but a callback. */
-export class HandEar implements DatagramHandler {
+export class HandReceiver implements DatagramHandler {
   readonly #device: InputDevice;
   readonly #counters: Counters;
   readonly #sample = emptyHandSample();
@@ -25,7 +25,7 @@ export class HandEar implements DatagramHandler {
     this.#onHand = onHand;
   }
 
-  static async open(name: string, values: Record<string, unknown>, onHand: OnHand): Promise<HandEar> {
+  static async open(name: string, values: Record<string, unknown>, onHand: OnHand): Promise<HandReceiver> {
     const plugin = await loadPlugin('input', name);
     const config = pluginConfig('input', name, plugin, values);
     const sockets = plugin.sockets?.(config) ?? [];
@@ -34,9 +34,9 @@ export class HandEar implements DatagramHandler {
         hint: 'Choose one that tracks hands: --input openteach.',
       });
     const counters = new Counters();
-    const ear = new HandEar(plugin.open(config, monotonicClock.nowNs()), counters, onHand);
+    const receiver = new HandReceiver(plugin.open(config, monotonicClock.nowNs()), counters, onHand);
     const reactor = await openDgramReactor(sockets);
-    const running = reactor.run(ear);
+    const running = reactor.run(receiver);
     const relays = await InputRelays.open(
       (plugin.relays?.(config) ?? []).map((relay) => ({
         ...relay,
@@ -44,13 +44,13 @@ export class HandEar implements DatagramHandler {
       })),
       counters,
     );
-    ear.close = async () => {
+    receiver.close = async () => {
       relays.close();
       reactor.stop();
       await running;
       reactor.close();
     };
-    return ear;
+    return receiver;
   }
 
   /** What was refused so far. */
