@@ -68,8 +68,7 @@ export function createApi(
 }
 
 /** Where this rig keeps its recordings; null: it does not record. */
-const recordDir = ({ record }: Rig): string | null =>
-  record.dir === '' ? null : path.resolve(record.dir);
+const recordDir = ({ record }: Rig): string | null => (record.dir === '' ? null : path.resolve(record.dir));
 
 /** Into a folder beside the recordings; a dataset that is there is added to. */
 async function startExport(
