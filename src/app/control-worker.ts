@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
+import { windDownFlag } from '../messages/role-flags.ts';
 import { openOperator } from './open-operator.ts';
 import { openReactor } from './open-reactor.ts';
 import { runRobot } from './open-robot.ts';
@@ -17,6 +18,8 @@ Error.stackTraceLimit = 0;
 
 async function main(): Promise<void> {
   await warmUp(start);
+  // Asked to end during the warm-up: nothing is open yet.
+  if (Atomics.load(windDownFlag(start.memory), 0) !== 0) return post({ kind: 'done' });
   const { reactor, sockets, inputs, fallback } = await openReactor(start, clock);
   const { kind, stampSource, scheduling } = reactor;
   const ports = Array.from({ length: sockets }, (_, i) => reactor.localPort(i));

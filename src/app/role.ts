@@ -232,6 +232,13 @@ async function openRelays(
   return { names, close: () => relays.close() };
 }
 
+/** A role was asked to end before it was ready: it has opened nothing. */
+export class EndedEarly extends Error {
+  constructor(role: Role) {
+    super(`the ${role} was asked to end before it was ready`);
+  }
+}
+
 type ReadyMessage = Extract<ControlMessage, { kind: 'ready' }>;
 
 function controlThread(
@@ -254,7 +261,11 @@ function controlThread(
       else if (message.kind === 'transition') onTransition(message);
       else if (message.kind === 'learnt') remember(message);
       else if (message.kind === 'failed') fail(revive(message));
-      else done.resolve();
+      else {
+        // Too late to matter unless it was asked to end before it was ready.
+        ready.reject(new EndedEarly(role));
+        done.resolve();
+      }
     });
     worker.on('error', fail);
     worker.on('exit', (code) => fail(new Error(`the control thread of the ${role} ended with code ${code}`)));

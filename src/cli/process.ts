@@ -20,15 +20,19 @@ type Handler = EndOptions & { end: () => void };
 const handlers: Handler[] = [];
 let requestedMs = Number.NaN;
 
-/** Calls `end` on Ctrl-C, SIGTERM, or when the process that started us is gone; at once if that has happened before. */
+/**
+ * Calls `end` on Ctrl-C, SIGTERM, SIGQUIT, a closed terminal, or when the process that started us is gone; at once if
+ * that has happened before.
+ */
 export function onEndRequest(end: () => void, options: EndOptions = {}): void {
   if (handlers.push({ ...options, end }) === 1) listen();
   if (!Number.isNaN(requestedMs)) end();
 }
 
 function listen(): void {
-  // Ctrl-C reaches every process of a terminal; whoever started us ends us in its own order.
-  process.on('SIGINT', () => process.connected || onSignal('SIGINT'));
+  // These reach every process of a terminal; the process that started us ends us in its own order.
+  for (const signal of ['SIGINT', 'SIGHUP', 'SIGQUIT'] as const)
+    process.on(signal, () => process.connected || onSignal(signal));
   process.on('SIGTERM', () => onSignal('SIGTERM'));
   process.on('disconnect', () => {
     request();

@@ -1,6 +1,6 @@
 import type { Companion } from '../app/fleet/companion.ts';
 import { preflight } from '../app/preflight.ts';
-import { startRole } from '../app/role.ts';
+import { EndedEarly, startRole } from '../app/role.ts';
 import { TeleopError } from '../core/errors.ts';
 import type { Role } from '../messages/role-flags.ts';
 import type { RoleReady, RoleReport } from '../messages/role-report.ts';
@@ -107,7 +107,13 @@ export async function runRole(
     print({ kind: 'fleet-ended', reason }, `the fleet: ${reason}`);
     fail('fleet');
   });
-  const report = await handle.done.finally(() => companion?.close());
+  const report = await handle.done
+    .catch((error: unknown) => {
+      if (error instanceof EndedEarly && failure === null) return null;
+      throw error;
+    })
+    .finally(() => companion?.close());
+  if (report === null) return 0;
   await sendToParent({ kind: 'report', report });
   print({ kind: 'report', ...report }, reportText(report));
   for (const loss of report.losses) console.error(`farhand: ${loss}`);
