@@ -5,7 +5,7 @@ import { Counters } from '../core/counters.ts';
 import { ManualClock, monotonicClock } from '../core/time/clock.ts';
 import type { TickStatus } from '../messages/robot-state.ts';
 import { loadModel } from '../rig/robot-models.ts';
-import { type Driver, emptyReading, type JointReading } from '../robot/driver.ts';
+import { type Driver, emptyReading, type JointReading, type WriteResult } from '../robot/driver.ts';
 import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
 import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
@@ -34,9 +34,11 @@ class SlowDriver implements Driver {
     return this.readStatus;
   }
 
+  onWrite = (): TickStatus => 'ok';
+
   write(_nowNs: number, positionsRad: Float64Array): TickStatus {
     this.writes.push(positionsRad[0]!);
-    return 'ok';
+    return this.onWrite();
   }
 
   stop(): void {
@@ -183,6 +185,67 @@ describe('a driver on a thread of its own', () => {
       cycle();
       assert.equal(counters.get('bus-error'), counted);
     }
+  });
+
+  it('reports each write with the instant it returned, and none for a target it replaced', () => {
+    const { clock, device, driver, loop } = powered();
+    const results = () => {
+      const found: WriteResult[] = [];
+      const result = { number: 0, writtenNs: 0, isFault: false };
+      while (driver.handOver.next(result)) found.push({ ...result });
+      return found;
+    };
+    const write = (rad: number) => driver.write(clock.nowNs(), Float64Array.of(rad, 0), 0);
+    device.onWrite = () => {
+      clock.advanceBy(20 * MS);
+      return 'ok';
+    };
+    write(1);
+    write(2);
+    const handedNs = clock.nowNs();
+    clock.advanceBy(3 * MS);
+    loop.onWake();
+    loop.onWake();
+    assert.equal(driver.handOver.newest, 2);
+    assert.deepEqual(results(), [{ number: 2, writtenNs: handedNs + 23 * MS, isFault: false }]);
+    device.onWrite = () => 'fault';
+    write(3);
+    loop.onWake();
+    assert.deepEqual(results(), [{ number: 3, writtenNs: Number.NaN, isFault: true }]);
+  });
+
+  it('reports a target that was not written because of a stop', () => {
+    const { clock, device, driver, loop } = powered();
+    driver.write(clock.nowNs(), Float64Array.of(1, 0), 0);
+    driver.stop();
+    loop.onWake();
+    const result = { number: 0, writtenNs: 0, isFault: true };
+    assert.ok(driver.handOver.next(result));
+    assert.deepEqual(result, { number: 1, writtenNs: Number.NaN, isFault: false });
+    assert.deepEqual(device.writes, []);
+  });
+
+  it('stamps a write of a real thread on the clock of this one', async (t) => {
+    const model = loadModel('ur3');
+    const { driver, close } = await openThreaded({ name: 'sim', options: { writeMs: 20 }, model });
+    t.after(close);
+    const result = { number: 0, writtenNs: Number.NaN, isFault: false };
+    const target = Float64Array.from(model.homeRad);
+    const handOver = driver.handOver!;
+    let handedNs = Number.NaN;
+    for (const untilMs = performance.now() + 30_000; Number.isNaN(result.writtenNs); await sleep(5)) {
+      assert.ok(performance.now() < untilMs, `no write in 30 s: ${driver.fault}`);
+      const nowNs = monotonicClock.nowNs();
+      if (driver.enable(nowNs) === 'ok' && handOver.newest === result.number) {
+        handedNs = nowNs;
+        driver.write(nowNs, target, 0);
+      }
+      // A test that stalls lets the driver's thread stop the arm: it has to be enabled again.
+      if (handOver.next(result) && Number.isNaN(result.writtenNs)) driver.stop(nowNs);
+    }
+    const seenNs = monotonicClock.nowNs();
+    assert.ok(result.writtenNs - handedNs >= 20 * MS, `${result.writtenNs - handedNs} ns`);
+    assert.ok(result.writtenNs <= seenNs);
   });
 
   it('works across real threads: the simulated arm follows and stops', async (t) => {

@@ -28,7 +28,7 @@ export async function openDriver(
 ): Promise<OpenDriver> {
   const plugin = await loadPlugin('driver', name);
   const config = pluginConfig('driver', name, plugin, options);
-  if (plugin.inline !== true)
+  if (plugin.inline?.(config) !== true)
     return openThreaded({ name, options, model, ...(counters ? { counters: counters.buffer } : {}) });
   const driver = await plugin.open(config, model, clock);
   return {

@@ -38,7 +38,7 @@ const SEGMENT_ADVICE: Record<Segment, string> = {
   playout:
     'Playout waits for the link’s variation: operator.playoutQuality=fast or operator.playoutCapMs trade smoothness for delay.',
   apply:
-    'The driver’s write is slow: look at its bus (serial latency timer, CAN load) with `farhand doctor`.',
+    'The driver’s write is slow, or its thread wakes late: look at its bus (serial latency timer, CAN load) and other load with `farhand doctor`.',
 };
 
 export function segmentAdvice(name: Segment, measured: Measured): string {
@@ -73,6 +73,7 @@ export function feltAdvice(measured: Measured): string {
   const main = causesOf(measured.felt?.spells ?? [])[0]?.cause;
   if (main !== undefined && OF_THE_MACHINE.has(main))
     return `In most of the bad time ${CAUSE_WORDS[main]}. ${stallAdvice(measured)}`;
+  if (main === 'apply') return `In most of the bad time ${CAUSE_WORDS.apply}. ${SEGMENT_ADVICE.apply}`;
   const playout = measured.files[0]?.header?.playout ?? '';
   const first = playout.startsWith('adaptive')
     ? 'operator.playoutQuality=smooth waits longer and is steadier.'
@@ -87,11 +88,14 @@ export function lossAdvice(measured: Measured): string {
 }
 
 export function followAdvice(measured: Measured): string {
-  const { report } = measured;
+  const { report, summary, hz } = measured;
   const reasons = Object.entries(report.rejectedBy).sort((a, b) => b[1] - a[1]);
   const [reason, count] = reasons[0] ?? [];
   if (reason !== undefined)
     return `${count} commands were rejected as \`${reason}\`; docs/troubleshooting.md tells what that means.`;
+  const applyMs = summary.segmentsMs.apply?.p99 ?? 0;
+  if (report.dropped > 0 && applyMs > 1000 / hz)
+    return `${report.dropped} commands were dropped, and apply takes longer (p99 ${ms(applyMs)}) than the time between commands. ${SEGMENT_ADVICE.apply}`;
   if (report.dropped > 0)
     return `${report.dropped} commands came after a newer one had been applied: a role or the link stalls in bursts. ${wireVerdict(measured)}`;
   return 'See what the robot says with `farhand demo --headless --duration 5`; without a hand, or in hold, nothing is applied.';

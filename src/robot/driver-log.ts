@@ -1,6 +1,6 @@
 import { openSync, writeSync } from 'node:fs';
 import type { TickStatus } from '../messages/robot-state.ts';
-import type { Driver, JointReading } from './driver.ts';
+import type { Driver, HandOver, JointReading } from './driver.ts';
 
 /** Calls in the log, by their number. */
 export const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
@@ -34,6 +34,10 @@ export class LoggedDriver implements Driver {
 
   get busErrors(): number {
     return this.#driver.busErrors ?? 0;
+  }
+
+  get handOver(): HandOver | undefined {
+    return this.#driver.handOver;
   }
 
   enable(nowNs: number): TickStatus {

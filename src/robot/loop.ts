@@ -6,7 +6,7 @@ import { Periodic } from '../core/time/periodic.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { PlayoutRequest } from '../messages/playout-request.ts';
-import type { Outcome } from '../messages/receipt.ts';
+import type { Outcome, Receipt } from '../messages/receipt.ts';
 import { robotBoardSize, writeRobotBoard } from '../messages/robot-board.ts';
 import {
   copyCommand,
@@ -32,6 +32,7 @@ import type { Driver } from './driver.ts';
 import { NetworkLearning } from './network-learning.ts';
 import type { Priors } from './network-memory.ts';
 import { neighbourOf, PairWatch } from './pair-watch.ts';
+import { PendingReceipts } from './pending-receipts.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from './playout/playout-policy.ts';
 import { CommandQueue } from './playout/queue.ts';
@@ -93,6 +94,8 @@ export class RobotLoop implements DatagramHandler {
   readonly #numbers: Float64Array;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
+  /** Null where the driver's write is done when it returns. */
+  readonly #pending: PendingReceipts | null;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
   #ackRequest = 0;
@@ -114,6 +117,10 @@ export class RobotLoop implements DatagramHandler {
     this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
+    this.#pending =
+      driver.handOver === undefined
+        ? null
+        : new PendingReceipts(driver.handOver, counters, (receipt) => this.#sendReceipt(receipt));
     const beside = neighbourOf(rig.robot.pair, parts.neighbour ?? null);
     const { flight } = parts;
     this.supervisor = new Supervisor(model, driver, rig.robot, counters, nowNs, onTransition, flight, beside);
@@ -130,6 +137,7 @@ export class RobotLoop implements DatagramHandler {
   onDeadline(nowNs: number): void {
     const cycleNs = Math.min(this.#cycles.nextNs, this.#states.nextNs);
     if (nowNs >= cycleNs) this.#parts.lateness.add(nowNs - cycleNs);
+    this.#pending?.settle(nowNs);
     while (this.queue.nextDueNs <= nowNs) this.#release(nowNs);
     if (this.#cycles.due(nowNs)) this.#cycle(nowNs);
     if (this.#states.due(nowNs)) this.#publishState(nowNs);
@@ -267,11 +275,11 @@ export class RobotLoop implements DatagramHandler {
     const reason = this.supervisor.submit(command, nowNs, heldNs, entry.dueNs);
     receipt.appliedNs = reason === null ? this.#parts.clock.nowNs() : Number.NaN;
     const outcome = reason === null ? (entry.late ? 'late' : 'applied') : (`rejected:${reason}` as const);
-    this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs);
+    this.#reply(command.seq, outcome, entry.kernelNs, entry.receiveNs, reason === null);
   }
 
-  /** Sends the receipt and clears the optional stamps for the next one. */
-  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number): void {
+  /** Sends the receipt, or keeps it until its write is done, and clears the optional stamps for the next one. */
+  #reply(seq: number, outcome: Outcome, kernelNs: number, receiveNs: number, isHandedOver = false): void {
     const receipt = this.#receipt;
     receipt.session = this.#lease.session;
     receipt.seq = seq;
@@ -279,14 +287,19 @@ export class RobotLoop implements DatagramHandler {
     receipt.dropped = outcome === 'dropped-stale';
     receipt.kernelNs = kernelNs;
     receipt.receiveNs = receiveNs;
-    const length = encodeReceipt(receipt, this.#bytes);
-    this.#send(ROBOT_SOCKETS.command, length, this.#commandPeer);
+    if (isHandedOver && this.#pending !== null) this.#pending.add(receipt);
+    else this.#sendReceipt(receipt);
     receipt.dueNs = Number.NaN;
     receipt.releasedNs = Number.NaN;
     receipt.appliedNs = Number.NaN;
     receipt.playoutDelayNs = Number.NaN;
     receipt.late = false;
     receipt.queueDepth = this.queue.depth;
+  }
+
+  #sendReceipt(receipt: Receipt): void {
+    const length = encodeReceipt(receipt, this.#bytes);
+    this.#send(ROBOT_SOCKETS.command, length, this.#commandPeer);
   }
 
   #onDesk(bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
@@ -315,6 +328,7 @@ export class RobotLoop implements DatagramHandler {
     if (malformed !== null || result === 'renewed') return malformed;
     if (result === 'claimed') {
       this.queue.clear();
+      this.#pending?.clear();
       this.#newestSeq = 0;
       this.#ackRequest = 0;
       this.#commandPeer = 0;

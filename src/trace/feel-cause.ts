@@ -10,7 +10,7 @@ export const CAUSE_WORDS: Record<Cause, string> = {
   wire: 'the network was slow',
   receive: 'the robot was slow to receive',
   playout: 'playout waited otherwise than before',
-  apply: 'the driver was slow',
+  apply: 'the driver or its bus was slow',
   lost: 'commands or their receipts were lost',
   dropped: 'commands came after newer ones',
   rejected: 'the robot refused commands',

@@ -51,6 +51,7 @@ const SLOTS = 128;
 const PENDING = 4096;
 const SEGMENT_COUNT = SEGMENTS.length;
 const LOST = CAUSES.indexOf('lost');
+const APPLY = CAUSES.indexOf('apply');
 const DROPPED = CAUSES.indexOf('dropped');
 const REJECTED = CAUSES.indexOf('rejected');
 const MISSED = CAUSES.indexOf('missed-tick');
@@ -179,8 +180,12 @@ export class FeelMeter {
     this.#gridNs = gridNs + (lagNs < 0 ? lagNs : DRIFT * lagNs);
   }
 
-  /** A dropped command was late for a reason that its own stamps tell; one that came in time was due with a newer one. */
+  /**
+   * Released and dropped: the driver was still busy with an earlier command. Arrived in time: it was due together with a
+   * newer one. Otherwise it was late, for a reason that its stamps show.
+   */
   #dropped(record: TraceRecord): number {
+    if (!Number.isNaN(record.releasedNs)) return APPLY;
     if (record.receiveNs <= record.dueNs) return LATE_WAKE;
     segmentsNs(record, this.#segments);
     const segment = this.#blame.segmentOf(this.#segments, true);

@@ -59,9 +59,12 @@ describe('what a check makes of a trace', () => {
     assert.match(slowAdvice(measured(records(200, () => ({ playoutMs: 40 })))), /Most of it is playout/);
     assert.match(slowAdvice(measured(records(200, () => ({ pipelineMs: 9 })))), /pipeline .*governor/);
     assert.match(slowAdvice(measured(records(200, () => ({ receiveMs: 9 })))), /receive .*wakes late/);
+    assert.match(slowAdvice(measured(records(200, () => ({ applyMs: 21 })))), /apply .*look at its bus/);
     assert.match(slowAdvice(measured(records(200)), true), /Most of it is wire/, 'playout left out');
     assert.match(slowAdvice(measured([])), /nothing is applied/);
     const stale = records(200, (i) => (i % 2 ? { outcome: 'dropped-stale' } : {}));
     assert.match(followAdvice(measured(stale)), /^100 commands came after a newer one/);
+    const outrun = records(200, (i) => (i % 2 === 0 ? { applyMs: 21 } : { outcome: 'dropped-stale' }));
+    assert.match(followAdvice(measured(outrun)), /^100 commands were dropped, and apply .*look at its bus/);
   });
 });

@@ -13,13 +13,21 @@ export interface Tick {
   playoutMs?: number;
   pipelineMs?: number;
   receiveMs?: number;
+  applyMs?: number;
   outcome?: (typeof OUTCOMES)[number];
 }
 
 /** A run at 100 Hz on two clocks 7000 s apart; what a tick does not name takes 0.1 ms, the wire 1 ms, playout 2 ms. */
 export function records(count: number, tick: (i: number) => Tick = () => ({})): TraceRecord[] {
   return Array.from({ length: count }, (_, i) => {
-    const { wireMs = 1, playoutMs = 2, pipelineMs = 0.1, receiveMs = 0.1, outcome = 'applied' } = tick(i);
+    const {
+      wireMs = 1,
+      playoutMs = 2,
+      pipelineMs = 0.1,
+      receiveMs = 0.1,
+      applyMs = 0.1,
+      outcome = 'applied',
+    } = tick(i);
     const record = emptyTraceRecord();
     record.session = 1;
     record.seq = i + 1;
@@ -35,7 +43,7 @@ export function records(count: number, tick: (i: number) => Tick = () => ({})): 
     record.receiveNs = record.kernelNs + receiveMs * MS;
     record.releasedNs = record.receiveNs + playoutMs * MS;
     record.dueNs = record.releasedNs;
-    record.appliedNs = record.releasedNs + 0.1 * MS;
+    record.appliedNs = record.releasedNs + applyMs * MS;
     return record;
   });
 }

@@ -16,7 +16,7 @@ import { OPERATOR_SOCKETS, OperatorLoop, type OperatorParts } from '../../src/op
 import type { OpenInput } from '../../src/operator/sampler.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
-import type { Driver, JointReading } from '../../src/robot/driver.ts';
+import type { Driver, HandOver, JointReading } from '../../src/robot/driver.ts';
 import { RobotLoop } from '../../src/robot/loop.ts';
 import type { Priors } from '../../src/robot/network-memory.ts';
 import type { PriorJson } from '../../src/robot/playout/adaptive/prior.ts';
@@ -130,6 +130,10 @@ export class RecordingDriver implements Driver {
     this.judge = new TargetJudge(joints);
   }
 
+  get handOver(): HandOver | undefined {
+    return this.#inner.handOver;
+  }
+
   enable(nowNs: number): TickStatus {
     return this.#inner.enable(nowNs);
   }
@@ -210,6 +214,8 @@ export interface SimulatedOptions {
   startNs?: number;
   /** In place of the scripted hand. */
   hand?: TestHand;
+  /** What stands between the robot and its simulated arm; nothing by default. */
+  wrapDriver?: (arm: Driver, robotClock: Clock, joints: number) => Driver;
   /** False: the test starts the roles itself. */
   start?: boolean;
 }
@@ -291,11 +297,9 @@ export class SimulatedRig {
     const { clock } = this.#robotSeat;
     const plugin = await loadPlugin('driver', rig.robot.driver);
     const options = pluginConfig('driver', rig.robot.driver, plugin, rig.robot.options);
-    const driver = new RecordingDriver(
-      await plugin.open(options, model, clock),
-      this.clock,
-      judgedJoints(rig, model),
-    );
+    const arm = await plugin.open(options, model, clock);
+    const inner = this.#options.wrapDriver?.(arm, clock, model.joints.length) ?? arm;
+    const driver = new RecordingDriver(inner, this.clock, judgedJoints(rig, model));
     const policy = rigPolicy(rig);
     const side: Omit<RobotSide, 'loop'> = {
       policy,

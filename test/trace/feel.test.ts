@@ -130,6 +130,14 @@ describe('what is to blame', () => {
     );
   });
 
+  it('is the driver when released commands were replaced before their write', () => {
+    const replaced = spoilt((record) => {
+      record.outcome = OUTCOMES.indexOf('dropped-stale');
+      record.appliedNs = Number.NaN;
+    });
+    assert.deepEqual(replaced, ['apply']);
+  });
+
   it('is the operator when ticks are missing, and nobody while nobody drives', () => {
     const records = runOf({ seconds: 30, wireMs: () => 3 });
     const stalled = records.filter(({ seq }) => seq < 2000 || seq >= 2100 || seq % 20 >= 8);

@@ -1,6 +1,7 @@
 import { SnapshotBoard } from '../../core/memory/snapshot.ts';
 import type { TickStatus } from '../../messages/robot-state.ts';
 import type { JointReading } from '../driver.ts';
+import { createWriteResults } from './write-results.ts';
 
 /** What the control thread wants of the driver's thread. Generations count every change between rest and power. */
 export interface DriverOrder {
@@ -33,6 +34,8 @@ const REPORT_HEAD = 7;
 export interface DriverMemory {
   order: SharedArrayBuffer;
   report: SharedArrayBuffer;
+  /** How writes ended, from the driver's thread. */
+  results: SharedArrayBuffer;
   /** [wakes, the thread is to end] */
   wake: SharedArrayBuffer;
 }
@@ -41,6 +44,7 @@ export function createDriverMemory(joints: number): DriverMemory {
   return {
     order: SnapshotBoard.create(ORDER_HEAD + joints).buffer,
     report: SnapshotBoard.create(REPORT_HEAD + 2 * joints).buffer,
+    results: createWriteResults(),
     wake: new SharedArrayBuffer(8),
   };
 }

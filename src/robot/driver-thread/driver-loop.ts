@@ -2,6 +2,7 @@ import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
 import { type Driver, emptyReading, type JointReading } from '../driver.ts';
 import { type DriverMemory, emptyOrder, emptyReport, OrderBoard, ReportBoard } from './driver-boards.ts';
+import { WriteResults } from './write-results.ts';
 
 /** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
 const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
@@ -16,6 +17,8 @@ export class DriverLoop {
   readonly #order;
   readonly #report = emptyReport();
   readonly #reading: JointReading;
+  readonly #results: WriteResults;
+  /** The newest target seen: it is written in the pass that sees it, or never. */
   #written = 0;
   /** The newest generation that was begun. */
   #generation = 0;
@@ -38,6 +41,7 @@ export class DriverLoop {
     this.#reportBoard = new ReportBoard(memory, joints);
     this.#order = emptyOrder(joints);
     this.#reading = emptyReading(joints);
+    this.#results = new WriteResults(memory.results);
     this.#receivedNs = clock.nowNs();
   }
 
@@ -50,7 +54,18 @@ export class DriverLoop {
   }
 
   #carryOut(nowNs: number): void {
-    const { generation, powered, writes, positionsRad, gripper } = this.#order;
+    const { writes, positionsRad, gripper } = this.#order;
+    const isPowered = this.#power(nowNs);
+    if (writes === this.#written) return;
+    this.#written = writes;
+    if (isPowered) this.#report.writing = this.#driver.write(nowNs, positionsRad, gripper);
+    const isFault = this.#report.writing === 'fault';
+    this.#results.push(writes, isPowered && !isFault ? this.#clock.nowNs() : Number.NaN, isFault);
+  }
+
+  /** True if the joints were powered before this pass: an older target is not for them as they are powered now. */
+  #power(nowNs: number): boolean {
+    const { generation, powered } = this.#order;
     if (generation !== this.#generation) {
       // A stop counts even where power was asked for again before this thread passed.
       if (!powered || generation > this.#generation + 1) this.#driver.stop(nowNs);
@@ -58,22 +73,13 @@ export class DriverLoop {
       this.#enabled = false;
       this.#lapse = '';
     }
-    if (generation !== this.#report.doneGeneration) {
-      if (!powered) {
-        this.#report.doneGeneration = generation;
-        this.#report.enabling = 'stale';
-        return;
-      }
-      this.#report.enabling = this.#driver.enable(nowNs);
-      if (this.#report.enabling === 'stale') return;
-      this.#report.doneGeneration = generation;
-      this.#enabled = this.#report.enabling === 'ok';
-      this.#report.writing = 'ok';
-      this.#written = writes;
-    }
-    if (!this.#enabled || writes === this.#written) return;
-    this.#written = writes;
-    this.#report.writing = this.#driver.write(nowNs, positionsRad, gripper);
+    if (generation === this.#report.doneGeneration) return this.#enabled;
+    this.#report.enabling = powered ? this.#driver.enable(nowNs) : 'stale';
+    if (powered && this.#report.enabling === 'stale') return false;
+    this.#report.doneGeneration = generation;
+    this.#enabled = this.#report.enabling === 'ok';
+    if (powered) this.#report.writing = 'ok';
+    return false;
   }
 
   #publish(nowNs: number): void {

@@ -1,6 +1,6 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { TickStatus } from '../../messages/robot-state.ts';
-import { type Driver, emptyReading, type JointReading } from '../driver.ts';
+import { type Driver, emptyReading, type HandOver, type JointReading } from '../driver.ts';
 import {
   type DriverMemory,
   type DriverOrder,
@@ -9,6 +9,7 @@ import {
   OrderBoard,
   ReportBoard,
 } from './driver-boards.ts';
+import { WriteResults } from './write-results.ts';
 
 /** A thread that has not passed for so long is taken for dead. */
 const THREAD_SILENCE_NS = 250 * NS_PER_MS;
@@ -18,6 +19,7 @@ const THREAD_SILENCE_NS = 250 * NS_PER_MS;
  * never hold up a control cycle. Hot path: nothing waits.
  */
 export class ThreadedDriver implements Driver {
+  readonly handOver: HandOver;
   readonly #orders: OrderBoard;
   readonly #reportBoard: ReportBoard;
   readonly #wake: Int32Array;
@@ -32,7 +34,15 @@ export class ThreadedDriver implements Driver {
     this.#orders = new OrderBoard(memory, joints);
     this.#reportBoard = new ReportBoard(memory, joints);
     this.#wake = new Int32Array(memory.wake);
-    this.#order = emptyOrder(joints);
+    const order = emptyOrder(joints);
+    const results = new WriteResults(memory.results);
+    this.#order = order;
+    this.handOver = {
+      get newest() {
+        return order.writes;
+      },
+      next: (out) => results.next(out),
+    };
     this.#reading = emptyReading(joints);
   }
 

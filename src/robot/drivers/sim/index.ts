@@ -18,9 +18,17 @@ const config = z.strictObject({
     .max(3600)
     .default(0)
     .describe('seconds from the first powering to that fault'),
+  writeMs: z
+    .number()
+    .min(0)
+    .max(200)
+    .default(0)
+    .describe('how long a write blocks, as on a slow bus; the driver then has its own thread'),
 });
 type Config = z.infer<typeof config>;
 
+/** Nobody wakes a thread that waits here. */
+const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const STEP_NS = 1e6;
 /** A longer silence than this is not simulated in steps: the arm has long come to rest. */
 const MAX_CATCH_UP_NS = 1e9;
@@ -93,6 +101,7 @@ class SimDriver implements Driver {
     if (!this.#enabled) return 'ok';
     this.#targets.set(positionsRad);
     this.#gripperTarget = gripper;
+    if (this.#config.writeMs > 0) Atomics.wait(NEVER, 0, 0, this.#config.writeMs);
     return 'ok';
   }
 
@@ -148,7 +157,7 @@ class SimDriver implements Driver {
 const plugin: DriverPlugin<Config> = {
   about: 'simulated joints with velocity and acceleration limits',
   config,
-  inline: true,
+  inline: ({ writeMs }) => writeMs === 0,
   open: async (options, model, clock: Clock) => new SimDriver(options, model, clock.nowNs()),
 };
 
