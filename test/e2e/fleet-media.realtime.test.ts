@@ -281,8 +281,13 @@ describe('a session of a fleet', { skip }, () => {
 });
 
 it('over WebRTC needs a fleet', async () => {
+  const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
+  const ports = [
+    ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
+    ...[`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`],
+  ];
   for (const verb of ['robot', 'operator']) {
-    const { code, stderr } = await farhand([verb, 'link.transport=webrtc']);
+    const { code, stderr } = await farhand([verb, 'link.transport=webrtc', ...ports]);
     assert.equal(code, 2);
     assert.match(stderr, /bad-config/);
     assert.match(stderr, /farhand fleet operate/);
