@@ -22,6 +22,8 @@ export interface InputDevice {
    * never related to the earlier ones.
    */
   readonly stream?: number;
+  /** Address and port that it accepts messages from, as in `InputQuality`; 0: nobody yet. Hot path. */
+  sender?(nowNs: number): number;
   /** How well the sender is heard, for people to read. Fills all of `out`. Hot path. */
   quality?(nowNs: number, out: InputQuality): void;
   /** How often its button that begins and ends a recording was pressed, where it has one. Only ever grows. */

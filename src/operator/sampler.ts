@@ -92,7 +92,7 @@ export class Sampler {
   /** How well an input hears its sender; the active one if not told. Hot path. */
   quality(nowNs: number, out: InputQuality, name = this.#active): void {
     const { device } = this.#inputs.get(name)!;
-    out.from = 0;
+    out.from = device.sender?.(nowNs) ?? 0;
     out.jitterNs = Number.NaN;
     if (device.quality !== undefined) device.quality(nowNs, out);
     else out.rateHz = Number.NaN;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Reason } from '../../core/counters.ts';
 import { type HandSample, MAX_JOINTS, type SampleStatus } from '../../messages/hand-sample.ts';
-import type { InputDevice, InputPlugin, InputQuality } from '../device.ts';
+import type { InputDevice, InputPlugin } from '../device.ts';
 import { SourceLock } from '../source-lock.ts';
 
 const config = z.strictObject({
@@ -64,10 +64,8 @@ class JointTargets implements InputDevice {
     return null;
   }
 
-  /** Who may send; how evenly they send is not measured. */
-  quality(nowNs: number, out: InputQuality): void {
-    out.from = this.#lock.holder(nowNs);
-    out.rateHz = Number.NaN;
+  sender(nowNs: number): number {
+    return this.#lock.holder(nowNs);
   }
 
   #take(jointsRad: readonly number[], gripper: number, clutch: boolean, receivedNs: number): void {
