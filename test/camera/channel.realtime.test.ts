@@ -21,7 +21,7 @@ import { TeleopError } from '../../src/core/errors.ts';
 import { monotonicClock } from '../../src/core/time/clock.ts';
 import type { CameraFrame, ReceivedFrame } from '../../src/messages/recording.ts';
 import { curveKeys } from '../../src/wire/secure/curve-keys.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 
 const coder = await loadJpegCoder();
 const cameras = ['front', 'wrist'];
@@ -70,12 +70,7 @@ const receiverConfig = (wire: 'zmq' | 'udp', port: number): FrameReceiverConfig 
   curve: null,
 });
 
-async function freePort(wire: 'zmq' | 'udp'): Promise<number> {
-  const from = 20_000 + Math.floor(Math.random() * 20_000);
-  if (wire === 'zmq') return freeTcpPort(HOST, from);
-  const [port] = await freeUdpPorts(1);
-  return port!;
-}
+const freePort = async (): Promise<number> => (await freeUdpPorts(1))[0]!;
 
 const FRAME_MS = 33;
 
@@ -117,7 +112,7 @@ async function listen(config: FrameReceiverConfig, options: FrameReceiverOptions
 for (const wire of ['zmq', 'udp'] as const)
   describe(`camera channel over ${wire}`, () => {
     it('carries pictures byte for byte, with their capture on the operator’s clock', async () => {
-      const port = await freePort(wire);
+      const port = await freePort();
       const counters = new Counters();
       const sender = await open(senderConfig(wire, port), counters);
       const offset = { ns: 5e9 };
@@ -150,7 +145,7 @@ for (const wire of ['zmq', 'udp'] as const)
     });
 
     it('does without a sender, hears it when it comes, and again after it was gone', async () => {
-      const port = await freePort(wire);
+      const port = await freePort();
       const receiver = await listen(receiverConfig(wire, port), { project: () => null });
       for (let life = 1; life <= 2; life++) {
         const sender = await open(senderConfig(wire, port));
@@ -169,7 +164,7 @@ for (const wire of ['zmq', 'udp'] as const)
     });
 
     it('serves two receivers', async () => {
-      const port = await freePort(wire);
+      const port = await freePort();
       const sender = await open(senderConfig(wire, port));
       const receivers = [await listen(receiverConfig(wire, port)), await listen(receiverConfig(wire, port))];
       await film(sender, () => receivers.every((receiver) => receiver.frames.length >= 6));
@@ -178,7 +173,7 @@ for (const wire of ['zmq', 'udp'] as const)
     });
 
     it('says which port is taken, and what to do', async () => {
-      const port = await freePort(wire);
+      const port = await freePort();
       const sender = await open(senderConfig(wire, port));
       await assert.rejects(
         () => openFrameSender(senderConfig(wire, port), () => {}),
@@ -230,7 +225,7 @@ describe('camera channel over zmq', () => {
   it('shows pictures to holders of the key only', async () => {
     const keys = curveKeys(new Uint8Array(32).fill(7));
     const others = curveKeys(new Uint8Array(32).fill(8));
-    const port = await freePort('zmq');
+    const port = await freePort();
     const sender = await open({ ...senderConfig('zmq', port), curve: keys.server });
     const config = receiverConfig('zmq', port);
     const friend = await listen({ ...config, curve: keys.client });
@@ -243,7 +238,7 @@ describe('camera channel over zmq', () => {
   });
 
   it('drops at the sender while a receiver is stuck, and leaves no backlog behind', async () => {
-    const port = await freePort('zmq');
+    const port = await freePort();
     const sender = await open(senderConfig('zmq', port));
     const relay = await stallingRelay(port);
     const slow = await listen(receiverConfig('zmq', relay.port));
@@ -265,7 +260,7 @@ describe('camera channel over zmq', () => {
 
 describe('camera channel over udp', () => {
   it('does not fill the wire unasked, nor for garbage', async () => {
-    const port = await freePort('udp');
+    const port = await freePort();
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
     const stranger = createSocket('udp4');
@@ -300,7 +295,7 @@ describe('camera channel over udp', () => {
   });
 
   it('keeps only the newest picture while an earlier one is leaving', async () => {
-    const port = await freePort('udp');
+    const port = await freePort();
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
     const receiver = await listen(receiverConfig('udp', port));

@@ -10,7 +10,7 @@ import { openFrameReceiver, sameClock } from '../../src/camera/receiver.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import { frameReceiverConfig } from '../../src/rig/camera-channel.ts';
 import { loadRig } from '../../src/rig/rig.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
@@ -24,7 +24,7 @@ const CAMERAS = [
 
 async function ports(): Promise<string[]> {
   const [command, state, sync] = await freeUdpPorts(3);
-  const camera = await freeTcpPort('127.0.0.1', 20_000 + (process.pid % 20_000));
+  const camera = (await freeUdpPorts(1))[0]!;
   return [
     ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
     ...[`cameras.port=${camera}`, 'link.security=plain'],
@@ -90,7 +90,7 @@ describe('cameras of a robot process', () => {
 
 describe('farhand demo --cameras', () => {
   it('films the arm and a test pattern, and the arm follows as without', async () => {
-    const settings = [`trace.dir=${folder}`, `cameras.port=${await freeTcpPort('127.0.0.1', 41_000)}`];
+    const settings = [`trace.dir=${folder}`, `cameras.port=${(await freeUdpPorts(1))[0]!}`];
     const { code, stdout, stderr } = await farhand(
       ['demo', '--headless', '--cameras', '--duration', '2', '--json', ...settings],
       55_000,

@@ -41,7 +41,7 @@ class Cable {
       return found && { ...found, sdp: found.sdp.replace(/a=candidate:.*\r\n/g, '') };
     };
     const remote = (sdp: string, type: 'offer' | 'answer') => {
-      const port = 30_000 + Math.floor(Math.random() * 20_000);
+      const port = 15_000 + Math.floor(Math.random() * 15_000);
       const candidate = /(a=candidate:\S+ 1 UDP \d+ 127\.0\.0\.1) (\d+)/i;
       const [, , target] = candidate.exec(sdp)!;
       this.#relay(port, Number(target));

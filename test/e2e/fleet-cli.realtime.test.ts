@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { freeTcpPort } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, root, startFarhand } from './farhand.ts';
@@ -33,7 +33,7 @@ describe('the words of `farhand fleet`', { skip }, () => {
   }
 
   before(async () => {
-    const port = await freeTcpPort('127.0.0.1', 24_222);
+    const port = (await freeUdpPorts(1))[0]!;
     dev = startFarhand(['fleet', 'dev', '--port', String(port), '--dir', keys]);
     await dev.waitFor(/Ctrl-C/);
     url = `nats://127.0.0.1:${port}`;

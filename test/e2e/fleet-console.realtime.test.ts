@@ -17,7 +17,7 @@ import { roster } from '../../src/fleet/roster.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import type { FleetMessage, FleetReply, FleetState } from '../../src/messages/fleet-console.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { launchChromium } from './chromium.ts';
@@ -122,7 +122,7 @@ describe('fleet console in a real browser', { skip }, () => {
       ],
       ...['fleet.rtcAddress=127.0.0.1', 'trace.dir=', 'cameras.list.front.fpsHz=10'],
       ...['cameras.list.front.widthPx=160', 'cameras.list.front.heightPx=120'],
-      `cameras.port=${await freeTcpPort('127.0.0.1', 25_753)}`,
+      `cameras.port=${(await freeUdpPorts(1))[0]!}`,
       ...(noSound ? [] : ['fleet.audio=test']),
     ];
     start(['robot', '--fleet', server.url, '--creds', arm, ...settings], 'robot');

@@ -23,7 +23,7 @@ import type { ReceivedFrame } from '../../src/messages/recording.ts';
 import { frameReceiverConfig } from '../../src/rig/camera-channel.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import type { CutEvent } from './cut-operator.ts';
@@ -127,9 +127,8 @@ describe('a session of a fleet', { skip }, () => {
       `cameras.list.${name}.source=mjpeg`,
       `cameras.list.${name}.options.from=http://127.0.0.1:${at}/${name}`,
     ]);
-    const first = 21_000 + (process.pid % 20_000);
-    const robotCameraPort = await freeTcpPort('127.0.0.1', first);
-    operatorCameraPort = await freeTcpPort('127.0.0.1', robotCameraPort + 1);
+    const robotCameraPort = (await freeUdpPorts(1))[0]!;
+    operatorCameraPort = (await freeUdpPorts(1))[0]!;
     const settings = [`cameras.port=${robotCameraPort}`, 'fleet.audio=test', HERE];
     robot = startFarhand([
       'robot',

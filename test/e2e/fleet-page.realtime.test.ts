@@ -13,7 +13,7 @@ import type { FleetRole } from '../../src/fleet/roles.ts';
 import { type RunningServer, startServer } from '../../src/fleet/server-process.ts';
 import { subjects } from '../../src/fleet/subjects.ts';
 import { emptyXr, encodeXr, XR_MAX_BYTES } from '../../src/input/codecs/webxr-codec.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
@@ -87,7 +87,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     });
     [ann, bob] = await Promise.all([connectFleet(server.url, annFile), connectFleet(server.url, bobFile)]);
     const cameras = [
-      `cameras.port=${await freeTcpPort('127.0.0.1', 24_753)}`,
+      `cameras.port=${(await freeUdpPorts(1))[0]!}`,
       ...['fpsHz=10', 'widthPx=160', 'heightPx=120'].map((text) => `cameras.list.front.${text}`),
     ];
     const sound = noSound ? [] : ['fleet.audio=test'];

@@ -12,7 +12,7 @@ import type { EpisodeInfo } from '../../src/messages/recording.ts';
 import type { Telemetry } from '../../src/messages/telemetry.ts';
 import { frames, readEpisode, readJson } from '../../src/record/reader.ts';
 import { loadRig } from '../../src/rig/rig.ts';
-import { freeTcpPort, freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
+import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { needs } from '../needs.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { farhand, type Running, root, stampsIn, startFarhand } from './farhand.ts';
@@ -178,7 +178,7 @@ describe('a killed operator', () => {
   it('loses less than half a second with two cameras, and no row without its pictures', async () => {
     const dir = newFolder();
     const rig = await settings(dir);
-    const port = await freeTcpPort('127.0.0.1', 21_000 + (process.pid % 9000));
+    const port = (await freeUdpPorts(1))[0]!;
     const cameras = [`cameras.port=${port}`, 'cameras.list.front={}', 'cameras.list.wrist={}'];
     const sender = await openFrameSender(
       {

@@ -1,17 +1,26 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** UDP ports nobody holds at this moment, on loopback. */
+/** Below the ports that systems give to outgoing connections: one of those may take a free port before it is used. */
+const LOWEST = 15_000;
+const HIGHEST = 32_000;
+
+/** Ports that nobody holds on loopback at this moment, neither for UDP nor for TCP; chosen at random. */
 export async function freeUdpPorts(count: number): Promise<number[]> {
-  const sockets = Array.from({ length: count }, () => createSocket('udp4'));
-  const ports = await Promise.all(
-    sockets.map(
-      (socket) =>
-        new Promise<number>((resolve) => socket.bind(0, '127.0.0.1', () => resolve(socket.address().port))),
-    ),
-  );
-  await Promise.all(sockets.map((socket) => new Promise<void>((resolve) => socket.close(resolve))));
-  return ports;
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = LOWEST + Math.floor(Math.random() * (HIGHEST - LOWEST));
+    if (!ports.has(port) && (await isFreeUdp(port)) && (await isFree('127.0.0.1', port))) ports.add(port);
+  }
+  return [...ports];
+}
+
+function isFreeUdp(port: number): Promise<boolean> {
+  const socket = createSocket('udp4');
+  return new Promise((resolve) => {
+    socket.once('error', () => socket.close(() => resolve(false)));
+    socket.bind({ address: '127.0.0.1', port, exclusive: true }, () => socket.close(() => resolve(true)));
+  });
 }
 
 /** The UDP port `first` on loopback, or another if it is taken; nobody else gets it until it is released. */
