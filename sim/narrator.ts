@@ -3,7 +3,7 @@ import { monotonicClock } from '../src/core/time/clock.ts';
 
 export const JSON_OPTION: OptionSpec = {
   type: 'boolean',
-  about: 'tell what the arm does, as JSON lines with the monotonic clock of this machine (atNs)',
+  about: 'report what the arm does, as JSON lines with this machine’s monotonic clock (atNs)',
 };
 
 const EVERY_NS = 20e6;
@@ -14,14 +14,14 @@ export type SimLine =
       kind: 'arm';
       atNs: number;
       positionsRad: number[];
-      /** The fastest each joint has been since the line before. */
+      /** Top speed of each joint since the previous line. */
       topRadS: number[];
       /** 1 is closed. */
       gripper: number;
     }
   | { kind: 'event'; atNs: number; what: string };
 
-/** Tells a bystander what a simulated arm does: 50 lines a second for its joints, and one for each event at once. */
+/** Reports what a simulated arm does: 50 lines per second for its joints, and one per event at once. */
 export class Narrator {
   readonly #on: boolean;
   #topRadS: number[] = [];
@@ -35,7 +35,7 @@ export class Narrator {
     if (this.#on) this.#print({ kind: 'event', atNs: monotonicClock.nowNs(), what });
   }
 
-  /** After every step of the arm. */
+  /** Call after every step of the arm. */
   arm(positionsRad: ArrayLike<number>, velocitiesRadS: ArrayLike<number>, gripper: number): void {
     if (!this.#on) return;
     for (let i = 0; i < velocitiesRadS.length; i++)

@@ -6,8 +6,8 @@ import { TeleopError } from '../src/core/errors.ts';
 import { closest } from '../src/core/suggest.ts';
 
 /**
- * What `sim/<name>/main.ts` exports: a device at the level of bytes, for `farhand sim <name>`. The folder's name is
- * the name; there is no list to edit.
+ * What `sim/<name>/main.ts` exports: a byte-level device for `farhand sim <name>`. The folder name is its
+ * name; there is no list to edit.
  */
 export interface Simulator {
   readonly about: string;
@@ -15,8 +15,8 @@ export interface Simulator {
   readonly details?: string;
   readonly options: Record<string, OptionSpec>;
   /**
-   * Opens its port and prints one line with the word `ready` and where it listens; then runs until `stop` is aborted,
-   * lets go of everything, and resolves with the exit code.
+   * Opens its port and prints one line with the word `ready` and its address; runs until `stop` is aborted,
+   * releases everything, and resolves with the exit code.
    */
   run(given: Given, stop: AbortSignal): Promise<number>;
 }
@@ -34,7 +34,7 @@ export async function loadSimulator(name: string): Promise<Simulator> {
   const names = simulatorNames();
   if (!names.includes(name)) {
     const near = closest(name, names);
-    throw new TeleopError('bad-option', `there is no simulator "${name}"`, {
+    throw new TeleopError('bad-option', `no simulator "${name}"`, {
       hint: `${near ? `Did you mean "${near}"? ` : ''}Available: ${names.join(', ')}.`,
     });
   }

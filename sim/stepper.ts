@@ -1,12 +1,13 @@
 import { monotonicClock } from '../src/core/time/clock.ts';
 
-/** More steps than this at once are a pause of this process, not of the device. */
+/** More due steps than this mean that this process paused, not the device. */
 const STALL_STEPS = 3;
 const MAX_BEHIND_S = 0.5;
 
 /**
- * Runs a device's period: a millisecond timer, and in it as many steps as are due. After a longer pause of this
- * process the rest are marked as made up for, so that the device does not take it for silence of its peer.
+ * Runs a device's period: a millisecond timer that runs all due steps. After a longer pause of this process
+ * the excess steps are marked as catch-up, so that the device does not take the pause for silence of its
+ * peer.
  */
 export function runSteps(stepS: number, step: (made: number, stalled: boolean) => void): () => void {
   const startNs = monotonicClock.nowNs();

@@ -2,7 +2,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { TeleopError } from '../src/core/errors.ts';
 
-/** Listens and tells the port; remembers its connections, so that they can be cut. */
+/** Listens and reports the port; tracks its connections so that they can be dropped. */
 export class Listener {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -20,7 +20,7 @@ export class Listener {
       this.#server.once('error', (cause: NodeJS.ErrnoException) =>
         reject(
           new TeleopError('port-in-use', `cannot listen on ${host}:${port}: ${cause.code ?? cause.message}`, {
-            hint: 'Choose another port; 0 takes a free one.',
+            hint: 'Choose another port; 0 picks a free one.',
             cause,
           }),
         ),
@@ -29,7 +29,7 @@ export class Listener {
     });
   }
 
-  /** All connections end at once; new ones are welcome. */
+  /** Drops all connections at once; new ones are accepted. */
   cut(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -40,14 +40,14 @@ export class Listener {
   }
 }
 
-/** A port option; 0 is any free one. */
+/** A port option; 0 picks a free one. */
 export function portOption(value: string | boolean | undefined, fallback: number): number {
   const port = value === undefined ? fallback : Number(value);
   if (Number.isInteger(port) && port >= 0 && port < 65536) return port;
   throw new TeleopError('bad-option', `"${value}" is not a port`, { hint: 'Give a number from 0 to 65535.' });
 }
 
-/** Words that cause something, as lines on standard input or over the channel of whoever started this process. */
+/** Commands, as lines on standard input or over the parent process's IPC channel. */
 export function onWords(act: (word: string) => void, stop: AbortSignal): void {
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => act(line.trim()));

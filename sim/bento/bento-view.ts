@@ -1,10 +1,10 @@
-/** What `farhand sim bento --page` tells its page, and what the page may ask. Metres, radians, kilograms. */
+/** Messages between `farhand sim bento --page` and its page. Metres, radians, kilograms. */
 export type Vector = readonly [number, number, number];
 
 /**
- * A shape in its body's frame, turned by `eulerRad` about x, then y, then z, each as turned by the one before. Sizes:
- * box half edges; cylinder and capsule radius and half length along z; sphere radius. A cup is drawn only: radius,
- * height, wall; boxes collide in its place.
+ * A shape in its body's frame, rotated by `eulerRad` about x, then y, then z (intrinsic). Sizes: box half
+ * edges; cylinder and capsule radius and half length along z; sphere radius. A cup (radius, height, wall) is
+ * only drawn; boxes collide in its place.
  */
 export interface Shape {
   readonly kind: 'box' | 'cylinder' | 'capsule' | 'sphere' | 'cup';
@@ -12,15 +12,15 @@ export interface Shape {
   readonly atM: Vector;
   readonly eulerRad?: Vector;
   readonly colour: string;
-  /** Drawn, felt, or (default) both. */
+  /** Drawn, colliding, or (default) both. */
   readonly only?: 'drawn' | 'felt';
   readonly massKg?: number;
   readonly label?: string;
 }
 
 /**
- * A body in its parent's frame; without a parent, in the world: origin on the table under the arm's stand, X the way
- * the arm points, Y left, Z up. With an axis it turns about it as the joint of its name; `free` ones fall.
+ * A body in its parent's frame; without a parent, in the world: origin on the table under the arm's stand, X
+ * along the arm, Y left, Z up. With an axis it turns about it as the joint of that name; `free` bodies fall.
  */
 export interface Body {
   readonly name: string;
@@ -41,10 +41,10 @@ export interface BentoSceneMessage {
   index: number;
   task: string;
   tasks: readonly string[];
-  /** Null: MuJoCo runs. Otherwise why there is no physics. */
+  /** Null with MuJoCo; otherwise why there is no physics. */
   noPhysics: string | null;
   bodies: readonly Body[];
-  /** In the order of the wire; the fastest that brachIOplexus asks for, in wire units. */
+  /** In wire order; the highest speed that brachIOplexus requests, in wire units. */
   joints: readonly { name: string; maxSpeed: number }[];
 }
 

@@ -10,7 +10,7 @@ const ALUMINIUM = '#aeb6bf';
 const ACROSS: Vector = [Math.PI / 2, 0, 0];
 const ALONG: Vector = [0, Math.PI / 2, 0];
 
-/** Kilograms of an arm's shape: some inertia for the solver. */
+/** Mass of an arm shape in kilograms: some inertia for the solver. */
 const LINK_KG = 0.05;
 
 const box = (halfM: Vector, atM: Vector, colour: string, more: Partial<Shape> = {}): Shape => ({
@@ -52,7 +52,7 @@ const stand: Body = {
   ],
 };
 
-/** Lengths as in the Virtual Bento's project; the shapes round them are our own. */
+/** Lengths from the Virtual Bento's project; the shapes around them are ours. */
 const links: readonly Body[] = [
   {
     name: 'shoulder',
@@ -110,7 +110,7 @@ const links: readonly Body[] = [
   },
 ];
 
-/** A flat finger 106 mm long, its inner face 5.5 mm from its middle; the left one leans in. */
+/** A flat finger 106 mm long, its inner face 5.5 mm from its centre; the left one leans in. */
 function finger(atM: Vector, side: 1 | -1): Shape {
   const leanRad = side === 1 ? -0.12 : 0;
   return box([0.053, 0.0055, 0.013], atM, DARK, { eulerRad: [0, 0, leanRad] });

@@ -4,7 +4,7 @@ import type { World } from './world.ts';
 
 const STEP_S = 0.002;
 
-/** The arm without physics: joints are where they are told to be, things stand where they were put. */
+/** The arm without physics: joints follow their targets exactly, objects do not move. */
 export function createKinematicWorld(bodies: readonly Body[]): World {
   const jointsRad = new Float64Array(ARM_JOINTS.length);
   const poses = new Float32Array(bodies.length * POSE_SIZE);

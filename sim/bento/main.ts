@@ -20,10 +20,10 @@ import { BentoSimulation } from './simulation.ts';
 import type { MakeWorld } from './world.ts';
 
 export const about =
-  'The Virtual Bento arm: what Unity answers to brachIOplexus, its six scenes with real physics.';
-export const details = `Takes scene, control and update packets, sends feedback every 15 ms once a scene has begun. The
-original has no dead man's switch: --dead-man-ms 0 for exact parity. \`--page 4757\` serves a page that shows the scene
-and drives the joints by keys. See docs/drivers/bento.md.`;
+  'The Virtual Bento arm: Unity’s side of brachIOplexus, its six scenes with real physics.';
+export const details = `Receives scene, control and update packets, sends feedback every 15 ms once a scene is
+loaded. The original has no dead-man switch: --dead-man-ms 0 for exact parity. \`--page 4757\` serves a page that
+shows the scene and drives the joints by keys. See docs/drivers/bento.md.`;
 export const options: Record<string, OptionSpec> = {
   port: {
     type: 'string',
@@ -40,10 +40,10 @@ export const options: Record<string, OptionSpec> = {
   'dead-man-ms': {
     type: 'string',
     value: 'MS',
-    about: 'stop all joints when control is silent so long; 0: never (default 200)',
+    about: 'stop all joints after this long without control packets; 0: never (default 200)',
   },
-  scene: { type: 'string', value: 'N', about: 'begin with scene 1 to 6 instead of waiting for a packet' },
-  physics: { type: 'string', value: 'KIND', about: 'auto (default), mujoco, or none: the arm alone' },
+  scene: { type: 'string', value: 'N', about: 'start with scene 1 to 6 instead of waiting for a packet' },
+  physics: { type: 'string', value: 'KIND', about: 'auto (default), mujoco, or none: only the arm' },
   page: { type: 'boolean', about: 'serve the page; a port may follow (default 4757, 0: any)' },
 };
 
@@ -106,7 +106,7 @@ class Desk {
     socket.on('error', () => {});
   }
 
-  /** What the page wishes takes the way of a controller's packet. */
+  /** Page requests are handled like a controller's packets. */
   ask(request: BentoPageRequest): void {
     const packet = this.#packet;
     if (request.kind === 'scene') {
@@ -136,7 +136,7 @@ class Desk {
     this.#send(this.#simulation.receive(bytes, length, nowNs(), this.#reply));
   }
 
-  /** Where the original sends it: a fixed place, not back to the sender. Nobody there is no trouble. */
+  /** Sent to a fixed address, as in the original, not back to the sender. A missing receiver is ignored. */
   #send(length: number): void {
     if (length > 0) this.#socket.send(this.#reply.slice(0, length), this.#port, this.#host, () => {});
   }
@@ -146,12 +146,12 @@ async function chooseWorld(kind: string): Promise<{ make: MakeWorld; without: st
   if (kind === 'none') return { make: createKinematicWorld, without: 'switched off' };
   if (kind !== 'auto' && kind !== 'mujoco')
     throw new TeleopError('bad-option', `--physics ${kind} is neither auto, mujoco nor none`, {
-      hint: 'Leave it out: physics is on where MuJoCo is installed.',
+      hint: 'Leave it out: physics is on if MuJoCo is installed.',
     });
   try {
     return { make: await loadMujoco(), without: null };
   } catch (cause) {
-    const why = `@mujoco/mujoco does not load: ${(cause as Error).message.split('\n')[0]}`;
+    const why = `cannot load @mujoco/mujoco: ${(cause as Error).message.split('\n')[0]}`;
     if (kind === 'mujoco')
       throw new TeleopError('native-unavailable', why, { hint: 'Run `npm install @mujoco/mujoco`.', cause });
     return { make: createKinematicWorld, without: why };
@@ -169,7 +169,7 @@ function pageOf(given: Given): number | null {
     port < 0 ||
     port > 65_535
   )
-    throw new TeleopError('bad-option', `sim bento does not take "${more ?? word}"`, {
+    throw new TeleopError('bad-option', `sim bento: unexpected argument "${more ?? word}"`, {
       hint: 'A port may follow --page: --page 4757',
     });
   return isWanted ? port : null;
@@ -180,7 +180,7 @@ function bind(host: string, port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     socket.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE';
-      const message = `UDP ${host}:${port} cannot be opened: ${taken ? 'the port is in use' : error.message}`;
+      const message = `cannot open UDP ${host}:${port}: ${taken ? 'the port is in use' : error.message}`;
       const hint = taken
         ? 'Is Unity or another simulator running? Choose another with --port.'
         : 'Check --host.';
@@ -200,7 +200,7 @@ function readyLine(
   deadManMs: number,
   page: PageServer | null,
 ): string {
-  const physics = without === null ? 'MuJoCo' : `none (${without}): things stand still`;
+  const physics = without === null ? 'MuJoCo' : `none (${without}): objects do not move`;
   const deadMan = deadManMs === 0 ? 'off' : `${deadManMs} ms`;
   const shown = page === null ? '' : `, page ${page.url}`;
   return `bento ready: control on ${port}, feedback to ${feedback}, physics ${physics}, dead man ${deadMan}${shown}`;

@@ -1,12 +1,12 @@
 import type { Body, Shape } from './bento-view.ts';
 
-/** Stiffness and damping of the drives, N·m/rad and N·m·s/rad, and the most they give, N·m. */
+/** Stiffness and damping of the drives, N·m/rad and N·m·s/rad, and their maximum torque, N·m. */
 const DRIVE = {
   arm: { stiffness: 120, damping: 5, most: 12 },
   hand: { stiffness: 6, damping: 0.25, most: 1.2 },
 } as const;
 
-/** How long a drive lags behind a moving target, by its damping. */
+/** A drive's lag behind a moving target, due to its damping. */
 export const lagS = (joint: string): number => {
   const { stiffness, damping } = DRIVE[joint === 'hand' ? 'hand' : 'arm'];
   return damping / stiffness;
@@ -15,8 +15,8 @@ export const lagS = (joint: string): number => {
 const numbers = (values: readonly number[]): string => values.map((value) => value.toFixed(6)).join(' ');
 
 /**
- * A scene for MuJoCo. The arm's shapes touch things but not each other; its drives carry its weight, as Unity's do.
- * Friction 1 is that of the Virtual Bento's own material.
+ * A scene for MuJoCo. The arm's shapes collide with objects but not with each other; its drives carry its
+ * weight, as in Unity. Friction 1 is the Virtual Bento's own value.
  */
 export function sceneXml(bodies: readonly Body[]): string {
   const joints = bodies.filter((body) => body.axis !== undefined);

@@ -8,19 +8,19 @@ import {
 import { type BrachioplexusPacket, MOTOR } from '../../src/robot/drivers/bento/brachioplexus-codec.ts';
 
 const JOINTS = JOINT_NAMES.length;
-/** No joint of the arm is faster than this, whatever a packet asks for. */
+/** Speed limit of every joint, whatever a packet requests. */
 const MAX_SPEED_RAD_S = 6;
-/** How far a target may run ahead of a joint that something holds up: it bounds the force of the grip. */
+/** How far a target may run ahead of a blocked joint: bounds the grip force. */
 const LEAD_RAD: readonly number[] = [0.15, 0.15, 0.15, 0.15, 0.12];
 
 /**
- * What Unity does with motor states, speeds and limits: per joint a target that a drive follows. Angles are those of
- * the wire. Inside Unity the hand turns the other way round (4096 − counts) and so do its directions and limits, so
- * for all five joints state 1 makes the counts on the wire grow and state 2 makes them fall.
+ * Unity's handling of motor states, speeds and limits: per joint a target that a drive follows. Angles are
+ * wire positions. Inside Unity the hand is mirrored (4096 − counts), with its directions and limits, so for
+ * all five joints state 1 increases the counts on the wire and state 2 decreases them.
  */
 export class Motors {
   readonly targetRad = new Float64Array(JOINTS);
-  /** As commanded, 0 when stopped: what feedback tells. */
+  /** Commanded speeds, 0 when stopped; reported in feedback. */
   readonly speeds = new Uint16Array(JOINTS);
   readonly #direction = new Int8Array(JOINTS);
   readonly #limitsRad = new Float64Array(2 * JOINTS);
@@ -30,7 +30,7 @@ export class Motors {
     this.reset();
   }
 
-  /** As a scene begins: at rest, all joints at zero. */
+  /** State at scene start: at rest, all joints at zero. */
   reset(): void {
     this.stop();
     this.targetRad.fill(0);
@@ -55,12 +55,12 @@ export class Motors {
     }
   }
 
-  /** Minimum and maximum per joint in counts. A joint outside is brought to the nearer end. */
+  /** Minimum and maximum per joint in counts. A joint outside moves to the nearer end. */
   limit(counts: ArrayLike<number>): void {
     for (let i = 0; i < JOINTS; i++) {
       const min = radOfCounts(counts[2 * i]!);
       const max = radOfCounts(counts[2 * i + 1]!);
-      // A range the wrong way round is one of no width.
+      // An inverted range has zero width.
       this.#limitsRad[2 * i] = Math.min(min, max);
       this.#limitsRad[2 * i + 1] = max;
     }
@@ -72,7 +72,7 @@ export class Motors {
     this.speeds.fill(0);
   }
 
-  /** Moves the targets on; `actualRad` is where the joints are. */
+  /** Advances the targets; `actualRad` holds the measured joint angles. */
   step(seconds: number, actualRad: ArrayLike<number>): void {
     for (let i = 0; i < JOINTS; i++) {
       if (this.#direction[i] === 0) continue;

@@ -3,7 +3,7 @@ import { ARM_JOINTS } from './bodies.ts';
 import { lagS, sceneXml } from './mjcf.ts';
 import type { MakeWorld, World } from './world.ts';
 
-/** What we use of MuJoCo's own WebAssembly build. */
+/** The parts of MuJoCo's WebAssembly build that we use. */
 interface Mujoco {
   MjModel: { from_xml_string(xml: string): MjModel };
   MjData: new (model: MjModel) => MjData;
@@ -22,7 +22,7 @@ interface MjData {
   delete(): void;
 }
 
-/** Loads MuJoCo, an optional package; rejects where it is not installed. */
+/** Loads MuJoCo, an optional package; rejects if it is not installed. */
 export async function loadMujoco(): Promise<MakeWorld> {
   const { default: load } = (await import('@mujoco/mujoco')) as unknown as {
     default: () => Promise<Mujoco>;
@@ -36,7 +36,7 @@ function createMujocoWorld(mujoco: Mujoco, bodies: readonly Body[]): World {
   const data = new mujoco.MjData(model);
   const jointsRad = new Float64Array(ARM_JOINTS.length);
   const poses = new Float32Array(bodies.length * POSE_SIZE);
-  // MuJoCo numbers bodies depth first, the world being 0; the arm's joints come before all free ones.
+  // MuJoCo numbers bodies depth first, with the world as 0; the arm's joints come before all free joints.
   const order = depthFirst(bodies);
   const ids = bodies.map((body) => order.indexOf(body) + 1);
   const stepS = model.opt.timestep;
@@ -50,7 +50,7 @@ function createMujocoWorld(mujoco: Mujoco, bodies: readonly Body[]): World {
     poses,
     step(targetRad) {
       const { ctrl } = data;
-      // Told of the target's speed, a drive does not lag behind it, and a stop is one at once.
+      // With the target's speed as feed-forward, a drive does not lag and stops at once.
       for (let i = 0; i < lastRad.length; i++) {
         ctrl[i] = targetRad[i]! + (leadS[i]! / stepS) * (targetRad[i]! - lastRad[i]!);
         lastRad[i] = targetRad[i]!;

@@ -17,7 +17,7 @@ import type { BentoSimulation } from './simulation.ts';
 const POSES_MS = 20;
 const STATUS_EVERY = 10;
 const MAX_REQUEST_BYTES = 512;
-/** A page that cannot keep up gets fewer pictures, never a backlog. */
+/** A slow page gets fewer frames, never a backlog. */
 const MAX_BACKLOG_BYTES = 64 * 1024;
 const PAGE = '/bento.html';
 
@@ -36,7 +36,7 @@ export interface PageServer {
   close(): Promise<void>;
 }
 
-/** The page of the virtual arm, on loopback only: what it shows and, from its keys, what a controller would send. */
+/** The virtual arm's page, on loopback only: shows the scene, and sends control packets from its keys. */
 export async function servePage(
   port: number,
   simulation: BentoSimulation,
@@ -45,7 +45,7 @@ export async function servePage(
 ): Promise<PageServer> {
   const root = path.join(packageRoot, 'dist', 'web');
   if (!existsSync(path.join(root, PAGE)))
-    throw new TeleopError('build-missing', 'the page of the arm has not been built', {
+    throw new TeleopError('build-missing', 'the arm’s page has not been built', {
       hint: 'Run `npm run build`.',
     });
   const http = createServer((asked, response) => {
@@ -108,7 +108,7 @@ function welcome(
       () => socket.close(1011, 'internal error'),
     );
   });
-  // A page that goes while a key is down has let go of it.
+  // A page that closes with a key down releases it.
   socket.on('close', () => {
     if (drives) ask({ kind: 'control', states: [0, 0, 0, 0, 0], speeds: [0, 0, 0, 0, 0] });
   });
@@ -120,7 +120,7 @@ function listen(http: ReturnType<typeof createServer>, port: number): Promise<vo
       const taken = error.code === 'EADDRINUSE';
       const what = taken ? 'the port is in use' : error.message;
       const options = { hint: `Choose another: --page ${port + 1}`, cause: error };
-      const message = `the page cannot be served on port ${port}: ${what}`;
+      const message = `cannot serve the page on port ${port}: ${what}`;
       reject(new TeleopError(taken ? 'port-in-use' : 'socket-failed', message, options));
     });
     http.listen(port, '127.0.0.1', resolve);

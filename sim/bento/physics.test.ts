@@ -21,7 +21,7 @@ const BALL_RADIUS_M = 0.0225;
 
 const missing = await needsPackage('@mujoco/mujoco');
 
-/** Largest distance between a joint's place by the model in robots/ and the same body's in a world. */
+/** Largest distance between a joint's position by the model in robots/ and by a world. */
 function largestGapM(world: World, bodies: readonly Body[], jointsRad: Float64Array): number {
   const origins = new Float64Array(18);
   const chain = createChain({ ...loadModel('bento'), tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } });
@@ -35,7 +35,7 @@ function largestGapM(world: World, bodies: readonly Body[], jointsRad: Float64Ar
   return Math.max(...gaps);
 }
 
-it('the arm without physics is the model in robots/, in any pose', () => {
+it('the arm without physics matches the model in robots/ in any pose', () => {
   const bodies = sceneBodies(1);
   const world = createKinematicWorld(bodies);
   const angle = fc.double({ min: -2, max: 2, noNaN: true });
@@ -59,7 +59,7 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
   };
 
   for (let scene = 1; scene <= 6; scene++)
-    it(`scene ${scene} stands still by itself, arm and things`, () => {
+    it(`scene ${scene} stays at rest, arm and objects`, () => {
       const bodies = sceneBodies(scene);
       const world = make(bodies);
       const task = new TaskPlay(world, bodies);
@@ -73,7 +73,7 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
       world.dispose();
     });
 
-  it('the arm is the model in robots/, where no table is in the way', () => {
+  it('the arm matches the model in robots/ where the table is clear', () => {
     const bodies = sceneBodies(1);
     const world = make(bodies);
     const target = Float64Array.of(0.7, 0.5, -0.8, 0.4, 0.9);
@@ -83,7 +83,7 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
     world.dispose();
   });
 
-  it('Slam Dunk: the hand closes on the ball, lifts it, carries it and lets it fall into the cup', () => {
+  it('Slam Dunk: the hand closes on the ball, lifts it, carries it and drops it into the cup', () => {
     const task = play(2);
     const [cupX, cupY] = task.placeOf('cup_up');
     task.move(HAND, 60);
@@ -94,7 +94,7 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
     task.move(ELBOW, 30);
     assert.ok(task.placeOf('ball')[2] > 0.25, `lifted to ${task.placeOf('ball')[2]}`);
     task.wait(3);
-    assert.ok(task.placeOf('ball')[2] > 0.25, 'and kept');
+    assert.ok(task.placeOf('ball')[2] > 0.25, 'and held');
     task.move(WRIST_ROTATE, 40);
     task.move(WRIST_ROTATE, 0);
     task.move(SHOULDER, 28.5);
@@ -134,7 +134,7 @@ describe('the scenes under MuJoCo', { skip: missing, timeout: 120_000 }, () => {
     assert.ok(task.placeOf('cup_middle')[2] > 0.15, `at ${task.placeOf('cup_middle')[2]}`);
   });
 
-  it('a ball that is not held falls to the table and stays on it', () => {
+  it('a released ball falls onto the table and stays there', () => {
     const task = play(2);
     task.move(SHOULDER, -40);
     task.move(SHOULDER, 40);

@@ -23,7 +23,7 @@ const MS = 1e6;
 const SHOULDER = 0;
 const ELBOW = 1;
 
-/** A controller and the arm, joined by bytes, on a manual clock. */
+/** A controller and the arm, connected at byte level, on a manual clock. */
 class Bench {
   readonly arm: BentoSimulation;
   readonly #bytes = new Uint8Array(BRACHIOPLEXUS_MAX_BYTES);
@@ -56,7 +56,7 @@ class Bench {
     });
   }
 
-  /** Time passes in steps of 5 ms; with `again`, so does a controller's packet. */
+  /** Advances time in steps of 5 ms; with `again`, repeats a controller's packet in each. */
   run(ms: number, again?: () => void): void {
     for (let t = 0; t < ms; t += 5) {
       this.nowNs += 5 * MS;
@@ -82,7 +82,7 @@ class Bench {
 }
 
 describe('the virtual Bento arm', () => {
-  it('says nothing before a scene has begun, and then all joints at zero', () => {
+  it('sends no feedback before a scene is loaded, then all joints at zero', () => {
     const bench = new Bench();
     bench.control(SHOULDER, 1);
     bench.run(100);
@@ -93,7 +93,7 @@ describe('the virtual Bento arm', () => {
     assert.equal(bench.feedback(), null, 'the start-up scene has no arm');
   });
 
-  it('turns every joint up by state 1 and down by state 2, at 0.72 degrees per second and unit', () => {
+  it('moves every joint up with state 1 and down with state 2, at 0.72 degrees per second and unit', () => {
     for (let joint = 0; joint < 5; joint++)
       for (const [state, sign] of [
         [1, 1],
@@ -101,7 +101,7 @@ describe('the virtual Bento arm', () => {
       ] as const) {
         const bench = new Bench();
         bench.scene();
-        // Down is short for elbow and hand: from the middle of the range.
+        // Elbow and hand have little room downwards: start mid-range.
         bench.run(600, () => bench.control(joint, 1, 40));
         const from = bench.at(joint);
         bench.run(200, () => bench.control(joint, state, 40));
@@ -111,7 +111,7 @@ describe('the virtual Bento arm', () => {
       }
   });
 
-  it('is faster by the frame rate, as Unity is', () => {
+  it('scales its speed with the frame rate, as Unity does', () => {
     const turned = (frameRate: number): number => {
       const bench = new Bench();
       bench.scene(1, frameRate);
@@ -120,18 +120,18 @@ describe('the virtual Bento arm', () => {
     };
     assert.ok(Math.abs(turned(60) - 2 * turned(30)) < 0.01);
     assert.ok(Math.abs(turned(30) - 0.3 * 30 * radSPerUnit(30)) < 0.01);
-    assert.ok(Math.abs(turned(0) - turned(30)) < 0.01, 'no frame rate is the usual one');
+    assert.ok(Math.abs(turned(0) - turned(30)) < 0.01, 'frame rate 0 means the default');
   });
 
-  it('keeps a joint going by state 3, and stops it by 0, 4 and above', () => {
+  it('keeps a joint moving on state 3, and stops it on 0, 4 and above', () => {
     for (const state of [0, 4, 5, 255]) {
       const bench = new Bench();
       bench.scene();
       bench.control(SHOULDER, 1);
       bench.run(500, () => bench.control(SHOULDER, 3, 0));
       const at = bench.at(SHOULDER);
-      assert.ok(at > 2048 + 150, 'it went on');
-      assert.equal(bench.feedback()!.speeds[SHOULDER], 50, 'at its own speed');
+      assert.ok(at > 2048 + 150, 'it kept moving');
+      assert.equal(bench.feedback()!.speeds[SHOULDER], 50, 'at its previous speed');
       bench.run(300, () => bench.control(SHOULDER, state));
       assert.equal(bench.at(SHOULDER), at);
       assert.equal(bench.feedback()!.speeds[SHOULDER], 0);
@@ -154,16 +154,16 @@ describe('the virtual Bento arm', () => {
       packet.limits.set([2000, 2100], 2 * HAND);
     });
     bench.run(10);
-    assert.ok(Math.abs(bench.at(HAND) - 2000) <= 1, 'a joint outside comes to the nearer end');
+    assert.ok(Math.abs(bench.at(HAND) - 2000) <= 1, 'a joint outside moves to the nearer end');
     bench.send((packet) => {
       packet.type = PACKET.update;
       packet.limits.set([3000, 1000], 2 * SHOULDER);
     });
     bench.run(500, () => bench.control(SHOULDER, 2, 1023));
-    assert.ok(Number.isFinite(bench.at(SHOULDER)), 'limits the wrong way round do no harm');
+    assert.ok(Number.isFinite(bench.at(SHOULDER)), 'inverted limits do no harm');
   });
 
-  it('stops all joints when control is silent for the time of the dead man, and not before', () => {
+  it('stops all joints after the dead-man timeout without control packets, and not before', () => {
     const bench = new Bench(200);
     bench.scene();
     bench.control(SHOULDER, 1);
@@ -180,12 +180,12 @@ describe('the virtual Bento arm', () => {
     assert.equal(bench.arm.deadManStops, 1);
     assert.equal(bench.feedback()!.speeds[SHOULDER], 0);
     bench.run(300, () => bench.control(SHOULDER, 3));
-    assert.equal(bench.at(SHOULDER), at, 'what keeps a state does not bring one back');
+    assert.equal(bench.at(SHOULDER), at, 'state 3 does not restart a joint');
     bench.run(300, () => bench.control(SHOULDER, 1));
     assert.ok(bench.at(SHOULDER) > at, 'a new command does');
   });
 
-  it('does not take garbage or other packets for a sign of life', () => {
+  it('does not count garbage or other packets as control', () => {
     const bench = new Bench(200);
     bench.scene();
     bench.control(SHOULDER, 1);
@@ -200,7 +200,7 @@ describe('the virtual Bento arm', () => {
     assert.equal(bench.arm.refused.get('bad-size'), 80);
   });
 
-  it('goes on for ever without the dead man, as the original does', () => {
+  it('keeps moving without the dead-man switch, as the original does', () => {
     const bench = new Bench(0);
     bench.scene();
     bench.control(SHOULDER, 1, 5);
@@ -209,7 +209,7 @@ describe('the virtual Bento arm', () => {
     assert.equal(bench.arm.deadManStops, 0);
   });
 
-  it('answers a camera request with the view of the scene, of the packet, and of an update', () => {
+  it('replies to a camera request with the view of the scene, the packet, or an update', () => {
     const bench = new Bench();
     const ask = () => {
       const answer = bench.send((packet) => {
@@ -236,7 +236,7 @@ describe('the virtual Bento arm', () => {
     assert.deepEqual(ask(), [...SCENES[2]!.camera], 'height 0 is the scene’s own view');
   });
 
-  it('counts what it refuses and is not moved by it', () => {
+  it('counts rejected packets and ignores them', () => {
     const bench = new Bench();
     bench.scene();
     bench.scene(7);
@@ -250,7 +250,7 @@ describe('the virtual Bento arm', () => {
     assert.equal(bench.arm.sceneMessage().index, 1);
   });
 
-  it('survives any bytes, and its joints stay where they can be', () => {
+  it('survives any bytes, and its joints stay within limits', () => {
     const bench = new Bench(0);
     bench.scene();
     const reply = new Uint8Array(BRACHIOPLEXUS_MAX_BYTES);
@@ -285,7 +285,7 @@ describe('the virtual Bento arm', () => {
     );
   });
 
-  it('begins anew with each scene', () => {
+  it('resets with each scene', () => {
     const bench = new Bench();
     bench.scene();
     bench.run(500, () => bench.control(SHOULDER, 1));

@@ -20,7 +20,7 @@ import { sceneBodies } from './task-objects.ts';
 import type { MakeWorld, World } from './world.ts';
 
 const NS_PER_MS = 1e6;
-/** After a longer pause of this process the arm does not make up for lost time. */
+/** After a longer pause of this process the arm does not catch up. */
 const MAX_BEHIND_NS = 100 * NS_PER_MS;
 
 export type SimRefusal = BrachioplexusRefusal | 'unknown-scene' | 'not-for-the-arm';
@@ -30,7 +30,7 @@ export class BentoSimulation {
   readonly refused = new Map<SimRefusal, number>();
   readonly camera = Int32Array.from(SCENES[0]!.camera);
   deadManStops = 0;
-  /** A scene has begun; whoever draws it may look. */
+  /** A scene was loaded. */
   onScene: () => void = () => {};
   readonly #makeWorld: MakeWorld;
   readonly #noPhysics: string | null;
@@ -53,7 +53,7 @@ export class BentoSimulation {
     this.#world = makeWorld(this.#bodies);
   }
 
-  /** A datagram from a controller; the length of an answer in `reply`, mostly 0. */
+  /** Handles a controller's datagram; returns the length of the reply in `reply`, usually 0. */
   receive(bytes: Uint8Array, length: number, nowNs: number, reply: Uint8Array): number {
     const packet = this.#in;
     const refusal = decodeBrachioplexus(bytes, length, packet);
@@ -76,7 +76,7 @@ export class BentoSimulation {
     }
   }
 
-  /** Brings the arm up to this instant. */
+  /** Advances the arm to this time. */
   advance(nowNs: number): void {
     const stepNs = this.#world.stepS * 1e9;
     if (!(nowNs - this.#steppedNs <= MAX_BEHIND_NS)) this.#steppedNs = nowNs - stepNs;
@@ -90,7 +90,7 @@ export class BentoSimulation {
     }
   }
 
-  /** Length of a feedback packet; 0 before a scene has begun. */
+  /** Length of a feedback packet; 0 before a scene is loaded. */
   feedback(out: Uint8Array): number {
     if (this.#scene === 0) return 0;
     this.#readCounts(this.#out.positions);
@@ -123,7 +123,7 @@ export class BentoSimulation {
     };
   }
 
-  /** Of all bodies, at this moment. */
+  /** Current poses of all bodies. */
   poses(): Float32Array {
     this.#world.look();
     return this.#world.poses;
@@ -133,7 +133,7 @@ export class BentoSimulation {
     this.#world.dispose();
   }
 
-  /** In Unity the hand turns the other way round, and so its counts are cut off on the other side. */
+  /** Unity mirrors the hand, so its counts round in the other direction. */
   #readCounts(out: Int32Array): void {
     for (let i = 0; i < out.length; i++) {
       const rad = this.#world.jointsRad[i]!;
@@ -162,7 +162,7 @@ export class BentoSimulation {
     this.#motors.limit(this.#limits);
   }
 
-  /** A height of 0 stands for the scene's own view. */
+  /** A height of 0 selects the scene's own view. */
   #aim(): void {
     const asked = this.#in.camera;
     const view = asked[1] === 0 ? SCENES[this.#scene]!.camera : asked;

@@ -8,14 +8,14 @@ const CUP_HEIGHT_M = 0.097;
 const CUP_WALL_M = 0.003;
 const CUP_KG = 0.05;
 const CUP_STAVES = 12;
-/** Under a cup's bottom; on an overturned cup they keep a ball from rolling off. */
+/** Feet under a cup; on an overturned cup they keep a ball from rolling off. */
 const FEET = 6;
 const FOOT_PLACE_M = 0.016;
 const FOOT_RADIUS_M = 0.003;
 const FOOT_HEIGHT_M = 0.004;
 const BLOCK_M = 0.0254;
 const BLOCK_KG = 0.012;
-/** The axis of the shoulder, round which things lie within reach. */
+/** The shoulder axis; objects are placed around it within reach. */
 const SHOULDER_X_M = 0.1006;
 /** Where the fingers of a level arm meet, from the shoulder's axis. */
 const GRIP_M = 0.37;
@@ -33,7 +33,7 @@ const ball = (atM: Vector, colour: string): Body => ({
   shapes: [{ kind: 'sphere', sizeM: [BALL_RADIUS_M], atM: [0, 0, 0], colour, massKg: BALL_KG }],
 });
 
-/** So many shapes round the axis of a cup. */
+/** This many shapes around a cup's axis. */
 function ring(
   count: number,
   radiusM: number,
@@ -48,8 +48,8 @@ function ring(
 }
 
 /**
- * Origin in the middle of its height. Staves make the wall. It stands on points, at its rim as at its bottom: a wall
- * that stands on its whole edge costs milliseconds of contacts per step.
+ * Origin at half height. Staves form the wall. It stands on points, at rim and bottom: a wall standing on its
+ * whole edge costs milliseconds of contacts per step.
  */
 function cup(name: string, atM: Vector, colour: string, facing: 'up' | 'down'): Body {
   const sign = facing === 'up' ? 1 : -1;
@@ -91,10 +91,10 @@ function cup(name: string, atM: Vector, colour: string, facing: 'up' | 'down'): 
   };
 }
 
-/** Height of a cup's middle on the table. */
+/** Height of a cup's centre on the table. */
 const UP_Z = FOOT_HEIGHT_M + CUP_HEIGHT_M / 2;
 const DOWN_Z = CUP_HEIGHT_M / 2;
-/** A ball on an overturned cup, fenced in by its feet. */
+/** A ball on an overturned cup, held in place by its feet. */
 const ON_CUP_Z = CUP_HEIGHT_M + BALL_RADIUS_M + 0.0002;
 
 const block = (letter: string, atM: Vector, turnRad: number, colour: string): Body => ({
@@ -135,12 +135,12 @@ function blocks(): Body[] {
   return [...'BENTO'].map((letter, i) => {
     const directionDeg = 36 - 18 * i;
     const at = around(directionDeg, 0.352, BLOCK_M / 2);
-    // Letters upright for who looks along the arm.
+    // Letters are upright when looking along the arm.
     return block(letter, at, (directionDeg * Math.PI) / 180 - Math.PI / 2, colours[i]!);
   });
 }
 
-/** What stands on the table, by scene index; start-up and the first scene are empty. */
+/** Objects on the table, by scene index; start-up and the first scene are empty. */
 const OBJECTS: readonly (() => readonly Body[])[] = [
   () => [],
   () => [],

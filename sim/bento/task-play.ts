@@ -4,7 +4,7 @@ import { type Body, POSE_SIZE } from './bento-view.ts';
 import { Motors } from './motors.ts';
 import type { World } from './world.ts';
 
-/** One joint at a time, at the speeds of brachIOplexus: a scene played as a person would, in simulated time. */
+/** One joint at a time, at the speeds of brachIOplexus: plays a scene like a person, in simulated time. */
 export class TaskPlay {
   readonly motors = new Motors();
   readonly #world: World;
@@ -16,7 +16,7 @@ export class TaskPlay {
     this.#bodies = bodies;
   }
 
-  /** Until a joint's target is there, or what is in between has held it up for long enough; then half a second more. */
+  /** Runs until a joint's target is reached, or it was blocked for long enough; then half a second more. */
   move(joint: number, toDeg: number, slower = 1): void {
     const to = (toDeg * Math.PI) / 180;
     const speed = Math.max(1, Math.round(MAX_SPEEDS[joint]! * slower));

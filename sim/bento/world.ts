@@ -1,13 +1,13 @@
 import type { Body } from './bento-view.ts';
 
 /**
- * A scene that runs. Poses are seven numbers per body, in the order of the scene's bodies: position and quaternion
- * w, x, y, z in the world.
+ * A running scene. Poses are seven numbers per body, in the order of the scene's bodies: position and
+ * quaternion w, x, y, z in the world.
  */
 export interface World {
   readonly physics: boolean;
   readonly stepS: number;
-  /** Where the joints are. */
+  /** Joint angles. */
   readonly jointsRad: Float64Array;
   readonly poses: Float32Array;
   step(targetRad: Float64Array): void;

@@ -10,7 +10,7 @@ export interface SimArmOptions {
   startRad?: readonly number[];
   /** Joints that sink without power, and where to. */
   sags: readonly { joint: number; toRad: number }[];
-  /** Motors with other limits than their type has, by index. */
+  /** Motors with limits that differ from their type's, by index. */
   limits?: Readonly<Record<number, MotorLimits>>;
   onEvent?(what: string): void;
 }
@@ -18,13 +18,13 @@ export interface SimArmOptions {
 const SAG_RAD_S = 0.15;
 const GRIPPER_SLACK_RAD = 0.4;
 
-/** The motors of one arm on one bus. Time and bus are handed in. */
+/** The motors of one arm on one bus. Time and bus are passed in. */
 export class SimArm {
   readonly motors: readonly SimMotor[];
   readonly joints: number;
   readonly #options: SimArmOptions;
   readonly #onEvent: (what: string) => void;
-  /** Once it was powered, gravity has it when it is not; before, it rests where someone put it. */
+  /** Gravity acts on an unpowered joint only after it has been powered once; before, it rests in place. */
   #lifted = false;
   #dropping = false;
   #wasOn = false;
@@ -83,7 +83,7 @@ export class SimArm {
   step(dtS: number): void {
     for (const motor of this.motors) motor.step(dtS);
     const on = this.allEnabled;
-    if (on !== this.#wasOn) this.#onEvent(on ? 'enabled' : 'a motor is without power');
+    if (on !== this.#wasOn) this.#onEvent(on ? 'enabled' : 'a motor has no power');
     this.#wasOn = on;
     this.#lifted ||= on;
     const sagging = this.#lifted && this.#sag(dtS);

@@ -21,20 +21,20 @@ export interface SimMotorOptions {
   replyId: number;
   type: MotorType;
   startRad: number;
-  /** Instead of the type's own. */
+  /** Overrides the type's limits. */
   limits?: MotorLimits;
-  /** Mechanical ends. */
+  /** Mechanical end stops. */
   endsRad?: readonly [number, number];
 }
 
-/** What the motor carries, by type: guesses, of a fitting size. */
+/** Load inertia by type: plausible guesses. */
 const INERTIA: Partial<Record<MotorType, number>> = { DM8009: 0.12, DM4340: 0.08 };
 const SMALL_INERTIA = 0.012;
 const FRICTION_NM_S = 0.02;
 const POSITION_LOOP_RAD_S2 = 60;
 const FRAME_BYTES = 8;
 
-/** One Damiao motor: registers, orders, three kinds of control, and how it turns. */
+/** One Damiao motor: registers, orders, three control modes, and its motion. */
 export class SimMotor {
   readonly id: number;
   readonly replyId: number;
@@ -43,9 +43,9 @@ export class SimMotor {
   positionRad: number;
   velocityRadS = 0;
   torqueNm = 0;
-  /** Does not answer any more. */
+  /** No longer replies. */
   mute = false;
-  /** Orders and commands taken. */
+  /** Orders and commands received. */
   commands = 0;
   readonly #inertia: number;
   readonly #endsRad: readonly [number, number];
@@ -81,7 +81,7 @@ export class SimMotor {
     return this.status === STATUS.enabled;
   }
 
-  /** Its answer to a frame; null where it is for somebody else. */
+  /** Its reply to a frame; null if the frame is for another motor. */
   take(frame: CanFrame): CanFrame | null {
     const { id, data } = frame;
     if (id === 0x7ff) return this.#isMine(data) ? this.#parameter(frame) : null;
@@ -103,7 +103,7 @@ export class SimMotor {
     if (next !== this.positionRad) this.velocityRadS = 0;
   }
 
-  /** Lets go with an error, as a motor that overheats does. */
+  /** Cuts its power with an error, as an overheated motor does. */
   fail(status: number): void {
     this.status = status;
   }

@@ -27,14 +27,14 @@ export const damiaoOptions = (kind: Pick<ArmKind, 'adapter' | 'models'>): Record
     value: 'PATH',
     about: 'where to put the link to the pseudo-terminal',
   },
-  side: { type: 'string', value: Object.keys(kind.models).join('|'), about: 'which arm it is' },
+  side: { type: 'string', value: Object.keys(kind.models).join('|'), about: 'which arm to simulate' },
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: the model’s home)' },
   json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 });
 
-export const damiaoDetails = `Words on standard input: "fail N CODE" lets motor N (from 1) go with an error (hex, 8 to E), "mute N" silences it,
-"speak N" ends that. Without power the heavy joints sag, which is printed.`;
+export const damiaoDetails = `Commands on standard input: "fail N CODE" makes motor N (from 1) fail with an error
+(hex, 8 to E), "mute N" silences it, "speak N" ends that. Without power the heavy joints sag; this is printed.`;
 
 export async function runDamiao(kind: ArmKind, given: Given, stop: AbortSignal): Promise<number> {
   const option = kind.adapter === 'slcan' ? 'slcan' : 'serial';
@@ -122,6 +122,6 @@ function startOf(given: Given, joints: number): number[] | null {
   const angles = text.split(',').map((part) => (Number(part) * Math.PI) / 180);
   if (angles.length === joints && angles.every(Number.isFinite)) return angles;
   throw new TeleopError('bad-option', `--start ${text} is not ${joints} angles`, {
-    hint: `Give ${joints} degrees with commas.`,
+    hint: `Give ${joints} angles in degrees, separated by commas.`,
   });
 }

@@ -5,15 +5,15 @@ import { SimArm, type SimArmOptions } from './arm.ts';
 import { UsbAdapter } from './usb-adapter.ts';
 
 export interface SimulationOptions extends SimArmOptions {
-  /** slcan: LAWICEL's text; damiao: the maker's own serial adapter. */
+  /** slcan: LAWICEL's text; damiao: the vendor's serial adapter. */
   adapter: 'slcan' | 'damiao';
 }
 
-/** After a stall the arm does not make up for more than this. */
+/** After a stall the arm catches up by at most this much. */
 const MAX_CATCH_UP_MS = 20;
 const STEP_S = 1e-3;
 
-/** An arm behind a serial adapter. `tick` does what is due: motion, commands in, answers out. */
+/** An arm behind a serial adapter. `tick` does what is due: motion, commands in, replies out. */
 export class DamiaoSimulation {
   readonly arm: SimArm;
   readonly #poll: () => void;
@@ -21,7 +21,7 @@ export class DamiaoSimulation {
   readonly #flush: () => void;
   #atMs: number | null = null;
   #nowMs = 0;
-  /** Every command as it came, for whoever wants to know. */
+  /** Called with every command received. */
   onCommand: (frame: CanFrame) => void = () => {};
 
   constructor(pty: Pty, options: SimulationOptions) {

@@ -8,7 +8,7 @@ import { Responder } from '../orca/responder.ts';
 const BUFFER_BYTES = 4096;
 const RANGE = { lowTicks: -5000, highTicks: 9000, firmware: 52 };
 
-/** Motors of a leader arm on a pseudo-terminal: joints, then the gripper. `tick` answers what was asked. */
+/** Motors of a leader arm on a pseudo-terminal: joints, then the gripper. `tick` sends the due replies. */
 export class SimLeader {
   readonly motors: readonly SimMotor[];
   readonly #pty: Pty;
@@ -25,7 +25,7 @@ export class SimLeader {
     });
   }
 
-  /** A person leads it there. */
+  /** Moves it as a person would. */
   lead(jointsRad: readonly number[]): void {
     jointsRad.forEach((rad, i) => {
       this.motors[i]!.turnTo((rad + Math.PI) / RAD_PER_TICK);

@@ -7,7 +7,7 @@ import { replaceLink } from '../pty-link.ts';
 import { SimLeader } from './leader.ts';
 
 export const about =
-  'TRLC DK1 leader arm: seven Dynamixel motors on a pseudo-terminal, moved by an unseen hand.';
+  'TRLC DK1 leader arm: seven Dynamixel motors on a pseudo-terminal, moved by a simulated hand.';
 export const details = `  farhand sim dk1-leader --port ./leader.tty --sway 10
   farhand leader --port ./leader.tty
 

@@ -1,6 +1,6 @@
 import type { OrcaSimulation } from './simulation.ts';
 
-/** Carries out one control line and says what came of it. */
+/** Executes one control line and returns the result as text. */
 export function control(simulation: OrcaSimulation, line: string): string {
   const [word = '', joint = ''] = line.trim().split(/\s+/);
   const { hand } = simulation;
@@ -20,13 +20,13 @@ export function control(simulation: OrcaSimulation, line: string): string {
         failed: hand.motors.filter((each) => each.hardwareError !== 0).map((each) => each.id),
       });
     case 'overload':
-      return hand.overload(joint) ? `${joint} overloaded` : `there is no joint "${joint}"`;
+      return hand.overload(joint) ? `${joint} overloaded` : `no joint "${joint}"`;
     case 'unplug':
     case 'plug':
-      if (motor === null) return `there is no joint "${joint}"`;
+      if (motor === null) return `no joint "${joint}"`;
       motor.unplugged = word === 'unplug';
       return `${joint} ${word}ged`;
     default:
-      return `"${word}" is not known`;
+      return `unknown command "${word}"`;
   }
 }

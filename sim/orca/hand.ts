@@ -6,7 +6,7 @@ import { SimMotor } from './motor.ts';
 
 const FIRMWARE = 46;
 
-/** A hand of 17 motors whose stops lie where its joints' ranges end. */
+/** A hand of 17 motors with stops at the ends of its joints' ranges. */
 export class SimHand {
   readonly hand: Hand;
   readonly motors: readonly SimMotor[];
@@ -30,7 +30,7 @@ export class SimHand {
     });
   }
 
-  /** What a faultless calibration would find. */
+  /** The result of a perfect calibration. */
   calibration(): PartialRanges {
     return Object.fromEntries(this.hand.joints.map(({ name }, i) => [name, { ...this.ranges[i]! }]));
   }
@@ -44,7 +44,7 @@ export class SimHand {
     return this.motors[this.hand.joints.findIndex(({ name }) => name === joint)] ?? null;
   }
 
-  /** Whether there is such a joint. */
+  /** Returns whether the joint exists. */
   overload(joint: string): boolean {
     const motor = this.motorOf(joint);
     motor?.fail(HARDWARE_ERROR.overload);
@@ -56,7 +56,7 @@ export class SimHand {
   }
 }
 
-/** Gear and place differ from joint to joint, and some ranges pass the end of a turn. */
+/** Gear ratio and offset differ per joint, and some ranges cross a turn boundary. */
 function rangeOf(i: number, widthDeg: number): MotorRange {
   const widthRad = ((widthDeg * Math.PI) / 180) * (1 + 0.02 * (i % 10));
   const lowRad = 0.4 + 0.33 * ((i * 7) % 17);

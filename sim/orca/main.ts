@@ -19,11 +19,15 @@ Control tables, torque, stops, bus watchdog, shutdown and restart; no inertia, n
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
   hand: { type: 'string', value: 'VERSION-SIDE', about: 'v1-right (default), v1-left, v2-right, v2-left' },
-  calibration: { type: 'string', value: 'FILE', about: 'write what a faultless calibration would find' },
-  firmware: { type: 'string', value: 'N', about: 'of all motors (default: 46; below 45: no fast reads)' },
-  overload: { type: 'string', value: 'JOINT@S', about: 'shut that motor down after S seconds' },
-  echo: { type: 'boolean', about: 'an adapter that repeats what is sent' },
-  noise: { type: 'string', value: 'N', about: 'noise around every N-th answer, and answers in pieces' },
+  calibration: { type: 'string', value: 'FILE', about: 'write the result of a perfect calibration' },
+  firmware: {
+    type: 'string',
+    value: 'N',
+    about: 'firmware version of all motors (default: 46; below 45: no fast reads)',
+  },
+  overload: { type: 'string', value: 'JOINT@S', about: 'shut down that joint’s motor after S seconds' },
+  echo: { type: 'boolean', about: 'simulate an adapter that echoes what is sent' },
+  noise: { type: 'string', value: 'N', about: 'noise around every N-th reply, and fragmented replies' },
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 };
 
@@ -81,16 +85,16 @@ function overloadOf(given: Given, hand: SimHand): { joint: string; afterMs: numb
   if (text === undefined) return null;
   const [, joint = '', s = ''] = /^(\w+)@([\d.]+)$/.exec(String(text)) ?? [];
   if (hand.motorOf(joint) !== null && Number.isFinite(Number(s))) return { joint, afterMs: Number(s) * 1000 };
-  throw new TeleopError('bad-option', `--overload ${String(text)} is not a joint and seconds`, {
-    hint: 'Give it like --overload index_mcp@5.',
+  throw new TeleopError('bad-option', `--overload ${String(text)} is not JOINT@SECONDS`, {
+    hint: 'For example --overload index_mcp@5.',
   });
 }
 
-/** An old link, of a simulator that was killed, is replaced; anything else is left alone. */
+/** Replaces a link left by a killed simulator; touches nothing else. */
 function replaceLink(target: string, link: string): void {
   const there = lstatSync(link, { throwIfNoEntry: false });
   if (there !== undefined && !there.isSymbolicLink())
-    throw new TeleopError('file-unwritable', `${link} exists already and is not a link`, {
+    throw new TeleopError('file-unwritable', `${link} already exists and is not a link`, {
       hint: 'Choose another path for --port.',
     });
   if (there !== undefined) unlinkSync(link);

@@ -17,10 +17,10 @@ import { putValue, signedAt, unsignedAt } from '../../src/robot/buses/servo/valu
 
 const TABLE_BYTES = 256;
 const TOP_SPEED_RAD_S = 6.8;
-/** Share of the distance to the goal made good per second. */
+/** Share of the distance to the goal covered per second. */
 const STIFFNESS_PER_S = 40;
 const BOOT_MS = 300;
-/** A blocked motor without current control pushes harder the farther its goal is. */
+/** Without current control, a blocked motor pushes harder the farther away its goal is. */
 const FULL_LOAD_TICKS = 400;
 const OVERLOAD_PERMILLE = 800;
 const OVERLOAD_MS = 1500;
@@ -35,7 +35,7 @@ export interface MotorOptions {
   id: number;
   type: MotorType;
   firmware: number;
-  /** Mechanical angle, and the stops, in ticks; more than a turn is possible. */
+  /** Mechanical angle and stops in ticks; may exceed one turn. */
   ticks: number;
   lowTicks: number;
   highTicks: number;
@@ -53,7 +53,7 @@ export class SimMotor {
   /** Not on the bus. */
   unplugged = false;
   #ticks: number;
-  /** Register value − mechanical angle: whole turns, forgotten without power. */
+  /** Register value − mechanical angle: whole turns, lost without power. */
   #turnTicks = 0;
   #velocityTicksS = 0;
   #bootUntilMs = 0;
@@ -97,7 +97,7 @@ export class SimMotor {
     return this.unplugged || nowMs < this.#bootUntilMs;
   }
 
-  /** Any instruction on the bus counts, whoever it is for. */
+  /** Any instruction on the bus feeds the watchdog, also for other motors. */
   receive(nowMs: number): void {
     this.#trafficMs = nowMs;
   }
@@ -107,14 +107,14 @@ export class SimMotor {
     this.#start();
   }
 
-  /** As after a shutdown: without torque until it is started anew. */
+  /** Like a shutdown: no torque until it is rebooted. */
   fail(flags: number): void {
     this.#set(REGISTER.hardwareError, this.hardwareError | flags);
     this.#set(REGISTER.torqueEnable, 0);
     this.#velocityTicksS = 0;
   }
 
-  /** A person turns it, which takes a motor without torque. */
+  /** A person turns it; works only without torque. */
   turnTo(ticks: number): void {
     if (this.hasTorque) return;
     this.#ticks = Math.max(this.lowTicks, Math.min(this.highTicks, ticks));
@@ -127,7 +127,7 @@ export class SimMotor {
     return true;
   }
 
-  /** Error number, 0 when it was written. */
+  /** Error number; 0 on success. */
   write(address: number, data: Uint8Array): number {
     const end = address + data.length;
     if (data.length === 0 || end > TABLE_BYTES) return STATUS_ERROR.length;
@@ -215,7 +215,7 @@ export class SimMotor {
     this.#set(REGISTER.presentPosition, this.#registerTicks());
   }
 
-  /** With a limit on its current a motor may push for ever; without, not for long. */
+  /** With a current limit a motor may push forever; without one, not for long. */
   #overload(loadPermille: number, nowMs: number): void {
     if (this.type.hasCurrentControl || Math.abs(loadPermille) < OVERLOAD_PERMILLE) this.#pushedMs = nowMs;
     else if (nowMs - this.#pushedMs > OVERLOAD_MS) this.fail(HARDWARE_ERROR.overload);

@@ -13,7 +13,7 @@ import type { SimMotor } from './motor.ts';
 const LEVEL = { ping: 0, read: 1, all: 2 } as const;
 const STATUS_LEVEL_AT = 68;
 
-/** The answers of the motors on one bus to one packet, in the order they come. */
+/** The replies of all motors on a bus to one packet, in order. */
 export class Responder {
   readonly #motors: readonly SimMotor[];
   #answers: Uint8Array[] = [];
@@ -26,7 +26,7 @@ export class Responder {
   answersTo(packet: ServoPacket, nowMs: number): Uint8Array[] {
     this.#answers = [];
     this.#nowMs = nowMs;
-    // A status packet of another is no instruction.
+    // Another motor's status packet is not an instruction.
     if (packet.instruction === INSTRUCTION.status) return [];
     for (const motor of this.#motors) if (!motor.isDeaf(nowMs)) motor.receive(nowMs);
     const params = packet.params.slice(0, packet.paramBytes);
@@ -39,7 +39,7 @@ export class Responder {
     return motor === undefined || motor.isDeaf(this.#nowMs) ? null : motor;
   }
 
-  /** Instructions for several motors; whether it was one. */
+  /** Handles instructions for several motors; returns whether it was one. */
   #several(instruction: number, params: Uint8Array): boolean {
     const { syncRead, fastSyncRead, syncWrite, bulkRead, fastBulkRead, bulkWrite } = INSTRUCTION;
     if (instruction === syncRead || instruction === fastSyncRead) {
@@ -76,7 +76,7 @@ export class Responder {
     for (const { id, address, size } of items) {
       const motor = this.#motor(id);
       const knows = motor !== null && (!fast || motor.firmware >= motor.type.fastReadFirmware);
-      // In a fast answer each motor waits for the one before it: the chain breaks where one is missing.
+      // In a fast reply each motor waits for the previous one: a missing motor breaks the chain.
       if (!knows && fast) break;
       if (motor === null || !knows || motor.table[STATUS_LEVEL_AT]! < LEVEL.read) continue;
       const data = motor.table.slice(address, address + size);
@@ -93,7 +93,7 @@ export class Responder {
     this.#answers.push(whole.slice(0, whole.length - missing));
   }
 
-  /** Instructions for one motor, or for all without an answer. */
+  /** Instructions for one motor, or broadcasts without a reply. */
   #each({ id, instruction }: ServoPacket, params: Uint8Array): void {
     for (const motor of this.#motors) {
       if ((id !== BROADCAST_ID && motor.id !== id) || motor.isDeaf(this.#nowMs)) continue;

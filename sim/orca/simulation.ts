@@ -6,19 +6,19 @@ import { Responder } from './responder.ts';
 
 const BUFFER_BYTES = 64 * 1024;
 const STEP_S = 1e-3;
-/** After a stall the motors do not make up for more than this. */
+/** After a stall the motors catch up by at most this much. */
 const MAX_CATCH_UP_MS = 50;
 
 export interface SimulationOptions {
-  /** The adapter repeats to the host what the host sends. */
+  /** The adapter echoes what the host sends. */
   echo?: boolean;
-  /** Noise around every n-th answer, and answers in pieces; 0 or absent: none. */
+  /** Noise around every n-th reply, and fragmented replies; 0 or absent: none. */
   noiseEvery?: number;
-  /** One in n packets from the host is lost, by chance; the same ones in every run. */
+  /** One in n packets from the host is lost at random; repeatable. */
   lossEvery?: number;
 }
 
-/** Motors on a pseudo-terminal. `tick` does what is due: packets in, motion, answers out. */
+/** Motors on a pseudo-terminal. `tick` does what is due: packets in, motion, replies out. */
 export class OrcaSimulation {
   readonly hand: SimHand;
   readonly parser: PacketParser;
@@ -31,9 +31,9 @@ export class OrcaSimulation {
   #nowMs = 0;
   #answers = 0;
   #seed = 1;
-  /** Nobody on the bus answers any more. */
+  /** No motor on the bus replies. */
   silent = false;
-  /** Every byte from the host as it came, for whoever wants to know. */
+  /** Called with all bytes from the host. */
   onBytes: (bytes: Uint8Array) => void = () => {};
 
   constructor(pty: Pty, hand: SimHand, options: SimulationOptions = {}) {
@@ -82,7 +82,7 @@ export class OrcaSimulation {
     this.#outBytes += bytes.length;
   }
 
-  /** Noisy: in pieces, the rest with the next tick. */
+  /** With noise: fragmented, the rest in the next tick. */
   #flush(): void {
     if (this.#outBytes === 0) return;
     const piece = this.#options.noiseEvery ? Math.min(this.#outBytes, 97) : this.#outBytes;

@@ -2,7 +2,7 @@ import type { CanFrame } from '../../src/robot/buses/can-frame.ts';
 import type { Pty } from '../../src/robot/buses/pty.ts';
 import { encodeSlcan, MAX_LINE_BYTES, SlcanDecoder } from '../../src/robot/buses/slcan-codec.ts';
 
-/** Small, like that of an adapter: a host that is too slow loses frames instead of reading ever older ones. */
+/** Small, like an adapter's buffer: a slow host loses frames instead of reading ever older ones. */
 const BUFFER_BYTES = 4096;
 const CR = 0x0d;
 const BEL = 0x07;
@@ -14,7 +14,9 @@ export interface AdapterOptions {
   onFrame(frame: CanFrame): void;
 }
 
-/** A serial CAN adapter on a pseudo-terminal: channel open and closed, bit rate, acknowledgements, stamps. */
+/**
+ * A serial CAN adapter on a pseudo-terminal: channel open and closed, bit rate, acknowledgements, timestamps.
+ */
 export class SlcanAdapter {
   readonly #pty: Pty;
   readonly #options: AdapterOptions;
@@ -44,13 +46,13 @@ export class SlcanAdapter {
     });
   }
 
-  /** Takes what the host wrote. */
+  /** Processes what the host wrote. */
   poll(): void {
     const bytes = this.#pty.read(this.#in);
     if (bytes > 0) this.#decoder.push(this.#in, bytes);
   }
 
-  /** Puts a frame of the bus into the next `flush`. */
+  /** Queues a bus frame for the next `flush`. */
   receive(frame: CanFrame, nowMs: number): void {
     if (!this.open) return;
     if (this.#outBytes + MAX_LINE_BYTES > BUFFER_BYTES) {

@@ -14,16 +14,16 @@ const FOLLOWER = 0xfc;
 
 export interface PiperArmOptions {
   model: RobotModel;
-  /** `S-V1.8-2` and the like. */
+  /** For example `S-V1.8-2`. */
   firmware: string;
   startRad: readonly number[];
-  /** Starts in the role that sends no feedback. */
+  /** Starts in the leader role, which sends no feedback. */
   leader?: boolean;
-  /** Told of what a bystander would see: stopped, dropped, enabled. */
+  /** Called on visible events: stopped, dropped, enabled. */
   onEvent?(what: string): void;
 }
 
-/** The arm itself: what it does with commands, and how it moves. Time and bus are handed in. */
+/** The arm itself: its reaction to commands, and its motion. Time and bus are passed in. */
 export class PiperArm {
   readonly motion: JointMotion;
   readonly chain: Chain;
@@ -42,7 +42,7 @@ export class PiperArm {
   gripperEnabled = false;
   gripperTargetM = 0;
   gripperNm = 0;
-  /** Commands that were ignored because the arm was not in the state for them. */
+  /** Commands ignored because of the arm's state. */
   ignored = 0;
 
   constructor({ model, firmware, startRad, leader = false, onEvent = () => {} }: PiperArmOptions) {
@@ -63,7 +63,7 @@ export class PiperArm {
     this.gripperM += Math.max(-most, Math.min(most, this.gripperTargetM - this.gripperM));
   }
 
-  /** A command from the bus. Queries are answered by the caller. */
+  /** A command from the bus. The caller replies to queries. */
   take({ id, data }: CanFrame): void {
     if (id === ID.stop) this.#takeStop(data[0]!);
     else if (id === ID.enable) this.#takeEnable(data[0]!, data[1]!);
@@ -122,7 +122,7 @@ export class PiperArm {
   #takeMode(data: Uint8Array): void {
     this.controlMode = data[0]!;
     this.moveMode = data[1]!;
-    // Speed 0 in the "high-follow" way means: as fast as it goes.
+    // Speed 0 in "high-follow" mode means full speed.
     this.motion.speedShare = data[3] === 0xad ? 1 : Math.min(100, data[2]!) / 100;
   }
 
@@ -141,7 +141,7 @@ export class PiperArm {
     this.#aim(2 * pair, [int32(data, 0) / MILLIDEG_PER_RAD, int32(data, 4) / MILLIDEG_PER_RAD]);
   }
 
-  /** Targets beyond the limits are not taken; the status says which joints they were for. */
+  /** Targets beyond the limits are rejected; the status shows the joints. */
   #aim(first: number, targetsRad: ArrayLike<number>): void {
     for (let i = 0; i < targetsRad.length; i++) {
       const joint = first + i;

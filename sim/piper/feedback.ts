@@ -22,7 +22,7 @@ const SLOW_IDS = JOINTS.map((i) => ID.lowSpeed + i);
 const PERIOD_IDS: readonly number[] = [...Array.from({ length: 5 }, () => FAST_IDS).flat(), ...SLOW_IDS];
 export const FEEDBACK_HZ = PERIOD_IDS.length * 40;
 
-/** The arm's endless round of feedback frames. The frame it hands out is reused. */
+/** The arm's repeating sequence of feedback frames. The returned frame is reused. */
 export class FeedbackRound {
   readonly #arm: PiperArm;
   readonly #frame = piperFrame(0);
@@ -100,7 +100,7 @@ export class FeedbackRound {
   }
 }
 
-/** What the arm answers to a query or a setting; empty for what it does not answer. */
+/** The arm's replies to a query or a setting; empty if there are none. */
 export function answersTo({ id, data }: CanFrame, arm: PiperArm): CanFrame[] {
   if (id === ID.firmware && data[0] === 1) return versionFrames(arm.firmware);
   if (id === ID.queryLimits) {
@@ -117,7 +117,7 @@ export function answersTo({ id, data }: CanFrame, arm: PiperArm): CanFrame[] {
   return [];
 }
 
-/** Eight characters per frame, as the arm tells all its parts' versions in one text. */
+/** Eight characters per frame: the arm sends all versions as one text. */
 function versionFrames(firmware: string): CanFrame[] {
   const text = `H-V1.2-1 ${firmware} 2025`;
   const frames: CanFrame[] = [];

@@ -4,7 +4,7 @@ import type { RobotModel } from '../../src/geometry/robot-model.ts';
 const JOINTS = 6;
 const ACCELERATION_RAD_S2 = 8;
 const HALT_RAD_S2 = 20;
-/** The joints that carry weight; the others stay put by friction. */
+/** The joints that carry weight; friction holds the others. */
 const HEAVY = [1, 2];
 const SAG_RAD_S = 0.15;
 const TABLE_M = 0.02;
@@ -21,7 +21,7 @@ export class JointMotion {
   readonly #jacobian = new Float64Array(6 * JOINTS);
   readonly #flange = new Float64Array(12);
   stopped = false;
-  /** Once it was powered, gravity has it when it is not; before, it rests where someone put it. */
+  /** Gravity acts on an unpowered joint only after it has been powered once; before, it rests in place. */
   #lifted = false;
   #dropping = false;
   speedShare = 0;
@@ -77,7 +77,7 @@ export class JointMotion {
     if (this.stopped) this.targetsRad[i] = this.positionsRad[i]!;
   }
 
-  /** Turns the way that lowers the flange, until the joint's end or the table. */
+  /** Turns in the direction that lowers the flange, until the joint's limit or the table. */
   #sag(i: number, dtS: number): boolean {
     const { minRad, maxRad } = this.#model.joints[i]!;
     const lift = this.#jacobian[2 * JOINTS + i]!;

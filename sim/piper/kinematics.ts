@@ -24,7 +24,7 @@ export function matrixFromRpy([roll, pitch, yaw]: readonly number[]): number[] {
   ];
 }
 
-/** Joint angles near `startRad` that bring the flange to a pose; null where damped least squares finds none. */
+/** Joint angles near `startRad` that bring the flange to a pose; null if damped least squares finds none. */
 export function solvePose(
   chain: Chain,
   startRad: ArrayLike<number>,
@@ -47,7 +47,7 @@ export function solvePose(
   return null;
 }
 
-/** Position difference, and the rotation vector from where it is to where it should be (small angles). */
+/** Position difference, and the rotation vector from the current to the target orientation (small angles). */
 function poseError(flange: Float64Array, positionM: readonly number[], goal: readonly number[]): number[] {
   const error = [0, 1, 2].map((row) => positionM[row]! - flange[row * 4 + 3]!);
   const turn = [0, 0, 0];

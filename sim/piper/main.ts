@@ -22,8 +22,8 @@ export const options: Record<string, OptionSpec> = {
   slcan: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },
   firmware: { type: 'string', value: 'new|old', about: '1.8-2 (default), or 1.5-2 with the older zero' },
   start: { type: 'string', value: 'DEG,…', about: 'joint angles at the start (default: all 0)' },
-  leader: { type: 'boolean', about: 'start in the leader role: no feedback until told to follow' },
-  canable2: { type: 'boolean', about: 'an adapter that acknowledges nothing' },
+  leader: { type: 'boolean', about: 'start in the leader role: no feedback until switched to follower' },
+  canable2: { type: 'boolean', about: 'simulate an adapter that acknowledges nothing' },
   json: JSON_OPTION,
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 };
@@ -83,6 +83,6 @@ function startOf(given: Given): number[] {
   const angles = text.split(',').map((part) => (Number(part) * Math.PI) / 180);
   if (angles.length === 6 && angles.every(Number.isFinite)) return angles;
   throw new TeleopError('bad-option', `--start ${text} is not six angles`, {
-    hint: 'Give six degrees with commas, for example --start 0,90,-90,0,0,0.',
+    hint: 'Give six angles in degrees, separated by commas, for example --start 0,90,-90,0,0,0.',
   });
 }

@@ -2,7 +2,9 @@ import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-mode
 
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 
-/** The arm as its maker describes it: modified DH; joints 2 and 3 have another zero before firmware 1.6-3. */
+/**
+ * The arm as its vendor describes it: modified DH; joints 2 and 3 have another zero before firmware 1.6-3.
+ */
 export function piperModel(firmware: 'new' | 'old'): RobotModel {
   const [zero2Deg, zero3Deg] = firmware === 'new' ? [-172.22, -102.78] : [-174.22, -100.78];
   const joint = (

@@ -10,13 +10,13 @@ export interface SimulationOptions {
   startRad?: readonly number[];
   leader?: boolean;
   acknowledges?: boolean;
-  /** Of the 3,040 feedback frames a second; default 1. */
+  /** Share of the 3,040 feedback frames per second; default 1. */
   feedbackShare?: number;
   onEvent?(what: string): void;
 }
 
 const VERSIONS = { new: 'S-V1.8-2', old: 'S-V1.5-2' } as const;
-/** After a stall the arm does not make up for more than this; its bus could not either. */
+/** After a stall the arm catches up by at most this much; its bus could not carry more. */
 const MAX_CATCH_UP_MS = 20;
 const STEP_S = 1e-3;
 
@@ -29,7 +29,7 @@ export class PiperSimulation {
   #atMs: number | null = null;
   readonly #framesPerMs: number;
   #owedFrames = 0;
-  /** Every command as it came, for whoever wants to know. */
+  /** Called with every command received. */
   onCommand: (frame: CanFrame) => void = () => {};
 
   constructor(pty: Pty, options: SimulationOptions) {

@@ -13,7 +13,7 @@ export class SimulatedHand {
     this.#speedRadS = speedRadS;
   }
 
-  /** False for a command of another length or with numbers that are none. */
+  /** False for a command of the wrong length or with non-finite numbers. */
   command(targetsRad: ArrayLike<number>): boolean {
     if (targetsRad.length !== this.#targetsRad.length) return false;
     for (let i = 0; i < targetsRad.length; i++) if (!Number.isFinite(targetsRad[i]!)) return false;

@@ -8,7 +8,7 @@ import { DdsNode } from '../../src/robot/buses/dds/node.ts';
 import { float64MultiArray, jointState, readMessageOf, ros2Topic } from '../../src/robot/buses/dds/ros2.ts';
 import { SimulatedHand } from './hand.ts';
 
-export const about = 'a ROS 2 hardware node of a hand: takes commands, publishes joint states, without ROS';
+export const about = 'a ROS 2 hardware node of a hand: accepts commands, publishes joint states, without ROS';
 
 export const details = `Subscribes PREFIX/command (std_msgs/Float64MultiArray) and publishes PREFIX/joint_states
 (sensor_msgs/JointState), as the node of an ORCA hand does:
@@ -28,11 +28,11 @@ const BYTES = 65_536;
 export const options: Record<string, OptionSpec> = {
   domain: { type: 'string', value: 'ID', about: 'ROS domain id (default: 0)' },
   interface: { type: 'string', value: 'ADDRESS', about: 'IPv4 address to use (default: 127.0.0.1)' },
-  prefix: { type: 'string', value: 'NAME', about: 'of both topics (default: /orca_hand)' },
+  prefix: { type: 'string', value: 'NAME', about: 'prefix of both topics (default: /orca_hand)' },
   joints: { type: 'string', value: 'A,B,…', about: 'joint names (default: the 17 of an ORCA hand v1)' },
   start: { type: 'string', value: 'RAD,…', about: 'joint angles at the start (default: all 0)' },
   hz: { type: 'string', value: 'HZ', about: 'joint states per second (default: 90)' },
-  speed: { type: 'string', value: 'RAD/S', about: 'fastest a joint turns (default: 1.5)' },
+  speed: { type: 'string', value: 'RAD/S', about: 'speed limit of each joint (default: 1.5)' },
   'best-effort': { type: 'boolean', about: 'publish and subscribe without delivery guarantees' },
   seconds: { type: 'string', value: 'S', about: 'end after S seconds (default: at Ctrl-C)' },
 };
@@ -46,13 +46,15 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   const prefix = text('prefix', '/orca_hand');
   const names = text('joints', ORCA_V1.join(',')).split(',');
   if (names.some((name) => name === ''))
-    throw new TeleopError('bad-option', '--joints has an empty name', { hint: 'Give names with commas.' });
+    throw new TeleopError('bad-option', '--joints has an empty name', {
+      hint: 'Give names separated by commas.',
+    });
   const startRad = text('start', names.map(() => '0').join())
     .split(',')
     .map(Number);
   if (startRad.length !== names.length || !startRad.every(Number.isFinite))
     throw new TeleopError('bad-option', `--start is not ${names.length} angles`, {
-      hint: 'Give radians with commas.',
+      hint: 'Give angles in radians, separated by commas.',
     });
   const interfaceAddress = text('interface', '127.0.0.1');
   const settings = { domainId, interfaceAddress, peers: [], allow: [], name: 'ros2-hand' };

@@ -1,5 +1,5 @@
 const JOINTS = 6;
-/** Brakes and drives of an emergency. */
+/** Emergency deceleration. */
 const HALT_RAD_S2 = 50;
 const SERVO_RAD_S2 = 25;
 /** Joint speed limits of a UR3. */
@@ -12,7 +12,7 @@ export interface Servo {
 }
 
 /**
- * Joints that follow a servoj target: each makes for it as if to arrive after the lookahead time, within its speed
+ * Joints that follow a servoj target: each moves as if to arrive after the lookahead time, within its speed
  * limit and an acceleration that grows with the gain. No gravity, no inertia between joints: an approximation.
  */
 export class Arm {
@@ -25,7 +25,7 @@ export class Arm {
     this.positionsRad = [...startRad];
   }
 
-  /** How far the target of the joint that lags most is ahead, in what its speed limit covers within the lookahead. */
+  /** Lead of the target over the most lagging joint, relative to its travel at top speed in the lookahead. */
   get strain(): number {
     const servo = this.#servo;
     if (servo === null) return 0;

@@ -9,7 +9,7 @@ import { UrProgram } from './program.ts';
 
 const TOKEN = 77;
 
-/** Our control program, executed on a controller that is stepped by hand, and the peer it dialled. */
+/** Our control program, executed on a manually stepped controller, and the peer it connects to. */
 class Bench {
   readonly controller: UrController;
   readonly socket: Socket;
@@ -61,10 +61,10 @@ class Bench {
       controller.step(false);
       await sleep(1);
     }
-    throw new Error('the program does not dial');
+    throw new Error('the program does not connect');
   }
 
-  /** Periods, with time for sockets in between. */
+  /** Steps periods, with time for sockets in between. */
   async steps(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
       await sleep(1);
@@ -110,7 +110,7 @@ async function on(
 }
 
 describe('our control program, executed', () => {
-  it('does not move while it is told to do nothing', async () => {
+  it('does not move on idle frames', async () => {
     await on('cb3', async (bench) => {
       const rest = [...bench.controller.arm.positionsRad];
       for (let i = 0; i < 20; i++) {
@@ -122,7 +122,7 @@ describe('our control program, executed', () => {
     });
   });
 
-  it('follows setpoints and rests at the last', async () => {
+  it('follows setpoints and rests at the last one', async () => {
     await on('cb3', async (bench) => {
       const target = await bench.move(50, 0.004, 1);
       for (let i = 0; i < 20; i++) {
@@ -134,7 +134,7 @@ describe('our control program, executed', () => {
     });
   });
 
-  it('goes on in a straight line between setpoints that come every fourth period', async () => {
+  it('extrapolates between setpoints that arrive every fourth period', async () => {
     const roughness = async (extrapolateS: number): Promise<number> => {
       let worst = 0;
       await on(
@@ -163,7 +163,7 @@ describe('our control program, executed', () => {
     assert.ok(with_ < without, `change of speed per period: ${with_} with, ${without} without`);
   });
 
-  it('ends with a stop when nothing comes in time, 200 ms at most whatever a frame says', async () => {
+  it('ends with a stop on a setpoint timeout, at most 200 ms whatever a frame sets', async () => {
     for (const [timeoutMs, atMostS] of [
       [100, 0.15],
       [10_000, 0.25],
@@ -185,7 +185,7 @@ describe('our control program, executed', () => {
       });
   });
 
-  it('ends with a stop on a leap, on the stop word, on a mode it does not know, and when its peer vanishes', async () => {
+  it('ends with a stop on a jump, a stop frame, an unknown mode, and when its peer vanishes', async () => {
     const endings: ((bench: Bench, target: number[]) => void)[] = [
       (bench, target) => bench.send(100, [target[0]! + 1, ...target.slice(1)], 1),
       (bench) => bench.send(100, null, -2),

@@ -12,11 +12,11 @@ export const SAFETY = {
   robotEstop: 7,
 } as const;
 
-/** How long power and brakes take; a real arm needs some ten seconds. */
+/** How long power and brakes take; a real arm needs about ten seconds. */
 const BOOT_S = 0.3;
 const BRAKE_S = 0.3;
 const UNLOCK_AFTER_S = 5;
-/** Times the distance that a joint can make good within the lookahead: beyond it the path is left too far. */
+/** Multiple of a joint's travel at top speed in the lookahead; beyond it the path deviation is too large. */
 const MAX_STRAIN = 2;
 const HOME_RAD = [Math.PI, -Math.PI / 2, Math.PI / 2, -Math.PI / 2, -Math.PI / 2, 0];
 
@@ -29,9 +29,9 @@ export class UrController {
   safetyMode: number = SAFETY.normal;
   remoteControl = true;
   toolOutputs = 0;
-  /** What the joints' encoders read; null: where the joints are. */
+  /** Overrides the encoder readings; null: the true positions. */
   encodersRad: readonly number[] | null = null;
-  /** Told why the arm was brought to rest. */
+  /** Called with the reason when the arm is stopped. */
   onStop: (why: string) => void = () => {};
   nowS = 0;
   #program: UrProgram | null = null;
@@ -67,7 +67,7 @@ export class UrController {
     this.#become(MODE.powerOff, 0);
   }
 
-  /** Only a running robot takes a program; the one before ends. */
+  /** Only a running robot accepts a program; it replaces the current one. */
   play(program: UrProgram): boolean {
     if (this.robotMode !== MODE.running || this.safetyMode !== SAFETY.normal || !this.remoteControl)
       return false;
@@ -107,12 +107,12 @@ export class UrController {
     if (mode !== SAFETY.safeguardStop) this.#become(MODE.powerOff, 0);
   }
 
-  /** The button is pulled out again, the guard closed. */
+  /** The button is released, the guard closed. */
   release(): void {
     if (this.safetyMode !== SAFETY.protectiveStop) this.safetyMode = SAFETY.normal;
   }
 
-  /** `stalled`: steps made up for after a pause of this process, in which no frame could have come. */
+  /** `stalled`: catch-up steps after a pause of this process, during which no frame could arrive. */
   step(stalled: boolean): void {
     this.nowS += this.stepS;
     if (this.#nextMode !== null && this.nowS >= this.#nextModeS) {

@@ -10,13 +10,13 @@ import { scriptServer } from './script-server.ts';
 
 export const about =
   'a UR3 controller, CB3 or e-Series: RTDE, dashboard, and the control program of driver "ur"';
-export const details = `Lines on standard input cause something: estop, system-estop, safeguard, release, protective,
+export const details = `Commands on standard input: estop, system-estop, safeguard, release, protective,
 local, remote (control), silence, speak, nan, freeze, sense (encoders), cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
   value: 'PORT',
-  about: `${what}; 0 takes a free one`,
+  about: `${what}; 0 picks a free one`,
 });
 
 export const options: Record<string, OptionSpec> = {
@@ -24,7 +24,7 @@ export const options: Record<string, OptionSpec> = {
   series: { type: 'string', value: 'cb3|e', about: 'cb3: 125 Hz (default); e: 500 Hz' },
   rtde: port('port of RTDE (default: 30004)'),
   dashboard: port('port of the dashboard (default: 29999)'),
-  script: port('port that takes programs (default: 30002)'),
+  script: port('port that accepts programs (default: 30002)'),
   json: JSON_OPTION,
 };
 
@@ -32,7 +32,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const host = typeof values['host'] === 'string' ? values['host'] : '127.0.0.1';
   const series = values['series'] ?? 'cb3';
   if (series !== 'cb3' && series !== 'e')
-    throw new TeleopError('bad-option', `there is no series "${series}"`, { hint: 'Choose cb3 or e.' });
+    throw new TeleopError('bad-option', `unknown series "${series}"`, { hint: 'Choose cb3 or e.' });
   const controller = new UrController(series);
   const rtde = new RtdeServer(controller);
   const narrator = new Narrator(values['json'] === true);

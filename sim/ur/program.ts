@@ -12,11 +12,11 @@ import {
 } from './urscript/threads.ts';
 
 const CONNECT_TIMEOUT_S = 2;
-/** Deceleration where a program is ended from outside. */
+/** Deceleration when a program is stopped from outside. */
 const END_RAD_S2 = 10;
 const MAX_UNREAD_BYTES = 1 << 16;
 
-/** A connection that a program opened, with what it has not read yet. */
+/** A connection that a program opened, with its unread data. */
 class ScriptSocket {
   readonly socket: Socket;
   state: 'connecting' | 'open' | 'closed' = 'connecting';
@@ -38,7 +38,7 @@ class ScriptSocket {
   }
 }
 
-/** What a program uses of the controller it runs on. */
+/** The part of the controller that a program uses. */
 interface Controller {
   readonly stepS: number;
   readonly arm: Arm;
@@ -52,10 +52,10 @@ export class UrProgram {
   readonly #sockets = new Map<string, ScriptSocket>();
   #controller!: Controller;
   #run: ScriptRun | null = null;
-  /** How much of the present period counts against a timeout; 0 where this process was late itself. */
+  /** How much of the present period counts against a timeout; 0 if this process itself was late. */
   #periodS = 0;
 
-  /** Throws a ScriptError for a text that cannot be understood. */
+  /** Throws a ScriptError for a text that cannot be parsed. */
   constructor(script: string, log: (text: string) => void) {
     this.#program = parseProgram(script);
     this.#log = log;
@@ -81,7 +81,7 @@ export class UrProgram {
     return !this.#run!.done;
   }
 
-  /** Ended from outside: the arm brakes. */
+  /** Stopped from outside: the arm brakes. */
   end(): void {
     this.#close();
     this.#controller.arm.stop(END_RAD_S2);
@@ -100,7 +100,7 @@ export class UrProgram {
       socket_send_int: (_thread, [value, name]) => this.#sendInt(number(value!), String(name)),
       socket_read_binary_integer: (thread, args) => this.#readInts(thread, args),
       textmsg: (_thread, args) => {
-        this.#log(`program says: ${args.join('')}`);
+        this.#log(`program message: ${args.join('')}`);
         return true;
       },
       norm: (_thread, [value]) => Math.abs(number(value!)),

@@ -3,16 +3,16 @@ import type { UrController } from './controller.ts';
 import { outputValue, type RtdeType, TYPE_BYTES, typeOfInput, typeOfOutput } from './rtde-variables.ts';
 
 const MAX_MESSAGE_BYTES = 4096;
-/** More than this unread, and the client is too slow to be served. */
+/** A client with more unread bytes than this is too slow and is dropped. */
 const MAX_UNREAD_BYTES = 1 << 16;
 const VERSIONS = { cb3: [3, 15, 8, 106339], e: [5, 12, 2, 1101534] } as const;
 
-/** Port 30004. `step` sends to each client what its recipe asks for. */
+/** Port 30004. `step` sends each client the values of its recipe. */
 export class RtdeServer {
   readonly server: Server;
   readonly #controller: UrController;
   readonly #clients = new Set<RtdeClientSession>();
-  /** For trials: clients stay connected and hear nothing. */
+  /** For tests: clients stay connected but receive nothing. */
   silent = false;
 
   constructor(controller: UrController) {
@@ -130,7 +130,7 @@ class RtdeClientSession {
   }
 }
 
-/** ur_rtde ends its lists with a comma; controllers take that. */
+/** ur_rtde ends its lists with a comma; controllers accept that. */
 const list = (text: string): string[] => text.replace(/,$/, '').split(',');
 
 function ints(values: readonly number[]): Buffer {

@@ -20,7 +20,7 @@ export type RtdeType = keyof typeof TYPE_BYTES;
 const names = (type: RtdeType, list: string): [string, RtdeType][] =>
   list.split(' ').map((name) => [name, type]);
 
-/** What a controller offers; those that this simulator does not model are 0. */
+/** The controller's variables; those not modelled here are 0. */
 const OUTPUTS = new Map<string, RtdeType>([
   ...names(
     'VECTOR6D',

@@ -7,7 +7,10 @@ const MAX_SCRIPT_CHARS = 64_000;
 /** A state message without parts: length, type. The real one carries the robot's state ten times a second. */
 const EMPTY_STATE = Buffer.from([0, 0, 0, 5, 16]);
 
-/** Port 30002: takes a program that ends with `end` at the beginning of a line; sends state that nobody here reads. */
+/**
+ * Port 30002: accepts a program that ends with `end` at the start of a line; sends state that our driver
+ * ignores.
+ */
 export function scriptServer(controller: UrController, log: (text: string) => void): Server {
   return createServer((socket) => {
     socket.on('error', () => {});
@@ -26,9 +29,9 @@ export function scriptServer(controller: UrController, log: (text: string) => vo
 
 function start(controller: UrController, script: string, log: (text: string) => void): void {
   try {
-    if (!controller.play(new UrProgram(script, log))) log('program refused: robot is not running');
+    if (!controller.play(new UrProgram(script, log))) log('program rejected: robot is not running');
   } catch (error) {
     if (!(error instanceof ScriptError)) throw error;
-    log(`program refused: ${error.message}`);
+    log(`program rejected: ${error.message}`);
   }
 }

@@ -20,7 +20,7 @@ function running(): UrController {
 }
 
 describe('simulated UR controller', () => {
-  it('goes off, booting, idle, running, and takes no program before', () => {
+  it('goes through off, booting, idle and running, and accepts no program before', () => {
     const controller = new UrController('cb3');
     const program = () => new UrProgram('def idle():\n  sync()\nend\n', () => {});
     assert.equal(controller.robotMode, MODE.powerOff);
@@ -39,7 +39,7 @@ describe('simulated UR controller', () => {
     assert.ok(controller.powerOn());
   });
 
-  it('stops protectively when a target is too far away, and unlocks five seconds later', () => {
+  it('makes a protective stop when a target is too far away, and unlocks five seconds later', () => {
     const controller = running();
     const away = controller.arm.positionsRad.map((rad) => rad + 1);
     controller.arm.servo({ targetRad: away, lookaheadS: 0.1, gain: 300 });
@@ -51,7 +51,7 @@ describe('simulated UR controller', () => {
     assert.equal(controller.unlockProtectiveStop(), 'done');
   });
 
-  it('executes a program, and names what a controller would refuse', () => {
+  it('executes a program, and reports what a controller would reject', () => {
     const said: string[] = [];
     const run = (...lines: string[]) => {
       said.length = 0;
@@ -62,9 +62,9 @@ describe('simulated UR controller', () => {
     };
     assert.equal(
       run('a = 2 + 3 * 4', 'if a == 14 and not a < 3:', 'textmsg("yes")', 'end'),
-      'program says: yes',
+      'program message: yes',
     );
-    assert.equal(run('l = [1, 2]', 'm = l', 'textmsg(m[1] - -1.5)'), 'program says: 3.5');
+    assert.equal(run('l = [1, 2]', 'm = l', 'textmsg(m[1] - -1.5)'), 'program message: 3.5');
     assert.match(run('while True:', 'a = 1', 'end'), /never waits/);
     assert.match(run('textmsg(a)'), /a has no value/);
     assert.match(run('popup("x")'), /no function popup/);
@@ -82,7 +82,7 @@ describe('simulated UR controller', () => {
     );
   });
 
-  it('takes our control program apart, and no half of it', () => {
+  it('parses our control program, and rejects a truncated one', () => {
     assert.equal(parseProgram(script).name, 'farhand');
     const lines = script.split('\n');
     const ends = lines.flatMap((line, i) => (line.trim() === 'end' ? [i] : []));
@@ -91,7 +91,7 @@ describe('simulated UR controller', () => {
     assert.throws(() => parseProgram(script.replace('fh_missed + 1', 'fh_missed + ')), /line \d+/);
   });
 
-  it('follows a moving target with the lag of its lookahead, within its speed', () => {
+  it('follows a moving target with the lookahead’s lag, within its speed limit', () => {
     const arm = new Arm([0, 0, 0, 0, 0, 0]);
     let target = 0;
     for (let i = 0; i < 250; i++) {

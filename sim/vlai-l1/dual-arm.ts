@@ -4,7 +4,7 @@ export type Side = 'left' | 'right';
 export const JOINT_NAMES = Array.from({ length: 7 }, (_, i) => `xarm_joint${i + 1}`);
 const SPEED_RAD_S = 2;
 
-/** Two arms that run to their targets, as the maker's node would have them: the left one comes first in a command. */
+/** Two arms that move to their targets, like the vendor's node: the left one comes first in a command. */
 export class DualArm {
   readonly arms = {
     left: new SimulatedHand([0, -0.25, 0, 0.6, 0, 0, 0], SPEED_RAD_S),
@@ -13,7 +13,7 @@ export class DualArm {
   readonly grippers = [0, 0];
   readonly chassis: string[] = [];
   homed = 0;
-  /** Messages that are none of its own. */
+  /** Unrecognised messages. */
   refused = 0;
 
   joints(data: unknown): void {
@@ -28,7 +28,7 @@ export class DualArm {
     else this.grippers.splice(0, 2, ...values);
   }
 
-  /** A service of its own: outside all limits of ours, so no driver of ours calls it. */
+  /** A service of the node that ignores our limits, so our drivers never call it. */
   goHome(): void {
     this.homed++;
     for (const arm of [this.arms.left, this.arms.right]) arm.command([0, 0, 0, Math.PI / 5, 0, 0, 0]);

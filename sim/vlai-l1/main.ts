@@ -19,13 +19,13 @@ const kind: ArmKind = {
   ],
 };
 
-export const about = 'VLAI L1: one arm on SLCAN, or both behind the maker’s ROS 2 topics or rosbridge';
+export const about = 'VLAI L1: one arm on SLCAN, or both behind the vendor’s ROS 2 topics or rosbridge';
 
 export const details = `With --slcan, a pseudo-terminal and a symbolic link PATH to it, which a driver opens like an adapter:
   farhand sim vlai-l1 --slcan /tmp/l1
   farhand robot rig=vlai-l1 robot.options.can.bus=slcan:/tmp/l1
 
-With --rosbridge or --ros2, both arms as the maker's node has them (/dual_xarm/joints and so on), 200 states a second:
+With --rosbridge or --ros2, both arms like the vendor's node (/dual_xarm/joints etc.), 200 states per second:
   farhand sim vlai-l1 --rosbridge 9090
   farhand robot rig=vlai-l1 robot.options.via=rosbridge
 
@@ -34,7 +34,7 @@ ${damiaoDetails}`;
 export const options: Record<string, OptionSpec> = {
   ...damiaoOptions(kind),
   rosbridge: { type: 'string', value: 'PORT', about: 'serve rosbridge on this TCP port; 0: any' },
-  ros2: { type: 'string', value: 'DOMAIN', about: 'be a ROS 2 node in this domain' },
+  ros2: { type: 'string', value: 'DOMAIN', about: 'run as a ROS 2 node in this domain' },
 };
 
 const STEP_S = 0.005;
@@ -44,8 +44,8 @@ export async function run(given: Given, stop: AbortSignal): Promise<number> {
   const domainId = numberOption(given, 'ros2', 0, 232);
   if (port === null && domainId === null) return runDamiao(kind, given, stop);
   if (given.values['slcan'] !== undefined)
-    throw new TeleopError('bad-option', '--slcan is one arm, --rosbridge and --ros2 are both', {
-      hint: 'Give one of them.',
+    throw new TeleopError('bad-option', '--slcan simulates one arm, --rosbridge and --ros2 both', {
+      hint: 'Leave out --slcan, or leave out --rosbridge and --ros2.',
     });
   const dual = new DualArm();
   const server = port === null ? null : await RosbridgeServer.open(dual, port);

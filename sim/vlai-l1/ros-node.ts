@@ -12,7 +12,7 @@ import { type DualArm, JOINT_NAMES, type Side } from './dual-arm.ts';
 
 const BYTES = 4096;
 
-/** The maker's node on DDS: both commands in, joint states of both arms out. */
+/** The vendor's node on DDS: both commands in, joint states of both arms out. */
 export async function openRosNode(
   dual: DualArm,
   domainId: number,

@@ -15,7 +15,7 @@ const messageSchema = z.object({
   ...{ id: z.string().optional(), msg: z.object({ data: z.unknown() }).optional() },
 });
 
-/** A rosbridge server (JSON, protocol version 2) before two arms: as much of it as a client of theirs needs. */
+/** A rosbridge server (JSON, protocol version 2) in front of two arms: as much of it as its clients need. */
 export class RosbridgeServer {
   readonly #server: WebSocketServer;
   readonly #dual: DualArm;
@@ -44,7 +44,7 @@ export class RosbridgeServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Joint states to whoever subscribed. */
+  /** Sends joint states to the subscribers. */
   publish(): void {
     for (const [topic, side] of Object.entries(STATE_TOPICS)) {
       const { positionsRad, velocitiesRadS } = this.#dual.arms[side];
@@ -60,7 +60,7 @@ export class RosbridgeServer {
     }
   }
 
-  /** Sends something else to everyone, for tests. */
+  /** Sends any text to every client, for tests. */
   say(text: string): void {
     for (const socket of this.#subscribers.keys()) socket.send(text);
   }

@@ -5,7 +5,10 @@ import { tcpPose } from './report.ts';
 const VERSION = '6,6,XI1300,AC1300,v1.12.10';
 const MAX_MESSAGE_BYTES = 1024;
 
-/** Port 502: each command is answered, in order. Protocol 3 is 2 with a heartbeat, which newer clients choose. */
+/**
+ * Port 502: replies to each command, in order. Protocol 3 is protocol 2 with a heartbeat, used by newer
+ * clients.
+ */
 export function commandServer(box: ControlBox): Server {
   return createServer({ noDelay: true }, (socket) => {
     socket.on('error', () => {});
@@ -25,7 +28,7 @@ export function commandServer(box: ControlBox): Server {
 
 function answer(socket: Socket, box: ControlBox, message: Buffer): void {
   const protocol = message.readUInt16BE(2);
-  // Anything else is Modbus proper, whose heartbeat has no reply worth playing.
+  // Anything else is plain Modbus; its heartbeat needs no simulated reply.
   if (message.length < 7 || (protocol !== 2 && protocol !== 3)) return;
   const func = message[6]!;
   const data = execute(box, func, message.subarray(7));
@@ -42,7 +45,7 @@ function answer(socket: Socket, box: ControlBox, message: Buffer): void {
 
 const EMPTY = Buffer.alloc(0);
 
-/** Null for a command that this simulator does not know, or that does not fit its state. */
+/** Null for a command that is unknown, or invalid in the current state. */
 function execute(box: ControlBox, func: number, parameters: Buffer): Buffer | null {
   switch (func) {
     case 1:

@@ -2,7 +2,7 @@ const JOINTS = 6;
 export const STEP_S = 0.004;
 const MAX_RAD_S = Math.PI;
 const MAX_RAD_S2 = 20;
-/** A servo target farther away than this is one that the joints cannot make good: error 24. */
+/** A servo target farther away than this is beyond the joints' speed: error 24. */
 const MAX_LEAP_RAD = 0.5;
 const LIMITS_RAD = [
   [-6.2832, 6.2832],
@@ -18,8 +18,8 @@ export const ERROR = { estopButton: 1, jointLimit: 23, speed: 24, collision: 31 
 const STATE = { motion: 0, moving: 1, atRest: 2, stopped: 4 } as const;
 
 /**
- * Motors, mode, state and errors of a control box, and joints that run to a servo target with limited speed and
- * acceleration. No gravity, no inertia between joints: an approximation.
+ * Motors, mode, state and errors of a control box, and joints that move to a servo target with limited speed
+ * and acceleration. No gravity, no inertia between joints: an approximation.
  */
 export class ControlBox {
   readonly positionsRad = [...HOME_RAD];
@@ -29,15 +29,15 @@ export class ControlBox {
   warningCode = 0;
   motorsOn = false;
   commands = 0;
-  /** What the joints' encoders read; null: where the joints are. */
+  /** Overrides the encoder readings; null: the true positions. */
   encodersRad: readonly number[] | null = null;
-  /** Told why the arm was brought to rest. */
+  /** Called with the reason when the arm is stopped. */
   onStop: (why: string) => void = () => {};
   #running = false;
   #targetRad: readonly number[] | null = null;
   #estop = false;
 
-  /** As a report tells it. */
+  /** As reported. */
   get state(): number {
     if (!this.#running) return STATE.stopped;
     return this.velocitiesRadS.some((velocity) => velocity !== 0) ? STATE.moving : STATE.atRest;
@@ -79,7 +79,7 @@ export class ControlBox {
     this.fail(ERROR.estopButton);
   }
 
-  /** False when it is not in servo mode and motion. */
+  /** False unless in servo mode and motion. */
   servo(targetRad: readonly number[]): boolean {
     if (!this.#running || this.mode !== 1) return false;
     this.commands++;

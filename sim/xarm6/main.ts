@@ -7,13 +7,13 @@ import { ControlBox, ERROR, STEP_S } from './control-box.ts';
 import { normalReport, ReportServer, realReport } from './report.ts';
 
 export const about = 'an xArm6 control box: commands in servo mode, reports';
-export const details = `Lines on standard input cause something: estop, release, collision, warning, silence, speak, nan,
+export const details = `Commands on standard input: estop, release, collision, warning, silence, speak, nan,
 freeze, sense (encoders), cut (all connections). SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
   value: 'PORT',
-  about: `${what}; 0 takes a free one`,
+  about: `${what}; 0 picks a free one`,
 });
 
 export const options: Record<string, OptionSpec> = {
@@ -45,7 +45,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
   const endSteps = runSteps(STEP_S, (made) => {
     box.step();
     narrator.arm(box.positionsRad, box.velocitiesRadS, 0);
-    // 100 Hz out of 250: after two and after three steps in turn.
+    // 100 Hz from 250 Hz: alternately after two and three steps.
     if (made % 5 === 0 || made % 5 === 2) real.send(box);
     if (made % 50 === 0) normal.send(box);
   });

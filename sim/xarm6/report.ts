@@ -17,7 +17,7 @@ export function tcpPose(box: ControlBox): number[] {
   return [x! * 1000, y! * 1000, z! * 1000, roll, pitch, Math.atan2(r10!, r00!)];
 }
 
-/** What both reports begin with: 87 bytes. */
+/** The common start of both reports: 87 bytes. */
 function common(box: ControlBox, bytes: Buffer): void {
   bytes.writeUInt32BE(bytes.length, 0);
   bytes[4] = (box.mode << 4) | box.state;
@@ -49,7 +49,7 @@ export function normalReport(box: ControlBox): Buffer {
   return bytes;
 }
 
-/** Sends one report to everybody connected; `silent` for trials. */
+/** Sends one report to every client; `silent` is for tests. */
 export class ReportServer {
   readonly server: Server;
   readonly #make: (box: ControlBox) => Buffer;

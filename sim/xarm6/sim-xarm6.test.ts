@@ -13,7 +13,7 @@ function servoing(): ControlBox {
 }
 
 describe('simulated xArm6 control box', () => {
-  it('has the zero pose of the manual: 207, 0, 112 mm, tool down', () => {
+  it('has the zero pose given in the manual: 207, 0, 112 mm, tool down', () => {
     const box = new ControlBox();
     box.positionsRad.fill(0);
     const [x, y, z, roll, pitch, yaw] = tcpPose(box);
@@ -34,7 +34,7 @@ describe('simulated xArm6 control box', () => {
     assert.ok(!box.servo(target));
     box.setMode(1);
     box.setState(0);
-    assert.ok(!box.servo(target), 'no motors');
+    assert.ok(!box.servo(target), 'motors off');
     box.enableMotors(true);
     box.setState(0);
     assert.ok(box.servo(target));
@@ -44,7 +44,7 @@ describe('simulated xArm6 control box', () => {
     });
   });
 
-  it('stops with an error for a leap, a limit and the e-stop', () => {
+  it('stops with an error on a jump, a limit and the e-stop', () => {
     for (const [wrong, code] of [
       [(box: ControlBox) => box.servo(box.positionsRad.map((rad) => rad + 0.6)), ERROR.speed],
       [

@@ -12,14 +12,14 @@ const CYCLE_MS = 5;
 const START_NS = 20e9;
 const ENABLE_MS = 5000;
 const FIRST_READING_MS = 3000;
-/** Older than this is blind: the supervisor's own default. */
+/** Readings older than this count as blind: the supervisor's default. */
 const BLIND_NS = 200 * MS;
 
-/** An open driver, its newest reading, and the clock it lives on: manual, or real where there is a device. */
+/** An open driver, its newest reading, and its clock: manual, or real if there is a device. */
 export class Arm {
   readonly driver: Driver;
   readonly reading: JointReading;
-  /** What read and write answered in the last run. */
+  /** The results of read and write in the last run. */
   readonly answers = new Set<TickStatus>();
   readonly #model: RobotModel;
   readonly #realTime: boolean;
@@ -39,10 +39,10 @@ export class Arm {
     return [...this.reading.positionsRad];
   }
 
-  /** Up to the first reading. */
+  /** Waits for the first reading. */
   async settle(): Promise<void> {
     for (let ms = 0; this.driver.read(this.nowNs, this.reading) === 'stale'; ms += CYCLE_MS) {
-      assert.ok(ms < FIRST_READING_MS, 'a first reading comes');
+      assert.ok(ms < FIRST_READING_MS, 'the first reading arrives');
       await this.#tick();
     }
   }
@@ -58,8 +58,8 @@ export class Arm {
   }
 
   /**
-   * Control cycles of 5 ms; a target on its way to `targetRad`, as fast as the joints may go, is written in each and
-   * spoilt afterwards. Ends with a good reading if `whole`.
+   * Control cycles of 5 ms; each writes a target on its way to `targetRad`, as fast as the joints allow, and
+   * then overwrites the buffer. Ends with a good reading if `whole`.
    */
   async run(ms: number, targetRad: readonly number[] | null = null, whole = true): Promise<number[]> {
     const target = new Float64Array(this.#model.joints.length);
@@ -82,7 +82,7 @@ export class Arm {
     return status !== 'ok' || this.nowNs - this.reading.robotNs > BLIND_NS;
   }
 
-  /** Each joint by that much, the way its range allows. */
+  /** Moves each joint by this much, in the direction its range allows. */
   shifted(fromRad: readonly number[], byRad: number): number[] {
     return fromRad.map((rad, i) => {
       const { minRad, maxRad } = this.#model.joints[i]!;
@@ -91,7 +91,7 @@ export class Arm {
     });
   }
 
-  /** By what a cycle allows, however long it took. */
+  /** The largest step a cycle of this length allows. */
   #approach(ramp: Float64Array, goalRad: readonly number[]): void {
     for (let i = 0; i < ramp.length; i++) {
       const room = (this.#model.joints[i]!.maxVelocityRadS * CYCLE_MS) / 1000;
@@ -108,7 +108,7 @@ export class Arm {
   }
 }
 
-/** Opens one driver for one test at a time, on a fresh device where it needs one. */
+/** Opens one driver for one test at a time, on a fresh device if it needs one. */
 export class DriverBench {
   readonly #name: string;
   readonly #plugin: DriverPlugin<unknown>;

@@ -12,7 +12,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const MS = 1e6;
-/** Encoder noise and a controller's own idea of rest. */
+/** Encoder noise and a controller's residual motion at rest. */
 const STILL_RAD = 2e-3;
 
 function assertNear(actual: readonly number[], expected: readonly number[], toleranceRad = STILL_RAD): void {
@@ -33,11 +33,11 @@ for (const name of pluginNames('driver')) {
   const alone = fixture === null ? {} : { concurrency };
 
   describe(`driver ${name}`, { skip, ...alone }, () => {
-    it('says what it is', () => {
+    it('describes itself', () => {
       assert.ok(plugin.about.length > 10);
     });
 
-    it('refuses settings that it does not know', () => {
+    it('rejects unknown settings', () => {
       const options = fixture?.options ?? {};
       assert.throws(
         () => pluginConfig('driver', name, plugin, { ...options, noSuchSetting: 1 }),
@@ -47,7 +47,7 @@ for (const name of pluginNames('driver')) {
         assert.throws(() => pluginConfig('driver', name, plugin, wrong), TeleopError);
     });
 
-    it('reads a whole, stamped, finite pose', async () => {
+    it('reads a complete, stamped, finite pose', async () => {
       await bench.with(async (arm) => {
         let lastNs = Number.NEGATIVE_INFINITY;
         for (let i = 0; i < 20; i++) {
@@ -56,7 +56,10 @@ for (const name of pluginNames('driver')) {
           const { robotNs, positionsRad, velocitiesRadS, gripper } = arm.reading;
           assert.ok([...positionsRad, ...velocitiesRadS, gripper].every(Number.isFinite));
           assert.ok(gripper >= 0 && gripper <= 1);
-          assert.ok(robotNs <= arm.nowNs && robotNs >= arm.nowNs - 1000 * MS, 'when the values were true');
+          assert.ok(
+            robotNs <= arm.nowNs && robotNs >= arm.nowNs - 1000 * MS,
+            'stamped with the time of measurement',
+          );
           assert.ok(robotNs >= lastNs);
           lastNs = robotNs;
         }
@@ -74,7 +77,7 @@ for (const name of pluginNames('driver')) {
       });
     });
 
-    it('does not move when it is enabled', async () => {
+    it('does not move when enabled', async () => {
       await bench.with(async (arm) => {
         const rest = arm.read();
         assert.equal(await arm.enable(), 'ok');
@@ -84,7 +87,7 @@ for (const name of pluginNames('driver')) {
       });
     });
 
-    it('does not move by a write before it is enabled, nor afterwards because of it', async () => {
+    it('ignores writes before it is enabled, also once enabled', async () => {
       await bench.with(async (arm) => {
         const rest = arm.read();
         assertNear(await arm.run(250, arm.shifted(rest, 0.2)), rest);
@@ -93,7 +96,7 @@ for (const name of pluginNames('driver')) {
       });
     });
 
-    it('goes where it is told', async () => {
+    it('moves to its target', async () => {
       await bench.with(async (arm) => {
         const goal = arm.shifted(arm.read(), 0.1);
         assert.equal(await arm.enable(), 'ok');
@@ -104,38 +107,38 @@ for (const name of pluginNames('driver')) {
       });
     });
 
-    it('comes to rest when it is stopped and ignores writes until it is enabled again', async () => {
+    it('comes to rest when stopped and ignores writes until enabled again', async () => {
       await bench.with(async (arm) => {
         const from = arm.read();
         const away = arm.shifted(from, 1);
         assert.equal(await arm.enable(), 'ok');
-        // Not so long that a fast joint is there already.
+        // Short enough that even a fast joint has not arrived.
         await arm.run(Math.min(200, 600 / model.joints[0]!.maxVelocityRadS), away);
         arm.driver.stop(arm.nowNs);
         const rest = await arm.run(1000, away);
         assertNear(await arm.run(300, away), rest);
-        assert.ok(Math.abs(rest[0]! - away[0]!) > 0.05, 'it was stopped on its way');
-        assert.ok(Math.abs(rest[0]! - from[0]!) > 0.005, 'it was on its way');
+        assert.ok(Math.abs(rest[0]! - away[0]!) > 0.05, 'stopped before it arrived');
+        assert.ok(Math.abs(rest[0]! - from[0]!) > 0.005, 'had started moving');
         assert.equal(await arm.enable(), 'ok');
         assertNear(await arm.run(300), rest, sagRad);
       });
     });
 
-    it('may be stopped in any state, any number of times', async () => {
+    it('accepts a stop in any state, any number of times', async () => {
       await bench.with(async (arm) => {
         const rest = arm.read();
         for (let i = 0; i < 3; i++) arm.driver.stop(arm.nowNs);
         arm.driver.enable(arm.nowNs);
         for (let i = 0; i < 3; i++) arm.driver.stop(arm.nowNs);
         assertNear(await arm.run(200), rest, sagRad);
-        assert.equal(await arm.enable(), 'ok', 'and enabled afterwards');
+        assert.equal(await arm.enable(), 'ok', 'can be enabled afterwards');
         arm.driver.stop(arm.nowNs);
         arm.driver.dispose();
         for (let i = 0; i < 3; i++) arm.driver.stop(arm.nowNs);
       });
     });
 
-    it('is at fault once it is disposed of, without a throw', async () => {
+    it('reports a fault once disposed, without throwing', async () => {
       await bench.with(async (arm) => {
         await arm.enable();
         arm.driver.dispose();
@@ -156,7 +159,7 @@ for (const name of pluginNames('driver')) {
 
 function withoutHardware(name: string, bench: DriverBench): void {
   describe(`driver ${name} on a manual clock`, () => {
-    it('is read and written twenty thousand times without a throw and keeps nothing of it', async () => {
+    it('runs twenty thousand cycles without throwing or leaking memory', async () => {
       await bench.with(async (arm) => {
         const target = Float64Array.from(arm.read());
         await arm.enable();
@@ -175,12 +178,12 @@ function withoutHardware(name: string, bench: DriverBench): void {
         assert.equal(cycles(20_000), 'ok');
         collectGarbage();
         const kept = process.memoryUsage().heapUsed - before;
-        // Compiled code may account for half of it; 75 bytes per cycle may not.
+        // Compiled code may account for half of it; 75 bytes per cycle is a leak.
         assert.ok(kept < 1_500_000, `${kept} bytes kept of 20,000 cycles`);
       });
     });
 
-    it('survives a clock that stands still and one that leaps', async () => {
+    it('survives a clock that stands still and one that jumps', async () => {
       await bench.with(async (arm) => {
         const rest = arm.read();
         await arm.enable();
@@ -196,7 +199,7 @@ function withoutHardware(name: string, bench: DriverBench): void {
 
 function withHardware(name: string, bench: DriverBench, skip: string | false, concurrency: number): void {
   describe(`driver ${name} and its device`, { skip, concurrency }, () => {
-    it('is read and written for seconds without trouble, its readings fresh', async () => {
+    it('runs for seconds without faults, with fresh readings', async () => {
       await bench.with(async (arm) => {
         const target = arm.read();
         assert.equal(await arm.enable(), 'ok');
@@ -206,28 +209,28 @@ function withHardware(name: string, bench: DriverBench, skip: string | false, co
           assert.deepEqual([...arm.answers], ['ok'], arm.driver.fault);
           agesNs.push(arm.nowNs - arm.reading.robotNs);
         }
-        // A busy machine may stall either side now and then.
+        // A busy machine may occasionally stall either side.
         const [, , , , medianNs = 0] = agesNs.sort((a, b) => a - b);
         assert.ok(medianNs < 200 * MS, `readings are ${medianNs / MS} ms old`);
       });
     });
 
     for (const enabled of [false, true])
-      it(`tells of a peer that died, ${enabled ? 'enabled' : 'not enabled'}, and never throws`, async () => {
+      it(`reports a dead peer, ${enabled ? 'enabled' : 'not enabled'}, and never throws`, async () => {
         await bench.with(async (arm, device) => {
           const target = arm.read();
           if (enabled) assert.equal(await arm.enable(), 'ok');
           device!.kill();
           const isKnown = () => arm.driver.fault !== '' && arm.isBlind();
           for (let i = 0; i < 200 && !isKnown(); i++) await arm.run(50, target, false);
-          assert.notEqual(arm.driver.fault, '', 'in words');
-          assert.ok(arm.isBlind(), 'fault, stale, or a reading that is told to be old');
+          assert.notEqual(arm.driver.fault, '', 'reports a fault text');
+          assert.ok(arm.isBlind(), 'fault, stale, or a reading with an old stamp');
           assert.notEqual(arm.driver.enable(arm.nowNs), 'ok', 'nothing to enable');
           arm.driver.stop(arm.nowNs);
         });
       });
 
-    it('cannot be opened where nobody answers, and says what to do', async () => {
+    it('fails to open without a device, with a hint', async () => {
       const device = await bench.startDevice();
       device.kill();
       await device.stop();

@@ -7,21 +7,21 @@ import { type RobotModel, robotModelSchema } from '../../src/geometry/robot-mode
 import { loadModel } from '../../src/rig/robot-models.ts';
 
 /**
- * How the contract suite gets at a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a driver
- * is tried in real time, against a device that is started anew for each test.
+ * How the contract suite runs a driver with hardware: `driver-fixtures/<driver>.ts`, default export. Such a
+ * driver is tested in real time, against a device restarted for each test.
  */
 export interface DriverFixture {
   /** A model in robots/, or the path of a YAML file below the package root. */
   readonly model: string;
   /** Settings for tests that open nothing. */
   readonly options?: Record<string, unknown>;
-  /** Why it cannot run here; absent or empty when it can. */
+  /** Why it cannot run here; absent or empty if it can. */
   readonly skip?: string;
-  /** How far a joint may give way when the robot recovers from a stop, where the hardware cuts its power for that. */
+  /** How far a joint may sag when recovering from a stop, if the hardware cuts its power for that. */
   readonly recoverySagRad?: number;
   /** How close to a still target the controller comes; default 0.01. */
   readonly toleranceRad?: number;
-  /** How many tests may run at once, each on a device of its own; default 1. */
+  /** How many tests may run at once, each on its own device; default 1. */
   readonly atOnce?: number;
   start(): Promise<RunningDevice>;
 }
@@ -29,7 +29,7 @@ export interface DriverFixture {
 export interface RunningDevice {
   /** Settings that open the driver against it. */
   readonly options: Record<string, unknown>;
-  /** The peer dies abruptly: no farewell, no clean end. */
+  /** Kills the peer abruptly: no leave message, no clean shutdown. */
   kill(): void;
   stop(): Promise<void>;
 }

@@ -15,24 +15,24 @@ const near = (actual: number, expected: number, by: number, what = '') =>
 after(() => DamiaoRig.endAll());
 
 describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
-  it('is refused where a motor is scaled as another type, by name', async () => {
+  it('is rejected, naming the motor, if its scale belongs to another type', async () => {
     const limits = { 2: { positionRad: 12.5, velocityRadS: 30, torqueNm: 10 } };
     await withRig('openarm', { limits }, async (rig) => {
       await assert.rejects(() => rig.open(), mismatch(/joint3 should be a DM4340.*VMAX 30.*DM4310/));
       assert.ok(!rig.commands.some((text) => text.endsWith('FC')), 'nothing was enabled');
       const arm = await rig.open({ acceptAnyLimits: true });
-      near(arm.read()[2]!, 0, 1e-3, 'scaled by what the motor says');
+      near(arm.read()[2]!, 0, 1e-3, 'scaled by the reported limits');
     });
   });
 
-  it('is refused where a motor’s ranges are none, whatever is accepted', async () => {
+  it('is rejected if a motor’s limits are invalid, even with acceptAnyLimits', async () => {
     const limits = { 2: { positionRad: 12.5, velocityRadS: 0, torqueNm: 28 } };
     await withRig('openarm', { limits }, async (rig) => {
       await assert.rejects(() => rig.open({ acceptAnyLimits: true }), mismatch(/joint3 .*VMAX 0/));
     });
   });
 
-  it('takes the speed range that a DM4340 tells, of the two there are', async () => {
+  it('uses whichever of the two speed ranges a DM4340 reports', async () => {
     const limits = { 2: { positionRad: 12.5, velocityRadS: 8, torqueNm: 28 } };
     await withRig('openarm', { limits }, async (rig) => {
       const arm = await rig.open();
@@ -43,15 +43,15 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('is refused with a model of other joints, or one that turns farther than its motors', async () => {
+  it('is rejected with a model of other joints, or with a range beyond its motors’', async () => {
     await withRig('openarm', {}, async (rig) => {
       await assert.rejects(() => rig.open({}, 'piper'), mismatch(/7/));
       const offsetsRad = [12, 0, 0, 0, 0, 0, 0];
-      await assert.rejects(() => rig.open({ offsetsRad }), mismatch(/joint1 .* turns farther/));
+      await assert.rejects(() => rig.open({ offsetsRad }), mismatch(/joint1 exceeds its motor’s/));
     });
   });
 
-  it('names a motor that does not answer', async () => {
+  it('names a motor that does not reply', async () => {
     await withRig('openarm', {}, async (rig) => {
       rig.sim.arm.motors[4]!.mute = true;
       rig.sim.arm.motors[4]!.take = () => null;
@@ -65,62 +65,62 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('holds up when one motor fails, says which and why, and recovers by enabling', async () => {
+  it('holds when one motor fails, reports which and why, and recovers when enabled', async () => {
     await withRig('openarm', {}, async (rig) => {
       const arm = await rig.open();
       assert.equal(await arm.enable(), 'ok');
       const rest = await arm.run(100);
       rig.sim.arm.motors[5]!.fail(0xb);
       await arm.run(60, arm.shifted(rest, 0.5), false);
-      assert.match(arm.driver.fault, /joint6 has a driver that is too hot/);
+      assert.match(arm.driver.fault, /joint6 reports an overheated driver/);
       assert.ok(arm.answers.has('fault'));
       const held = await arm.run(100);
       assert.ok(
         rig.sim.arm.motors.every(({ enabled }, i) => enabled === (i !== 5)),
         'the others hold',
       );
-      near(held[0]!, rest[0]!, 0.05, 'and did not go on');
+      near(held[0]!, rest[0]!, 0.05, 'and stopped moving');
       assert.equal(await arm.enable(), 'ok');
       assert.equal(arm.driver.fault, '');
       near((await arm.run(100))[0]!, held[0]!, 2e-3);
       assert.deepEqual([...arm.answers], ['ok']);
-      assert.ok(rig.sim.arm.allEnabled, 'the failed one, too');
+      assert.ok(rig.sim.arm.allEnabled, 'including the failed one');
       rig.sim.arm.motors[2]!.status = 0;
       await arm.run(60, null, false);
       assert.match(arm.driver.fault, /joint3 lost its power/);
     });
   });
 
-  it('does not touch motors that somebody else has enabled under another kind of control', async () => {
+  it('does not touch motors that another host has enabled in another control mode', async () => {
     await withRig('openarm', {}, async (rig) => {
       const motor = rig.sim.arm.motors[3]!;
       motor.registers.set(REGISTER.controlMode, CONTROL_MODE.positionVelocity);
       motor.status = 1;
       const arm = await rig.open();
       assert.equal(await arm.enable(), 'fault');
-      assert.match(arm.driver.fault, /joint4 is enabled under another kind of control/);
+      assert.match(arm.driver.fault, /joint4 is already enabled in another control mode/);
       await arm.run(150, null, false);
       assert.ok(motor.enabled, 'it may carry the arm');
       assert.ok(
         rig.sim.arm.motors.every(({ enabled }, i) => enabled === (i === 3)),
-        'the rest is without power again',
+        'the others lose power again',
       );
     });
   });
 
-  it('tells of a motor that falls silent, and the others hold', async () => {
+  it('reports a motor that goes silent, and the others hold', async () => {
     await withRig('openarm', {}, async (rig) => {
       const arm = await rig.open({ feedbackTimeoutMs: 250 });
       assert.equal(await arm.enable(), 'ok');
       rig.sim.arm.motors[1]!.mute = true;
       for (let i = 0; i < 100 && arm.driver.fault === ''; i++) await arm.run(20, null, false);
-      assert.match(arm.driver.fault, /no answer from joint2 for 250 ms/);
+      assert.match(arm.driver.fault, /no reply from joint2 for 250 ms/);
       assert.equal(arm.driver.enable(arm.nowNs), 'fault');
       assert.ok(rig.sim.arm.allEnabled);
     });
   });
 
-  it('stays up on a stop and on a farewell; lets go only where that was asked for', async () => {
+  it('stays up on stop and on dispose; cuts power only if configured', async () => {
     for (const [onStop, stays] of [
       ['hold', true],
       ['damp', true],
@@ -134,7 +134,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
         rig.commands.length = 0;
         arm.driver.stop(arm.nowNs);
         rig.sim.tick(performance.now());
-        assert.equal(rig.commands.length, 8, 'on the wire before the call is over');
+        assert.equal(rig.commands.length, 8, 'sent before the call returns');
         assert.equal(rig.sim.arm.allEnabled, stays, `${onStop}, at once`);
         await arm.run(100);
         assert.equal(rig.sim.arm.allEnabled, stays, onStop);
@@ -147,7 +147,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
       });
   });
 
-  it('is found again after its adapter was unplugged, and moves only once enabled', async () => {
+  it('reconnects after its adapter was unplugged, and moves only once enabled', async () => {
     await withRig('openarm', {}, async (rig) => {
       const arm = await rig.open();
       assert.equal(await arm.enable(), 'ok');
@@ -166,7 +166,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('stays inside the model’s range, whatever is written', async () => {
+  it('stays inside the model’s range for any target', async () => {
     await withRig('openarm', {}, async (rig) => {
       const arm = await rig.open();
       const goal = arm.read();
@@ -176,7 +176,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('refuses a target that is not a number and holds', async () => {
+  it('rejects a target that is not a number and holds', async () => {
     await withRig('openarm', {}, async (rig) => {
       const arm = await rig.open();
       assert.equal(await arm.enable(), 'ok');
@@ -189,7 +189,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('speaks CAN FD where it is set so, and classic CAN where not', async () => {
+  it('uses CAN FD or classic CAN as configured', async () => {
     for (const fd of [true, false])
       await withRig('openarm', {}, async (rig) => {
         await rig.open({ fd });
@@ -198,7 +198,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
       });
   });
 
-  it('counts as its model does, whichever way its motors do', async () => {
+  it('follows the model’s signs, whichever way its motors turn', async () => {
     await withRig('openarm', {}, async (rig) => {
       const directions = [-1, 1, 1, 1, 1, 1, 1];
       const arm = await rig.open({ directions, offsetsRad: [0.2, 0, 0, 0, 0, 0, 0] });
@@ -209,7 +209,7 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('does not lag by its damping: the motors are told how fast the target moves', async () => {
+  it('does not lag by its damping: the motors receive the target velocity', async () => {
     const lagOf = async (feedForward: boolean): Promise<number> => {
       let lag = 0;
       await withRig('openarm', {}, async (rig) => {
@@ -230,8 +230,8 @@ describe('an arm of Damiao motors', { skip, concurrency: 8 }, () => {
   });
 });
 
-describe('an arm of a VLAI L1 over CAN', { skip }, () => {
-  it('is OpenArm’s, with settings and gains of its own', async () => {
+describe('a VLAI L1 arm over CAN', { skip }, () => {
+  it('uses the OpenArm driver with its own settings and gains', async () => {
     await withRig('vlai-l1', {}, async (rig) => {
       const arm = await rig.open();
       const goal = arm.shifted(arm.read(), 0.1);
@@ -242,7 +242,7 @@ describe('an arm of a VLAI L1 over CAN', { skip }, () => {
 });
 
 describe('a DK1 follower', { skip, concurrency: 8 }, () => {
-  it('finds the open end of its gripper first, then closes it by its way', async () => {
+  it('homes its gripper to the open end first, then closes it by its stroke', async () => {
     await withRig('dk1', {}, async (rig) => {
       const arm = await rig.open();
       const rest = arm.read();
@@ -262,11 +262,11 @@ describe('a DK1 follower', { skip, concurrency: 8 }, () => {
       assert.equal(gripper.registers.get(REGISTER.controlMode), CONTROL_MODE.positionForce);
       arm.driver.stop(arm.nowNs);
       assert.equal(await arm.enable(), 'ok');
-      near(gripper.positionRad, 0.4 - 4.7, 0.02, 'and only once');
+      near(gripper.positionRad, 0.4 - 4.7, 0.02, 'homes only once');
     });
   });
 
-  it('moves by the motors’ own position loop where it is set so', async () => {
+  it('moves by the motors’ own position loop if configured', async () => {
     await withRig('dk1', {}, async (rig) => {
       const arm = await rig.open({ control: 'position-velocity', gripper: { homing: false } });
       const goal = arm.shifted(arm.read(), 0.1);
@@ -276,7 +276,7 @@ describe('a DK1 follower', { skip, concurrency: 8 }, () => {
     });
   });
 
-  it('refuses settings that contradict each other', async () => {
+  it('rejects settings that contradict each other', async () => {
     await withRig('dk1', {}, async (rig) => {
       const bad = (options: Record<string, unknown>) =>
         assert.rejects(

@@ -19,13 +19,13 @@ export const ARMS = {
 } as const;
 export type ArmName = keyof typeof ARMS;
 
-/** A simulated arm in this process, at a path that stays while its adapter comes and goes. */
+/** A simulated arm in this process, at a path that stays while its adapter is replugged. */
 export class DamiaoRig {
-  /** Those that a test which ran out of time left behind: their timers would keep the process for ever. */
+  /** Rigs left behind by timed-out tests: their timers would keep the process alive. */
   static readonly #running = new Set<DamiaoRig>();
   readonly folder = temporaryFolder('damiao');
   readonly link = path.join(this.folder, 'tty');
-  /** Commands that reached the arm since they were last taken out, in cansend notation. */
+  /** Commands that reached the arm since the last clear, in cansend notation. */
   readonly commands: string[] = [];
   readonly events: string[] = [];
   readonly name: ArmName;
@@ -74,7 +74,7 @@ export class DamiaoRig {
     this.#pty.close();
   }
 
-  /** This machine may be busy with other tests: patience where a real set-up has none. */
+  /** This machine may be busy with other tests: longer timeouts than in a real set-up. */
   get options(): Record<string, unknown> {
     const own = { bus: `${ARMS[this.name].bus}:${this.link}`, feedbackTimeoutMs: 500 };
     return this.name === 'vlai-l1' ? { can: own } : own;

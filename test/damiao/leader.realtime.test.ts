@@ -25,7 +25,7 @@ const GRIPPER = { openTicks: 2280, closedTicks: 1670 };
 const STAND = [2048, 2830, 2830, 2048, 2100, 1990, 1975];
 const skip = needs('Linux');
 
-/** The flange that a packet means, in the follower's base frame. */
+/** The flange pose in a packet, in the follower's base frame. */
 function flangeOf({ positionM, quatXyzw }: RctpPacket): { positionM: Float64Array; quat: Float64Array } {
   const base = new Float64Array(3);
   const quat = new Float64Array(4);
@@ -48,7 +48,7 @@ describe('a leader arm', { skip }, () => {
   const life = new Lifetime();
   afterEach(() => life.end());
 
-  it('is where the follower’s flange would be', () => {
+  it('reports the pose of the follower’s flange', () => {
     const packet = emptyRctp();
     new LeaderPose(model, GRIPPER).into(STAND, packet);
     assertStands(packet);
@@ -56,7 +56,7 @@ describe('a leader arm', { skip }, () => {
     assert.equal(packet.gripper, 1, 'never more than open');
   });
 
-  it('sends its pose as a hand’s, and is lost when a motor is', async () => {
+  it('sends its pose as a hand sample, and reports tracking loss when a motor is lost', async () => {
     const pty = await openPty();
     const sim = new SimLeader(pty, STAND);
     const { motors } = sim;
@@ -112,10 +112,10 @@ describe('a leader arm', { skip }, () => {
     }
   });
 
-  it('is followed joint by joint once a person says so, slowly at first, and never after a loss', async () => {
+  it('is followed joint by joint once the operator starts it, slowly at first, and not after a loss', async () => {
     const [port = 0] = await freeUdpPorts(1);
     const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
-    // A machine that is busy with other tests: patience where a real set-up has none.
+    // This machine may be busy with other tests: longer timeouts than in a real set-up.
     const patient = [
       'model=dk1',
       'robot.commandTimeoutMs=500',
@@ -141,7 +141,7 @@ describe('a leader arm', { skip }, () => {
       assert.ok(isAt(goal), `${rig.last.measuredRad} is not ${goal} (${rig.last.state}, ${rig.last.cause})`);
     };
     await sleep(300);
-    assert.ok(isAt(model.homeRad), 'nobody said so yet');
+    assert.ok(isAt(model.homeRad), 'not started yet');
     const startNs = rig.nowNs();
     assert.ok(sink.toggle());
     await rig.waitFor('engaged');
@@ -160,6 +160,6 @@ describe('a leader arm', { skip }, () => {
     sim.lead(stand);
     await sleep(500);
     assert.equal(rig.last.state, 'hold');
-    assert.ok(!sink.follows && isAt(turned), 'it waits for the person');
+    assert.ok(!sink.follows && isAt(turned), 'it waits for the operator');
   });
 });

@@ -15,7 +15,7 @@ import { fixtureModel } from '../contract/driver-fixture.ts';
 const STEP_MS = 5;
 let nextDomainId = 100 + (process.pid % 100);
 
-/** What is used of roslib, whose declarations cannot be followed from an ES module. */
+/** The parts of roslib used here; its declarations do not resolve from an ES module. */
 interface Roslib {
   Ros: new (options: {
     url: string;
@@ -37,7 +37,7 @@ const near = (actual: readonly number[], expected: readonly number[], byRad: num
     assert.ok(Math.abs(actual[i]! - rad) <= byRad, `joint ${i + 1}: ${actual[i]} is not ${rad}`);
 };
 
-/** The maker's node with both arms, in this process, reached either way. */
+/** The vendor's node with both arms, in this process, over either transport. */
 async function withDual(
   via: 'ros2' | 'rosbridge',
   work: (
@@ -78,7 +78,7 @@ async function withDual(
 
 describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
   for (const via of ['rosbridge', 'ros2'] as const)
-    it(`${via}: holds, moves one arm and leaves the other, stops`, async () => {
+    it(`${via}: holds, moves one arm without the other, stops`, async () => {
       await withDual(via, async (dual, open) => {
         const arm = await open();
         const rest = arm.read();
@@ -87,7 +87,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         assert.equal(await arm.enable(), 'ok');
         await arm.run(100);
         near(arm.read(), rest, 1e-6);
-        assert.deepEqual(dual.grippers, [0, 0], 'grippers stay as they were');
+        assert.deepEqual(dual.grippers, [0, 0], 'grippers stay unchanged');
         const goal = arm.shifted(rest, 0.2);
         await arm.run(500, goal);
         near([...dual.arms.right.positionsRad], goal, 0.01);
@@ -98,13 +98,13 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         near(held, goal, 0.05);
         assert.equal(arm.driver.fault, '');
         assert.equal(dual.refused, 0);
-        assert.equal(dual.homed, 0, 'never by a service that knows no limits of ours');
+        assert.equal(dual.homed, 0, 'never uses the homing service, which ignores our limits');
         assert.ok(dual.chassis.includes('stop'));
       });
     });
 
   for (const via of ['rosbridge', 'ros2'] as const)
-    it(`${via}: two processes drive both arms, one of them speaks for both`, async () => {
+    it(`${via}: two processes drive both arms, one of them publishes for both`, async () => {
       await withDual(via, async (dual, open) => {
         const [one = 0, two = 0] = await freeUdpPorts(2);
         const [right, left] = await Promise.all([
@@ -115,7 +115,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         const both = (ms: number, toRight: number[] | null, toLeft: number[] | null) =>
           Promise.all([right.run(ms, toRight, false), left.run(ms, toLeft, false)]);
         await both(50, null, null);
-        assert.ok(!dual.arms.right.wasCommanded && !dual.arms.left.wasCommanded, 'nobody is enabled');
+        assert.ok(!dual.arms.right.wasCommanded && !dual.arms.left.wasCommanded, 'neither is enabled');
         assert.deepEqual(await Promise.all([left.enable(), both(60, null, null)]).then(([a]) => a), 'ok');
         const leftGoal = left.shifted(rest.left, 0.15);
         await both(500, null, leftGoal);
@@ -137,7 +137,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
       });
     });
 
-  it('is at fault when the server goes, and comes back with it', async () => {
+  it('reports a fault when the server goes, and reconnects with it', async () => {
     await withDual('rosbridge', async (dual, open, server) => {
       const arm = await open();
       assert.equal(await arm.enable(), 'ok');
@@ -155,7 +155,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
     });
   });
 
-  it('counts what is no joint state and believes none of it', async () => {
+  it('counts and ignores invalid joint states', async () => {
     await withDual('rosbridge', async (_dual, open, server) => {
       const arm = await open();
       const rest = arm.read();
@@ -178,14 +178,14 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
     });
   });
 
-  it('says what is missing where nothing comes, or nobody is there', async () => {
+  it('reports what is missing without joint states or without a server', async () => {
     await withDual('rosbridge', async (_dual, open) => {
       const silent = (pattern: RegExp) => (error: unknown) =>
         error instanceof TeleopError && error.code === 'robot-silent' && pattern.test(error.message);
       const connectTimeoutMs = 200;
       await assert.rejects(
         () => open({ rightStateTopic: '/nobody', connectTimeoutMs }),
-        silent(/nothing came on \/nobody/),
+        silent(/no message on \/nobody/),
       );
       await assert.rejects(
         () => open({ jointNames: [...'abcdefg'], connectTimeoutMs }),
@@ -198,7 +198,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
     });
   });
 
-  it('the simulated server is one to roslib’s client', async () => {
+  it('roslib’s client works with the simulated server', async () => {
     const dual = new DualArm();
     const server = await RosbridgeServer.open(dual, 0);
     const ros = new Ros({ url: `ws://127.0.0.1:${server.port}` });

@@ -11,7 +11,7 @@ export interface Flight {
   bytes: Uint8Array;
 }
 
-/** What becomes of a datagram: milliseconds until it arrives, once per entry; none: it is lost. */
+/** Fate of a datagram: milliseconds until each copy arrives; empty: lost. */
 export type Fate = (flight: Flight) => readonly number[];
 
 /** A participant on the network. */
@@ -33,7 +33,7 @@ export class Host {
       peers: [],
     };
     this.participant = new Participant(this.options, (bytes, length, to) => {
-      // The buffer is used again by the sender, so a copy flies.
+      // The sender reuses the buffer, so deliver a copy.
       if (this.isAlive) network.fly({ from: this, to, bytes: bytes.slice(0, length) });
     });
   }
@@ -45,7 +45,7 @@ export class Host {
   }
 }
 
-/** Hosts joined by memory, on a clock that moves when told to. Receivers get poisoned memory back afterwards. */
+/** Hosts connected in memory, on a manual clock. Buffers are poisoned after each delivery. */
 export class Network {
   readonly hosts: Host[] = [];
   nowNs = 1e12;

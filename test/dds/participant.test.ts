@@ -31,7 +31,7 @@ interface Pair {
   say(number: number): void;
 }
 
-/** One that writes numbers and one that notes them. */
+/** A participant that writes numbers and one that records them. */
 function pair(options: { reliable: boolean; readerReliable?: boolean; depth?: number }): Pair {
   const network = new Network();
   const sender = network.add('sender');
@@ -63,7 +63,7 @@ function joined(options: Parameters<typeof pair>[0]): Pair {
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
-/** Numbers between 0 and 1, the same in every run. */
+/** Numbers between 0 and 1, repeatable. */
 function chance(seed: number): () => number {
   let state = seed;
   return () => {
@@ -83,7 +83,7 @@ describe('discovery', () => {
       assert.deepEqual([both.writer.matched, both.reader.matched], [1, 1]);
     });
 
-  it('comes about on a network that loses every third datagram', () => {
+  it('succeeds on a network that loses every third datagram', () => {
     const both = pair({ reliable: true });
     const roll = chance(7);
     both.network.fate = () => (roll() < 0.34 ? [] : [1]);
@@ -93,7 +93,7 @@ describe('discovery', () => {
     assert.deepEqual([both.writer.matched, both.reader.matched], [1, 1]);
   });
 
-  it('forgets whoever is silent for longer than its lease, and no sooner', () => {
+  it('drops a participant when its lease expires, and no sooner', () => {
     const { network, sender, receiver, reader, writer } = joined({ reliable: true });
     sender.isAlive = false;
     network.run(9500);
@@ -106,7 +106,7 @@ describe('discovery', () => {
     assert.deepEqual([writer.matched, reader.matched], [1, 1], 'and finds it again');
   });
 
-  it('forgets at once whoever says goodbye', () => {
+  it('drops a leaving participant at once', () => {
     const { network, sender, receiver, reader } = joined({ reliable: true });
     sender.participant.goodbye(network.nowNs);
     sender.isAlive = false;
@@ -114,7 +114,7 @@ describe('discovery', () => {
     assert.deepEqual([reader.matched, receiver.participant.participants], [0, 0]);
   });
 
-  it('takes up with one that was killed and started anew, and with the old one gone', () => {
+  it('connects to a restarted participant, and drops the old one', () => {
     const { network, receiver, sender, reader, received } = joined({ reliable: true });
     sender.isAlive = false;
     network.run(300);
@@ -133,7 +133,7 @@ describe('discovery', () => {
     assert.deepEqual([reader.matched, receiver.participant.participants], [1, 1]);
   });
 
-  it('tells of rivals on a topic that is written here', () => {
+  it('counts other writers of a topic that is written here', () => {
     const { network, sender } = joined({ reliable: true });
     const rival = network.add('rival');
     rival.participant.addWriter(ros2Topic(NAME, float64MultiArray, { reliable: true }));
@@ -147,7 +147,7 @@ describe('discovery', () => {
     assert.equal(sender.participant.rivals('rt/hand/command'), 0);
   });
 
-  it('does not join what does not fit, and says why', () => {
+  it('does not match incompatible endpoints, and reports why', () => {
     const effort = pair({ reliable: false, readerReliable: true });
     effort.network.start(effort.sender);
     effort.network.start(effort.receiver);
@@ -166,7 +166,7 @@ describe('discovery', () => {
     assert.match(b.participant.lastMismatch, /JointState_/);
   });
 
-  it('joins a reliable writer and a best-effort reader', () => {
+  it('matches a reliable writer with a best-effort reader', () => {
     const { network, received, say } = joined({ reliable: true, readerReliable: false });
     say(3);
     network.run(5);
@@ -187,7 +187,7 @@ describe('samples', () => {
       assert.ok(writer.isSettled);
     });
 
-  it('that were lost are sent again, reliable', () => {
+  it('that were lost are resent, reliable', () => {
     const { network, received, say, writer } = joined({ reliable: true, depth: 32 });
     const roll = chance(3);
     network.fate = () => (roll() < 0.25 ? [] : [1]);
@@ -201,7 +201,7 @@ describe('samples', () => {
     assert.ok(writer.resent > 20, `${writer.resent} sent again`);
   });
 
-  it('that were lost one by one are sent again even when nothing follows', () => {
+  it('that were lost one by one are resent even if nothing follows', () => {
     const { network, received, say } = joined({ reliable: true, depth: 1 });
     let drop = true;
     network.fate = (flight) => {
@@ -216,7 +216,7 @@ describe('samples', () => {
     assert.deepEqual(received, [1]);
   });
 
-  it('of which only the newest is kept: the newest arrives, the lost one is told to be gone', () => {
+  it('with a history of one: the newest arrives, the lost one is reported as a gap', () => {
     const { network, received, say, reader } = joined({ reliable: true, depth: 1 });
     say(0);
     network.run(5);
@@ -230,7 +230,7 @@ describe('samples', () => {
     assert.equal(reader.lost, 1);
   });
 
-  it('in disorder and twice over are put in order, reliable', () => {
+  it('out of order and duplicated are reordered, reliable', () => {
     const { network, received, say, receiver } = joined({ reliable: true, depth: 32 });
     const roll = chance(11);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
@@ -243,7 +243,7 @@ describe('samples', () => {
     assert.ok(receiver.participant.tally.get('duplicate') > 100);
   });
 
-  it('in disorder and twice over only ever grow, best effort', () => {
+  it('out of order and duplicated only move forward, best effort', () => {
     const { network, received, say, reader } = joined({ reliable: false });
     const roll = chance(5);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
@@ -257,7 +257,7 @@ describe('samples', () => {
     assert.equal(received.length + reader.lost, received.at(-1)! - received[0]! + 1);
   });
 
-  it('of before a reader came are not told to it', () => {
+  it('from before a reader joined are not sent to it', () => {
     const both = pair({ reliable: true, depth: 10 });
     both.network.start(both.sender);
     both.network.run(50);
@@ -270,7 +270,7 @@ describe('samples', () => {
     assert.equal(both.reader.lost, 0);
   });
 
-  it('behind one that never comes wait no longer than half a second', () => {
+  it('after a missing one wait at most half a second', () => {
     const { network, received, say } = joined({ reliable: true, depth: 64 });
     say(0);
     network.run(5);
@@ -293,20 +293,20 @@ describe('samples', () => {
     assert.deepEqual(received, [0, 2, 3, 4]);
   });
 
-  it('that are too large for a datagram are refused where they are written', () => {
+  it('that are too large for a datagram are rejected on write', () => {
     const { writer, network } = joined({ reliable: true });
     assert.equal(writer.write(new Uint8Array(65_000), 0, network.nowNs), false);
     assert.equal(writer.written, 0);
   });
 
-  it('may not be declared when it is too late', () => {
+  it('cannot be declared after the start', () => {
     const { sender } = joined({ reliable: true });
     assert.throws(() => sender.participant.addWriter(ros2Topic('/late', jointState, { reliable: true })));
   });
 });
 
 describe('reasons', () => {
-  it('are all told in the documentation', () => {
+  it('are all documented', () => {
     const page = readFileSync('docs/drivers/ros2.md', 'utf8');
     for (const reason of DDS_REASONS) assert.ok(page.includes(`\`${reason}\``), reason);
   });

@@ -19,7 +19,7 @@ import plugin, { BentoDriver } from '../../src/robot/drivers/bento/index.ts';
 
 const MS = 1e6;
 
-/** What the driver talks to. */
+/** The driver's peer. */
 export interface Peer {
   receive(bytes: Uint8Array): void;
   /** Called every millisecond; what it returns goes to the driver. */
@@ -34,7 +34,7 @@ interface InFlight {
   deliver: () => void;
 }
 
-/** The driver and its peer, joined by memory. Driver, timers and peer live in the same simulated time. */
+/** The driver and its peer, connected in memory. Driver, timers and peer share one simulated time. */
 export class BentoBench {
   readonly clock = new ManualClock(20e9);
   readonly peer: Peer;
@@ -74,7 +74,7 @@ export class BentoBench {
     return this;
   }
 
-  /** Time passes; `each` is called every 5 ms, as the control loop would. */
+  /** Advances time; calls `each` every 5 ms, like the control loop. */
   run(ms: number, each?: () => void): void {
     for (let t = 0; t < ms; t++) {
       if (t % 5 === 0) each?.();
@@ -103,11 +103,11 @@ export class BentoBench {
   }
 }
 
-/** Unity at the level of bytes: remembers what it was sent, and says what the test wants it to. */
+/** Unity at byte level: records what it receives, and sends what the test sets. */
 export class BytePeer implements Peer {
   readonly received: BrachioplexusPacket[] = [];
   readonly counts = [2048, 2048, 2048, 2048, 2048];
-  /** In place of good feedback. */
+  /** Sent instead of valid feedback. */
   garbage: Uint8Array | null = null;
   silent = false;
   isFromArm = true;

@@ -8,12 +8,12 @@ import { xorshift } from '../xorshift.ts';
 import { BentoBench, type Impairment, VirtualArm } from './bento-bench.ts';
 
 const { joints } = loadModel('bento');
-/** With physics where it is installed. */
+/** With physics if installed. */
 const world = await loadMujoco().catch(() => createKinematicWorld);
 const WITHIN_RAD = 0.012;
 const GIVEN_UP_MS = 20_000;
 
-/** Every joint to both of its ends, alone, and all together; the elbow up, so that none comes near the table. */
+/** Each joint to both ends, alone and all together; the elbow up, to stay clear of the table. */
 function grandTour(): number[][] {
   const rest = joints.map((_, i) => (i === 1 ? 0.75 : 0));
   const alone = joints.flatMap(({ minRad, maxRad }, joint) =>
@@ -23,7 +23,7 @@ function grandTour(): number[][] {
   return [...alone, together, rest];
 }
 
-/** Loses and repeats a tenth, delays by 4 to 40 ms, and so swaps neighbours. */
+/** Loses a tenth, repeats a tenth, delays by 4 to 40 ms, and so reorders neighbours. */
 function badLink(seed: number): Impairment {
   const random = xorshift(seed);
   return () => {
@@ -34,7 +34,7 @@ function badLink(seed: number): Impairment {
   };
 }
 
-describe('driver bento leads the virtual arm', () => {
+describe('driver bento drives the virtual arm', () => {
   let bench: BentoBench;
   const reading = emptyReading(joints.length);
   afterEach(() => bench.close());
@@ -46,7 +46,7 @@ describe('driver bento leads the virtual arm', () => {
     await bench.open();
     return arm;
   };
-  /** Drives there; how long it took. */
+  /** Drives to a pose; returns the time taken. */
   function goTo(pose: readonly number[]): number {
     const { driver, clock } = bench;
     const target = Float64Array.from(pose);
@@ -68,15 +68,15 @@ describe('driver bento leads the virtual arm', () => {
     });
 
   for (const seed of [1, 7, 99])
-    it(`a link that loses, swaps and repeats datagrams changes nothing but smoothness (seed ${seed})`, async () => {
-      // A slower law: the link is part of its loop.
+    it(`a link that loses, reorders and repeats datagrams costs only smoothness (seed ${seed})`, async () => {
+      // A lower gain: the link's delay is part of the control loop.
       await start({ gainPerS: 4 }, badLink(seed));
       assert.equal(bench.driver.enable(bench.clock.nowNs()), 'ok');
       for (const pose of grandTour()) goTo(pose);
       assert.equal(bench.driver.fault, '');
     });
 
-  it('the arm rests within the time of the dead man when its controller dies', async () => {
+  it('the arm rests within the dead-man timeout when its controller dies', async () => {
     const { simulation } = await start();
     bench.driver.enable(bench.clock.nowNs());
     const target = Float64Array.from(joints, ({ maxRad }, i) => (i === 0 ? maxRad : 0));
@@ -86,7 +86,7 @@ describe('driver bento leads the virtual arm', () => {
     assert.ok(at > 2100, 'the shoulder turns');
     bench.impair = () => [];
     bench.run(150);
-    assert.ok(shoulder() > at, 'it goes on at first');
+    assert.ok(shoulder() > at, 'keeps moving at first');
     bench.run(60);
     const rest = shoulder();
     bench.run(2000);

@@ -17,14 +17,14 @@ describe('driver bento, byte for byte', () => {
     return bench.driver;
   };
   const nowNs = () => bench.clock.nowNs();
-  /** Writes a target for a while, as the control loop would. */
+  /** Writes a target for a while, like the control loop. */
   const drive = (target: number[], ms: number, gripper = 0) =>
     bench.run(ms, () => bench.driver.write(nowNs(), Float64Array.from(target), gripper));
   const states = () => [...peer.last(PACKET.control)!.states];
 
   afterEach(() => bench.close());
 
-  it('loads the scene with limits and view, updates them, and then controls at rest', async () => {
+  it('loads the scene with limits and view, updates them, then sends control packets at rest', async () => {
     await open({ scene: 3, frameRate: 60, camera: [-1, 2, 3, 4, 5, 6] });
     bench.run(100);
     const scene = peer.last(PACKET.scene)!;
@@ -36,7 +36,7 @@ describe('driver bento, byte for byte', () => {
     assert.ok(controls.every((packet) => packet.states.every((state) => state === MOTOR.stop)));
   });
 
-  it('beats every 15 ms', async () => {
+  it('sends a control packet every 15 ms', async () => {
     await open();
     const count = () => peer.received.filter(({ type }) => type === PACKET.control).length;
     const before = count();
@@ -44,7 +44,7 @@ describe('driver bento, byte for byte', () => {
     assert.equal(count() - before, 100);
   });
 
-  it('leaves a running scene as it is with scene 0', async () => {
+  it('keeps the running scene with scene 0', async () => {
     await open({ scene: 0 });
     assert.equal(peer.last(PACKET.scene), undefined);
   });
@@ -62,19 +62,19 @@ describe('driver bento, byte for byte', () => {
     assert.ok(MAX_SPEEDS.every((most, i) => speeds[i]! <= most));
   });
 
-  it('moves one joint at a time where set so', async () => {
+  it('moves one joint at a time if configured', async () => {
     const arm = await open({ control: 'sequential' });
     arm.enable(nowNs());
     drive([0.5, 0.2, 1, -0.3, 0], 100);
     assert.deepEqual(states(), [0, 0, MOTOR.up, 0, 0]);
   });
 
-  it('drives the hand by the gripper where the model has four joints', async () => {
+  it('drives the hand by the gripper if the model has four joints', async () => {
     const arm = await open({}, 'bento-arm');
     const reading = emptyReading(4);
     arm.enable(nowNs());
     drive([0, 0, 0, 0], 80, 1);
-    assert.equal(states()[HAND], MOTOR.down, 'closing makes its counts fall');
+    assert.equal(states()[HAND], MOTOR.down, 'closing decreases its counts');
     peer.counts[HAND] = 1928;
     bench.run(60);
     arm.read(nowNs(), reading);
@@ -136,7 +136,7 @@ describe('driver bento, byte for byte', () => {
     assert.match(arm.fault, /joint 2/);
   });
 
-  it('sends a stop before it goes, and nothing after it', async () => {
+  it('sends a stop on dispose, and nothing after it', async () => {
     const arm = await open();
     arm.enable(nowNs());
     drive([1, 0, 0, 0, 0], 60);
@@ -148,7 +148,7 @@ describe('driver bento, byte for byte', () => {
     assert.equal(peer.received.length, count);
   });
 
-  it('gives up on an arm that never answers', async () => {
+  it('gives up on an arm that never replies', async () => {
     peer = new BytePeer();
     peer.silent = true;
     bench = new BentoBench(peer, { openTimeoutMs: 600 });

@@ -17,7 +17,7 @@ const spanOf = (lines: readonly ArmLine[], value: (line: ArmLine) => number): nu
 const widest = (lines: readonly ArmLine[]): number =>
   Math.max(...[0, 1, 2, 3, 4, 5].map((joint) => spanOf(lines, (line) => line.positionsRad[joint]!)));
 
-/** A simulated arm that a hand leads: simulator, robot and operator as processes. */
+/** A simulated arm led by a hand: simulator, robot and operator as processes. */
 class Led {
   arm!: ArmRig;
   #hand: RctpHand | null = null;
@@ -31,7 +31,7 @@ class Led {
     return this.#hand!;
   }
 
-  /** Once more where the arm was not back yet, or a stall of the machine stopped it again. */
+  /** Retries if the arm had not reconnected yet, or a stall of the machine stopped it again. */
   async follow(): Promise<void> {
     for (const endMs = performance.now() + WAIT_MS; ; ) {
       const fromNs = this.arm.nowNs();
@@ -46,22 +46,22 @@ class Led {
     }
   }
 
-  /** Fails unless the arm rests while its simulator reports twenty times; nothing may end the stop meanwhile. */
+  /** Fails unless the arm rests while its simulator reports twenty times; nothing may end the stop. */
   async rests(fromNs: number): Promise<void> {
     const enough = () => (this.arm.between(fromNs).length >= 20 ? true : undefined);
     await this.arm.until(enough, WAIT_MS, () => 'the simulator is silent');
     const { arm } = this;
     assert.ok(widest(arm.between(fromNs)) < REST_RAD, `moved by ${widest(arm.between(fromNs))} rad`);
-    assert.equal(arm.state, 'stopped', 'nothing ends it by itself');
+    assert.equal(arm.state, 'stopped', 'the stop does not end by itself');
   }
 
-  /** Latched with its cause, in the robot's words and in the operator's; the hand goes on and moves nothing. */
+  /** The stop is latched with its cause at robot and operator; the hand keeps moving, the arm does not. */
   async stopped(fromNs: number, cause: RegExp): Promise<void> {
     const stopped = await this.arm.waitFor('stopped', WAIT_MS, fromNs);
     assert.match(stopped.cause, cause);
     const reported = await this.arm.ask('hold');
     assert.equal(reported.state, 'stopped');
-    assert.match(reported.cause, cause, 'told to the operator');
+    assert.match(reported.cause, cause, 'reported to the operator');
     await this.rests(stopped.robotNs + 1e9);
   }
 
@@ -77,20 +77,20 @@ class Led {
   }
 }
 
-/** Shared by all arms: one packet with the flag, and the arm itself is told to stop. */
+/** Shared by all arms: one packet with the flag stops the arm itself. */
 const stopsOnTheFlag = async (led: Led, stop: RegExp): Promise<void> => {
   await estopTrials(led.arm, led.hand, stop, 1);
   await led.rests(led.arm.nowNs() + 5e8);
 };
 
-describe('a hand leads a UR3, which also stops by itself', () => {
+describe('a UR3 led by a hand, with its own stops', () => {
   const led = new Led();
   before(() => led.open('ur3'), TIMEOUT);
   after(() => led.close());
 
   it('an e-stop packet reaches the arm and latches', TIMEOUT, () => stopsOnTheFlag(led, /^stopj$/));
 
-  it('a protective stop latches; it ends 5 s later at the earliest, by reset and arm', TIMEOUT, async () => {
+  it('a protective stop latches; reset and arm end it after at least 5 s', TIMEOUT, async () => {
     await led.follow();
     const fromNs = led.arm.nowNs();
     led.arm.say('protective');
@@ -99,7 +99,7 @@ describe('a hand leads a UR3, which also stops by itself', () => {
     await led.follow();
   });
 
-  it('an e-stop of the robot latches; arming is rejected while it stands', TIMEOUT, async () => {
+  it('a robot e-stop latches; arming is rejected while it is active', TIMEOUT, async () => {
     await led.follow();
     const fromNs = led.arm.nowNs();
     led.arm.say('estop');
@@ -115,43 +115,39 @@ describe('a hand leads a UR3, which also stops by itself', () => {
   });
 
   it(
-    'lost connections latch, come back by themselves, and the arm moves only when armed',
+    'lost connections latch and reconnect by themselves, and the arm moves only when armed',
     TIMEOUT,
     async () => {
       await led.follow();
       const fromNs = led.arm.nowNs();
       led.arm.say('cut');
-      await led.stopped(fromNs, /lost|hung up/);
+      await led.stopped(fromNs, /lost|disconnected/);
       await led.follow();
     },
   );
 });
 
-describe('a hand leads a Piper, whose adapter is pulled out', () => {
+describe('a Piper led by a hand, with its adapter unplugged', () => {
   const led = new Led();
   before(() => led.open('piper'), TIMEOUT);
   after(() => led.close());
 
   it('an e-stop packet reaches the arm and latches', TIMEOUT, () => stopsOnTheFlag(led, /^150#01/));
 
-  it(
-    'the loss latches, the adapter is found again, and the arm resumes only when armed',
-    TIMEOUT,
-    async () => {
-      await led.follow();
-      const fromNs = led.arm.nowNs();
-      await led.arm.replug(500);
-      await led.stopped(fromNs, /slcan.* is lost/);
-      assert.ok(
-        led.arm.events.every(({ atNs, what }) => atNs < fromNs || !what.startsWith('150#02')),
-        'no resume: the arm would drop',
-      );
-      await led.follow();
-    },
-  );
+  it('the loss latches, the adapter reconnects, and the arm resumes only when armed', TIMEOUT, async () => {
+    await led.follow();
+    const fromNs = led.arm.nowNs();
+    await led.arm.replug(500);
+    await led.stopped(fromNs, /slcan.* is lost/);
+    assert.ok(
+      led.arm.events.every(({ atNs, what }) => atNs < fromNs || !what.startsWith('150#02')),
+      'no resume: the arm would drop',
+    );
+    await led.follow();
+  });
 });
 
-describe('`farhand send` leads an xArm6', () => {
+describe('an xArm6 led by `farhand send`', () => {
   const led = new Led();
   before(() => led.open('xarm6'), TIMEOUT);
   after(() => led.close());
@@ -160,7 +156,7 @@ describe('`farhand send` leads an xArm6', () => {
 
   it('follows the sender, and holds when it is killed', TIMEOUT, async () => {
     led.leave();
-    // Another sender is listened to after a second of silence.
+    // Another sender is accepted after a second of silence.
     await sleep(1200);
     const { arm } = led;
     const sender = new VerbProcess(['send', 'rctp', '--hz', '50', '--port', String(arm.rctpPort)]);

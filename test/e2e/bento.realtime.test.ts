@@ -28,7 +28,7 @@ const PATIENT = { watchdogMs: 1000, feedbackTimeoutMs: 1000, openTimeoutMs: 8000
 const WITHIN_RAD = 0.012;
 const TIMEOUT = { timeout: 60_000 };
 
-/** A controller in this process that speaks in bytes. */
+/** A byte-level controller in this process. */
 async function openRaw(simPort: number, feedbackPort: number) {
   const socket: Socket = createSocket('udp4');
   await new Promise<void>((resolve) => socket.bind(feedbackPort, '127.0.0.1', resolve));
@@ -68,7 +68,7 @@ async function startSim(more: readonly string[] = []) {
 }
 
 describe('controller and virtual Bento arm, two processes over UDP', () => {
-  it('the driver leads the arm from its own thread', TIMEOUT, async () => {
+  it('the driver moves the arm from its own thread', TIMEOUT, async () => {
     const sim = await startSim();
     try {
       const { port, feedbackPort } = sim;
@@ -88,7 +88,7 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
     }
   });
 
-  it('a camera request is answered with the view that scene and update have set', TIMEOUT, async () => {
+  it('a camera request returns the view set by scene and update', TIMEOUT, async () => {
     const sim = await startSim();
     const raw = await openRaw(sim.port, sim.feedbackPort);
     const count = (type: number) => raw.received.filter((packet) => packet.type === type).length;
@@ -116,7 +116,7 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
     }
   });
 
-  it('the arm comes to rest by itself when its controller falls silent', TIMEOUT, async () => {
+  it('the arm comes to rest by itself when its controller goes silent', TIMEOUT, async () => {
     const sim = await startSim(['--dead-man-ms', '200']);
     const raw = await openRaw(sim.port, sim.feedbackPort);
     const shoulder = () => raw.received.findLast(({ type }) => type === PACKET.feedback)?.positions[0] ?? 0;
@@ -131,14 +131,14 @@ describe('controller and virtual Bento arm, two processes over UDP', () => {
       const lastFour = () => raw.received.slice(-4).map(({ positions }) => positions[0]!);
       await until('a turning shoulder', () => shoulder() > 2060);
       await until('rest', () => new Set(lastFour()).size === 1);
-      assert.ok(shoulder() < DEFAULT_LIMITS[1]! - 50, 'long before its end');
+      assert.ok(shoulder() < DEFAULT_LIMITS[1]! - 50, 'well before its limit');
     } finally {
       raw.close();
       await sim.stop();
     }
   });
 
-  it('the driver names a port in use, a model that does not fit, and an unknown host', TIMEOUT, async () => {
+  it('the driver reports a port in use, a wrong model and an unknown host', TIMEOUT, async () => {
     const [port = 0, feedbackPort = 0] = await freeUdpPorts(2);
     const holder = createSocket('udp4');
     await new Promise<void>((resolve) => holder.bind(feedbackPort, '127.0.0.1', resolve));

@@ -20,7 +20,7 @@ describe('farhand can and farhand sim', { skip }, () => {
       assert.equal(sent.code, 0, sent.stderr);
       const dumped = await farhand(['can', 'dump', '--slcan', slcan, '--seconds', '1.5']);
       assert.equal(dumped.code, 0, dumped.stderr);
-      assert.match(dumped.stdout, /^\(\d+\.\d{6}\) 261#00F1002624400190$/m, 'enabled by what was sent');
+      assert.match(dumped.stdout, /^\(\d+\.\d{6}\) 261#00F1002624400190$/m, 'enabled by the sent frame');
       assert.match(dumped.stdout, /2A5#0000000000000000/);
       const perSecond = Number(/\((\d+)\/s\), bus load up to (\d+) %/.exec(dumped.stderr)?.[1]);
       assert.ok(perSecond > 1500 && perSecond < 3300, dumped.stderr);
@@ -35,7 +35,7 @@ describe('farhand can and farhand sim', { skip }, () => {
     }
   });
 
-  it('say what is wrong with what they are asked', async () => {
+  it('explain invalid arguments', async () => {
     const cases: [string[], RegExp][] = [
       [['can', 'dump'], /needs one of --slcan and --socketcan/],
       [['can', 'send', '--slcan', '/dev/null', '155'], /"155" is not a frame/],

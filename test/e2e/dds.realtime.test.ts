@@ -20,7 +20,7 @@ const settings = (more: Partial<PeerSettings> = {}): PeerSettings => ({
 function assertWhole(side: string, report: PeerReport, sent: number, seconds: number): void {
   const { received, gaps, repeats, wrong } = report;
   assert.deepEqual({ gaps, repeats, wrong }, { gaps: 0, repeats: 0, wrong: 0 }, side);
-  // A busy machine starts one late and lets it write more slowly: what counts is that none is missing in between.
+  // A busy machine may start one side late and slow it down: only gaps in between matter.
   assert.ok(received > seconds * HZ * 0.3 && received <= sent, `${side}: ${received} of ${sent}`);
 }
 
@@ -44,7 +44,7 @@ async function outlive(start: (of: PeerSettings) => Peer, leaseMs: number): Prom
   await robot.ended;
   robot = start(of);
   const robotMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
-  // The killed one is forgotten when its lease ends; both sides go on meanwhile.
+  // The killed participant is dropped when its lease expires; until then both sides continue.
   await operator.isPaired(leaseMs + 5000);
   operator.kill();
   await operator.ended;
@@ -55,16 +55,16 @@ async function outlive(start: (of: PeerSettings) => Peer, leaseMs: number): Prom
   );
   await Promise.all([robot.hears(200, 5000), operator.hears(200, 5000), operator.isPaired(1000)]);
   const [, { gaps, repeats }] = await Promise.all([robot.end(), operator.end()]);
-  assert.deepEqual([gaps, repeats], [0, 0], 'since it was started last');
+  assert.deepEqual([gaps, repeats], [0, 0], 'since the last start');
 }
 
-describe('topics between two processes of ours', { timeout: 120_000 }, () => {
+describe('topics between two of our processes', { timeout: 120_000 }, () => {
   it('90 Hz both ways without a gap, reliable and best effort', async () => {
     const runs = RELIABILITIES.map((reliability) => settings({ reliability, seconds: SECONDS + 1 }));
     await Promise.all(runs.map((run) => converse((of) => Peer.ours('robot', of), run)));
   });
 
-  it('find each other again after a kill of either', () => outlive((of) => Peer.ours('robot', of), 10_000));
+  it('reconnect after either is killed', () => outlive((of) => Peer.ours('robot', of), 10_000));
 });
 
 for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
@@ -81,7 +81,7 @@ for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
       await converse(foreign, settings({ seconds: 4, joints: 150 }));
     });
 
-    it('lose nothing, reliable, while every tenth datagram is lost', async () => {
+    it('deliver everything, reliable, while every tenth datagram is lost', async () => {
       const of = settings({ seconds: 6, loss: 0.1 });
       const [robot, operator] = [foreign(of), Peer.ours('operator', of)];
       await Promise.all([robot.ended, operator.ended]);
@@ -93,6 +93,6 @@ for (const name of Object.keys(PEERS) as (keyof typeof PEERS)[]) {
       assert.ok(operator.report.resent! > 10, 'something was lost');
     });
 
-    it('find each other again after a kill of either', () => outlive(foreign, 20_000));
+    it('reconnect after either is killed', () => outlive(foreign, 20_000));
   });
 }

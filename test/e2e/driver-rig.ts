@@ -10,7 +10,7 @@ import { Lifetime } from '../lifetime.ts';
 
 const CYCLE_MS = 8;
 
-/** A driver against a simulator in a process of its own, turned in real time as the supervisor would. */
+/** A driver against a simulator in its own process, run in real time like the supervisor does. */
 export class DriverRig {
   readonly driver: Driver;
   readonly sim: SimProcess;
@@ -21,7 +21,7 @@ export class DriverRig {
     this.sim = sim;
   }
 
-  /** Takes charge of the simulator. */
+  /** Takes ownership of the simulator. */
   static async open(
     name: string,
     model: string,
@@ -37,7 +37,7 @@ export class DriverRig {
     });
   }
 
-  /** What a reader of the simulator's input would type. */
+  /** Sends a line to the simulator's stdin. */
   say(word: string): void {
     this.sim.child.send(word);
   }
@@ -46,7 +46,7 @@ export class DriverRig {
     return this.driver.read(monotonicClock.nowNs(), this.reading);
   }
 
-  /** Cycles until `reached`, reading in each; fails after `ms`. */
+  /** Runs cycles with a read each until `reached`; fails after `ms`. */
   async until(reached: () => boolean, ms: number, what: string): Promise<void> {
     const endNs = monotonicClock.nowNs() + ms * 1e6;
     for (;;) {
@@ -71,7 +71,7 @@ export class DriverRig {
     }
   }
 
-  /** Moves joint 1 at a steady speed for a time; returns every answer to a write. */
+  /** Moves joint 1 at constant speed for a time; returns the distinct results of the writes. */
   async sweep(ms: number, radS: number): Promise<Set<TickStatus>> {
     const answers = new Set<TickStatus>();
     const target = this.reading.positionsRad.slice();

@@ -20,13 +20,13 @@ async function withRobot(
   }
 }
 
-/** Latched as the supervisor would: it sees the fault, and stops. */
+/** Reacts like the supervisor: on a fault it stops. */
 async function faulted(rig: DriverRig, fault: RegExp): Promise<void> {
-  await rig.until(() => rig.read() === 'fault', 2000, 'a fault is seen');
+  await rig.until(() => rig.read() === 'fault', 2000, 'a fault is reported');
   assert.match(rig.driver.fault, fault);
   rig.driver.stop(monotonicClock.nowNs());
-  assert.notEqual(rig.read(), 'fault', 'told once, then readings go on');
-  assert.match(rig.driver.fault, fault, 'the words stay');
+  assert.notEqual(rig.read(), 'fault', 'reported once, then readings continue');
+  assert.match(rig.driver.fault, fault, 'the fault text stays');
 }
 
 describe('driver ur against a simulated controller', { timeout: 120_000 }, () => {
@@ -46,7 +46,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
       }, series);
     });
 
-  it('names a protective stop, and unlocks it only when armed five seconds later', async () => {
+  it('reports a protective stop, and unlocks it only when armed five seconds later', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       rig.say('protective');
@@ -66,7 +66,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     ['system-estop', 'system e-stop'],
     ['safeguard', 'safeguard stop'],
   ] as const)
-    it(`names a ${name}, refuses while it stands and recovers when armed after it`, async () => {
+    it(`reports a ${name}, rejects arming while it is active and recovers when armed after it`, async () => {
       await withRobot(async (rig) => {
         assert.equal(await rig.enable(), 'ok');
         await rig.sweep(200, 0.5);
@@ -84,12 +84,12 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
       });
     });
 
-  it('leaves the stop to the robot when its own loop no longer turns', async () => {
+  it('relies on the robot’s watchdog when its own loop stalls', async () => {
     await withRobot(
       async (rig) => {
         assert.equal(await rig.enable(), 'ok');
         await rig.sweep(400, 0.5);
-        // No read, no write: nothing feeds the watchdog, though this thread's sockets are served.
+        // No read, no write: nothing feeds the watchdog, although this thread still serves its sockets.
         await sleep(600);
         rig.read();
         assert.ok(Math.abs(rig.reading.velocitiesRadS[0]!) < 1e-9, 'at rest');
@@ -100,15 +100,15 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     );
   });
 
-  it('comes back after a lost connection but moves nothing until enabled', async () => {
+  it('reconnects after a lost connection but moves nothing until enabled', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       await rig.sweep(200, 0.5);
       rig.say('cut');
-      await rig.until(() => rig.read() === 'fault', 2000, 'a fault is seen');
+      await rig.until(() => rig.read() === 'fault', 2000, 'a fault is reported');
       rig.driver.stop(monotonicClock.nowNs());
       await rig.until(() => rig.read() === 'ok', 5000, 'readings are back');
-      assert.match(rig.driver.fault, /lost|hung up/);
+      assert.match(rig.driver.fault, /lost|disconnected/);
       const rest = rig.reading.positionsRad.slice();
       await rig.cycles(300);
       assert.equal(rig.driver.write(monotonicClock.nowNs(), rest, 0), 'fault', 'still at fault');
@@ -117,7 +117,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     });
   });
 
-  it('notices a robot that stays connected and says nothing', async () => {
+  it('detects a robot that stays connected but goes silent', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       rig.say('silence');
@@ -126,7 +126,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     });
   });
 
-  it('refuses a step that no joint could follow, and stops', async () => {
+  it('rejects a step that no joint could follow, and stops', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       rig.read();
@@ -150,7 +150,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     });
   });
 
-  it('asks for remote control, for power, and for the right series', async () => {
+  it('requires remote control, power and the right series', async () => {
     await withRobot(async (rig) => {
       rig.say('local');
       await rig.cycles(100);
@@ -175,7 +175,7 @@ describe('driver ur against a simulated controller', { timeout: 120_000 }, () =>
     );
   });
 
-  it('takes setpoints from nobody else: callers without the token are cut off', async () => {
+  it('rejects other control programs: connections without the token are dropped', async () => {
     await withRobot(
       async (rig) => {
         assert.equal(await rig.enable(), 'ok');

@@ -19,14 +19,14 @@ async function withRobot(
 }
 
 async function faulted(rig: DriverRig, fault: RegExp): Promise<void> {
-  await rig.until(() => rig.read() === 'fault', 2000, 'a fault is seen');
+  await rig.until(() => rig.read() === 'fault', 2000, 'a fault is reported');
   await rig.until(() => fault.test(rig.driver.fault), 1000, `${fault}`);
   rig.driver.stop(monotonicClock.nowNs());
-  assert.notEqual(rig.read(), 'fault', 'told once, then readings go on');
+  assert.notEqual(rig.read(), 'fault', 'reported once, then readings continue');
 }
 
 describe('driver xarm6 against a simulated control box', () => {
-  it('follows and tells velocities', async () => {
+  it('follows and reports velocities', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       const startRad = rig.reading.positionsRad[0]!;
@@ -45,7 +45,7 @@ describe('driver xarm6 against a simulated control box', () => {
     ['collision', 'collision'],
     ['warning', 'command buffer full'],
   ] as const)
-    it(`names its ${name} and recovers when armed after it`, async () => {
+    it(`reports its ${name} and recovers when armed after it`, async () => {
       await withRobot(async (rig) => {
         assert.equal(await rig.enable(), 'ok');
         await rig.sweep(200, 0.5);
@@ -66,7 +66,7 @@ describe('driver xarm6 against a simulated control box', () => {
       });
     });
 
-  it('stops the arm when the control loop no longer turns', async () => {
+  it('stops the arm when the control loop stalls', async () => {
     await withRobot(
       async (rig) => {
         assert.equal(await rig.enable(), 'ok');
@@ -78,11 +78,11 @@ describe('driver xarm6 against a simulated control box', () => {
     );
   });
 
-  it('comes back after a lost connection but moves nothing until enabled', async () => {
+  it('reconnects after a lost connection but moves nothing until enabled', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       rig.say('cut');
-      await rig.until(() => rig.read() === 'fault', 2000, 'a fault is seen');
+      await rig.until(() => rig.read() === 'fault', 2000, 'a fault is reported');
       rig.driver.stop(monotonicClock.nowNs());
       await rig.until(() => rig.read() === 'ok', 5000, 'readings are back');
       assert.match(rig.driver.fault, /lost/);
@@ -91,7 +91,7 @@ describe('driver xarm6 against a simulated control box', () => {
     });
   });
 
-  it('notices reports that cease', async () => {
+  it('detects that reports have stopped', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       rig.say('silence');
@@ -100,7 +100,7 @@ describe('driver xarm6 against a simulated control box', () => {
     });
   });
 
-  it('refuses a leap', async () => {
+  it('rejects a jump', async () => {
     await withRobot(async (rig) => {
       assert.equal(await rig.enable(), 'ok');
       const leap = rig.reading.positionsRad.slice();

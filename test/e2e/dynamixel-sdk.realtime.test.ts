@@ -37,7 +37,7 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const ids = Array.from({ length: 17 }, (_, i) => i + 1);
 const NASTY = [0xff, 0xff, 0xfd, 0xff, 0xff, 0xfd, 0xfd, 0, 0xff, 0xff];
 
-/** The answer of the SDK to one request. */
+/** The SDK's reply to one request. */
 function ask<T>(request: Record<string, unknown>): Promise<T> {
   return new Promise((resolve, reject) => {
     const child = spawn(python, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -48,7 +48,7 @@ function ask<T>(request: Record<string, unknown>): Promise<T> {
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0) resolve(JSON.parse(text) as T);
-      else reject(new Error(`the SDK's side ended with ${code}`));
+      else reject(new Error(`the SDK process exited with ${code}`));
     });
     child.stdin.end(JSON.stringify(request));
   });
@@ -98,7 +98,7 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
     );
   });
 
-  it('reads our status packets, stuffed and fast ones too', async () => {
+  it('reads our status packets, including stuffed and fast ones', async () => {
     const answers = [3, 7, 4].map((id) => ({ id, error: 0, data: Uint8Array.from(NASTY) }));
     const { status, fast } = await ask<Record<'status' | 'fast', { ok: boolean; hex: string }[]>>({
       status: [
@@ -112,12 +112,12 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
       [...status, ...fast].map(({ ok }) => ok),
       [true, true, true, true],
     );
-    // Behind the error byte, without its CRC; nothing is left of the stuffing.
+    // After the error byte, without its CRC and stuffing.
     assert.equal(status[2]!.hex.slice(18, 18 + 2 * NASTY.length), hex(Uint8Array.from(NASTY)));
     assert.equal(fast[0]!.hex, hex(fastStatusPacket(answers)));
   });
 
-  it('finds nothing wrong with the packets of a driver at work, nor with stuffed ones', async () => {
+  it('accepts the packets of a running driver, and stuffed ones', async () => {
     const bench = await OrcaBench.start();
     const sent: string[] = [];
     let left = Buffer.alloc(0);
@@ -133,7 +133,7 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
     );
     cycles.driver.dispose();
     bench.close();
-    // Cut where the next header stands: in stuffed packets it can stand nowhere else.
+    // Cut at the next header: in stuffed packets it can occur nowhere else.
     sent.push(...left.toString('hex').split(/(?=fffffd00)/));
     assert.ok(sent.length > 100, `${sent.length} packets`);
     const stuffed = packet(DYNAMIXEL_2, 1, 0x83, [116, 0, 4, 0, 9, ...NASTY.slice(0, 4)]);
@@ -185,7 +185,7 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
       ids.map((id) => device.pingAll[0][id]),
       models.map((model) => [model, 46]),
     );
-    assert.notEqual(device.absent, 0, 'a motor that is not there does not answer');
+    assert.notEqual(device.absent, 0, 'an absent motor does not reply');
     assert.ok(device.torque.every(([result, error]) => result === 0 && error === 0));
     assert.deepEqual(
       [device.eepromWhileOn, device.outOfRange],
@@ -198,7 +198,7 @@ describe(`ROBOTIS ${REQUIREMENT}`, { skip }, () => {
     const within = (id: number) => Math.abs(device.after[id]! - device.before[id]! - 20) <= 20;
     assert.ok(ids.every(within));
     const arrived = ids.filter((id) => Math.abs(device.after[id]! - device.before[id]! - 20) <= 1);
-    assert.ok(arrived.length >= 15, 'all but those at a stop are where they were sent');
+    assert.ok(arrived.length >= 15, 'all except those at a stop reach their goals');
     assert.deepEqual(device.afterFast, device.after);
     assert.deepEqual([device.voltage, device.temperature], [120, 32]);
     assert.deepEqual(

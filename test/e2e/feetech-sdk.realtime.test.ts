@@ -28,7 +28,7 @@ const python = venv.ok ? venv.python : '';
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const IDS = [1, 2, 3, 4, 5, 6];
 
-/** The answer of the SDK to one request. */
+/** The SDK's reply to one request. */
 function ask<T>(request: Record<string, unknown>): Promise<T> {
   return new Promise((resolve, reject) => {
     const child = spawn(python, [SCRIPT], { stdio: ['pipe', 'pipe', 'inherit'], timeout: TIMEOUT_MS });
@@ -39,7 +39,7 @@ function ask<T>(request: Record<string, unknown>): Promise<T> {
     child.on('error', reject);
     child.on('close', (code) => {
       if (code === 0) resolve(JSON.parse(text) as T);
-      else reject(new Error(`the SDK ended with ${code}`));
+      else reject(new Error(`the SDK process exited with ${code}`));
     });
     child.stdin.end(JSON.stringify(request));
   });
@@ -107,7 +107,7 @@ describe(`Feetech ${REQUIREMENT}`, { skip }, () => {
         device.ping,
         IDS.map(() => [777, 0, 0]),
       );
-      assert.notEqual(device.absent, 0, 'a servo that is absent does not answer');
+      assert.notEqual(device.absent, 0, 'a servo that is absent does not reply');
       assert.deepEqual([device.syncWrite, device.write, device.syncRead], [0, [0, 0], 0]);
       assert.deepEqual(
         device.goals,

@@ -7,7 +7,7 @@ import { startSimProcess } from '../contract/sim-process.ts';
 import { type Python, pythonWith, runPython } from '../interop/python-venv.ts';
 import { needs } from '../needs.ts';
 
-/** Vendors' clients connect to fixed ports: each simulator gets a loopback address of its own. */
+/** Vendors' clients connect to fixed ports: each simulator gets its own loopback address. */
 const CLIENT_TIMEOUT_MS = 30_000;
 
 async function seenBy(python: Python, t: TestContext, script: string, args: readonly string[]) {
@@ -51,7 +51,8 @@ describe('ur_rtde and the simulated UR controller', { skip: needs('Linux') }, ()
         loadModel('ur3').homeRad.forEach((rad, i) => {
           assert.ok(Math.abs(q[i]! - rad) < 1e-6);
         });
-        // The flange of a UR3 in that pose, from its DH rows by hand: 0.21325 + 0.08535, 0.11235, 0.1519 + 0.24365 − 0.0819.
+        // The UR3's flange in that pose, computed by hand from its DH rows: 0.21325 + 0.08535, 0.11235,
+        // 0.1519 + 0.24365 − 0.0819.
         [0.2986, 0.11235, 0.31365].forEach((m, i) => {
           assert.ok(Math.abs(pose[i]! - m) < 1e-6, `${pose}`);
         });

@@ -1,4 +1,4 @@
-"""AgileX' own SDK as a peer of our simulator and as a reader of our driver's frames, over python-can's slcan."""
+"""The vendor's SDK as a peer of our simulator and reader of our driver's frames, over python-can's slcan."""
 import json
 import re
 import sys
@@ -8,7 +8,7 @@ from piper_sdk import C_PiperInterface_V2
 
 task, port = sys.argv[1:3]
 arguments = [json.loads(text) for text in sys.argv[3:]]
-# The SDK's documented way to a serial adapter: no SocketCAN in the constructor, then a bus of another type.
+# The SDK's documented use of a serial adapter: no SocketCAN in the constructor, then a bus of another type.
 piper = C_PiperInterface_V2(can_name=port, judge_flag=False, can_auto_init=False)
 piper.CreateCanBus(port, bustype="slcan", judge_flag=False)
 
@@ -25,9 +25,9 @@ def wait(condition, seconds=15.0):
 
 
 def drive(goal, stroke):
-    """Enables, moves, reads, stops: what a user of the SDK does."""
+    """Enables, moves, reads and stops, like a user of the SDK."""
     piper.ConnectPort(piper_init=True)
-    # The answer comes in several frames; until the last of them the SDK gives a part of it.
+    # The reply spans several frames; until the last one the SDK returns a part of it.
     wait(lambda: re.fullmatch(r"S-V\d+\.\d+-\d+", str(piper.GetPiperFirmwareVersion())))
     out = {"firmware": piper.GetPiperFirmwareVersion()}
     out["enabled"] = wait(piper.EnablePiper)
@@ -47,7 +47,7 @@ def drive(goal, stroke):
     out["pose"] = [pose.X_axis, pose.Y_axis, pose.Z_axis, pose.RX_axis, pose.RY_axis, pose.RZ_axis]
     status = piper.GetArmStatus().arm_status
     out["mode"] = [int(status.ctrl_mode), int(status.mode_feed), int(status.arm_status)]
-    # The SDK's list of six holds the last reply six times.
+    # The SDK's list of six contains the last reply six times.
     last = piper.GetAllMotorAngleLimitMaxSpd().all_motor_angle_limit_max_spd.motor[6]
     out["limits"] = [last.max_angle_limit, last.min_angle_limit, last.max_joint_spd]
     piper.MotionCtrl_1(0x01, 0, 0)
@@ -58,7 +58,7 @@ def drive(goal, stroke):
 
 
 def speak():
-    """Sends what our driver sends too, for a comparison byte by byte."""
+    """Sends the same commands as our driver, for a byte-by-byte comparison."""
     piper.ConnectPort(piper_init=False)
     time.sleep(0.2)
     piper.MasterSlaveConfig(0xFC, 0, 0, 0)
@@ -76,7 +76,7 @@ def speak():
 
 
 def listen():
-    """Decodes the frames of our driver, as those of a leader arm."""
+    """Decodes the frames of our driver, as if from a leader arm."""
     piper.ConnectPort(piper_init=False)
     print("listening", flush=True)
     wait(lambda: piper.GetArmGripperCtrl().gripper_ctrl.grippers_effort != 0, 10)

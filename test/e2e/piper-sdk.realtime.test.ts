@@ -32,7 +32,7 @@ async function findPython(): Promise<{ python: string } | { why: string }> {
   return found.ok ? { python: found.python } : { why: found.why };
 }
 
-/** Runs a task of the peer; resolves with what it found. `onLine` sees everything else it says. */
+/** Runs a task of the peer; resolves with its result. `onLine` gets all its other output. */
 async function peer(
   python: string,
   args: readonly string[],
@@ -56,7 +56,7 @@ async function peer(
   return result;
 }
 
-/** A quarter of the real feedback: Python falls behind the whole of it on a busy machine. */
+/** A quarter of the real feedback rate: Python cannot keep up with all of it on a busy machine. */
 const SLOW = { feedbackShare: 0.25 };
 
 const nearAll = (actual: unknown, expected: readonly number[], by: number) => {
@@ -106,7 +106,7 @@ describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 
     });
   });
 
-  it('sends byte for byte what we send for the same commands', async (t) => {
+  it('sends the same bytes as we do for the same commands', async (t) => {
     const python = pythonOr(t);
     if (python === null) return;
     await withRig(SLOW, async ({ link, commands }) => {
@@ -127,7 +127,7 @@ describe('the vendor’s SDK (piper_sdk over python-can’s slcan)', { timeout: 
     });
   });
 
-  it('decodes the frames of our driver to what was written', async (t) => {
+  it('decodes the frames of our driver to the values we wrote', async (t) => {
     const python = pythonOr(t);
     if (python === null) return;
     rig = await PiperRig.start({ startRad: [0.1, 1, -1, 0, 0.3, 0] });

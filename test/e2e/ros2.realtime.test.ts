@@ -68,7 +68,7 @@ describe('farhand bridge ros2', () => {
     assert.ok(Math.max(...moved) - Math.min(...moved) > 0.01, 'it moves');
   });
 
-  it('says nothing when there is nothing to say', async () => {
+  it('publishes nothing without data', async () => {
     await rig.operator.end();
     await sleep(300);
     const [s, c] = [states.length, commands.length];
@@ -76,7 +76,7 @@ describe('farhand bridge ros2', () => {
     assert.deepEqual([states.length, commands.length], [s, c]);
   });
 
-  it('refuses what it does not know', async () => {
+  it('rejects unknown arguments', async () => {
     for (const args of [
       ['ros1'],
       ['ros2', '--domain', '999'],

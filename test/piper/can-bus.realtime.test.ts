@@ -17,13 +17,13 @@ import { temporaryFolder } from '../temporary-folder.ts';
 const skip = needs('Linux');
 const frames = (...texts: string[]) => texts.map((text) => parseFrameText(text)!);
 
-/** Until it holds, or two seconds have passed. */
+/** Waits until it holds, or two seconds have passed. */
 async function eventually(holds: () => boolean): Promise<void> {
   for (let i = 0; i < 400 && !holds(); i++) await sleep(5);
   assert.ok(holds(), holds.toString());
 }
 
-/** A bare serial line: the adapter's end is ours, byte by byte. */
+/** A bare serial line whose adapter end the test drives byte by byte. */
 class Line {
   readonly link = path.join(temporaryFolder('can'), 'tty');
   pty!: Pty;
@@ -63,7 +63,7 @@ async function withLine(work: (line: Line) => Promise<void>): Promise<void> {
 }
 
 describe('a CAN bus over a serial adapter', { skip }, () => {
-  it('configures the channel, sends at once, and takes frames however they are cut', async () => {
+  it('configures the channel, sends at once, and receives frames however they are split', async () => {
     await withLine(async (line) => {
       const got: string[] = [];
       const bus = await CanBus.open(
@@ -94,7 +94,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
     });
   });
 
-  it('reopens with patience after a loss, tells of both, and keeps nothing for later', async () => {
+  it('reopens with pauses after a loss, reports both, and queues nothing in between', async () => {
     await withLine(async (line) => {
       const reported: string[] = [];
       const options = {
@@ -120,7 +120,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
     });
   });
 
-  it('drops whole frames, never half of one, when the adapter does not take them', async () => {
+  it('drops whole frames, never half of one, when the adapter does not accept them', async () => {
     await withLine(async (line) => {
       const options = { bitrate: 1_000_000, onFrame: () => {} };
       const bus = await CanBus.open(canBackend(`slcan:${line.link}`, 1_000_000), options, monotonicClock);
@@ -137,7 +137,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
     });
   });
 
-  it('puts a stop ahead of what waits, and still cuts no frame in half', async () => {
+  it('sends a stop ahead of queued frames, and never splits a frame', async () => {
     await withLine(async (line) => {
       const options = { bitrate: 1_000_000, onFrame: () => {} };
       const bus = await CanBus.open(canBackend(`slcan:${line.link}`, 1_000_000), options, monotonicClock);
@@ -147,13 +147,13 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       await eventually(() => line.received().endsWith('t15080100000000000000\r'));
       const lines = line.written.split('\r').slice(4, -2);
       assert.ok(lines.every((text) => text === 't15580123456789ABCDEF'));
-      assert.ok(lines.length < bus.stats.sent - 1, 'some never went out');
+      assert.ok(lines.length < bus.stats.sent - 1, 'some were never sent');
       bus.close();
       line.unplug();
     });
   });
 
-  it('refuses what is not there and bit rates an adapter does not have', async () => {
+  it('rejects missing devices and unsupported bit rates', async () => {
     const options = { bitrate: 1_000_000, onFrame: () => {} };
     const code = (wanted: string) => (error: unknown) =>
       error instanceof TeleopError && error.code === wanted && error.hint.length > 10;
@@ -166,7 +166,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
 });
 
 describe('the serialport package', { skip }, () => {
-  it('opens our pseudo-terminals too, both ways', async () => {
+  it('opens our pseudo-terminals, in both directions', async () => {
     await withLine(async (line) => {
       let got = '';
       const port = await openPackagedSerial(line.link, 115_200, {
@@ -187,7 +187,7 @@ describe('the serialport package', { skip }, () => {
 });
 
 describe('a CAN bus in memory', () => {
-  it('carries frames to all others, tells of disturbances and of the load', async () => {
+  it('delivers frames to all others, and reports errors and load', async () => {
     const wire = new LoopbackCan();
     let nowNs = 0;
     const clock = { nowNs: () => nowNs };

@@ -32,7 +32,7 @@ describe('Piper driver and its arm', { skip }, () => {
       await used(arm, async () => {
         assert.equal(await arm.enable(), 'ok');
         const enabling = rig.commands.filter((text) => text === '471#0702000000000000');
-        assert.ok(enabling.length >= 2, 'asked until all six reported');
+        assert.ok(enabling.length >= 2, 'repeated until all six reported');
         await arm.run(50);
         rig.commands.length = 0;
         await arm.run(100, START.startRad);
@@ -48,7 +48,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('repeats the last target when nobody writes, so that a lost frame is made good', async () => {
+  it('repeats the last target without new writes, in case a frame was lost', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -60,7 +60,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('reaches a target by poses as well, where the arm solves the joints', async () => {
+  it('reaches a target in pose mode, where the arm solves for the joints', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open({ control: 'pose', speedPercent: 50 });
       await used(arm, async () => {
@@ -74,7 +74,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('keeps targets inside the range of the model', async () => {
+  it('clamps targets to the model’s range', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open({ speedPercent: 100 });
       await used(arm, async () => {
@@ -105,7 +105,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('tells of a stop it did not ask for, once, and does not end it by itself', async () => {
+  it('reports an external stop once, and does not end it by itself', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -116,7 +116,7 @@ describe('Piper driver and its arm', { skip }, () => {
         assert.equal(arm.driver.fault, 'the arm is in emergency stop');
         rig.commands.length = 0;
         await arm.run(500);
-        assert.deepEqual([...arm.answers], ['ok'], 'told once');
+        assert.deepEqual([...arm.answers], ['ok'], 'reported once');
         assert.equal(rig.commands.join(), '');
         assert.equal(await arm.enable(), 'ok');
         assert.equal(arm.driver.fault, '');
@@ -125,21 +125,21 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('names a joint that is gone, and cannot be enabled then', async () => {
+  it('reports a missing joint, and cannot be enabled without it', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
         assert.equal(await arm.enable(), 'ok');
         rig.sim.arm.loseJoint(2);
         await arm.run(100);
-        assert.equal(arm.driver.fault, 'the arm lost contact with a joint (joint 3)');
+        assert.equal(arm.driver.fault, 'the arm lost communication with a joint (joint 3)');
         assert.equal(await arm.enable(), 'fault');
         assert.match(arm.driver.fault, /joint 3/);
       });
     });
   });
 
-  it('does not drop the arm for a target that it could not take', async () => {
+  it('does not drop the arm over an unreachable target', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -149,7 +149,7 @@ describe('Piper driver and its arm', { skip }, () => {
         rig.sim.arm.take = () => {};
         rig.sim.arm.status = 2;
         await arm.run(50);
-        assert.equal(arm.driver.fault, 'the arm finds no joint angles for its target pose');
+        assert.equal(arm.driver.fault, 'the arm found no inverse-kinematics solution for its target pose');
         rig.sim.arm.take = take;
         assert.equal(await arm.enable(), 'ok');
         assert.equal((await arm.run(400)).length, 6);
@@ -159,7 +159,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('notices a joint without power and an arm that someone takes into teaching', async () => {
+  it('detects a joint without power, and an arm switched to teach mode', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -178,7 +178,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('comes back when the adapter does, stops the arm, and waits to be enabled', async () => {
+  it('reconnects with the adapter, stops the arm, and waits to be enabled', async () => {
     await withRig(START, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -190,7 +190,7 @@ describe('Piper driver and its arm', { skip }, () => {
         rig.commands.length = 0;
         await rig.plugIn();
         await arm.run(1500, START.startRad, false);
-        assert.deepEqual(rig.commands, ['150#0100000000000000'], 'nothing but the stop that was owed');
+        assert.deepEqual(rig.commands, ['150#0100000000000000'], 'only the pending stop');
         assert.notEqual(arm.driver.fault, '', 'until it is enabled');
         assert.equal(rig.sim.arm.motion.allPowered, false);
         assert.equal(await arm.enable(), 'ok');
@@ -199,7 +199,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('takes an arm out of the leader role, and one behind an adapter that never acknowledges', async () => {
+  it('switches a leader arm to follower, also behind an adapter that never acknowledges', async () => {
     await withRig({ ...START, leader: true, acknowledges: false }, async (rig) => {
       const arm = await rig.open();
       await used(arm, async () => {
@@ -209,7 +209,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('refuses a model whose zero is not the arm’s', async () => {
+  it('rejects a model whose zero does not match the arm’s', async () => {
     await withRig({ ...START, firmware: 'old' }, async (rig) => {
       await assert.rejects(
         () => rig.open(),
@@ -227,7 +227,7 @@ describe('Piper driver and its arm', { skip }, () => {
     });
   });
 
-  it('says so where the arm is silent', async () => {
+  it('reports a silent arm', async () => {
     await withRig(START, async (rig) => {
       rig.sim.tick = () => rig.sim.adapter.poll();
       await assert.rejects(
@@ -240,7 +240,7 @@ describe('Piper driver and its arm', { skip }, () => {
 });
 
 describe('Piper driver in a worker', { skip }, () => {
-  it('lives there as well, and the worker ends by itself', async () => {
+  it('works, and the worker ends by itself', async () => {
     await withRig(START, async (rig) => {
       const worker = new Worker(new URL('./driver-in-worker.js', import.meta.url), {
         workerData: `slcan:${rig.link}`,
@@ -256,7 +256,7 @@ describe('Piper driver in a worker', { skip }, () => {
 });
 
 describe('Piper settings', () => {
-  it('do not offer MIT mode', async () => {
+  it('reject MIT mode', async () => {
     const plugin = await loadPlugin('driver', 'piper');
     assert.throws(
       () => pluginConfig('driver', 'piper', plugin, { control: 'mit' }),

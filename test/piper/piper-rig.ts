@@ -12,11 +12,11 @@ import { temporaryFolder } from '../temporary-folder.ts';
 
 export const model = fixtureModel('piper');
 
-/** A simulated arm in this process, at a path that stays while its adapter comes and goes. */
+/** A simulated arm in this process, at a path that stays while its adapter is replugged. */
 export class PiperRig {
   readonly folder = temporaryFolder('piper');
   readonly link = path.join(this.folder, 'slcan');
-  /** Commands that reached the arm since they were last taken out, in cansend notation. */
+  /** Commands that reached the arm since the last clear, in cansend notation. */
   readonly commands: string[] = [];
   readonly #options: Partial<SimulationOptions>;
   readonly #arms: Arm[] = [];
@@ -64,7 +64,7 @@ export class PiperRig {
     try {
       this.unplug();
     } catch {
-      // Unplugged already.
+      // Already unplugged.
     }
     rmSync(this.folder, { recursive: true, force: true });
   }

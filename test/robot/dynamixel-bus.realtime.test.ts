@@ -23,7 +23,7 @@ import { needs } from '../needs.ts';
 import { OrcaBench } from './orca-bench.ts';
 
 const skip = needs('Linux');
-/** For motors that share a busy machine with their bus. */
+/** Longer timeout for motors that share a busy machine with their bus. */
 const PATIENCE_MS = 250;
 const ids = Array.from({ length: 17 }, (_, i) => i + 1);
 
@@ -40,7 +40,7 @@ async function withMotors(work: (bus: ServoBus, bench: OrcaBench) => Promise<voi
   }
 }
 
-/** A peer whose answers the test writes itself. */
+/** A peer whose replies the test writes. */
 async function withPeer(slackMs: number, work: (bus: ServoBus, peer: Pty) => Promise<void>): Promise<void> {
   const peer = await openPty();
   const bus = await ServoBus.open(serialLine(peer.path, 1_000_000), DYNAMIXEL_2, monotonicClock, { slackMs });
@@ -57,12 +57,12 @@ const PONG = [0xc4, 0x04, 46];
 const PONG_ANSWER = { error: 0, data: Uint8Array.from(PONG) };
 
 describe('Dynamixel bus with motors', { skip }, () => {
-  it('pings, reads, writes, and reads several in every way', async () => {
+  it('pings, reads, writes, and reads several motors by every method', async () => {
     await withMotors(async (bus, bench) => {
       assert.deepEqual(await ping(bus, 3), PONG_ANSWER);
       assert.equal(await write(bus, 3, REGISTER.torqueEnable, 1), 0);
       assert.equal(await read(bus, 3, REGISTER.torqueEnable), 1);
-      assert.equal(await write(bus, 3, REGISTER.operatingMode, 4), 7, 'access refused while torque is on');
+      assert.equal(await write(bus, 3, REGISTER.operatingMode, 4), 7, 'access denied while torque is on');
       assert.ok(
         await syncWrite(
           bus,
@@ -82,14 +82,14 @@ describe('Dynamixel bus with motors', { skip }, () => {
       ]);
       assert.deepEqual([bulk.get(1)!.data[0], bulk.get(2)!.data[0]], [120, 32]);
       assert.ok(await askOne(bus, 3, rebootPacket(3), 0));
-      assert.equal(await ping(bus, 3), null, 'deaf while it starts');
+      assert.equal(await ping(bus, 3), null, 'silent while it restarts');
       await bus.pause(350);
       assert.equal(await read(bus, 3, REGISTER.torqueEnable), 0);
       assert.ok(bench.sim.motors.length === 17);
     });
   });
 
-  it('gives up on who is not there, and goes on', async () => {
+  it('gives up on an absent motor, and continues', async () => {
     await withMotors(async (bus, bench) => {
       assert.equal(await ping(bus, 99), null);
       assert.equal(bus.stats.timeouts, 1);
@@ -102,7 +102,7 @@ describe('Dynamixel bus with motors', { skip }, () => {
 });
 
 describe('Dynamixel bus with a hostile peer', { skip }, () => {
-  it('takes only the answer of the motor and of the length it asked for', async () => {
+  it('accepts only replies from the requested motor and of the requested length', async () => {
     await withPeer(20, async (bus, peer) => {
       const first = ping(bus, 1);
       await sleep(40);
@@ -116,7 +116,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
     });
   });
 
-  it('takes answers byte by byte, between noise and behind the echo', async () => {
+  it('accepts replies byte by byte, amid noise and after the echo', async () => {
     await withPeer(500, async (bus, peer) => {
       const answer = ping(bus, 7);
       for (const byte of [...pingPacket(DYNAMIXEL_2, 7), 0xff, 0xff, 1, ...statusPacket(7, 0, PONG)]) {
@@ -129,7 +129,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
     });
   });
 
-  it('is not impressed by what nobody asked for', async () => {
+  it('ignores unsolicited packets', async () => {
     await withPeer(500, async (bus, peer) => {
       for (let i = 0; i < 200; i++) put(peer, statusPacket(i, 0, [1, 2, 3]));
       put(peer, new Uint8Array(2000).fill(0xff));
@@ -141,7 +141,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
     });
   });
 
-  it('tells everyone who waits when the line is gone, and refuses more', async () => {
+  it('fails all pending exchanges when the line is lost, and rejects new ones', async () => {
     const peer = await openPty();
     const bus = await ServoBus.open(serialLine(peer.path, 1_000_000), DYNAMIXEL_2, monotonicClock, {
       slackMs: 1000,
@@ -176,7 +176,7 @@ describe('Dynamixel bus with a hostile peer', { skip }, () => {
   });
 });
 
-describe('a process that is killed with a hand on its way', { skip }, () => {
+describe('a process killed while its hand moves', { skip }, () => {
   it('leaves a hand that stops by itself', async () => {
     const bench = await OrcaBench.start();
     const script = fileURLToPath(new URL('./orca-host.js', import.meta.url));
@@ -184,11 +184,11 @@ describe('a process that is killed with a hand on its way', { skip }, () => {
     try {
       const from = bench.sim.jointDeg('thumb_mcp');
       for (let i = 0; i < 500 && bench.sim.jointDeg('thumb_mcp') < from + 3; i++) await sleep(10);
-      assert.ok(bench.sim.jointDeg('thumb_mcp') >= from + 3, 'on its way');
+      assert.ok(bench.sim.jointDeg('thumb_mcp') >= from + 3, 'moving');
       child.kill('SIGKILL');
       await sleep(500);
       const stopped = bench.sim.jointDeg('thumb_mcp');
-      assert.ok(stopped < 40, 'not where it was told to go');
+      assert.ok(stopped < 40, 'short of its goal');
       assert.ok(bench.sim.motors.every((motor) => motor.get(REGISTER.busWatchdog) === 0xff));
       assert.ok(
         bench.sim.motors.every((motor) => motor.hasTorque),

@@ -40,7 +40,7 @@ async function withServos(
 const positionsOf = (ids: readonly number[]) => ids.map((id) => [id, id * 300] as const);
 
 describe('Feetech servos on the servo bus', { skip }, () => {
-  it('answer pings, reads, writes, sync reads and sync writes', async () => {
+  it('reply to pings, reads, writes, sync reads and sync writes', async () => {
     await withServos(async (bus, servos) => {
       for (const [id, position] of positionsOf(IDS))
         servos.tables.get(id)!.set([position & 0xff, position >> 8], 56);
@@ -63,7 +63,7 @@ describe('Feetech servos on the servo bus', { skip }, () => {
     });
   });
 
-  it('that are absent are missing from the answers, and the bus goes on', async () => {
+  it('that are absent are missing from the replies, and the bus continues', async () => {
     await withServos(async (bus) => {
       assert.equal(await ping(bus, 99), null);
       assert.deepEqual([...(await syncRead(bus, [1, 99, 2], POSITION)).keys()], [1, 2]);
@@ -72,7 +72,7 @@ describe('Feetech servos on the servo bus', { skip }, () => {
     });
   });
 
-  it('report errors with their answers', async () => {
+  it('report errors in their replies', async () => {
     await withServos(async (bus, servos) => {
       servos.error = 0x20;
       assert.equal((await ping(bus, 2))?.error, 0x20);
@@ -82,7 +82,7 @@ describe('Feetech servos on the servo bus', { skip }, () => {
 });
 
 describe('an adapter that echoes, with Feetech servos', { skip }, () => {
-  it('does not make an absent servo answer', async () => {
+  it('does not make an absent servo appear to reply', async () => {
     await withServos(async (bus, servos) => {
       servos.echo = true;
       assert.equal(await ping(bus, 99), null);
@@ -91,21 +91,21 @@ describe('an adapter that echoes, with Feetech servos', { skip }, () => {
     });
   });
 
-  it('does not change what is read', async () => {
+  it('does not change read values', async () => {
     await withServos(async (bus, servos) => {
       servos.echo = true;
       servos.tables.get(2)!.set([0x34, 0x12], 56);
       assert.equal(await read(bus, 2, POSITION), 0x1234);
       assert.equal(await write(bus, 2, TORQUE, 1), 0);
       assert.equal((await syncRead(bus, IDS, POSITION)).get(2), 0x1234);
-      // With this error the answer to a ping equals the ping: the first of the two is its echo.
+      // With this error the reply to a ping equals the ping: the first of the two is its echo.
       servos.error = 1;
       assert.equal((await ping(bus, 2))?.error, 1);
       assert.deepEqual([bus.stats.echoes, bus.stats.unexpected, bus.stats.timeouts], [4, 0, 0]);
     });
   });
 
-  it('costs a ping without an echo whose answer equals it: no answer, rather than a made-up one', async () => {
+  it('without an echo, a ping reply equal to the ping counts as missing', async () => {
     await withServos(async (bus, servos) => {
       servos.error = 1;
       assert.equal(await ping(bus, 2), null);
@@ -115,7 +115,7 @@ describe('an adapter that echoes, with Feetech servos', { skip }, () => {
 });
 
 describe('servos without sync and bulk read', { skip }, () => {
-  it('are read one after the other, most significant byte first', async () => {
+  it('are read one by one, big-endian', async () => {
     await withServos(async (bus, servos) => {
       servos.tables.get(1)!.set([0x01, 0x02], 56);
       servos.tables.get(2)!.set([0x03, 0x04], 56);
@@ -134,7 +134,7 @@ describe('servos without sync and bulk read', { skip }, () => {
 });
 
 describe('a servo bus whose adapter is unplugged', { skip }, () => {
-  it('fails what waits, reconnects, repeats nothing, and reports both', async () => {
+  it('fails pending exchanges, reconnects, repeats nothing, and reports both', async () => {
     const link = path.join(temporaryFolder('servo-bus'), 'tty');
     let servos = await FeetechServos.start(IDS);
     const reports: string[] = [];

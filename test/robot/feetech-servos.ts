@@ -5,16 +5,16 @@ const BROADCAST_ID = 0xfe;
 const TICK_MS = 1;
 
 /**
- * Feetech servos on a pseudo-terminal. They speak the protocol in their own words, so that an error in our codec is not
- * on both ends.
+ * Feetech servos on a pseudo-terminal. They implement the protocol independently, so that an error in our
+ * codec is not on both ends.
  */
 export class FeetechServos {
   readonly tables = new Map<number, Uint8Array>();
-  /** Error byte of the answers. */
+  /** Error byte of the replies. */
   error = 0;
-  /** The adapter sends back what it is sent. */
+  /** The adapter echoes what it receives. */
   echo = false;
-  /** Instructions in the order they came: `code id`. */
+  /** Instructions in order of arrival: `code id`. */
   readonly seen: string[] = [];
   readonly #pty: Pty;
   readonly #timer: NodeJS.Timeout;

@@ -20,7 +20,7 @@ export interface BenchOptions extends SimulationOptions {
   firmware?: number;
 }
 
-/** A simulated hand on a real pseudo-terminal, in this process: its motors can be looked at and broken. */
+/** A simulated hand on a real pseudo-terminal, in this process: its motors can be inspected and broken. */
 export class OrcaBench {
   readonly folder = temporaryFolder('orca');
   readonly port = path.join(this.folder, 'tty');
@@ -30,7 +30,7 @@ export class OrcaBench {
   readonly #ticker: NodeJS.Timeout;
   #pty: Pty | null = null;
   simulation!: OrcaSimulation;
-  /** The cable is cut: nothing passes, the motors go on. */
+  /** The cable is cut: nothing gets through, the motors keep going. */
   cut = false;
 
   private constructor(options: BenchOptions) {
@@ -39,7 +39,7 @@ export class OrcaBench {
     this.sim = new SimHand(hand, undefined, options.firmware);
     saveRanges(this.calibrationFile, hand, this.sim.calibration());
     this.#ticker = setInterval(() => this.#tick(), 1);
-    // A test that fails must not keep the process.
+    // A failed test must not keep the process alive.
     this.#ticker.unref();
   }
 
@@ -93,7 +93,7 @@ export class OrcaCycles {
     return monotonicClock.nowNs();
   }
 
-  /** `ok`, or the fault in words. */
+  /** `ok`, or the fault text. */
   async enable(): Promise<string> {
     for (let i = 0; i < 1000; i++) {
       const status = this.driver.enable(this.nowNs);
@@ -115,7 +115,7 @@ export class OrcaCycles {
     return [...this.reading.positionsRad];
   }
 
-  /** Until `done`, at most so long; how many milliseconds it took. */
+  /** Waits until `done` or the timeout; returns the milliseconds taken. */
   async until(done: () => boolean, withinMs: number): Promise<number> {
     const startNs = this.nowNs;
     while (!done() && this.nowNs - startNs < withinMs * 1e6) await this.run(1);

@@ -19,7 +19,7 @@ const open = new Set<FakeNode>();
 
 afterEach(() => Promise.all([...open].map((node) => node.close())));
 
-/** A node at the other end: publishes whatever it is told to, keeps the commands it got. */
+/** The node at the other end: publishes what the test sets, records the commands it received. */
 class FakeNode {
   readonly commands: number[][] = [];
   readonly #node: DdsNode;
@@ -110,7 +110,7 @@ async function withDriver(
 
 const now = () => monotonicClock.nowNs();
 
-/** Reads as a control loop does until it is so. */
+/** Reads like a control loop until the condition holds. */
 async function cycles(driver: Ros2JointsDriver, isSo: () => boolean, withinMs = 20_000): Promise<void> {
   const reading = emptyReading(JOINTS.length);
   for (const endNs = now() + withinMs * 1e6; !isSo(); await sleep(5)) {
@@ -120,7 +120,7 @@ async function cycles(driver: Ros2JointsDriver, isSo: () => boolean, withinMs = 
 }
 
 describe('a driver of joints behind a ROS 2 node', () => {
-  it('commands the pose it finds when it is enabled, in the order of its own joints', async () => {
+  it('commands the measured pose when enabled, in the order of its joints', async () => {
     await withDriver(async (driver, node) => {
       node.names = ['c', 'x', 'a', 'b'];
       node.positions = [3, 9, 1, 2];
@@ -136,7 +136,7 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('tells the pose it is in to rest there, and then is silent', async () => {
+  it('commands the measured pose on stop, then goes silent', async () => {
     await withDriver(async (driver, node) => {
       assert.equal(driver.enable(now()), 'ok');
       driver.write(now(), Float64Array.of(1, 1, 1), 0);
@@ -157,12 +157,12 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('is not enabled while somebody else commands, and lets go when somebody comes', async () => {
+  it('is not enabled while another node commands, and stops when one appears', async () => {
     await withDriver(async (driver, node) => {
       assert.equal(driver.enable(now()), 'ok');
       const rival = await FakeNode.start(node.prefix, { states: false, commands: false, rival: true });
       await cycles(driver, () => driver.fault !== '');
-      assert.match(driver.fault, /somebody else/);
+      assert.match(driver.fault, /another node publishes/);
       assert.equal(driver.enable(now()), 'fault');
       await rival.close();
       await cycles(driver, () => driver.enable(now()) === 'ok');
@@ -170,7 +170,7 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('listens to one publisher at a time, and to the next when that one is gone', async () => {
+  it('accepts one publisher at a time, and the next when that one is gone', async () => {
     await withDriver(async (driver, node) => {
       const other = await FakeNode.start(node.prefix, { states: true, commands: true });
       other.positions = [7, 7, 7];
@@ -182,7 +182,7 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('is blind when the joint states lack a joint, and says so', async () => {
+  it('reports a fault when the joint states lack a joint', async () => {
     await withDriver(async (driver, node) => {
       assert.equal(driver.enable(now()), 'ok');
       node.names = ['a', 'b', 'y'];
@@ -194,7 +194,7 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('never passes on a target that is not a number', async () => {
+  it('never publishes a target that is not a number', async () => {
     await withDriver(async (driver, node) => {
       assert.equal(driver.enable(now()), 'ok');
       assert.equal(driver.write(now(), Float64Array.of(1, Number.NaN, 1), 0), 'fault');
@@ -204,7 +204,7 @@ describe('a driver of joints behind a ROS 2 node', () => {
     });
   });
 
-  it('is enabled again when its node died and came back', async () => {
+  it('can be enabled again after its node restarted', async () => {
     await withDriver(async (driver, node) => {
       assert.equal(driver.enable(now()), 'ok');
       await node.close();
@@ -226,7 +226,7 @@ describe('a driver that finds no ROS 2 node', () => {
     const error = await openRos2Joints(config, model, monotonicClock).then(
       (driver) => {
         driver.dispose();
-        throw new Error('it was opened');
+        throw new Error('it opened');
       },
       (caught: unknown) => caught,
     );
@@ -234,10 +234,10 @@ describe('a driver that finds no ROS 2 node', () => {
     return error;
   };
 
-  it('says whether anybody was there, and what they had', async () => {
+  it('reports the participants it found and their topics', async () => {
     const prefix = newPrefix();
     const only = await FakeNode.start(`${prefix}x`);
-    assert.match((await refusal(prefix)).message, /nobody/);
+    assert.match((await refusal(prefix)).message, /no node/);
     await only.close();
     const other = await FakeNode.start(prefix);
     const misfit = await refusal(prefix);
@@ -245,17 +245,17 @@ describe('a driver that finds no ROS 2 node', () => {
     assert.match(misfit.message, /joint-missing/);
     const rival = await FakeNode.start(prefix, { states: false, commands: false, rival: true });
     const wrongType = await refusal(prefix, { stateTopic: `${prefix}/command`, commandTopic: `${prefix}/x` });
-    assert.match(wrongType.message, /does not fit: .* has type .*Float64MultiArray_/);
+    assert.match(wrongType.message, /does not match: .* has type .*Float64MultiArray_/);
     await rival.close();
     await other.close();
   });
 
-  it('wants as many names as there are joints', async () => {
+  it('requires one name per joint', async () => {
     for (const joints of [['one'], model.joints.map(() => 'same')])
       assert.equal((await refusal(newPrefix(), { joints })).code, 'bad-config');
   });
 
-  it('says which address it could not use', async () => {
+  it('reports the address it could not use', async () => {
     const error = await refusal(newPrefix(), { interfaceAddress: '203.0.113.7' });
     assert.equal(error.code, 'socket-failed');
     assert.match(error.message, /203\.0\.113\.7/);

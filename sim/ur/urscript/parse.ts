@@ -12,7 +12,7 @@ const LEVELS: readonly (readonly string[])[] = [
 const COMPARISON = 2;
 const MAX_LINES = 2000;
 
-/** One program, `def name(): … end`. Throws a ScriptError with the line on anything that it does not understand. */
+/** One program, `def name(): … end`. Throws a ScriptError with the line on anything it cannot parse. */
 export function parseProgram(text: string): Program {
   const lines = text
     .split('\n')
@@ -46,7 +46,7 @@ class Blocks {
 
   next(): string {
     const entry = this.#lines[this.#at++];
-    if (entry === undefined) throw this.error('a block has no end');
+    if (entry === undefined) throw this.error('a block has no `end`');
     return entry.line;
   }
 
@@ -116,7 +116,7 @@ class Tokens {
     while (TOKEN.lastIndex < text.length) {
       const from = TOKEN.lastIndex;
       const match = TOKEN.exec(text);
-      if (match === null) throw new ScriptError(`not understood: ${text.slice(from)}`);
+      if (match === null) throw new ScriptError(`cannot parse: ${text.slice(from)}`);
       this.#tokens.push(match[1]!);
     }
   }

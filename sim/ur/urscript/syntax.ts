@@ -1,4 +1,4 @@
-/** The part of URScript that this simulator understands. Lines end statements; blocks end with `end`. */
+/** The subset of URScript that this simulator supports. Lines end statements; blocks end with `end`. */
 export type Expression =
   | { kind: 'value'; value: number | boolean | string }
   | { kind: 'name'; name: string }

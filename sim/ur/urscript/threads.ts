@@ -2,11 +2,11 @@ import { type Expression, type Program, ScriptError, type Statement } from './sy
 
 export type Value = number | boolean | string | readonly Value[] | ScriptThread;
 
-/** What a thread waits for when it yields: the next controller period, or a look at a socket. */
+/** What a thread waits for when it yields: the next controller period, or a socket check. */
 export type Waiting = 'period' | 'socket';
 export type Step = Generator<Waiting, Value, void>;
 
-/** A function of the controller, at once or with waiting. Named arguments come after those in order. */
+/** A function of the controller, immediate or waiting. Named arguments follow positional ones. */
 export type Builtin = (
   thread: ScriptThread,
   args: readonly Value[],
@@ -45,7 +45,7 @@ export class ScriptThread {
 
 /**
  * Runs a program's threads in turn, each until it waits. A thread sees globals and its own variables, nothing else;
- * a list is copied when it is assigned. What a controller would stop a program for is a ScriptError.
+ * lists are copied on assignment. Anything that makes a controller stop a program is a ScriptError.
  */
 export class ScriptRun {
   readonly #builtins: Readonly<Record<string, Builtin>>;
@@ -125,7 +125,7 @@ export class ScriptRun {
 
   #kill(thread: ScriptThread, name: string): void {
     const victim = this.#read(thread, name);
-    if (!(victim instanceof ScriptThread)) throw new ScriptError(`${name} is no thread`);
+    if (!(victim instanceof ScriptThread)) throw new ScriptError(`${name} is not a thread`);
     victim.kill();
   }
 
@@ -177,7 +177,7 @@ export class ScriptRun {
 
   #start(name: string): ScriptThread {
     const body = this.#bodies.get(name);
-    if (body === undefined) throw new ScriptError(`there is no thread ${name}`);
+    if (body === undefined) throw new ScriptError(`no thread ${name}`);
     const started = this.#thread(body);
     this.#threads.push(started);
     return started;
@@ -185,7 +185,7 @@ export class ScriptRun {
 
   *#call(thread: ScriptThread, call: Extract<Expression, { kind: 'call' }>): Step {
     const builtin = Object.hasOwn(this.#builtins, call.name) ? this.#builtins[call.name] : undefined;
-    if (builtin === undefined) throw new ScriptError(`there is no function ${call.name}`);
+    if (builtin === undefined) throw new ScriptError(`no function ${call.name}`);
     const args = yield* this.#values(thread, call.args);
     const named = new Map<string, Value>();
     for (const [name, value] of call.named) named.set(name, yield* this.#value(thread, value));
@@ -217,10 +217,10 @@ const OPERATORS: Readonly<Record<string, (a: number, b: number) => Value>> = {
 
 export function number(value: Value): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
-  throw new ScriptError('a number was expected');
+  throw new ScriptError('expected a number');
 }
 
 function truth(value: Value): boolean {
   if (typeof value === 'boolean') return value;
-  throw new ScriptError('True or False was expected');
+  throw new ScriptError('expected True or False');
 }

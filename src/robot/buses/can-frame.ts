@@ -1,17 +1,17 @@
-/** Most payload bytes of a CAN FD frame; classic frames have at most 8. */
+/** Maximum payload of a CAN FD frame in bytes; classic frames have at most 8. */
 const MAX_CAN_BYTES = 64;
 
-/** One CAN frame. Reused by whoever hands it out: copy what you keep. */
+/** One CAN frame. The sender reuses it: copy what you keep. */
 export interface CanFrame {
   id: number;
   /** 29-bit id. */
   extended: boolean;
   /** Remote request: a length, no data. */
   remote: boolean;
-  /** CAN FD; with `bitRateSwitch`, its data goes at the data bit rate. */
+  /** CAN FD; with `bitRateSwitch`, the data phase runs at the data bit rate. */
   fd: boolean;
   bitRateSwitch: boolean;
-  /** Payload bytes; for a remote request, the bytes asked for. */
+  /** Payload bytes; for a remote request, the number of bytes requested. */
   length: number;
   readonly data: Uint8Array;
 }
@@ -31,10 +31,10 @@ const LENGTHS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 20, 24, 32, 48, 64] as const
 
 export const lengthOfCode = (code: number): number => LENGTHS[code] ?? -1;
 
-/** The code of exactly that many bytes; −1 where there is none. */
+/** The data length code for exactly this many bytes; −1 if there is none. */
 export const codeOfLength = (length: number): number => (LENGTHS as readonly number[]).indexOf(length);
 
-/** What can stand on a bus: the id fits, the length has a code, FD has no remote requests. */
+/** Whether the frame is valid on a bus: the id fits, the length has a code, FD has no remote requests. */
 export function isValidFrame({ id, extended, remote, fd, length }: CanFrame): boolean {
   if (!Number.isInteger(id) || id < 0 || id > (extended ? 0x1fffffff : 0x7ff)) return false;
   if (fd && remote) return false;
@@ -42,8 +42,9 @@ export function isValidFrame({ id, extended, remote, fd, length }: CanFrame): bo
 }
 
 /**
- * Time on the bus in bits of the arbitration rate, with the most stuff bits there can be: an upper bound, a fifth
- * above the least for 8 bytes. `dataRatio`: data bit rate over arbitration bit rate, for FD with bit rate switch.
+ * Worst-case time on the bus, in bits at the arbitration rate: assumes the maximum number of stuff bits (for
+ * 8 bytes a fifth above the minimum). `dataRatio`: data bit rate / arbitration bit rate, for FD with bit rate
+ * switch.
  */
 export function frameBits({ extended, remote, fd, bitRateSwitch, length }: CanFrame, dataRatio = 1): number {
   const dataBits = remote ? 0 : 8 * length;
@@ -64,7 +65,9 @@ export function hexOf(bytes: Uint8Array, length: number): string {
   return text;
 }
 
-/** As `cansend` writes it: `155#00002CC300002CC3`, `0C34567F#0102`, `100#R2`, `005##18A3C` (FD with its flags). */
+/**
+ * In `cansend` notation: `155#00002CC300002CC3`, `0C34567F#0102`, `100#R2`, `005##18A3C` (FD with its flags).
+ */
 export function frameText(frame: CanFrame): string {
   const { id, extended, remote, fd, bitRateSwitch, length, data } = frame;
   const head = id
@@ -78,7 +81,7 @@ export function frameText(frame: CanFrame): string {
 const TEXT =
   /^([0-9A-F]{3}|[0-9A-F]{8})(?:#R([0-8])?|##([0-9A-F])((?:\.?[0-9A-F]{2})*)|#((?:\.?[0-9A-F]{2})*))$/i;
 
-/** The frame of a text in that notation; null where it is none. */
+/** Parses that notation; null if the text is not a frame. */
 export function parseFrameText(text: string): CanFrame | null {
   const match = TEXT.exec(text);
   if (match === null) return null;

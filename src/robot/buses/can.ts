@@ -6,7 +6,7 @@ import { Reconnecting } from './reconnecting.ts';
 export interface CanEvents {
   /** The frame is reused after the call. */
   onFrame(frame: CanFrame): void;
-  /** The bus or the adapter complained; the link stays. */
+  /** The bus or the adapter reported an error; the link stays up. */
   onError(what: string): void;
   /** The link is gone. Called once; nothing follows. */
   onLost(why: string): void;
@@ -14,9 +14,12 @@ export interface CanEvents {
 
 /** One connection to a bus. */
 export interface CanLink {
-  /** Hands frames to the operating system before it returns. How many it took; the rest is lost. Never throws. */
+  /**
+   * Hands frames to the operating system before it returns. Returns how many it accepted; the rest are lost.
+   * Never throws.
+   */
   send(frames: readonly CanFrame[], count: number): number;
-  /** Gives up frames that were taken and still wait for room further on. */
+  /** Drops accepted frames that are still queued. */
   discard(): void;
   close(): void;
 }
@@ -25,37 +28,37 @@ export interface CanLink {
 export interface CanBackend {
   /** For messages: `slcan /dev/ttyACM0`. */
   readonly name: string;
-  /** Rejects with a `TeleopError` where it cannot be opened. */
+  /** Rejects with a `TeleopError` if it cannot be opened. */
   open(events: CanEvents): Promise<CanLink>;
 }
 
 export interface CanStats {
   received: number;
   sent: number;
-  /** Frames that the operating system or the adapter did not take. */
+  /** Frames that the operating system or the adapter did not accept. */
   dropped: number;
-  /** Error frames and refusals of the adapter. */
+  /** Error frames, and frames the adapter rejected. */
   errors: number;
-  /** What the last of them was. */
+  /** The last error. */
   lastError: string;
-  /** Times the link was lost. */
+  /** How often the link was lost. */
   lost: number;
 }
 
 export interface CanBusOptions {
   bitrate: number;
-  /** Of FD data with bit rate switch; default: the same. */
+  /** For FD data with bit rate switch; defaults to the same rate. */
   dataBitrate?: number;
   onFrame(frame: CanFrame): void;
   onLost?(why: string): void;
-  /** After a loss, when the bus can be reached again. Nothing that was sent meanwhile is repeated. */
+  /** The bus reconnected after a loss. Frames sent in between are not repeated. */
   onBack?(): void;
 }
 
 const LOAD_WINDOW_NS = 1e9;
 const LOOK_MS = 5;
 
-/** A CAN bus that reconnects when its adapter does. Its user decides what may be sent after a loss. */
+/** A CAN bus that reconnects when its adapter reappears. Its user decides what may be sent after a loss. */
 export class CanBus {
   readonly stats: CanStats = { received: 0, sent: 0, dropped: 0, errors: 0, lastError: '', lost: 0 };
   readonly name: string;
@@ -82,7 +85,7 @@ export class CanBus {
     });
   }
 
-  /** Rejects where the backend does; only a bus that was open once is opened again by itself. */
+  /** Rejects if the backend does; only a bus that has been open once reopens by itself. */
   static async open(backend: CanBackend, options: CanBusOptions, clock: Clock): Promise<CanBus> {
     const bus = new CanBus(backend, options, clock);
     await bus.#connection.open();
@@ -98,7 +101,9 @@ export class CanBus {
     return this.#connection.trouble;
   }
 
-  /** Share of the bit rate in use over the last whole second, an upper bound: own frames and those of others. */
+  /**
+   * Share of the bit rate in use over the last whole second, an upper bound: our frames and everyone else's.
+   */
   load(): number {
     const nowNs = this.#clock.nowNs();
     const passedNs = nowNs - this.#windowNs;
@@ -110,7 +115,7 @@ export class CanBus {
     return this.#load;
   }
 
-  /** Hot path. Whether all of them were taken; what was not is counted and lost. */
+  /** Hot path. True if all were accepted; the others are counted and lost. */
   send(frames: readonly CanFrame[], count = frames.length): boolean {
     const taken = this.#connection.link?.send(frames, count) ?? 0;
     for (let i = 0; i < taken; i++) this.#bits += this.#bitsOf(frames[i]!);
@@ -119,13 +124,13 @@ export class CanBus {
     return taken === count;
   }
 
-  /** Ahead of everything that still waits: for a stop. */
+  /** Jumps the queue: for a stop. */
   sendUrgent(frames: readonly CanFrame[]): boolean {
     this.#connection.link?.discard();
     return this.send(frames);
   }
 
-  /** Waits until `isDone`, looking every few milliseconds; false when it took too long or the bus is down. */
+  /** Polls `isDone` every few milliseconds; false on timeout or when the bus is down. */
   async until(isDone: () => boolean, timeoutMs: number): Promise<boolean> {
     const endNs = this.#clock.nowNs() + timeoutMs * 1e6;
     while (!isDone()) {
@@ -135,7 +140,7 @@ export class CanBus {
     return true;
   }
 
-  /** Calls `turn` again and again until the bus is closed, for users of devices that speak only when spoken to. */
+  /** Calls `turn` repeatedly until the bus is closed, for devices that send only when polled. */
   every(periodMs: number, turn: (nowNs: number) => void): void {
     clearInterval(this.#cycle);
     this.#cycle = setInterval(() => turn(this.#clock.nowNs()), periodMs);

@@ -1,22 +1,25 @@
 import { type CanFrame, emptyFrame } from './can-frame.ts';
 
-/** Damiao's USB-CAN adapter: 30 bytes to it for each frame, 16 from it. Classic frames with 11-bit ids only. */
+/**
+ * Damiao's USB-CAN adapter: 30 bytes per frame to it, 16 per frame from it. Classic frames with 11-bit ids
+ * only.
+ */
 export const TO_ADAPTER_BYTES = 30;
 export const FROM_ADAPTER_BYTES = 16;
 
-/** What the vendor's own program sends ahead of an id; the meaning of each byte is not documented. */
+/** The bytes the vendor's program sends before an id; their meaning is not documented. */
 const TO_HEAD = [0x55, 0xaa, 0x1e, 0x03, 0x01, 0, 0, 0, 0x0a, 0, 0, 0, 0];
 const ID_AT = 13;
 const LENGTH_AT = 18;
 const DATA_AT = 21;
 const FROM_HEAD = 0xaa;
 const FROM_TAIL = 0x55;
-/** Second byte of what tells of a frame on the bus. */
+/** Second byte of a message that carries a received frame. */
 const RECEIVED = 0x11;
 const FROM_ID_AT = 3;
 const FROM_DATA_AT = 7;
 
-/** Hot path. Where the 30 bytes end; −1 for a frame that the adapter cannot send. */
+/** Hot path. Returns the end of the 30 bytes; −1 for a frame the adapter cannot send. */
 export function encodeToAdapter(frame: CanFrame, out: Uint8Array, at: number): number {
   const { id, extended, remote, fd, length, data } = frame;
   if (extended || remote || fd || id < 0 || id > 0x7ff || length < 0 || length > 8) return -1;
@@ -29,7 +32,7 @@ export function encodeToAdapter(frame: CanFrame, out: Uint8Array, at: number): n
   return at + TO_ADAPTER_BYTES;
 }
 
-/** For simulators: what the adapter sends for a frame of 8 bytes on the bus. */
+/** For simulators: the adapter's message for an 8-byte frame on the bus. */
 export function encodeFromAdapter({ id, length, data }: CanFrame, out: Uint8Array, at: number): number {
   out.fill(0, at, at + FROM_ADAPTER_BYTES);
   out[at] = FROM_HEAD;
@@ -44,13 +47,13 @@ export function encodeFromAdapter({ id, length, data }: CanFrame, out: Uint8Arra
 export interface AdapterHandler {
   /** Reused after the call. */
   onFrame(frame: CanFrame): void;
-  /** Bytes that belong to no message; told once for each run of them. */
+  /** Bytes that belong to no message; called once per run of them. */
   onGarbage(): void;
-  /** A whole message that tells of something else than a frame. */
+  /** A complete message that does not carry a frame. */
   onOther(kind: number): void;
 }
 
-/** Cuts a stream into messages of a fixed size, found by their first and last bytes, and finds them again after garbage. */
+/** Cuts a stream into fixed-size messages by their first and last bytes; resynchronises after garbage. */
 class FixedCutter {
   readonly #window: Uint8Array;
   readonly #isWhole: (bytes: Uint8Array) => boolean;
@@ -101,7 +104,7 @@ class FixedCutter {
   }
 }
 
-/** Bytes of the adapter in, frames out, however reads are split or joined. Hot path: no allocation. */
+/** Bytes from the adapter in, frames out, however reads are split or joined. Hot path: no allocation. */
 export class FromAdapterDecoder {
   readonly #cutter: FixedCutter;
   readonly #frame = emptyFrame();
@@ -133,7 +136,7 @@ export class FromAdapterDecoder {
   }
 }
 
-/** For simulators: bytes of a host in, the frames it wants sent out. */
+/** For simulators: bytes from a host in, the frames it sends out. */
 export class ToAdapterDecoder {
   readonly #cutter: FixedCutter;
   readonly #frame = emptyFrame();

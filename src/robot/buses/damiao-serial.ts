@@ -1,16 +1,16 @@
-// UNVERIFIED ON HARDWARE: tried on pseudo-terminals only.
+// UNVERIFIED ON HARDWARE: tested on pseudo-terminals only.
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import type { CanFrame } from './can-frame.ts';
 import { encodeToAdapter, FromAdapterDecoder, TO_ADAPTER_BYTES } from './damiao-serial-codec.ts';
 import { openSerial } from './serial.ts';
 import { SerialQueue } from './serial-queue.ts';
 
-/** The rate that the maker's programs use. */
+/** The rate the vendor's programs use. */
 const BAUD_RATE = 921_600;
-/** A few cycles of eight motors; then frames are dropped. */
+/** A few cycles of eight motors; beyond that, frames are dropped. */
 const MAX_PENDING_BYTES = 32 * TO_ADAPTER_BYTES;
 
-/** Damiao's USB-CAN adapter on its serial line. The bit rate of the bus is set in the adapter. */
+/** Damiao's USB-CAN adapter on a serial port. The bus bit rate is configured in the adapter. */
 export function damiaoSerialBackend(path: string): CanBackend {
   return {
     name: `damiao ${path}`,
@@ -35,9 +35,9 @@ class DamiaoSerialLink implements CanLink {
         this.#received = true;
         events.onFrame(frame);
       },
-      // The rest of a message that was under way when we opened the line.
+      // The tail of a message that was in flight when we opened the port is not an error.
       onGarbage: () => {
-        if (this.#received) events.onError('the adapter sent what is none of its messages');
+        if (this.#received) events.onError('the adapter sent an unrecognised message');
       },
       onOther: () => {},
     });
@@ -66,7 +66,7 @@ class DamiaoSerialLink implements CanLink {
     return queue.line === null ? 0 : taken;
   }
 
-  /** All but the rest of a message whose beginning has gone out. */
+  /** Everything except the tail of a message already partly sent. */
   discard(): void {
     this.queue.count %= TO_ADAPTER_BYTES;
   }

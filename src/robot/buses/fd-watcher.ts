@@ -1,12 +1,13 @@
 import type { BusLibc } from './libc.ts';
 
 const POLLIN = 1;
-/** So that a watcher that was ended lets its pool thread go. */
+/** Bounds how long an ended watcher occupies its pool thread. */
 const WAIT_MS = 100;
 
 /**
- * Tells on this thread's event loop when a descriptor can be read, or has an error. Waits in `poll` on a pool thread:
- * that works for any descriptor and in any worker. The watcher owns the descriptor and closes it at its end.
+ * Reports on this thread's event loop when a descriptor is readable or has an error. Waits in `poll` on a
+ * pool thread, which works for any descriptor and in any worker. The watcher owns the descriptor and closes
+ * it when it ends.
  */
 export class FdWatcher {
   readonly #libc: BusLibc;
@@ -25,7 +26,7 @@ export class FdWatcher {
     this.#wait();
   }
 
-  /** Nothing is told any more. The descriptor is closed when the pool thread is out of its wait. */
+  /** No more reports. The descriptor is closed once the pool thread leaves `poll`. */
   end(): void {
     this.#ended = true;
   }

@@ -54,7 +54,7 @@ function statePackage(q: number): Buffer {
   payload.writeUInt32BE(2, 113);
   return rtde(0x55, payload);
 }
-/** Answers of a decent controller, in the order they are asked for. */
+/** Replies of a well-behaved controller, in request order. */
 const HANDSHAKE = [
   rtde(0x56, Buffer.of(1)),
   rtde(0x76, Buffer.from('00000003000000050000000400000001', 'hex')),
@@ -73,7 +73,7 @@ function client(port: number): { rtde: RtdeClient; states: number[]; downs: stri
   return { rtde: made, states, downs };
 }
 
-/** One answer per message asked. */
+/** One reply per request. */
 const decent = (socket: Socket, then: () => void, answers: readonly Buffer[] = HANDSHAKE): void => {
   let asked = 0;
   socket.on('data', () => {
@@ -84,7 +84,7 @@ const decent = (socket: Socket, then: () => void, answers: readonly Buffer[] = H
 };
 
 describe('RTDE with hostile controllers', () => {
-  it('follows a stream that comes byte by byte, with text and nonsense in between', async () => {
+  it('parses a stream that arrives byte by byte, with text and garbage in between', async () => {
     const text = rtde(0x4d, Buffer.from('\x02hi\x01x\x03', 'latin1'));
     const unknown = rtde(0x01, Buffer.of(1, 2, 3));
     const short = rtde(0x55, Buffer.of(1, 2, 3));
@@ -104,7 +104,7 @@ describe('RTDE with hostile controllers', () => {
     assert.equal(made.malformed, 3);
   });
 
-  it('gives up a connection with an impossible length, says so, and tries again', async () => {
+  it('drops a connection with an impossible length, reports it, and reconnects', async () => {
     const port = await peer((socket, connection) => {
       decent(socket, () => socket.write(connection === 0 ? Buffer.alloc(9000, 0xff) : statePackage(0.75)));
     });
@@ -113,7 +113,7 @@ describe('RTDE with hostile controllers', () => {
     assert.deepEqual(downs, ['RTDE message with an impossible length']);
   });
 
-  it('survives a peer that dies in the middle of a message, and begins anew with the next', async () => {
+  it('survives a peer that dies mid-message, and starts afresh with the next', async () => {
     const port = await peer((socket, connection) => {
       decent(socket, () => {
         socket.write(connection === 0 ? statePackage(0.1).subarray(0, 50) : statePackage(0.2));
@@ -132,24 +132,24 @@ describe('RTDE with hostile controllers', () => {
       [...HANDSHAKE.slice(0, 2), rtde(0x4f, Buffer.concat([Buffer.of(0), Buffer.from('NOT_FOUND')]))],
       /does not offer timestamp/,
     ],
-    ['no start', [...HANDSHAKE.slice(0, 3), rtde(0x53, Buffer.of(0))], /refused to start/],
+    ['no start', [...HANDSHAKE.slice(0, 3), rtde(0x53, Buffer.of(0))], /rejected the RTDE start/],
   ] as const)
-    it(`says why it does not get on: ${what}`, async () => {
+    it(`reports why the handshake failed: ${what}`, async () => {
       const port = await peer((socket) => decent(socket, () => {}, answers));
       const { rtde: made, downs } = client(port);
-      await until(() => downs.length > 0, 'it is told');
+      await until(() => downs.length > 0, 'the failure is reported');
       assert.match(downs[0]!, why);
       assert.ok(!made.streaming);
     });
 
-  it('does not take a flood of garbage for anything', async () => {
+  it('decodes nothing from a flood of garbage', async () => {
     const port = await peer((socket) => {
       const garbage = Buffer.alloc(65536);
       for (let i = 0; i < garbage.length; i++) garbage[i] = (i * 7919) & 0xff;
       socket.write(garbage);
     });
     const { rtde: made, states, downs } = client(port);
-    await until(() => downs.length >= 2, 'dropped, again and again');
+    await until(() => downs.length >= 2, 'dropped repeatedly');
     assert.equal(states.length, 0);
     assert.ok(made.malformed >= 2);
   });
@@ -162,13 +162,13 @@ describe('dashboard with hostile controllers', () => {
       (error) => error instanceof Refused && pattern.test(error.message),
     );
 
-  it('refuses one that hangs up, one that never ends a line, and nobody at all', async () => {
+  it('rejects a peer that hangs up, one that never ends a line, and a closed port', async () => {
     await refused(await peer((socket) => socket.destroy()), /closed/);
-    await refused(await peer((socket) => socket.write('x'.repeat(5000))), /without end/);
+    await refused(await peer((socket) => socket.write('x'.repeat(5000))), /without a line end/);
     await refused(1, /ECONNREFUSED/);
   });
 
-  it('refuses a reply that never comes, and all that follows a hang-up', async () => {
+  it('rejects on a missing reply, and on every request after a hang-up', async () => {
     const port = await peer((socket) => socket.write('hello\n'));
     const dashboard = await Dashboard.open('127.0.0.1', port);
     await assert.rejects(() => dashboard.ask('power on'), /no reply/);
@@ -178,8 +178,8 @@ describe('dashboard with hostile controllers', () => {
   });
 });
 
-describe('the door for control programs', () => {
-  it('opens to the token only, however it is cut, and once', async () => {
+describe('the listener for control programs', () => {
+  it('accepts only the token, however it is split, and only once', async () => {
     const { connect } = await import('node:net');
     const server = await ReverseServer.open('127.0.0.1', 0);
     closing.push(() => server.dispose());
@@ -196,7 +196,7 @@ describe('the door for control programs', () => {
       return socket;
     };
     await call([1, 2, 3, 4]);
-    await until(() => server.refused === 1, 'nobody is expected');
+    await until(() => server.refused === 1, 'no program expected');
     let taken = 0;
     server.expect(0x01020304, () => taken++);
     await call([1, 2, 3, 5]);
@@ -222,18 +222,18 @@ describe('xArm with hostile control boxes', () => {
     return { tcp, downs };
   };
 
-  it('counts nonsense, drops impossible lengths and never throws', async () => {
+  it('counts garbage, drops impossible lengths and never throws', async () => {
     const { tcp, downs } = await open(
       (socket) => socket.write(Buffer.concat([Buffer.alloc(8, 0), Buffer.alloc(2000, 0xff)])),
       (socket) => socket.write(Buffer.of(0, 0, 0, 50, ...new Array(46).fill(1), 0xff, 0xff, 0xff, 0xff)),
     );
-    await until(() => downs.length >= 4, 'both are dropped and tried again');
+    await until(() => downs.length >= 4, 'both are dropped and reconnected');
     assert.ok(tcp.malformed >= 4);
     assert.ok(!tcp.ready);
     assert.equal(await tcp.ask(13), -1);
   });
 
-  it('tells whoever waits for a reply that it will not come', async () => {
+  it('rejects pending requests when the connection is lost', async () => {
     const { tcp } = await open(
       (socket) => socket.on('data', (bytes) => bytes.includes(13) && socket.destroy()),
       () => {},
@@ -243,7 +243,7 @@ describe('xArm with hostile control boxes', () => {
     assert.equal(await Promise.race([tcp.ask(13), late]), -1);
   });
 
-  it('notices a box that takes commands and answers none, while its reports flow', async () => {
+  it('detects a box that accepts commands without replying, while its reports flow', async () => {
     const { downs } = await open(
       (socket) => socket.resume(),
       (socket) => {
@@ -253,7 +253,7 @@ describe('xArm with hostile control boxes', () => {
         socket.on('close', () => clearInterval(timer));
       },
     );
-    await until(() => downs.length > 0, 'it is told');
+    await until(() => downs.length > 0, 'the loss is reported');
     assert.deepEqual(downs, ['silent for 1000 ms']);
   });
 });

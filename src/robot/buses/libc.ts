@@ -4,7 +4,7 @@ type Pointer = Uint8Array | null;
 
 interface PollCall {
   (fds: Pointer, count: number, timeoutMs: number): number;
-  /** On a pool thread; the memory must stay until the answer. */
+  /** Runs on a pool thread; the memory must stay valid until it returns. */
   async(
     fds: Pointer,
     count: number,
@@ -67,10 +67,10 @@ const ERRNO: Readonly<Record<number, string>> = {
   2: 'ENOENT (no such file)',
   6: 'ENXIO (no such device)',
   13: 'EACCES (no permission)',
-  16: 'EBUSY (another program has it)',
+  16: 'EBUSY (in use by another program)',
   19: 'ENODEV (no such interface)',
-  22: 'EINVAL (not for this interface)',
-  97: 'EAFNOSUPPORT (this kernel has no CAN)',
+  22: 'EINVAL (not valid for this interface)',
+  97: 'EAFNOSUPPORT (this kernel has no CAN support)',
   100: 'ENETDOWN (the interface is down)',
   105: 'ENOBUFS (its queue is full)',
 };
@@ -99,7 +99,7 @@ async function bindAll(): Promise<BusLibc> {
 
 function unavailable(why: string, cause?: unknown): TeleopError {
   return new TeleopError('native-unavailable', `native calls are not available: ${why}`, {
-    hint: 'SocketCAN and pseudo-terminals need 64-bit Linux and the optional package koffi (`npm install koffi`).',
+    hint: 'SocketCAN and pseudo-terminals require 64-bit Linux and the optional package koffi (`npm install koffi`).',
     cause,
   });
 }

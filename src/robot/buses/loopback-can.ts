@@ -3,20 +3,20 @@ import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import { type CanFrame, emptyFrame } from './can-frame.ts';
 
 /**
- * A bus in memory: what one user sends, all others get, each from a frame that is spoilt afterwards. For tests and
- * for simulators in the same thread.
+ * A bus in memory: what one user sends, all others receive, in a frame that is overwritten afterwards. For
+ * tests and for simulators in the same thread.
  */
 export class LoopbackCan {
   readonly #members = new Map<CanLink, CanEvents>();
   readonly #scratch = emptyFrame();
-  /** Whether it can be opened now. */
+  /** Whether it can be opened. */
   present = true;
 
   backend(name = 'loopback'): CanBackend {
     return { name, open: async (events) => this.#join(events) };
   }
 
-  /** Takes the bus away from everyone. */
+  /** Disconnects every user. */
   unplug(): void {
     this.present = false;
     const members = [...this.#members.values()];
@@ -24,7 +24,7 @@ export class LoopbackCan {
     for (const member of members) member.onLost('the loopback was unplugged');
   }
 
-  /** As an error frame would be told. */
+  /** Reports an error to every user, like an error frame. */
   disturb(what: string): void {
     for (const member of this.#members.values()) member.onError(what);
   }

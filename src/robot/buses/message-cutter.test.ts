@@ -12,7 +12,7 @@ function message(payload: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Cuts `bytes` at the given places, in a buffer that is spoilt after each push. */
+/** Cuts `bytes` at the given offsets, in a buffer that is overwritten after each push. */
 function pushParts(
   to: MessageCutter,
   bytes: Buffer,
@@ -50,7 +50,7 @@ describe('message cutter', () => {
     );
   });
 
-  it('gives up on a length out of bounds, having handed over what came before', () => {
+  it('rejects a length out of bounds, after delivering the messages before it', () => {
     fc.assert(
       fc.property(payloads, fc.constantFrom(0, 2, MAX_BYTES + 1, 65535), cuts, (parts, length, places) => {
         const messages = parts.map(message);
@@ -62,7 +62,7 @@ describe('message cutter', () => {
     );
   });
 
-  it('never throws, whatever comes', () => {
+  it('never throws on any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), cuts, (bytes, places) => {
         pushParts(cutter(), Buffer.from(bytes), places);
@@ -70,7 +70,7 @@ describe('message cutter', () => {
     );
   });
 
-  it('ends early when told to, and begins anew after a restart', () => {
+  it('stops when `take` returns false, and starts afresh after a restart', () => {
     const bytes = Buffer.concat([message(Buffer.of(1)), message(Buffer.of(2)), Buffer.of(0)]);
     const own = cutter();
     let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Cuts a byte stream into messages that carry their length. Holds at most one unfinished message, so a peer cannot
- * make it grow; a length outside its bounds means the stream can no longer be followed.
+ * Cuts a byte stream into length-prefixed messages. Holds at most one unfinished message, so a peer cannot
+ * make it grow; a length out of bounds means the stream can no longer be parsed.
  */
 export class MessageCutter {
   readonly #headBytes: number;
@@ -15,14 +15,14 @@ export class MessageCutter {
     this.#held = Buffer.alloc(maxBytes);
   }
 
-  /** Forgets an unfinished message: a new connection begins at a message. */
+  /** Drops an unfinished message: a new connection starts at a message boundary. */
   restart(): void {
     this.#heldBytes = 0;
   }
 
   /**
-   * Hands over each whole message as a slice of a buffer that is only valid during the call; `take` returns false to
-   * end early. False when a length was out of bounds: the connection is of no use any more.
+   * Delivers each whole message as a slice that is valid only during the call; `take` returns false to stop
+   * early. Returns false when a length was out of bounds: drop the connection.
    */
   push(chunk: Buffer, take: (message: Buffer) => boolean): boolean {
     let at = 0;
@@ -55,7 +55,7 @@ export class MessageCutter {
     return total >= this.#headBytes && total <= this.#held.length;
   }
 
-  /** Bytes the held message still lacks; of an unfinished head, those of the head. −1 when its length is nonsense. */
+  /** Bytes missing from the held message, or from its head if that is incomplete. −1 on an invalid length. */
   #wanted(): number {
     if (this.#heldBytes < this.#headBytes) return this.#headBytes - this.#heldBytes;
     const total = this.#totalBytes(this.#held, 0);

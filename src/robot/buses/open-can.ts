@@ -5,8 +5,8 @@ import { slcanBackend } from './slcan.ts';
 import { socketcanBackend } from './socketcan.ts';
 
 /**
- * A bus as a setting names it: `socketcan:can0`, `slcan:/dev/ttyACM0`, or `damiao:/dev/ttyACM0` for Damiao's adapter.
- * The bit rates are for SLCAN only.
+ * Opens a bus by its setting: `socketcan:can0`, `slcan:/dev/ttyACM0`, or `damiao:/dev/ttyACM0` for Damiao's
+ * adapter. The bit rates are for SLCAN only.
  */
 export const CAN_NAME = /^(socketcan|slcan|damiao):(.+)$/;
 
@@ -17,7 +17,7 @@ export function canBackend(name: string, bitrate: number, dataBitrate?: number):
   if (kind === 'socketcan') return socketcanBackend(target);
   if (kind === 'damiao' && dataBitrate === undefined) return damiaoSerialBackend(target);
   if (kind === 'damiao')
-    throw new TeleopError('bad-config', 'Damiao’s serial adapter has no CAN FD', {
+    throw new TeleopError('bad-config', 'Damiao’s serial adapter does not support CAN FD', {
       hint: 'Set `fd: false`, and the motors to 1 Mbit/s; or use another adapter.',
     });
   throw new TeleopError('bad-config', `"${name}" is not a CAN bus`, {

@@ -9,25 +9,25 @@ const TCSANOW = 0;
 /** Larger than struct termios of any libc. */
 const TERMIOS_BYTES = 128;
 
-/** The device's end of a pseudo-terminal: a serial line without hardware. The other end is opened by its path. */
+/** The device end of a pseudo-terminal: a serial port without hardware. The other end is opened by path. */
 export interface Pty {
   readonly path: string;
   readonly fd: number;
-  /** Bytes read into `into`; 0 while there are none, also while nobody has the other end open. Never waits. */
+  /** Bytes read into `into`; 0 if there are none or the other end is closed. Never waits. */
   read(into: Uint8Array): number;
-  /** Bytes taken; fewer when nobody reads. Never waits. */
+  /** Bytes accepted; fewer when the other end does not read. Never waits. */
   write(bytes: Uint8Array, length: number): number;
   /** The other end sees its device vanish. */
   close(): void;
 }
 
-/** `blocking`: reads wait, for a thread that does nothing else. */
+/** `blocking`: reads wait, for a dedicated thread. */
 export async function openPty({ blocking = false } = {}): Promise<Pty> {
   const libc = await loadBusLibc();
   const fd = libc.posix_openpt(O_RDWR | O_NOCTTY | (blocking ? 0 : O_NONBLOCK));
   if (fd < 0 || libc.grantpt(fd) !== 0 || libc.unlockpt(fd) !== 0)
-    throw new TeleopError('bus-failed', `no pseudo-terminal: ${errnoText(libc.errno())}`, {
-      hint: 'Check that /dev/ptmx and /dev/pts exist and can be opened by this user.',
+    throw new TeleopError('bus-failed', `cannot open a pseudo-terminal: ${errnoText(libc.errno())}`, {
+      hint: 'Check that /dev/ptmx and /dev/pts exist and that this user may open them.',
     });
   makeRaw(libc, fd);
   const name = new Uint8Array(128);
@@ -41,7 +41,7 @@ export async function openPty({ blocking = false } = {}): Promise<Pty> {
   };
 }
 
-/** Without this the line would echo and translate what passes before the other end is configured. */
+/** Otherwise the terminal echoes and translates bytes until the other end is configured. */
 function makeRaw(libc: BusLibc, fd: number): void {
   const settings = new Uint8Array(TERMIOS_BYTES);
   libc.tcgetattr(fd, settings);
@@ -49,7 +49,7 @@ function makeRaw(libc: BusLibc, fd: number): void {
   libc.tcsetattr(fd, TCSANOW, settings);
 }
 
-/** EAGAIN: nothing there, or no room. EIO: nobody has the other end open. */
+/** EAGAIN: nothing to read, or no room. EIO: the other end is closed. */
 function unlessBusy(work: () => number): number {
   try {
     return work();

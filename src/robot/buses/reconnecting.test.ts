@@ -84,7 +84,7 @@ describe('a connection that reconnects', () => {
     assert.equal(connection.trouble, 'unplugged');
   });
 
-  it('takes a link that was lost while it was opened for a failed attempt', async (t) => {
+  it('treats a link lost while opening as a failed attempt', async (t) => {
     const { connection, links, state, events, pass } = device(t);
     await connection.open();
     state.losesAtOnce = true;
@@ -107,7 +107,7 @@ describe('a connection that reconnects', () => {
     assert.equal(events.length, 2);
   });
 
-  it('stays closed: no attempt after it, and a link that opens too late is closed', async (t) => {
+  it('stays closed: makes no further attempt, and closes a link that opens too late', async (t) => {
     const { connection, links, state, events, pass } = device(t);
     await connection.open();
     links[0]!.lose('unplugged');
@@ -121,7 +121,7 @@ describe('a connection that reconnects', () => {
     assert.deepEqual(events, ['lost: unplugged']);
   });
 
-  it('can be closed by whoever is told of the loss', async (t) => {
+  it('can be closed from its onLost callback', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     let attempts = 0;
     let lose = (_why: string) => {};

@@ -1,4 +1,4 @@
-/** One connection: a CAN link, a serial line. */
+/** One connection: a CAN link or a serial port. */
 interface Link {
   close(): void;
 }

@@ -2,10 +2,10 @@ import type { SerialLine } from './serial.ts';
 
 const FLUSH_MS = 1;
 
-/** Bytes on their way into a serial line that may be slow to take them. */
+/** Send queue for a serial port that may be slow to accept bytes. */
 export class SerialQueue {
   readonly bytes: Uint8Array;
-  /** How many of them wait. Whoever appends counts them here, then flushes. */
+  /** Queued bytes. To append: write the bytes, increase this, then flush. */
   count = 0;
   #line: SerialLine | null = null;
   #flushing: NodeJS.Timeout | undefined;

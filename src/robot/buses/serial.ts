@@ -7,12 +7,15 @@ import { type BusLibc, errnoText, loadBusLibc } from './libc.ts';
 export interface SerialEvents {
   /** The first `length` bytes of `bytes`, which is reused. */
   onBytes(bytes: Uint8Array, length: number): void;
-  /** The device is gone. Told once; nothing follows. */
+  /** The device is gone. Called once; nothing follows. */
   onLost(why: string): void;
 }
 
 export interface SerialLine {
-  /** Hands bytes to the operating system and tells how many it took; 0 when it has no room. Never throws. */
+  /**
+   * Hands bytes to the operating system and returns how many it accepted; 0 when it has no room. Never
+   * throws.
+   */
   write(bytes: Uint8Array, length: number): number;
   close(): void;
 }
@@ -23,14 +26,14 @@ const READ_BYTES = 16 * 1024;
 export async function openSerial(path: string, baudRate: number, events: SerialEvents): Promise<SerialLine> {
   if (process.platform !== 'linux') return openPackagedSerial(path, baudRate, events);
   const libc = await loadBusLibc();
-  // Not by fs: a worker closes what it opened so when it ends, and knows nothing of our own close.
+  // Not via fs: a worker that ends closes its fs descriptors, even those we have already closed.
   const fd = libc.open(path, constants.O_RDWR | constants.O_NOCTTY | constants.O_NONBLOCK);
   if (fd < 0) throw cannotOpen(path, new Error(errnoText(libc.errno())));
   const settings = new Uint8Array(TERMIOS_BYTES);
   const flags = new DataView(settings.buffer);
   if (libc.tcgetattr(fd, settings) !== 0) {
     libc.close(fd);
-    throw cannotOpen(path, new Error('it is not a serial device'));
+    throw cannotOpen(path, new Error('not a serial device'));
   }
   libc.cfmakeraw(settings);
   libc.cfsetspeed(settings, baudRate);
@@ -52,9 +55,9 @@ const TIOCEXCL = 0x540c;
 const TIOCNXCL = 0x540d;
 
 /**
- * A descriptor of our own. The package `serialport` is not for Linux here: its poller runs on the main thread's loop
- * whatever thread opened it, which ends the process when a driver lives in a worker; and its stream reads a device
- * that was unplugged for ever.
+ * Our own descriptor. On Linux we avoid the package `serialport`: its poller runs on the main thread's loop
+ * whatever thread opened the port, which ends the process when a driver lives in a worker; and its stream
+ * keeps reading an unplugged device forever.
  */
 class NativeLine implements SerialLine {
   readonly #libc: BusLibc;
@@ -114,7 +117,7 @@ interface Port {
   close(): Promise<void>;
 }
 
-/** Through the package `serialport`, for systems other than Linux; exported for its test. */
+/** Uses the package `serialport`, for systems other than Linux; exported for its test. */
 export async function openPackagedSerial(
   path: string,
   baudRate: number,

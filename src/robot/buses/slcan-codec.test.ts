@@ -21,7 +21,7 @@ interface Vector {
 const vectors = JSON.parse(readFileSync('test/data/drivers/slcan.json', 'utf8')) as Vector[];
 const bytesOf = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
-/** Everything that came out, in order, as text. */
+/** All decoder output, in order, as text. */
 function decodeAll(chunks: readonly Uint8Array[]): string[] {
   const out: string[] = [];
   const decoder = new SlcanDecoder({
@@ -98,7 +98,7 @@ describe('slcan', () => {
     );
   });
 
-  it('survives garbage and is itself again after the next CR', () => {
+  it('resynchronises at the next CR after garbage', () => {
     const good = Buffer.from('\rt155800002CC300002CC3\r', 'latin1');
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), (noise) => {
@@ -119,7 +119,7 @@ describe('slcan', () => {
       assert.deepEqual(decodeAll([Buffer.from(`${bad}\r`, 'latin1')]), ['garbage'], bad);
   });
 
-  it('does not encode what cannot stand on a bus', () => {
+  it('does not encode invalid frames', () => {
     const wrong: Partial<CanFrame>[] = [{ id: 0x800 }, { id: -1 }, { length: 9 }, { fd: true, remote: true }];
     for (const change of wrong) {
       const frame = { ...emptyFrame(1), ...change };
@@ -130,7 +130,7 @@ describe('slcan', () => {
 });
 
 describe('a frame as text', () => {
-  it('is what cansend takes', () => {
+  it('uses cansend notation', () => {
     for (const text of ['155#00002CC300002CC3', '0C34567F#0102', '0A7#', '100#R', '100#R4', '005##18A3C'])
       assert.equal(frameText(parseFrameText(text)!), text);
     assert.equal(frameText(parseFrameText('5AA#de.ad.be.ef')!), '5AA#DEADBEEF');
@@ -147,7 +147,7 @@ describe('a frame as text', () => {
       assert.equal(parseFrameText(wrong), null, wrong);
   });
 
-  it('takes as long on the bus as the standard says', () => {
+  it('has the bus time given by the standard', () => {
     assert.equal(frameBits(parseFrameText('155#0000000000000000')!), 135);
     assert.equal(frameBits(parseFrameText('155#')!), 55);
     const slow = frameBits(parseFrameText('005##00000000000000000')!);

@@ -1,9 +1,9 @@
 import { type CanFrame, codeOfLength, emptyFrame, isValidFrame, lengthOfCode } from './can-frame.ts';
 
-/** LAWICEL's ASCII protocol: one command per line, upper-case hex, CR ends a line, BEL refuses one. */
+/** LAWICEL's ASCII protocol: one command per line, upper-case hex, CR ends a line, BEL reports an error. */
 const CR = 0x0d;
 const BEL = 0x07;
-/** `B` + 8 of id + 1 of length + 128 of data + 4 of time + CR. */
+/** `B` + 8 id + 1 length + 128 data + 4 time characters + CR. */
 export const MAX_LINE_BYTES = 143;
 
 /** `S` codes. 7 is 800 k by LAWICEL and 750 k with CANable and python-can, so it is not offered. */
@@ -36,7 +36,7 @@ function letterOf({ extended, remote, fd, bitRateSwitch }: CanFrame): number {
   return extended ? EXT : STD;
 }
 
-/** Hot path. Writes the line of a frame at `at` and tells where it ends; −1 where the frame is not one. */
+/** Hot path. Writes a frame's line at `at` and returns its end; −1 if the frame is invalid. */
 export function encodeSlcan(frame: CanFrame, out: Uint8Array, at: number): number {
   if (!isValidFrame(frame)) return -1;
   let end = at;
@@ -54,13 +54,13 @@ export function encodeSlcan(frame: CanFrame, out: Uint8Array, at: number): numbe
 }
 
 export interface SlcanHandler {
-  /** Reused after the call. `stampMs`: the adapter's own milliseconds, modulo 60,000; −1 where it sends none. */
+  /** Reused after the call. `stampMs`: the adapter's milliseconds modulo 60,000; −1 if it sends none. */
   onFrame(frame: CanFrame, stampMs: number): void;
-  /** A line that is no frame, without its CR: a reply (empty, `z`, `Z`, `V…`), or for an adapter, a command. */
+  /** Any other line, without its CR: a reply (empty, `z`, `Z`, `V…`) or, on the adapter side, a command. */
   onLine(line: Uint8Array): void;
-  /** BEL: the adapter refused something. */
+  /** BEL: the adapter rejected something. */
   onRefused(): void;
-  /** What was no line at all: too long, or bytes that no line has. */
+  /** Not a line: too long, or with invalid bytes. */
   onGarbage(): void;
 }
 
@@ -76,7 +76,7 @@ export class SlcanDecoder {
     this.#handler = handler;
   }
 
-  /** Hot path: allocates only for lines that are no frames. */
+  /** Hot path: allocates only for lines that are not frames. */
   push(bytes: Uint8Array, length = bytes.length): void {
     for (let i = 0; i < length; i++) {
       const byte = bytes[i]!;
@@ -107,7 +107,7 @@ export class SlcanDecoder {
     } else this.#handler.onLine(this.#line.slice(0, length));
   }
 
-  /** The stamp, −1 without one, BAD where the line is no frame. */
+  /** The timestamp; −1 without one, BAD if the line is not a frame. */
   #decode(length: number): number {
     const frame = this.#frame;
     const letter = this.#line[0]!;

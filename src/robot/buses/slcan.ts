@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried on pseudo-terminals only.
+// UNVERIFIED ON HARDWARE: tested on pseudo-terminals only.
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import type { CanFrame } from './can-frame.ts';
@@ -9,18 +9,18 @@ import { BITRATE_CODES, encodeSlcan, MAX_LINE_BYTES, SlcanDecoder } from './slca
 export interface SlcanOptions {
   path: string;
   bitrate: number;
-  /** Of FD data with bit rate switch; absent: classic frames only. */
+  /** For FD data with bit rate switch; absent: classic frames only. */
   dataBitrate?: number;
-  /** Of the serial line; USB adapters ignore it. */
+  /** For the serial line; USB adapters ignore it. */
   baudRate?: number;
 }
 
-/** What may wait for an adapter that is slow to take it: a cycle's frames a few times over, then frames are dropped. */
+/** Send buffer for a slow adapter: a few cycles of frames; beyond that, frames are dropped. */
 const MAX_PENDING_BYTES = 4096;
-/** The adapter may refuse what was meant to clear its head. */
+/** Ignore errors this long after opening: the adapter may reject the initial clean-up. */
 const SETTLED_MS = 200;
 const CR = 0x0d;
-/** `Y` codes of CANable 2, the only serial adapter known to have FD. */
+/** `Y` codes of CANable 2, the only serial adapter known to support FD. */
 const DATA_CODES: Readonly<Record<number, number>> = { 2000000: 2, 5000000: 5 };
 
 /** A serial CAN adapter (CANable, CANtact, LAWICEL). Replies are optional: CANable 2 sends none. */
@@ -31,7 +31,7 @@ export function slcanBackend({ path, bitrate, dataBitrate, baudRate = 115_200 }:
     name: `slcan ${path}`,
     async open(events) {
       const link = new SlcanLink(events);
-      // The empty line ends whatever stood half-written in the adapter.
+      // The empty line terminates any partial command in the adapter.
       link.begin(await openSerial(path, baudRate, link), `\rC\r${rate}${dataRate}O\r`);
       return link;
     },
@@ -41,7 +41,7 @@ export function slcanBackend({ path, bitrate, dataBitrate, baudRate = 115_200 }:
 function codeOf(codes: Readonly<Record<number, number>>, bitrate: number): number {
   const code = codes[bitrate];
   if (code !== undefined) return code;
-  throw new TeleopError('bad-config', `an SLCAN adapter has no bit rate ${bitrate}`, {
+  throw new TeleopError('bad-config', `SLCAN does not support bit rate ${bitrate}`, {
     hint: `Choose one of ${Object.keys(codes).join(', ')}.`,
   });
 }
@@ -57,8 +57,8 @@ class SlcanLink implements CanLink {
     this.#decoder = new SlcanDecoder({
       onFrame: (frame) => events.onFrame(frame),
       onLine: () => {},
-      onRefused: () => this.#complain('the adapter refused a frame or a command'),
-      onGarbage: () => this.#complain('the adapter sent what is not SLCAN'),
+      onRefused: () => this.#complain('the adapter rejected a frame or a command'),
+      onGarbage: () => this.#complain('the adapter sent data that is not SLCAN'),
     });
   }
 
@@ -93,7 +93,7 @@ class SlcanLink implements CanLink {
     return queue.line === null ? 0 : taken;
   }
 
-  /** All but the rest of a line whose beginning has gone out. */
+  /** Everything except the tail of a line already partly sent. */
   discard(): void {
     const end = this.#queue.bytes.subarray(0, this.#queue.count).indexOf(CR);
     if (end >= 0) this.#queue.count = end + 1;

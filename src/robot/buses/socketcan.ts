@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried on vcan only, see scripts/socketcan-uml.mjs.
+// UNVERIFIED ON HARDWARE: tested on vcan only, see scripts/socketcan-uml.mjs.
 import { TeleopError } from '../../core/errors.ts';
 import type { CanBackend, CanEvents, CanLink } from './can.ts';
 import { type CanFrame, emptyFrame, isValidFrame } from './can-frame.ts';
@@ -19,13 +19,13 @@ const EXTENDED_FLAG = 0x80000000;
 const REMOTE_FLAG = 0x40000000;
 const ERROR_FLAG = 0x20000000;
 const FD_BRS = 1;
-/** Frames taken in one go before other work of the thread gets its turn. */
+/** Frames read in one go before yielding to other work on the thread. */
 const MAX_BATCH = 256;
 
 /** Error classes of linux/can/error.h. */
 const ERROR_CLASSES: readonly (readonly [bit: number, text: string])[] = [
   [0x40, 'bus off'],
-  [0x20, 'no acknowledgement: nobody else is on the bus'],
+  [0x20, 'no acknowledgement: no other node on the bus'],
   [0x04, 'controller problem (error passive or overrun)'],
   [0x80, 'bus error'],
   [0x08, 'protocol violation'],
@@ -35,7 +35,7 @@ const ERROR_CLASSES: readonly (readonly [bit: number, text: string])[] = [
   [0x100, 'controller restarted'],
 ];
 
-/** A CAN interface of the kernel, which has its bit rate already. */
+/** A kernel CAN interface; its bit rate is already set. */
 export function socketcanBackend(name: string): CanBackend {
   return {
     name: `socketcan ${name}`,
@@ -48,12 +48,12 @@ export function socketcanBackend(name: string): CanBackend {
 
 function openSocket(libc: BusLibc, name: string): number {
   const index = libc.if_nametoindex(name);
-  if (index === 0) throw failed(name, 'there is no such interface');
+  if (index === 0) throw failed(name, 'no such interface');
   const fd = libc.socket(PF_CAN, SOCK_RAW_NONBLOCK_CLOEXEC, CAN_RAW);
   if (fd < 0) throw failed(name, errnoText(libc.errno()));
   const one = new Uint8Array(Uint32Array.of(1).buffer);
   const mask = new Uint8Array(Uint32Array.of(ERR_MASK_ALL).buffer);
-  // An interface without FD takes classic frames all the same.
+  // This fails on an interface without FD, which still accepts classic frames.
   libc.setsockopt(fd, SOL_CAN_RAW, CAN_RAW_FD_FRAMES, one, 4);
   libc.setsockopt(fd, SOL_CAN_RAW, CAN_RAW_ERR_FILTER, mask, 4);
   const address = new DataView(new ArrayBuffer(24));
@@ -68,8 +68,8 @@ function openSocket(libc: BusLibc, name: string): number {
 }
 
 function failed(name: string, why: string): TeleopError {
-  return new TeleopError('bus-failed', `CAN interface ${name} cannot be opened: ${why}`, {
-    hint: `Bring it up: \`sudo ip link set ${name} up type can bitrate 1000000\`; \`ip -details link show type can\` lists what there is.`,
+  return new TeleopError('bus-failed', `cannot open CAN interface ${name}: ${why}`, {
+    hint: `Bring it up: \`sudo ip link set ${name} up type can bitrate 1000000\`; \`ip -details link show type can\` lists the interfaces.`,
   });
 }
 
@@ -105,7 +105,7 @@ class SocketCanLink implements CanLink {
     return count;
   }
 
-  /** What the kernel took is the interface's. */
+  /** Frames the kernel accepted cannot be withdrawn. */
   discard(): void {}
 
   close(): void {

@@ -11,18 +11,18 @@ export interface TcpLinkOptions {
 export interface TcpLinkEvents {
   up(): void;
   bytes(chunk: Buffer): void;
-  /** The connection ended or could not be made; the next attempt is already planned. */
+  /** The connection ended or failed; the next attempt is already scheduled. */
   down(why: string): void;
 }
 
 const CONNECT_TIMEOUT_MS = 2000;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
-/** A connection that held this long was a good one: the next attempt comes soon again. */
+/** A connection that lasted this long resets the pause between attempts. */
 const GOOD_AFTER_MS = 2000;
 const LOOKS = 5;
 
-/** A TCP connection that is made again whenever it ends, with growing pauses. */
+/** A TCP connection that reconnects whenever it ends, with growing pauses. */
 export class TcpLink {
   readonly #options: TcpLinkOptions;
   readonly #events: TcpLinkEvents;
@@ -32,7 +32,7 @@ export class TcpLink {
   #retry: NodeJS.Timeout | undefined;
   #good: NodeJS.Timeout | undefined;
   #listening: NodeJS.Timeout | undefined;
-  /** Looks since the last bytes came. */
+  /** Checks since the last bytes arrived. */
   #quiet = 0;
   #disposed = false;
 
@@ -46,7 +46,10 @@ export class TcpLink {
     return this.#up;
   }
 
-  /** All earlier bytes are with the operating system: the next `send` goes out at once and its buffer is free again. */
+  /**
+   * The operating system has all earlier bytes: the next `send` goes out at once and its buffer may be
+   * reused.
+   */
   get clear(): boolean {
     return this.#up && this.#socket!.writableLength === 0;
   }
@@ -55,14 +58,14 @@ export class TcpLink {
     return this.#socket?.localAddress ?? '';
   }
 
-  /** Hands bytes to the operating system. False, and nothing sent, when there is no connection. */
+  /** Hands bytes to the operating system. Returns false, and sends nothing, without a connection. */
   send(bytes: Uint8Array): boolean {
     if (!this.#up) return false;
     this.#socket!.write(bytes);
     return true;
   }
 
-  /** Ends this connection, for a stated reason, and plans the next. */
+  /** Ends this connection with a reason and schedules the next. */
   drop(why: string): void {
     const socket = this.#socket;
     if (socket === null) return;
@@ -84,8 +87,8 @@ export class TcpLink {
   }
 
   /**
-   * Node's own timeout is of no use here: what we send counts for it. Looks are counted, not time, so that a pause of
-   * this process is not taken for silence of the peer.
+   * Node's own timeout is no use here: bytes we send reset it. We count checks rather than time, so that a
+   * pause of this process does not look like a silent peer.
    */
   #listen(socket: Socket): void {
     const { silenceMs } = this.#options;
@@ -120,7 +123,7 @@ export class TcpLink {
     });
     socket.on(
       'timeout',
-      current(() => this.drop('no answer')),
+      current(() => this.drop('connection timed out')),
     );
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (this.#socket === socket) this.drop(error.code ?? error.message);

@@ -1,11 +1,11 @@
-/** Why a procedure with a robot did not come to its end, in words for the operator. */
+/** A robot procedure failed; the message is for the operator. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
 
 const POLL_MS = 5;
 
-/** Waits for `reached`; refuses with `why` after `timeoutMs`, or at once when aborted. */
+/** Waits for `reached`; rejects with `why` after `timeoutMs`, or at once when aborted. */
 export function until(
   reached: () => boolean,
   timeoutMs: number,

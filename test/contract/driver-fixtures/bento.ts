@@ -8,7 +8,7 @@ const fixture: DriverFixture = {
     const [port, feedbackPort] = await freeUdpPorts(2);
     const ports = ['--port', String(port), '--feedback-port', String(feedbackPort)];
     const sim = await startSimProcess(['bento', ...ports]);
-    // This machine may be busy with other tests: patience where a real set-up has none.
+    // This machine may be busy with other tests: longer timeouts than in a real set-up.
     const patience = { watchdogMs: 1000, feedbackTimeoutMs: 2000, openTimeoutMs: 4000 };
     return { options: { port, feedbackPort, ...patience }, kill: sim.kill, stop: sim.stop };
   },

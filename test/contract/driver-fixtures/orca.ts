@@ -23,7 +23,7 @@ const fixture: DriverFixture = {
     ]);
     return {
       options: { port, calibrationFile },
-      // Its node goes with a device; a dangling link would soon lead to somebody else's terminal.
+      // The tty vanishes with its device; a dangling link would soon point to another test's terminal.
       kill: () => {
         sim.kill();
         rmSync(port, { force: true });

@@ -8,7 +8,7 @@ import { startSimProcess } from '../sim-process.ts';
 const fixture: DriverFixture = {
   model: 'piper',
   skip: needs('Linux') || '',
-  // Ending a stop cuts the power for a moment: the simulated arm sags meanwhile.
+  // Ending a stop cuts the power for a moment: the simulated arm sags.
   recoverySagRad: 0.1,
   async start() {
     const folder = temporaryFolder('piper');
@@ -18,7 +18,7 @@ const fixture: DriverFixture = {
       options: { bus: `slcan:${slcan}`, feedbackTimeoutMs: 1000 },
       kill: () => {
         sim.kill();
-        // Its number is free now: the next pseudo-terminal of any test may have it.
+        // Its number is free now: another test's pseudo-terminal may reuse it.
         rmSync(slcan, { force: true });
       },
       stop: async () => {

@@ -1,7 +1,7 @@
 import type { DriverFixture } from '../driver-fixture.ts';
 import { startSimProcess } from '../sim-process.ts';
 
-/** Settings of the driver for a `farhand sim ur` that told its ports. */
+/** Settings of the driver for a `farhand sim ur` that printed its ports. */
 export function urOptions(ready: string, series: 'cb3' | 'e'): Record<string, unknown> {
   const port = (name: string): number => Number(new RegExp(`${name} (\\d+)`).exec(ready)?.[1]);
   return {
@@ -11,7 +11,7 @@ export function urOptions(ready: string, series: 'cb3' | 'e'): Record<string, un
     dashboardPort: port('dashboard'),
     scriptPort: port('script'),
     reversePort: 0,
-    // The longest there is: this machine may be busy with other tests.
+    // The maximum: this machine may be busy with other tests.
     watchdogMs: 200,
   };
 }

@@ -1,7 +1,7 @@
 import type { DriverFixture } from '../driver-fixture.ts';
 import { startSimProcess } from '../sim-process.ts';
 
-/** Settings of the driver for a `farhand sim xarm6` that told its ports. */
+/** Settings of the driver for a `farhand sim xarm6` that printed its ports. */
 export function xarmOptions(ready: string): Record<string, unknown> {
   const port = (name: string): number => Number(new RegExp(`${name} (\\d+)`).exec(ready)?.[1]);
   return { host: '127.0.0.1', commandPort: port('command'), reportPort: port('report'), watchdogMs: 1000 };

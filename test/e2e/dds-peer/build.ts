@@ -29,7 +29,7 @@ export const PEERS = {
   },
 } as const;
 
-/** Builds a peer where its compiler, library and headers are; otherwise says what is missing. */
+/** Builds a peer if its compiler, library and headers are installed; otherwise reports what is missing. */
 export function buildPeer(name: keyof typeof PEERS): BuiltPeer {
   const peer = PEERS[name];
   const file = path.join(TARGET, peer.file);

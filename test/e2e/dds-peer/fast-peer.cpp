@@ -1,4 +1,4 @@
-// The twin of peer.c on Fast DDS, the default of ROS 2. Messages are written and read byte by byte.
+// peer.c on Fast DDS, the default of ROS 2. Messages are written and read byte by byte.
 // fast-peer DOMAIN TOPIC_PREFIX reliable|best-effort HZ SECONDS JOINTS
 #include <csignal>
 #include <chrono>
@@ -21,7 +21,7 @@ using namespace eprosima::fastdds::dds;
 using Bytes = std::vector<uint8_t>;
 using Payload = eprosima::fastrtps::rtps::SerializedPayload_t;
 
-/** A type of which only the name is known. */
+/** A type known only by name. */
 struct RawType : TopicDataType {
   explicit RawType(const char *name) { setName(name); m_typeSize = 65000; m_isGetKeyDefined = false; }
   bool serialize(void *data, Payload *out) override {

@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
   dds_entity_t participant = dds_create_participant((dds_domainid_t)domain, NULL, NULL);
   dds_qos_t *qos = dds_create_qos();
   dds_qset_reliability(qos, reliable ? DDS_RELIABILITY_RELIABLE : DDS_RELIABILITY_BEST_EFFORT, DDS_MSECS(100));
-  // CycloneDDS asks again after 100 ms; what it keeps back meanwhile must fit, or it is overwritten.
+  // CycloneDDS re-requests after 100 ms; what it holds back until then must fit, or it is overwritten.
   dds_qset_history(qos, DDS_HISTORY_KEEP_LAST, 1000);
   dds_entity_t commands = dds_create_topic(participant, &std_msgs_msg_dds__Float64MultiArray__desc, command_name, NULL, NULL);
   dds_entity_t states = dds_create_topic(participant, &sensor_msgs_msg_dds__JointState__desc, state_name, NULL, NULL);

@@ -9,7 +9,7 @@ import {
   ros2Topic,
 } from '../../../src/robot/buses/dds/ros2.ts';
 
-// The twin of peer.c on our own module, as either side. Run as a process:
+// peer.c on our own module, as either side. Run as a process:
 // peer.js DOMAIN TOPIC_PREFIX reliable|best-effort HZ SECONDS JOINTS robot|operator [LOSS]
 const [domain, prefix, reliability, hz, seconds, joints, role, loss = '0'] = process.argv.slice(2);
 const count = Number(joints);
@@ -64,7 +64,7 @@ const print = (more: object) =>
 
 async function end(): Promise<void> {
   clearInterval(timer);
-  // What is on its way still counts.
+  // Samples in flight still count.
   await new Promise((resolve) => setTimeout(resolve, 100));
   print({ end: true, resent: writer.resent, tally: participant.tally.snapshot() });
   await node.close();
@@ -84,7 +84,7 @@ const timer = setInterval(() => {
 }, 1);
 process.on('SIGTERM', () => void end());
 
-/** Of those that come and of those that go, in the same order every time. */
+/** Drops incoming and outgoing datagrams, in the same order every time. */
 function loseDatagrams(share: number): void {
   let state = 1;
   const isLost = () => {

@@ -27,11 +27,11 @@ export interface PeerSettings {
 
 const EMPTY: PeerReport = { received: 0, gaps: 0, repeats: 0, wrong: 0, written: 0 };
 const HZ = 90;
-/** CycloneDDS on loopback alone. */
+/** CycloneDDS on loopback only. */
 const CYCLONEDDS_URI =
   '<CycloneDDS><Domain><General><Interfaces><NetworkInterface name="lo" multicast="true"/></Interfaces></General></Domain></CycloneDDS>';
 
-/** One side of the conversation as a process: a foreign one or ours. */
+/** One side of the exchange as a process: a third-party one or ours. */
 export class Peer {
   report = EMPTY;
   readonly ended: Promise<void>;
@@ -67,7 +67,7 @@ export class Peer {
     return this.report;
   }
 
-  /** Until it has one partner in each direction. */
+  /** Waits until it has one partner in each direction. */
   async isPaired(withinMs: number): Promise<void> {
     const start = performance.now();
     while (this.report.matched?.join() !== '1,1') {
@@ -76,7 +76,7 @@ export class Peer {
     }
   }
 
-  /** Until that many more have been received; how many milliseconds it took. */
+  /** Waits for this many more samples; returns the milliseconds taken. */
   async hears(more: number, withinMs: number): Promise<number> {
     const goal = this.report.received + more;
     const start = performance.now();

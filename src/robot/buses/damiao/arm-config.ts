@@ -5,7 +5,7 @@ import { type ArmSpec, type MotorSpec, STOP_KINDS } from './arm-spec.ts';
 import { KD_MAX, KP_MAX } from './frames.ts';
 import { MOTOR_TYPE_NAMES, type MotorType } from './motors.ts';
 
-/** What is known of an arm before anyone configures it; one entry per joint, and the gripper's motor after them. */
+/** Defaults of an arm model; one entry per joint, then the gripper's motor. */
 export interface ArmFacts {
   bus: string;
   fd: boolean;
@@ -33,8 +33,8 @@ export function armConfig(facts: ArmFacts) {
   const each = <T extends z.ZodType>(item: T) =>
     z.array(item).length(joints, `needs ${joints} values, one per joint`);
   const gripper = z.strictObject({
-    present: z.boolean().default(true).describe('whether there is a gripper motor on the bus'),
-    motor: z.enum(MOTOR_TYPE_NAMES).default(facts.gripper.motor).describe('its type'),
+    present: z.boolean().default(true).describe('whether the bus has a gripper motor'),
+    motor: z.enum(MOTOR_TYPE_NAMES).default(facts.gripper.motor).describe('motor type'),
     control: z
       .enum(['force', 'mit'])
       .default(facts.gripper.control)
@@ -46,19 +46,19 @@ export function armConfig(facts: ArmFacts) {
       .min(0.01)
       .max(1)
       .default(facts.gripper.currentShare)
-      .describe('force: most current, of what the motor can'),
+      .describe('force: current limit, as a share of the motor’s maximum'),
     velocityRadS: z
       .number()
       .min(0.1)
       .max(30)
       .default(facts.gripper.velocityRadS)
-      .describe('force: fastest turn'),
+      .describe('force: speed limit'),
     kp: z.number().min(0).max(KP_MAX).default(5).describe('mit: stiffness'),
     kd: z.number().min(0).max(KD_MAX).default(0.1).describe('mit: damping'),
     homing: z
       .boolean()
       .default(facts.gripper.homing)
-      .describe('force: look for the open end at the first enabling; angles count from there'),
+      .describe('force: find the open end at the first enable; angles count from there'),
   });
   return z
     .strictObject({
@@ -67,11 +67,11 @@ export function armConfig(facts: ArmFacts) {
         .regex(CAN_NAME, 'write socketcan:can0, slcan:/dev/ttyACM0 or damiao:/dev/ttyACM0')
         .default(facts.bus)
         .describe('CAN bus of the arm: socketcan:NAME, slcan:PATH or damiao:PATH'),
-      fd: z.boolean().default(facts.fd).describe('CAN FD frames; must be as the motors are set'),
+      fd: z.boolean().default(facts.fd).describe('use CAN FD frames; must match the motors’ setting'),
       dataBitrate: z
         .literal(DATA_BITRATES)
         .default(5_000_000)
-        .describe('of CAN FD data, for slcan and the load; a kernel interface has its own'),
+        .describe('CAN FD data bit rate, for slcan and the load estimate; a kernel interface sets its own'),
       control: z
         .enum(['mit', 'position-velocity'])
         .default(facts.control)
@@ -88,7 +88,7 @@ export function armConfig(facts: ArmFacts) {
         .max(0x0f)
         .default(joints + 1)
         .describe('CAN id of the gripper’s motor'),
-      replyOffset: z.int().min(1).max(0x70).default(0x10).describe('a motor answers under its id plus this'),
+      replyOffset: z.int().min(1).max(0x70).default(0x10).describe('a motor replies under its id plus this'),
       kp: each(z.number().min(0).max(KP_MAX))
         .default([...facts.kp])
         .describe('mit: stiffness of each joint'),
@@ -97,10 +97,10 @@ export function armConfig(facts: ArmFacts) {
         .describe('mit: damping of each joint'),
       velocitiesRadS: each(z.number().min(0.05).max(20))
         .default(facts.motors.map(() => 1.1))
-        .describe('position-velocity: fastest turn of each joint'),
+        .describe('position-velocity: speed limit of each joint'),
       directions: each(z.literal([1, -1]))
         .default(facts.motors.map(() => 1))
-        .describe('-1 where a motor counts against the model’s joint'),
+        .describe('-1 if the motor turns opposite to the model’s joint'),
       offsetsRad: each(turn)
         .default(facts.motors.map(() => 0))
         .describe('motor angle at the joint’s zero'),
@@ -108,21 +108,21 @@ export function armConfig(facts: ArmFacts) {
       onStop: z
         .enum(STOP_KINDS)
         .default('hold')
-        .describe('when stopped: stay powered where it is; sink slowly (mit); or let go and drop'),
+        .describe('on stop: stay powered in place; sink slowly (mit); or cut power and drop'),
       feedForward: z
         .boolean()
         .default(true)
-        .describe('mit: tell the motors how fast the target moves, so that damping does not lag'),
+        .describe('mit: send the target velocity to the motors, so that damping causes no lag'),
       feedbackTimeoutMs: z
         .number()
         .min(20)
         .max(1000)
         .default(100)
-        .describe('a motor silent for this long: fault'),
+        .describe('a motor silent for this long is a fault'),
       acceptAnyLimits: z
         .boolean()
         .default(false)
-        .describe('take motors whose registers 21 to 23 are not those of their type'),
+        .describe('accept motors whose registers 21 to 23 do not match their type'),
     })
     .refine(({ control, onStop }) => onStop !== 'damp' || control === 'mit', {
       error: '`onStop: damp` needs `control: mit`',

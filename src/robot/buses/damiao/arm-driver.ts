@@ -12,19 +12,21 @@ import { ORDER, orderFrame, refreshFrame } from './frames.ts';
 import { DamiaoGripper } from './gripper.ts';
 
 const MS = 1e6;
-/** The motors speak only when spoken to: without a write in between, they are asked so often, whoever reads. */
+/** The motors send only when polled: without writes, poll them at this interval. */
 const POLL_MS = 5;
 const POLL_NS = 6 * MS;
-/** Without a newer target for so long, the target stands still. */
+/** Without a newer target for this long, its velocity counts as zero. */
 const STILL_NS = 15 * MS;
-/** Reads that find old angles before it counts: a busy thread first has to take what has arrived. */
+/** Stale reads tolerated before a fault: a busy thread must first process what has arrived. */
 const OLD_READS = 3;
 const MAX_REFUSED_CYCLES = 20;
 export const DAMIAO_BITRATE = 1_000_000;
 
 type Phase = 'off' | 'enabling' | 'on' | 'holding';
 
-/** One arm of Damiao motors. Nothing but `enable` ever powers them; a stop keeps the arm up unless told otherwise. */
+/**
+ * One arm of Damiao motors. Only `enable` powers them; a stop keeps the arm up unless configured otherwise.
+ */
 export class DamiaoArmDriver implements Driver {
   readonly feedback: DamiaoFeedback;
   readonly motors: readonly MotorSpec[];
@@ -39,11 +41,11 @@ export class DamiaoArmDriver implements Driver {
   #enabling!: Enabling;
   #phase: Phase = 'off';
   #fault = '';
-  /** Whether a read has told of the fault yet. */
+  /** Whether a read has reported the fault yet. */
   #unreported = false;
   #blind = false;
   #mustDisable = false;
-  /** What takes the power away: of all motors, or of those that we gave it to. */
+  /** Frames that cut the power: of all motors, or of those we powered. */
   #letGo: readonly CanFrame[];
   #fromHold = false;
   #disposed = false;
@@ -146,7 +148,7 @@ export class DamiaoArmDriver implements Driver {
     if (this.#disposed) return 'fault';
     if (this.#phase !== 'on') return this.#fault === '' ? 'ok' : 'fault';
     if (!this.#aim(nowNs, positionsRad) || !Number.isFinite(gripper)) {
-      this.#raise('a target that is not a number was written');
+      this.#raise('a target was not a number');
       return 'fault';
     }
     this.#gripper?.aim(gripper);
@@ -166,7 +168,7 @@ export class DamiaoArmDriver implements Driver {
     this.#bus.close();
   }
 
-  /** Inside the model's range whatever is asked; false where it is no target at all. */
+  /** Clamps the target to the model's range; false if it is not a valid target. */
   #aim(nowNs: number, positionsRad: Float64Array): boolean {
     const joints = this.#spec.joints.length;
     for (let i = 0; i < joints; i++) if (!Number.isFinite(positionsRad[i]!)) return false;
@@ -192,11 +194,11 @@ export class DamiaoArmDriver implements Driver {
       return 'ok';
     }
     if (++this.#refusedCycles < MAX_REFUSED_CYCLES) return 'stale';
-    if (this.#phase === 'on') this.#raise(`${this.#bus.name} takes no frames any more`);
+    if (this.#phase === 'on') this.#raise(`${this.#bus.name} no longer accepts frames`);
     return 'fault';
   }
 
-  /** Keeps feedback coming, and the arm where it was told to be. */
+  /** Keeps feedback flowing and repeats the last command. */
   #poll(nowNs: number): void {
     if (nowNs - this.#sentNs < POLL_NS || this.#phase === 'enabling' || !this.#bus.isUp) return;
     if (this.#phase === 'off') {
@@ -226,7 +228,7 @@ export class DamiaoArmDriver implements Driver {
   #giveUp(): TickStatus {
     const { refusal } = this.#enabling;
     if (!this.#fromHold) {
-      // What had no power before goes back to that; what somebody else powers is left alone, it may carry the arm.
+      // Motors we powered lose power again; motors powered by someone else keep it: they may carry the arm.
       this.#phase = 'off';
       this.#letGo = this.#disable.map((frame, i) =>
         this.#enabling.powered[i] === 1 ? frame : this.#refresh[i]!,
@@ -237,7 +239,7 @@ export class DamiaoArmDriver implements Driver {
     return 'fault';
   }
 
-  /** Looks for whatever ends our control of the arm. */
+  /** Checks for anything that ends our control of the arm. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#spec;
     const isOld = nowNs - this.feedback.oldestNs(this.motors.length) > feedbackTimeoutMs * MS;
@@ -265,8 +267,8 @@ export class DamiaoArmDriver implements Driver {
       (_, i) => nowNs - this.feedback.receivedNs[i]! > feedbackTimeoutMs * MS,
     );
     const names = silent.map(({ name }) => name).join(', ');
-    const trouble = lastError === '' ? '' : `; last trouble of the bus: ${lastError}`;
-    return `no answer from ${names} for ${feedbackTimeoutMs} ms${trouble}`;
+    const trouble = lastError === '' ? '' : `; last bus error: ${lastError}`;
+    return `no reply from ${names} for ${feedbackTimeoutMs} ms${trouble}`;
   }
 
   #lost(): string {

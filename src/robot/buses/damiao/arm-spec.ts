@@ -1,7 +1,7 @@
 import type { ControlMode } from './frames.ts';
 import type { MotorType } from './motors.ts';
 
-/** One motor as an arm has it. */
+/** One motor of an arm. */
 export interface MotorSpec {
   /** For messages: the joint's name. */
   name: string;
@@ -12,9 +12,9 @@ export interface MotorSpec {
   /** MIT. */
   kp: number;
   kd: number;
-  /** Fastest motion under position–velocity and position–force. */
+  /** Speed limit under position–velocity and position–force. */
   velocityRadS: number;
-  /** Position–force: share of the greatest current. */
+  /** Position–force: share of the maximum current. */
   currentShare: number;
   /** motor = direction · joint + offset. */
   direction: 1 | -1;
@@ -25,18 +25,17 @@ export interface GripperSpec {
   motor: MotorSpec;
   openRad: number;
   closedRad: number;
-  /** Where a stall tells the open end, at each first enabling; null: the motor's own zero holds. */
+  /** Find the open end by stalling, at the first enable; null: use the motor's own zero. */
   homing: { velocityRadS: number; currentShare: number } | null;
 }
 
 /**
- * What motors do when the robot is stopped. hold: stay where they are, powered. damp: sink slowly. disable: let go, the
- * arm drops.
+ * What motors do on stop. hold: stay powered in place. damp: sink slowly. disable: cut power, the arm drops.
  */
 export const STOP_KINDS = ['hold', 'damp', 'disable'] as const;
 export type StopKind = (typeof STOP_KINDS)[number];
 
-/** An arm of Damiao motors on one bus, whatever it is called. */
+/** An arm of Damiao motors on one bus. */
 export interface ArmSpec {
   joints: readonly MotorSpec[];
   gripper: GripperSpec | null;
@@ -44,9 +43,9 @@ export interface ArmSpec {
   fd: boolean;
   dataBitrate: number;
   onStop: StopKind;
-  /** The velocity of the target is told to the motor (MIT), so that damping does not slow it. */
+  /** Send the target velocity to the motor (MIT), so that damping does not slow it. */
   feedForward: boolean;
   feedbackTimeoutMs: number;
-  /** Take limits that the motor's type does not have. */
+  /** Accept limits that do not match the motor's type. */
   acceptAnyLimits: boolean;
 }

@@ -1,8 +1,8 @@
 import type { ArmFacts } from './arm-config.ts';
 
 /**
- * Enactic OpenArm v10 (openarm_can, openarm_ros2): ids 1 to 8, gains of its ROS 2 hardware interface. Which way its
- * gripper opens is told in two ways; −1.0472 rad is open here.
+ * Enactic OpenArm v10 (openarm_can, openarm_ros2): ids 1 to 8, gains of its ROS 2 hardware interface. Sources
+ * disagree on which direction opens its gripper; here −1.0472 rad is open.
  */
 export const OPENARM: ArmFacts = {
   bus: 'socketcan:can0',

@@ -3,7 +3,7 @@ import type { ArmSpec, MotorSpec } from './arm-spec.ts';
 import type { DamiaoFeedback } from './feedback.ts';
 import { ID_OFFSET, motorFrame, setMit, setPositionForce, setPositionVelocity } from './frames.ts';
 
-/** The frames of one cycle, one per motor: joints, then the gripper. Kept, so that they can be sent again. */
+/** The frames of one cycle, one per motor: joints, then the gripper. Kept so that they can be resent. */
 export class DamiaoCommands {
   readonly frames: readonly CanFrame[];
   readonly targetsRad: Float64Array;
@@ -19,13 +19,13 @@ export class DamiaoCommands {
     this.velocitiesRadS = new Float64Array(motors.length);
   }
 
-  /** Where the motor is becomes where it shall be. */
+  /** Sets the target to the measured position. */
   hold(motor: number): void {
     this.targetsRad[motor] = this.#feedback.positionsRad[motor]!;
     this.velocitiesRadS[motor] = 0;
   }
 
-  /** Hot path. `limp`: damping alone, where the motor can. */
+  /** Hot path. `limp`: damping only, in modes that support it. */
   encode(limp = false): void {
     for (let i = 0; i < this.frames.length; i++) this.#encode(i, limp);
   }
@@ -42,7 +42,7 @@ export class DamiaoCommands {
     }
   }
 
-  /** The gripper's way to its open end. */
+  /** The gripper's homing move to its open end. */
   seekEnd(motor: number, endRad: number, velocityRadS: number, currentShare: number): void {
     setPositionForce(this.frames[motor]!, endRad, velocityRadS, currentShare);
   }

@@ -7,16 +7,16 @@ import { CONTROL_MODE, ORDER, orderFrame, REGISTER, readFrame, refreshFrame, wri
 import type { DamiaoGripper } from './gripper.ts';
 
 const MS = 1e6;
-/** The motors want 2 ms after being enabled before the next frame. */
+/** The motors need 2 ms after an enable before the next frame. */
 const STEP_NS = 4 * MS;
 const TIMEOUT_NS = 3000 * MS;
 
 /**
- * Brings every motor to power where it is: clears its error, sets its kind of control, enables it, and from its first
- * enabled feedback on holds the pose that this feedback tells. Motors that are powered already go on holding.
+ * Powers every motor in place: clears its error, sets its control mode, enables it, and from its first
+ * enabled feedback on holds the measured pose. Motors that already have power keep holding.
  */
 export class Enabling {
-  /** Why it cannot be done; empty while it can. */
+  /** Why enabling failed; empty while it has not. */
   refusal = '';
   readonly #bus: CanBus;
   readonly #motors: readonly MotorSpec[];
@@ -29,7 +29,7 @@ export class Enabling {
   readonly #readMode: readonly CanFrame[];
   readonly #writeMode: readonly CanFrame[];
   readonly #held: Uint8Array;
-  /** 1 for motors that this enabling has told to power up. */
+  /** 1 for motors that this attempt has told to power up. */
   readonly powered: Uint8Array;
   readonly #out: CanFrame[] = [];
   #beganNs = 0;
@@ -59,7 +59,7 @@ export class Enabling {
     this.powered = new Uint8Array(motors.length);
   }
 
-  /** `holding`: the motors that are enabled hold their targets. */
+  /** `holding`: enabled motors hold their targets. */
   begin(nowNs: number, holding: boolean): void {
     this.#beganNs = nowNs;
     this.#sentNs = Number.NEGATIVE_INFINITY;
@@ -72,7 +72,7 @@ export class Enabling {
     }
   }
 
-  /** Hot path. True when all are powered and hold. */
+  /** Hot path. True once all have power and hold. */
   step(nowNs: number): boolean {
     if (nowNs - this.#sentNs < STEP_NS) return false;
     this.#sentNs = nowNs;
@@ -90,7 +90,7 @@ export class Enabling {
     return homed && this.refusal === '';
   }
 
-  /** What this motor needs next; its own command once it is powered. */
+  /** The frame this motor needs next; its own command once it has power. */
   #next(i: number): CanFrame {
     const { status, receivedNs } = this.#feedback;
     if (receivedNs[i]! <= this.#beganNs) return this.#refresh[i]!;
@@ -99,7 +99,7 @@ export class Enabling {
     if (mode === undefined) return this.#readMode[i]!;
     if (mode !== CONTROL_MODE[this.#motors[i]!.mode]) {
       if (status[i] === STATUS.enabled)
-        this.refusal = `${this.#motors[i]!.name} is enabled under another kind of control`;
+        this.refusal = `${this.#motors[i]!.name} is already enabled in another control mode`;
       return this.#writeMode[i]!;
     }
     if (status[i] === STATUS.disabled) {
@@ -117,7 +117,7 @@ export class Enabling {
   #home(nowNs: number): boolean {
     const gripper = this.#gripper;
     if (gripper === null || gripper.homed) return true;
-    if (gripper.seek(nowNs)) this.refusal = 'the gripper found no end of its way';
+    if (gripper.seek(nowNs)) this.refusal = 'the gripper found no end stop';
     return gripper.homed;
   }
 
@@ -126,7 +126,7 @@ export class Enabling {
       const { name } = this.#motors[i]!;
       const fault = statusFault(this.#feedback.status[i]!);
       if (fault !== '') return `${name} ${fault}`;
-      if (this.#feedback.receivedNs[i]! <= this.#beganNs) return `${name} does not answer`;
+      if (this.#feedback.receivedNs[i]! <= this.#beganNs) return `${name} does not reply`;
       if (this.#feedback.status[i] !== STATUS.enabled) return `${name} did not report that it is enabled`;
     }
     return 'the motors did not report that they are enabled';

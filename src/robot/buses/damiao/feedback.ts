@@ -2,19 +2,19 @@ import type { CanFrame } from '../can-frame.ts';
 import { PARAMETER, parameterValue, unscaled } from './frames.ts';
 import type { MotorLimits } from './motors.ts';
 
-/** High nibble of the first byte. From 8 on the motor has let go by itself. */
+/** High nibble of the first byte. From 8 on the motor has cut its own power. */
 export const STATUS = { disabled: 0, enabled: 1 } as const;
 const FAULTS: Readonly<Record<number, string>> = {
-  8: 'has too much voltage',
-  9: 'has too little voltage',
-  10: 'draws too much current',
-  11: 'has a driver that is too hot',
-  12: 'has a coil that is too hot',
-  13: 'lost contact with us',
-  14: 'is overloaded',
+  8: 'reports overvoltage',
+  9: 'reports undervoltage',
+  10: 'reports overcurrent',
+  11: 'reports an overheated driver',
+  12: 'reports an overheated coil',
+  13: 'lost communication with the host',
+  14: 'reports an overload',
 };
 
-/** What a status means, after the motor's name; empty for enabled and disabled. */
+/** A status as text that follows the motor's name; empty for enabled and disabled. */
 export const statusFault = (status: number): string =>
   status <= STATUS.enabled ? '' : (FAULTS[status] ?? `reports error ${status}`);
 
@@ -23,7 +23,7 @@ export interface MotorAddress {
   replyId: number;
 }
 
-/** What the motors of one bus last told, in their own coordinates, with the robot clock of each. */
+/** The last feedback of each motor on a bus, in motor coordinates, with its arrival time (robot clock). */
 export class DamiaoFeedback {
   readonly positionsRad: Float64Array;
   readonly velocitiesRadS: Float64Array;
@@ -32,9 +32,9 @@ export class DamiaoFeedback {
   readonly coilC: Float64Array;
   readonly status: Uint8Array;
   readonly receivedNs: Float64Array;
-  /** What its frames are scaled to; NaN until the motor has said it, and its feedback is not used before. */
+  /** Scale of its frames; NaN until the motor has reported it. Feedback is ignored until then. */
   readonly limits: MotorLimits[];
-  /** Frames that were not believed: a wrong length, or another motor's number inside. */
+  /** Rejected frames: wrong length, or another motor's number inside. */
   refused = 0;
   readonly #motors: readonly MotorAddress[];
   /** By reply id. */
@@ -64,7 +64,7 @@ export class DamiaoFeedback {
     this.#registers[motor]!.delete(register);
   }
 
-  /** When the one that has been silent longest was heard, of the first `count`. */
+  /** Oldest arrival time among the first `count` motors. */
   oldestNs(count: number): number {
     let oldest = Number.POSITIVE_INFINITY;
     for (let i = 0; i < count; i++) oldest = Math.min(oldest, this.receivedNs[i]!);
@@ -98,8 +98,8 @@ export class DamiaoFeedback {
 }
 
 /**
- * Answers to parameters come under the same id. As a state these bytes would be a motor at the very end of its range
- * (−12.49 rad), which no joint of ours reaches.
+ * Parameter replies arrive under the same id. Read as a state, these bytes would be a motor at the very end
+ * of its range (−12.49 rad), which no joint of ours reaches.
  */
 const isParameterReply = (data: Uint8Array, id: number): boolean =>
   data[0] === (id & 0xff) &&

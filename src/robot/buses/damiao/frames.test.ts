@@ -46,7 +46,7 @@ const ORDERS: Record<string, number> = {
   clear_error_id1: ORDER.clearError,
 };
 
-/** How our codec makes the frame of a vector; null for frames that we have no use for. */
+/** Encodes a vector with our codec; null for frames that we do not use. */
 function encoded({ name, input, expected_hex }: Vector): CanFrame | null {
   const id = Number.parseInt(expected_hex.slice(0, 3), 16);
   if (ORDERS[name] !== undefined) return orderFrame(input['id']!, ORDERS[name], false);
@@ -76,7 +76,7 @@ function encoded({ name, input, expected_hex }: Vector): CanFrame | null {
 }
 
 describe('Damiao frames', () => {
-  it('are those of the vendor’s programs', () => {
+  it('match the vendor’s programs byte for byte', () => {
     const skipped: string[] = [];
     for (const vector of of('damiao', 'encode')) {
       const frame = encoded(vector);
@@ -91,11 +91,11 @@ describe('Damiao frames', () => {
     ]);
   });
 
-  it('tell where a motor is', () => {
+  it('decode a motor’s position', () => {
     const feedback = new DamiaoFeedback([{ id: 1, replyId: 0x11 }]);
     const [vector] = of('damiao', 'decode');
     feedback.take(parseFrameText(vector!.expected_hex)!, 5);
-    assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY, 'not before its limits are known');
+    assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY, 'ignored until its limits are known');
     feedback.limits[0] = MOTOR_TYPES.DM8009[0];
     feedback.take(parseFrameText(vector!.expected_hex)!, 5);
     assert.equal(feedback.receivedNs[0], 5);
@@ -106,7 +106,7 @@ describe('Damiao frames', () => {
     assert.deepEqual([feedback.driverC[0], feedback.coilC[0]], [35, 33]);
   });
 
-  it('of the wrong length or of another motor change nothing', () => {
+  it('of the wrong length or from another motor are rejected', () => {
     const feedback = new DamiaoFeedback([{ id: 1, replyId: 0x11 }]);
     feedback.limits[0] = MOTOR_TYPES.DM8009[0];
     for (const text of ['011#1185', '011#12851E80084B2321', '011##012851E80084B2321'])
@@ -118,7 +118,7 @@ describe('Damiao frames', () => {
     assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY);
   });
 
-  it('answer registers, and are not taken for a state', () => {
+  it('decode register replies, and never as a state', () => {
     const feedback = new DamiaoFeedback([{ id: 3, replyId: 0x13 }]);
     feedback.limits[0] = MOTOR_TYPES.DM4340[0];
     feedback.take(parseFrameText('013#0300331500004841')!, 5);
@@ -128,7 +128,7 @@ describe('Damiao frames', () => {
     assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY);
   });
 
-  it('hold what was put in to within a step, whatever it is', () => {
+  it('round-trip any value to within one step', () => {
     fc.assert(
       fc.property(fc.double({ min: -12.5, max: 12.5, noNaN: true }), (value) => {
         const back = unscaled(scaled(value, -12.5, 12.5, 16), -12.5, 12.5, 16);
@@ -140,15 +140,7 @@ describe('Damiao frames', () => {
   it('name every error', () => {
     assert.deepEqual([0, 1].map(statusFault), ['', '']);
     const named = [8, 9, 10, 11, 12, 13, 14].map(statusFault);
-    const words = [
-      'too much voltage',
-      'too little voltage',
-      'current',
-      'driver',
-      'coil',
-      'contact',
-      'overloaded',
-    ];
+    const words = ['overvoltage', 'undervoltage', 'current', 'driver', 'coil', 'communication', 'overload'];
     words.forEach((word, i) => {
       assert.ok(named[i]!.includes(word), named[i]);
     });
@@ -156,7 +148,7 @@ describe('Damiao frames', () => {
     assert.match(statusFault(5), /error 5/);
   });
 
-  it('know types by their limits; a DM4340 may have either speed', () => {
+  it('identify motor types by their limits; a DM4340 may have either speed', () => {
     assert.ok(isOfType({ positionRad: 12.5, velocityRadS: 8, torqueNm: 28 }, 'DM4340'));
     assert.ok(isOfType({ positionRad: 12.5, velocityRadS: 10, torqueNm: 28 }, 'DM4340'));
     assert.ok(!isOfType({ positionRad: 12.5, velocityRadS: 30, torqueNm: 10 }, 'DM4340'));
@@ -169,7 +161,7 @@ const bytesOf = (hex: string): Uint8Array =>
   Uint8Array.from(hex.split(' '), (byte) => Number.parseInt(byte, 16));
 
 describe('Damiao’s serial adapter', () => {
-  it('gets the bytes that the vendor’s programs send', () => {
+  it('receives the bytes that the vendor’s programs send', () => {
     const frames: Record<string, CanFrame> = {
       enable_id1: orderFrame(1, ORDER.enable, false),
       pos_vel_id2: motorFrame(0x102, false),
@@ -185,7 +177,7 @@ describe('Damiao’s serial adapter', () => {
     assert.equal(encodeToAdapter(emptyFrame(0x800), new Uint8Array(30), 0), -1);
   });
 
-  it('is understood however its bytes are cut, and again after garbage', () => {
+  it('is decoded however its bytes are split, and resynchronises after garbage', () => {
     const [vector] = of('dk1_usb2can', 'decode');
     const message = bytesOf(vector!.expected_hex);
     const whole = Uint8Array.from([
@@ -216,7 +208,7 @@ describe('Damiao’s serial adapter', () => {
     }
   });
 
-  it('never loses its way for good, whatever comes', () => {
+  it('always resynchronises, whatever arrives', () => {
     const frame = motorFrame(0x12, false);
     frame.data.set([0xaa, 0x11, 0x55, 0xaa, 0x55, 0x11, 0xaa, 0x55]);
     const clean = new Uint8Array(16 * 4);
@@ -239,7 +231,7 @@ describe('Damiao’s serial adapter', () => {
     );
   });
 
-  it('as a simulator hears what a host sends', () => {
+  it('decodes a host’s frames in the simulator', () => {
     const out = new Uint8Array(60);
     const frame = orderFrame(7, ORDER.enable, false);
     encodeToAdapter(frame, out, encodeToAdapter(frame, out, 0));

@@ -3,9 +3,9 @@ import type { MotorLimits } from './motors.ts';
 
 /** Classic and FD frames alike carry 8 bytes. */
 const FRAME_BYTES = 8;
-/** Parameters of every motor are read and written under this id. */
+/** Every motor's parameters are read and written under this id. */
 export const PARAMETER_ID = 0x7ff;
-/** Added to a motor's id for the kind of control. */
+/** Added to a motor's id to select the control mode. */
 export const ID_OFFSET = { mit: 0, positionVelocity: 0x100, velocity: 0x200, positionForce: 0x300 } as const;
 /** Register 10. */
 export const CONTROL_MODE = { mit: 1, positionVelocity: 2, velocity: 3, positionForce: 4 } as const;
@@ -53,7 +53,7 @@ function parameterFrame(id: number, what: number, fd: boolean): CanFrame {
   return frame;
 }
 
-/** Asks for feedback, whatever state the motor is in. */
+/** Requests feedback; works in any motor state. */
 export const refreshFrame = (id: number, fd: boolean): CanFrame => parameterFrame(id, PARAMETER.refresh, fd);
 
 export function readFrame(id: number, register: number, fd: boolean): CanFrame {
@@ -62,7 +62,7 @@ export function readFrame(id: number, register: number, fd: boolean): CanFrame {
   return frame;
 }
 
-/** Into the motor's memory; lost with its power, as nothing here saves it. */
+/** Writes to RAM; lost at power-off, since nothing here saves to flash. */
 export function writeFrame(id: number, register: number, value: number, fd: boolean): CanFrame {
   const frame = parameterFrame(id, PARAMETER.write, fd);
   frame.data[3] = register;
@@ -80,7 +80,7 @@ export function putValue(data: Uint8Array, register: number, value: number): voi
 export const parameterValue = (data: Uint8Array): number =>
   isIntegerRegister(data[3]!) ? view(data).getUint32(4, true) : view(data).getFloat32(4, true);
 
-/** Hot path. As the motors' own scale has it: clamped, then cut off. */
+/** Hot path. Clamped, then truncated, as the motors' firmware does. */
 export function scaled(value: number, min: number, max: number, bits: number): number {
   const inside = Math.max(min, Math.min(max, value));
   return Math.trunc(((inside - min) / (max - min)) * (2 ** bits - 1));
@@ -121,13 +121,13 @@ function putFloat(data: Uint8Array, at: number, value: number): void {
   for (let i = 0; i < 4; i++) data[at + i] = scratch.getUint8(i);
 }
 
-/** Hot path. To a position, no faster than that. */
+/** Hot path. Moves to a position at up to this speed. */
 export function setPositionVelocity({ data }: CanFrame, qRad: number, velocityRadS: number): void {
   putFloat(data, 0, qRad);
   putFloat(data, 4, velocityRadS);
 }
 
-/** Hot path. To a position, no faster than that, with no more than a share of the motor's greatest current. */
+/** Hot path. Moves to a position, with limits on speed and on the share of the motor's maximum current. */
 export function setPositionForce(
   { data }: CanFrame,
   qRad: number,

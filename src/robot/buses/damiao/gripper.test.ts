@@ -8,11 +8,11 @@ import { DamiaoFeedback } from './feedback.ts';
 import { DamiaoGripper } from './gripper.ts';
 
 const MS = 1e6;
-/** Names come from it, where it has them. */
+/** Joint names come from it where it has them. */
 const model = { joints: [] } as unknown as RobotModel;
 
-describe('homing of a gripper', () => {
-  it('ends after five seconds where there is no end', () => {
+describe('gripper homing', () => {
+  it('gives up after five seconds if there is no end stop', () => {
     const spec = armSpec(armConfig(DK1).parse({}), model);
     const { motor } = spec.gripper!;
     const feedback = new DamiaoFeedback([motor]);

@@ -3,13 +3,13 @@ import type { DamiaoCommands } from './commands.ts';
 import type { DamiaoFeedback } from './feedback.ts';
 
 const MS = 1e6;
-/** Until it has begun to move, a motor at rest is not one that stalls. */
+/** Until it has had time to start moving, a motor at rest is not stalled. */
 const START_NS = 150 * MS;
 const STALLED_NS = 200 * MS;
 const STALLED_RAD_S = 0.1;
 const TIMEOUT_NS = 5000 * MS;
 
-/** Where the gripper's ends are, and the way to find them. */
+/** The gripper's end positions, and the homing that finds them. */
 export class DamiaoGripper {
   readonly #spec: GripperSpec;
   readonly #motor: number;
@@ -28,7 +28,7 @@ export class DamiaoGripper {
     this.homed = spec.homing === null;
   }
 
-  /** 0 open, 1 closed; open while nobody knows. */
+  /** 0 open, 1 closed; open while unknown. */
   get share(): number {
     if (!this.homed) return 0;
     const { openRad, closedRad } = this.#spec;
@@ -46,7 +46,7 @@ export class DamiaoGripper {
     this.#sinceNs = Number.NaN;
   }
 
-  /** One cycle towards the open end; true when the time for it is over. Sets `homed`. */
+  /** One homing cycle towards the open end; true on timeout. Sets `homed`. */
   seek(nowNs: number): boolean {
     const { homing, openRad, closedRad } = this.#spec;
     const here = this.#feedback.positionsRad[this.#motor]!;

@@ -1,4 +1,4 @@
-/** Ends of the ranges that a motor's frames are scaled to. Set in each motor: registers 21, 22 and 23. */
+/** Full-scale values of a motor's frames, stored in its registers 21, 22 and 23. */
 export interface MotorLimits {
   positionRad: number;
   velocityRadS: number;
@@ -12,8 +12,8 @@ const limits = (positionRad: number, velocityRadS: number, torqueNm: number): Mo
 });
 
 /**
- * As delivered, by type. Where sources disagree both are listed (DM4340: openarm_can says 10 rad/s, DM_CAN and lerobot
- * 8); which of them a motor has, it says itself.
+ * Factory values by type. Where sources disagree both are listed (DM4340: openarm_can has 10 rad/s, DM_CAN
+ * and lerobot have 8); the motor reports which one applies.
  */
 export const MOTOR_TYPES = {
   DM3507: [limits(12.5, 50, 5)],
@@ -37,10 +37,10 @@ const sameLimits = (a: MotorLimits, b: MotorLimits): boolean =>
 export const isOfType = (reported: MotorLimits, type: MotorType): boolean =>
   MOTOR_TYPES[type].some((known) => sameLimits(reported, known));
 
-/** Types that have these limits, for a message. */
+/** Motor types with these limits, for error messages. */
 export const typesWith = (reported: MotorLimits): MotorType[] =>
   MOTOR_TYPE_NAMES.filter((type) => isOfType(reported, type));
 
-/** Numbers that scale frames: finite, above zero, below what any such motor has. */
+/** Plausible full-scale values: finite, above zero, below any real motor's maximum. */
 export const arePlausible = ({ positionRad, velocityRadS, torqueNm }: MotorLimits): boolean =>
   [positionRad, velocityRadS, torqueNm].every((value) => value > 0.1 && value < 1000);

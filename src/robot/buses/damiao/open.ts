@@ -13,7 +13,7 @@ const TRIES = 5;
 const FEEDBACK_MS = 800;
 const LIMIT_REGISTERS = [REGISTER.positionMax, REGISTER.velocityMax, REGISTER.torqueMax];
 
-/** Connects, asks every motor what its frames are scaled to, and waits for feedback. Moves and powers nothing. */
+/** Connects, reads every motor's frame scale, and waits for feedback. Moves and powers nothing. */
 export async function openDamiaoArm(
   bus: string,
   spec: ArmSpec,
@@ -39,7 +39,7 @@ function checkModel(spec: ArmSpec, model: RobotModel): void {
   throw new TeleopError(
     'model-mismatch',
     `the model "${model.name}" has ${model.joints.length} joints, the arm has ${spec.joints.length}`,
-    { hint: 'Set `model` in the rig to that of this arm; `farhand robots` lists them.' },
+    { hint: 'Set `model` in the rig to this arm’s model; `farhand robots` lists them.' },
   );
 }
 
@@ -58,17 +58,17 @@ async function askLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSp
   if (silent.length === 0) return;
   const { received, errors, lastError } = bus.stats;
   const names = silent.map(({ name, id }) => `${name} (id ${id})`).join(', ');
-  const seen = received === 0 ? 'not one frame came' : `${received} frames came`;
+  const seen = received === 0 ? 'no frame received' : `${received} frames received`;
   throw new TeleopError(
     'robot-silent',
-    `no answer on ${bus.name} from ${names}: ${seen}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
+    `no reply on ${bus.name} from ${names}: ${seen}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
     {
-      hint: 'Check power, CAN wires and ids, and that `fd` and the bit rate are those of the motors (register 35).',
+      hint: 'Check power, CAN wires and ids, and that `fd` and the bit rate match the motors’ setting (register 35).',
     },
   );
 }
 
-/** A motor that is scaled otherwise would take every angle, speed and torque for another one. */
+/** A motor with another scale would misread every angle, speed and torque. */
 function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model: RobotModel): void {
   motors.forEach(({ name, type, direction, offsetRad }, i) => {
     const reported: MotorLimits = {
@@ -79,22 +79,18 @@ function checkLimits({ feedback, motors }: DamiaoArmDriver, spec: ArmSpec, model
     const text = `PMAX ${reported.positionRad}, VMAX ${reported.velocityRadS}, TMAX ${reported.torqueNm}`;
     if (!arePlausible(reported) || (!spec.acceptAnyLimits && !isOfType(reported, type))) {
       const others = typesWith(reported);
-      const guess = others.length === 0 ? 'no type known here' : others.join(' or ');
-      throw new TeleopError('model-mismatch', `${name} should be a ${type}, but says ${text}: ${guess}`, {
-        hint: 'Check that the right motor has this id, or restore its registers 21 to 23 with the maker’s tool; `acceptAnyLimits: true` takes what the motors say.',
+      const guess = others.length === 0 ? 'no known type' : others.join(' or ');
+      throw new TeleopError('model-mismatch', `${name} should be a ${type}, but reports ${text}: ${guess}`, {
+        hint: 'Check that the right motor has this id, or restore its registers 21 to 23 with the vendor’s tool; `acceptAnyLimits: true` accepts the reported limits.',
       });
     }
     const joint = model.joints[i];
     const ends =
       joint === undefined ? [] : [joint.minRad, joint.maxRad].map((rad) => direction * rad + offsetRad);
     if (ends.some((rad) => Math.abs(rad) > reported.positionRad))
-      throw new TeleopError(
-        'model-mismatch',
-        `${name} of the model turns farther than its motor tells: ${text}`,
-        {
-          hint: 'Check the model’s range and the offset of the joint.',
-        },
-      );
+      throw new TeleopError('model-mismatch', `the model’s range of ${name} exceeds its motor’s: ${text}`, {
+        hint: 'Check the model’s range and the joint’s offset.',
+      });
     feedback.limits[i] = reported;
   });
 }
@@ -108,7 +104,7 @@ async function awaitFeedback({ bus, feedback, motors }: DamiaoArmDriver, spec: A
   const silent = motors.filter((_, i) => feedback.receivedNs[i] === Number.NEGATIVE_INFINITY);
   throw new TeleopError(
     'robot-silent',
-    `${silent.map(({ name }) => name).join(', ')} told limits on ${bus.name}, but nothing of where it is`,
-    { hint: 'Update the motors’ firmware; ours must answer a refresh (7FF#…CC) while they are disabled.' },
+    `${silent.map(({ name }) => name).join(', ')} reported limits on ${bus.name}, but no position`,
+    { hint: 'Update the motors’ firmware: a motor must reply to a refresh (7FF#…CC) while disabled.' },
   );
 }

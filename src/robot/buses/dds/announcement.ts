@@ -7,18 +7,18 @@ const LEASE_S = 10;
 
 export interface ParticipantOptions {
   domainId: number;
-  /** 12 bytes that nobody else has. */
+  /** 12 globally unique bytes. */
   prefix: Uint8Array;
   name: string;
-  /** Our address, and where we are reached. */
+  /** Our address and listening ports. */
   address: string;
   metatrafficPort: number;
   userPort: number;
-  /** Hosts to announce ourselves to beside the multicast group. */
+  /** Hosts to announce to in addition to the multicast group. */
   peers: readonly string[];
 }
 
-/** What a participant says of itself. */
+/** A participant's announcement of itself. */
 export function encodeAnnouncement(options: ParticipantOptions): Uint8Array {
   const { domainId, prefix, name, address: host, metatrafficPort: port, userPort } = options;
   const out = new CdrWriter(new Uint8Array(1024));
@@ -29,7 +29,7 @@ export function encodeAnnouncement(options: ParticipantOptions): Uint8Array {
   return out.bytes.slice(0, out.length);
 }
 
-/** The key of a participant that goes. */
+/** The key of a participant that is leaving. */
 export function encodeGoodbye({ prefix }: ParticipantOptions): Uint8Array {
   const out = new CdrWriter(new Uint8Array(64));
   out.begin(ENCAPSULATION.plCdrLe);

@@ -40,7 +40,7 @@ const JOINT_STATE = {
 };
 
 describe('CDR', () => {
-  it('reads and writes a joint state as CycloneDDS does', () => {
+  it('reads and writes a joint state byte for byte like CycloneDDS', () => {
     const message = readMessageOf(jointState, CYCLONE_JOINT_STATE)!;
     assert.deepEqual(
       {
@@ -57,7 +57,7 @@ describe('CDR', () => {
     const written = hexOf(out.bytes.slice(0, out.length));
     const theirs = hexOf(CYCLONE_JOINT_STATE);
     assert.equal(written.slice(0, 16), theirs.slice(0, 16), 'encapsulation and seconds');
-    assert.equal(written.slice(24), theirs.slice(24), 'all behind the nanoseconds');
+    assert.equal(written.slice(24), theirs.slice(24), 'everything after the nanoseconds');
   });
 
   it('writes a command as computed by hand from the standard', () => {
@@ -73,7 +73,7 @@ describe('CDR', () => {
     assert.deepEqual([...Array.from(readMessageOf(float64MultiArray, bytes)!.data)], [2, 3]);
   });
 
-  it('refuses other encapsulations, missing bytes and text without its end', () => {
+  it('rejects other encapsulations, missing bytes and unterminated text', () => {
     for (const kind of ['0002', '0003', '0007', '0100', 'ffff'])
       assert.equal(payloadReader(bytesOf(`${kind}0000 00000000`)), null, kind);
     assert.equal(payloadReader(bytesOf('0001')), null);
@@ -84,13 +84,13 @@ describe('CDR', () => {
     assert.equal(reader.ok, false);
   });
 
-  it('believes no length that cannot be true', () => {
+  it('rejects impossible lengths', () => {
     const bytes = bytesOf('00010000 00000000 00000000 ffffffff 00000000');
     assert.equal(readMessageOf(float64MultiArray, bytes), null);
     assert.equal(readMessageOf(float64MultiArray, bytesOf('00010000 ffffffff 00000000')), null);
   });
 
-  it('gives back what was written', () => {
+  it('round-trips any message', () => {
     const numbers = fc.array(fc.double(), { maxLength: 40 });
     const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((value) => !value.includes('\0'));
     fc.assert(
@@ -123,7 +123,7 @@ describe('CDR', () => {
     );
   });
 
-  it('is read by Foxglove’s library, which shows our recordings, as it was written', () => {
+  it('is decoded correctly by Foxglove’s library, which displays our recordings', () => {
     const text = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((value) => !value.includes('\0'));
     const numbers = fc.array(fc.double(), { maxLength: 20 });
     fc.assert(
@@ -145,7 +145,7 @@ describe('CDR', () => {
   });
 
   it('reads what Foxglove’s library writes, in either byte order', () => {
-    // ASCII only: the library counts letters where the standard counts bytes.
+    // ASCII only: the library counts characters where the standard counts bytes.
     const text = fc.string({ unit: fc.constantFrom(...'abc_/0123'), maxLength: 20 });
     const kinds = fc.constantFrom(EncapsulationKind.CDR_LE, EncapsulationKind.CDR_BE);
     fc.assert(
@@ -160,7 +160,7 @@ describe('CDR', () => {
     );
   });
 
-  it('never throws, whatever the bytes', () => {
+  it('never throws on any bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (bytes, little) => {
         const payload = Uint8Array.of(0, little ? 1 : 0, 0, 0, ...bytes);
@@ -171,7 +171,7 @@ describe('CDR', () => {
     );
   });
 
-  it('says when the memory was too small', () => {
+  it('reports when the buffer was too small', () => {
     const out = new CdrWriter(new Uint8Array(20));
     out.begin(ENCAPSULATION.cdrLe);
     float64MultiArray.write(out, { data: [1, 2, 3] });
@@ -180,14 +180,14 @@ describe('CDR', () => {
 });
 
 describe('ROS 2 names', () => {
-  it('are mangled as ROS 2 does', () => {
+  it('are mangled like in ROS 2', () => {
     const topic = ros2Topic('/orca_hand/command', float64MultiArray, { reliable: true });
     assert.equal(topic.topic, 'rt/orca_hand/command');
     assert.equal(topic.type, 'std_msgs::msg::dds_::Float64MultiArray_');
     assert.match(topic.userData, /^typehash=RIHS01_[0-9a-f]{64};$/);
   });
 
-  it('are refused when ROS 2 would not take them', () => {
+  it('are rejected when invalid in ROS 2', () => {
     for (const good of ['/a', 'a', '/a_1/b', '/A/b2/c']) assert.ok(isTopicName(good), good);
     for (const bad of ['', '/', '/a/', '//a', '/1a', '/a b', '/a-b', '/a__b', '~/a'])
       assert.ok(!isTopicName(bad), bad);

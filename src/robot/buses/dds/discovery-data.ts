@@ -19,7 +19,7 @@ const BEST_EFFORT = 1;
 const RELIABLE = 2;
 const KEEP_LAST = 0;
 const XCDR1 = 0;
-/** A lease nobody renews for longer than this is not believed. */
+/** Longer leases are capped to this. */
 const MAX_LEASE_S = 300;
 const DEFAULT_LEASE_S = 100;
 
@@ -36,22 +36,22 @@ export interface ParticipantData {
 
 export interface TopicQos {
   reliable: boolean;
-  /** Late readers get what was written before. */
+  /** Late joiners receive earlier samples. */
   transientLocal: boolean;
 }
 
-/** A writer or reader as it is announced. */
+/** A writer or reader as announced. */
 export interface EndpointData extends TopicQos {
   guid: Guid;
   topic: string;
   type: string;
   depth: number;
-  /** Free bytes; ROS 2 keeps the hash of the type there. */
+  /** Free bytes; ROS 2 puts the type hash there. */
   userData: string;
-  /** Empty: those of its participant. */
+  /** Empty: use the participant's. */
   locators: Locator[];
   partitions: string[];
-  /** Whether it takes or gives plain CDR of version 1. */
+  /** Whether it uses plain CDR version 1. */
   plainCdr: boolean;
 }
 
@@ -128,7 +128,7 @@ export function encodeEndpoint(data: EndpointData, out: CdrWriter): void {
   putSentinel(out);
 }
 
-/** `kind` decides what holds when nothing is said of reliability. */
+/** `kind` decides the default reliability. */
 export function decodeEndpoint(payload: Uint8Array, kind: 'writer' | 'reader'): EndpointData | null {
   let guid: Guid | null = null;
   const data: Omit<EndpointData, 'guid'> = {
@@ -169,7 +169,7 @@ function readsPlainCdr(value: CdrReader): boolean {
   return plain;
 }
 
-/** Why a writer and a reader of one topic do not go together; null when they do. */
+/** Why a writer and a reader of one topic do not match; null when they do. */
 export function mismatch(
   writer: EndpointData,
   reader: EndpointData,
@@ -182,7 +182,7 @@ export function mismatch(
   return named(writer.partitions) || named(reader.partitions) ? 'qos-mismatch' : null;
 }
 
-/** Locators sorted out: the one a machine with `own` address reaches best. */
+/** Picks the locator that a machine with address `own` reaches best. */
 export function reachable(locators: readonly Locator[], own: string): Locator | null {
   const isLoopback = (host: string) => host.startsWith('127.');
   const usable = locators.filter(({ host }) => isLoopback(host) === isLoopback(own));

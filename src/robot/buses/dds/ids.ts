@@ -1,4 +1,4 @@
-/** RTPS numbers, as in DDSI-RTPS 2.3 chapters 8 and 9. Entity ids as big-endian 32-bit numbers. */
+/** RTPS constants from DDSI-RTPS 2.3, chapters 8 and 9. Entity ids as big-endian 32-bit numbers. */
 export const ENTITY = {
   unknown: 0,
   participant: 0x000001c1,
@@ -10,11 +10,11 @@ export const ENTITY = {
   subscriptionsReader: 0x000004c7,
 } as const;
 
-/** Low byte of an entity id of our own: writer and reader of a type without keys, as all of ROS 2. */
+/** Low byte of our entity ids: writer and reader of a keyless type, as all ROS 2 types are. */
 export const USER_WRITER = 0x03;
 export const USER_READER = 0x04;
 
-/** Builtin endpoints a participant says it has. */
+/** Builtin endpoints that a participant declares. */
 export const BUILTIN = {
   participantAnnouncer: 1 << 0,
   participantDetector: 1 << 1,
@@ -70,20 +70,20 @@ export const SUBMESSAGE = {
 
 export const FLAG = {
   little: 1,
-  /** Of DATA. */
+  /** DATA flags. */
   inlineQos: 2,
   data: 4,
   key: 8,
-  /** Of DATA_FRAG. */
+  /** DATA_FRAG flags. */
   fragKey: 4,
-  /** Of HEARTBEAT and ACKNACK: no answer asked for. */
+  /** HEARTBEAT and ACKNACK: no reply requested. */
   final: 2,
-  /** Of INFO_TS. */
+  /** INFO_TS flags. */
   noTimestamp: 2,
 } as const;
 
 export const PROTOCOL_VERSION = [2, 3] as const;
-/** The standard's own "unknown": we have no number of our own. */
+/** "Unknown" in the standard: we have no vendor id. */
 export const VENDOR_ID = [0, 0] as const;
 export const DISPOSED_AND_UNREGISTERED = 3;
 
@@ -100,7 +100,7 @@ export const metatrafficPort = (domainId: number, participantId: number): number
 export const userPort = (domainId: number, participantId: number): number =>
   discoveryPort(domainId) + 11 + 2 * participantId;
 
-/** Where datagrams go: IPv4 only. */
+/** A datagram destination: IPv4 only. */
 export interface Locator {
   host: string;
   port: number;
@@ -111,7 +111,7 @@ export interface Guid {
   entity: number;
 }
 
-/** A key for maps. */
+/** Map key. */
 export const prefixKey = (prefix: Uint8Array): string => String.fromCharCode(...prefix);
 export const guidKey = (prefix: Uint8Array, entity: number): string => `${prefixKey(prefix)}/${entity}`;
 

@@ -13,7 +13,7 @@ const state = (names: string[], positions: number[], velocities: number[] = []):
 });
 
 describe('joint feedback', () => {
-  it('is brought into the order of the joints, whatever else is in the message', () => {
+  it('is reordered to the joints, ignoring other names in the message', () => {
     const feedback = new JointFeedback(['a', 'b', 'c']);
     assert.equal(feedback.take(state(['c', 'x', 'a', 'b'], [3, 9, 1, 2], [30, 90, 10, 20]), 5e9), null);
     assert.deepEqual([...feedback.positionsRad], [1, 2, 3]);
@@ -23,14 +23,14 @@ describe('joint feedback', () => {
     assert.equal(feedback.receivedNs, 6e9);
   });
 
-  it('without names goes by the order, if the number is right', () => {
+  it('without names is taken in order, if the count matches', () => {
     const feedback = new JointFeedback(['a', 'b']);
     assert.equal(feedback.take(state([], [1, 2]), 1e9), null);
     assert.deepEqual([...feedback.positionsRad], [1, 2]);
     assert.equal(feedback.take(state([], [1, 2, 3]), 2e9), 'joint-count');
   });
 
-  it('without velocities has those of the positions', () => {
+  it('without velocities derives them from the positions', () => {
     const feedback = new JointFeedback(['a']);
     feedback.take(state(['a'], [1]), 1e9);
     assert.equal(feedback.velocitiesRadS[0], 0);
@@ -38,7 +38,7 @@ describe('joint feedback', () => {
     assert.ok(Math.abs(feedback.velocitiesRadS[0]! - 1) < 1e-6);
   });
 
-  it('that is not whole changes nothing', () => {
+  it('that is incomplete changes nothing', () => {
     const feedback = new JointFeedback(['a', 'b']);
     feedback.take(state(['a', 'b'], [1, 2], [3, 4]), 1e9);
     for (const [bad, reason] of [

@@ -1,16 +1,16 @@
 import type { JointState } from './ros2.ts';
 
-/** Why a joint state was not taken. */
+/** Why a joint state was rejected. */
 export type FeedbackReason = 'joint-missing' | 'joint-count' | 'non-finite';
 
-/** The newest joint state, brought into the order of our joints. */
+/** The newest joint state, in the order of our joints. */
 export class JointFeedback {
   readonly positionsRad: Float64Array;
   readonly velocitiesRadS: Float64Array;
-  /** Our clock, when it arrived; minus infinity before the first. */
+  /** Arrival time on our clock; minus infinity before the first. */
   receivedNs = Number.NEGATIVE_INFINITY;
   readonly #joints: readonly string[];
-  /** Where each joint was in the last message: publishers keep their order. */
+  /** Index of each joint in the last message: publishers keep their order. */
   readonly #places: Int32Array;
   readonly #fresh: Float64Array;
 
@@ -22,7 +22,7 @@ export class JointFeedback {
     this.#fresh = new Float64Array(joints.length);
   }
 
-  /** All or nothing: a message that lacks a joint or holds a number that is none changes nothing. */
+  /** All or nothing: a message with a missing joint or a non-finite number changes nothing. */
   take({ names, positions, velocities }: JointState, nowNs: number): FeedbackReason | null {
     const reason = this.#place(names, positions.length);
     if (reason !== null) return reason;

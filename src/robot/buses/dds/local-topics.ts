@@ -25,7 +25,7 @@ export interface Topic extends TopicQos {
   userData: string;
 }
 
-/** Our own writers and readers, and who of the others goes together with them. */
+/** Our writers and readers, and the remote ones that match them. */
 export class LocalTopics {
   readonly writers: TopicWriter[] = [];
   readonly readers: TopicReader[] = [];
@@ -36,7 +36,7 @@ export class LocalTopics {
   readonly #outlet: Outlet;
   readonly #tally: Tally;
   readonly #budget: HeldBudget;
-  /** Writers of others on topics that we write. */
+  /** Remote writers on topics that we write. */
   readonly #rivals = new Map<string, { guid: Guid; topic: string }>();
 
   constructor(prefix: Uint8Array, outlet: Outlet, tally: Tally, budget: HeldBudget) {
@@ -85,7 +85,7 @@ export class LocalTopics {
     }
   }
 
-  /** Told by its key, in the payload or beside it; only its own participant may say so. */
+  /** Identified by its key, in the payload or inline; only its own participant may remove it. */
   onEndpointGone({ payload, keyHash }: Sample, source: Uint8Array): void {
     let guid: Guid | null = null;
     walkPayload(payload, (id, value) => {
@@ -119,9 +119,9 @@ export class LocalTopics {
 }
 
 function qosText(writer: EndpointData, reader: EndpointData): string {
-  if (reader.reliable && !writer.reliable) return 'is best-effort, but its reader wants it reliable';
+  if (reader.reliable && !writer.reliable) return 'is best-effort, but its reader requires reliable';
   if (reader.transientLocal && !writer.transientLocal)
-    return 'is volatile, but its reader wants it transient-local';
+    return 'is volatile, but its reader requires transient-local';
   if (!reader.plainCdr || !writer.plainCdr) return 'is not in plain CDR (XCDR1)';
   return 'is in a partition';
 }

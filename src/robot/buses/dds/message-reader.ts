@@ -5,7 +5,7 @@ import { readEntity, walkParameters } from './parameter-list.ts';
 import type { DdsReason } from './tally.ts';
 
 const HEADER_BYTES = 20;
-/** From here on vendors put what they like, for themselves. */
+/** From here on submessages are vendor-specific. */
 const FIRST_VENDOR_KIND = 0x80;
 const NS_PER_FRACTION = 1e9 / 2 ** 32;
 
@@ -15,11 +15,11 @@ export interface DataMessage {
   seq: number;
   /** With its encapsulation; empty when there is none. A view of the datagram. */
   payload: Uint8Array;
-  /** Writer's wall clock; NaN when it does not tell. */
+  /** Writer's wall clock; NaN when not sent. */
   wallNs: number;
-  /** Status bits of something that has gone; 0 for data. */
+  /** Status bits of a disposed instance; 0 for data. */
   gone: number;
-  /** Of what has gone, where the message tells it beside the payload. */
+  /** Key of a disposed instance, if sent outside the payload. */
   keyHash: Uint8Array | null;
 }
 
@@ -60,11 +60,11 @@ export interface GapMessage {
   writer: number;
   from: number;
   base: number;
-  /** At `base` and behind. */
+  /** Numbers from `base` on. */
   more: number[];
 }
 
-/** Takes what a message holds for us; `source` is the sender's prefix. */
+/** Receives the parsed submessages; `source` is the sender's prefix. */
 export interface MessageVisitor {
   onData(source: Uint8Array, message: DataMessage): void;
   onFragment(source: Uint8Array, message: FragmentMessage): void;
@@ -74,7 +74,7 @@ export interface MessageVisitor {
   refuse(reason: DdsReason): void;
 }
 
-/** Reads one RTPS message of any content. Never throws; refuses what it cannot read and goes on with the rest. */
+/** Parses one RTPS message. Never throws; rejects what it cannot read and continues with the rest. */
 export function readMessage(bytes: Uint8Array, own: Uint8Array, visitor: MessageVisitor): void {
   if (bytes.length < HEADER_BYTES) return visitor.refuse('short');
   if (bytes[0] !== 0x52 || bytes[1] !== 0x54 || bytes[2] !== 0x50 || bytes[3] !== 0x53 || bytes[4] !== 2)
@@ -100,7 +100,7 @@ interface InlineQos {
   keyHash: Uint8Array | null;
 }
 
-/** What earlier submessages said that holds for later ones. */
+/** State from earlier submessages that applies to later ones. */
 class MessageContext {
   readonly #bytes: Uint8Array;
   readonly #own: Uint8Array;
@@ -135,7 +135,7 @@ class MessageContext {
       case SUBMESSAGE.infoReply:
       case SUBMESSAGE.heartbeatFrag:
       case SUBMESSAGE.nackFrag:
-        // We never send fragments; missing ones of a peer are asked for by the sample.
+        // We never send fragments; a peer's missing fragments are requested by sample.
         return true;
     }
     if (!this.#forUs || samePrefix(this.#source, this.#own)) return true;
@@ -253,7 +253,7 @@ class MessageContext {
   }
 }
 
-/** A sequence number as a plain number; NaN where it is none that a writer could have reached. */
+/** A sequence number as a plain number; NaN if no writer could have reached it. */
 function readSequence(body: CdrReader): number {
   const high = body.i32();
   const low = body.u32();

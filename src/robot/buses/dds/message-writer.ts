@@ -14,17 +14,17 @@ export interface Change {
   /** With its encapsulation. */
   payload: Uint8Array;
   wallNs: number;
-  /** Not data but the key of what has gone: its status bits, else 0. */
+  /** Status bits if this is the key of a disposed instance, else 0. */
   gone: number;
 }
 
-/** Sequence numbers: all below `base` are settled; `missing` are not. */
+/** Sequence numbers: all below `base` are settled, except `missing`. */
 export interface SequenceSet {
   base: number;
   missing: readonly number[];
 }
 
-/** Builds one RTPS message, little-endian, in memory that is used again for the next. */
+/** Builds one RTPS message, little-endian, in a buffer reused for the next one. */
 export class MessageWriter {
   readonly #prefix: Uint8Array;
   readonly #out = new CdrWriter(new Uint8Array(MAX_MESSAGE_BYTES));
@@ -66,7 +66,7 @@ export class MessageWriter {
       putEntity(out, writer);
       this.#sequence(change.seq);
       if (change.gone !== 0) {
-        // Told in the order of the network, whatever the rest is.
+        // Always big-endian, whatever the rest is.
         putParameter(out, PID.statusInfo, () => out.raw(Uint8Array.of(0, 0, 0, change.gone)));
         putSentinel(out);
       }
@@ -102,7 +102,7 @@ export class MessageWriter {
     });
   }
 
-  /** Everything from `from` up to `set.base` and what is in the set will never come. */
+  /** Everything from `from` up to `set.base`, and everything in the set, will never be sent. */
   gap(reader: number, writer: number, from: number, set: SequenceSet): this {
     const out = this.#out;
     return this.#submessage(SUBMESSAGE.gap, 0, () => {
@@ -148,5 +148,5 @@ export class MessageWriter {
   }
 }
 
-/** What a message costs beside its payload, generously. */
+/** Generous upper bound of a message's overhead. */
 export const MESSAGE_OVERHEAD_BYTES = HEADER_BYTES + 16 + 12 + 32 + 32;

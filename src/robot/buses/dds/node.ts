@@ -19,11 +19,11 @@ const GOODBYE_MS = 20;
 
 export interface DdsSettings {
   domainId: number;
-  /** IPv4 address of the one interface that is used. */
+  /** IPv4 address of the interface to use. */
   interfaceAddress: string;
   /** Hosts that multicast does not reach. */
   peers: readonly string[];
-  /** Hosts that are listened to; empty: all that the interface reaches. */
+  /** Hosts to accept datagrams from; empty: all. */
   allow: readonly string[];
   name: string;
 }
@@ -65,7 +65,7 @@ export class DdsNode {
     return new DdsNode(settings, await bindSockets(settings), clock);
   }
 
-  /** The clock that stamps of messages are told in. */
+  /** The clock of message timestamps. */
   get wallNs(): number {
     return Date.now() * 1e6;
   }
@@ -75,7 +75,7 @@ export class DdsNode {
     this.#timer = setInterval(() => this.participant.tick(this.#clock.nowNs(), this.wallNs), TICK_MS);
   }
 
-  /** Resolves when the farewell is out. */
+  /** Resolves once the leave message is sent. */
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#timer !== null) clearInterval(this.#timer);
@@ -85,7 +85,7 @@ export class DdsNode {
     for (const socket of this.#sockets) socket.close();
   }
 
-  /** Waits until something is so, looking every few milliseconds; false when it did not come to be. */
+  /** Polls a condition every few milliseconds; false on timeout. */
   async until(isSo: () => boolean, withinMs: number): Promise<boolean> {
     const endNs = this.#clock.nowNs() + withinMs * 1e6;
     while (!isSo()) {
@@ -105,7 +105,7 @@ export class DdsNode {
 
 const isLoopback = (host: string): boolean => host.startsWith('127.');
 
-/** On loopback nobody from elsewhere is heard, even where the system would pass their multicast on. */
+/** On loopback, drop datagrams from other machines even if the system forwards their multicast. */
 function sourceFilter({ interfaceAddress, allow }: DdsSettings): (host: string) => boolean {
   if (isLoopback(interfaceAddress)) return isLoopback;
   return allow.length === 0 ? () => true : (host) => allow.includes(host);
@@ -120,14 +120,14 @@ interface BoundSockets {
 
 async function bindSockets(settings: DdsSettings): Promise<BoundSockets> {
   const { domainId, interfaceAddress } = settings;
-  // Bound to the group, a socket hears nothing that is not sent to it; Windows cannot do that.
+  // A socket bound to the group receives only group traffic; Windows does not support that.
   const group = process.platform === 'win32' ? '0.0.0.0' : MULTICAST_GROUP;
   const discovery = await bind(group, discoveryPort(domainId), true);
   try {
     discovery.addMembership(MULTICAST_GROUP, interfaceAddress);
   } catch (cause) {
     discovery.close();
-    throw failed(`multicast cannot be joined on ${interfaceAddress}`, cause);
+    throw failed(`cannot join multicast on ${interfaceAddress}`, cause);
   }
   for (let id = 0; id <= MAX_PARTICIPANT_ID; id++) {
     const pair = await bindPair(domainId, interfaceAddress, id);
@@ -138,7 +138,7 @@ async function bindSockets(settings: DdsSettings): Promise<BoundSockets> {
     return { discovery, ...pair, id };
   }
   discovery.close();
-  throw failed(`all ${MAX_PARTICIPANT_ID + 1} participant ids of domain ${domainId} are taken`, undefined);
+  throw failed(`all ${MAX_PARTICIPANT_ID + 1} participant ids of domain ${domainId} are in use`, undefined);
 }
 
 async function bindPair(domainId: number, host: string, id: number) {
@@ -160,7 +160,7 @@ async function bindOrNull(host: string, port: number): Promise<Socket | null> {
 }
 
 function bind(host: string, port: number, reuseAddr: boolean): Promise<Socket> {
-  // Addresses are numbers: nothing to look up, and so nothing to wait for.
+  // Addresses are numeric, so skip the asynchronous lookup.
   const lookup = (
     name: string,
     _options: unknown,
@@ -170,7 +170,7 @@ function bind(host: string, port: number, reuseAddr: boolean): Promise<Socket> {
   return new Promise((resolve, reject) => {
     socket.once('error', (error) => {
       socket.close();
-      reject(failed(`UDP ${host}:${port} cannot be opened: ${error.message}`, error));
+      reject(failed(`cannot open UDP ${host}:${port}: ${error.message}`, error));
     });
     socket.bind({ address: host, port, exclusive: true }, () => {
       socket.removeAllListeners('error');

@@ -37,7 +37,7 @@ export function walkParameters(
   return -1;
 }
 
-/** Parameters of a payload, encapsulation first. */
+/** Parameters of a payload that starts with its encapsulation. */
 export function walkPayload(payload: Uint8Array, visit: (id: number, value: CdrReader) => void): boolean {
   const kind = encapsulationOf(payload);
   if (kind !== ENCAPSULATION.plCdrBe && kind !== ENCAPSULATION.plCdrLe) return false;
@@ -69,7 +69,7 @@ export function putGuid(out: CdrWriter, id: number, prefix: Uint8Array, entity: 
   });
 }
 
-/** Entity ids are four bytes in the order they are told in, whatever the rest is. */
+/** Entity ids are always big-endian, whatever the rest is. */
 export function putEntity(out: CdrWriter, entity: number): void {
   for (let shift = 24; shift >= 0; shift -= 8) out.u8((entity >>> shift) & 0xff);
 }
@@ -95,7 +95,7 @@ export function putLocator(out: CdrWriter, id: number, { host, port }: Locator):
   });
 }
 
-/** A locator we can send to; null for other kinds and for nonsense. */
+/** A locator we can send to; null for other or invalid kinds. */
 export function readLocator(value: CdrReader): Locator | null {
   const kind = value.i32();
   const port = value.u32();
@@ -111,7 +111,7 @@ export function putDuration(out: CdrWriter, seconds: number): void {
   out.u32(whole === FOREVER_S ? 0xffffffff : Math.floor((seconds - whole) * FRACTIONS_PER_S));
 }
 
-/** Seconds; infinity where it is so meant. */
+/** Seconds; infinity for the standard's infinite duration. */
 export function readDuration(value: CdrReader): number {
   const whole = value.i32();
   const fraction = value.u32();

@@ -37,12 +37,12 @@ import { type Outlet, TopicWriter } from './topic-writer.ts';
 import type { Sample } from './writer-proxy.ts';
 
 const ANNOUNCE_NS = 1e9;
-/** A newcomer announces itself more often at first. */
+/** A new participant announces itself more often at first. */
 const FIRST_ANNOUNCE_NS = 200e6;
 const FIRST_ANNOUNCEMENTS = 5;
 const MAX_PARTICIPANTS = 128;
 const HELD_BYTES = 4 * 2 ** 20;
-/** Participants looked for on a host that multicast does not reach. */
+/** Participant ids probed on a host that multicast does not reach. */
 const PEER_PARTICIPANTS = 8;
 const SEDP = { topic: '', type: '', userData: '', locators: [], partitions: [], plainCdr: true };
 
@@ -55,7 +55,7 @@ interface RemoteParticipant extends Omit<ParticipantData, 'metatraffic' | 'user'
 /**
  * A DDS participant: finds others (SPDP), exchanges writers and readers with them (SEDP), and carries the samples of
  * its topics. Sans I/O: datagrams and time come in through `receive` and `tick`, datagrams go out through `send`.
- * Whatever arrives, nothing throws, memory stays bounded, and what was refused is in `tally`.
+ * On any input nothing throws and memory stays bounded; rejections are counted in `tally`.
  */
 export class Participant implements MessageVisitor, Outlet {
   readonly tally = new Tally();
@@ -99,34 +99,34 @@ export class Participant implements MessageVisitor, Outlet {
     return this.#remotes.size;
   }
 
-  /** Names of those heard. */
+  /** Names of the participants found. */
   get participantNames(): string[] {
     return [...this.#remotes.values()].map(({ name }) => name);
   }
 
-  /** Before the start only. */
+  /** Only before `start`. */
   addWriter(topic: Topic): TopicWriter {
     this.#mustNotRun();
     return this.#topics.addWriter(topic);
   }
 
-  /** Before the start only. */
+  /** Only before `start`. */
   addReader(topic: Topic, onSample: SampleListener): TopicReader {
     this.#mustNotRun();
     return this.#topics.addReader(topic, onSample);
   }
 
-  /** How many others write this topic, too. */
+  /** How many other participants write this topic. */
   rivals(topic: string): number {
     return this.#topics.rivals(topic);
   }
 
-  /** What the last mismatch was about; empty while there was none. */
+  /** The last mismatch as text; empty if there was none. */
   get lastMismatch(): string {
     return this.#topics.lastMismatch;
   }
 
-  /** Topics that others write, with their types: for messages to people. */
+  /** Topics that others write, with their types, for user messages. */
   get seenTopics(): ReadonlyMap<string, string> {
     return this.#topics.seen;
   }
@@ -145,7 +145,7 @@ export class Participant implements MessageVisitor, Outlet {
     this.tick(nowNs, wallNs);
   }
 
-  /** About every 10 ms. */
+  /** Call about every 10 ms. */
   tick(nowNs: number, wallNs: number): void {
     this.#nowNs = nowNs;
     this.#wallNs = wallNs;
@@ -168,7 +168,7 @@ export class Participant implements MessageVisitor, Outlet {
     readMessage(bytes, this.#options.prefix, this);
   }
 
-  /** Tells everybody that we are gone. */
+  /** Announces that we are leaving. */
   goodbye(wallNs: number): void {
     if (this.#started) this.#announce(wallNs, DISPOSED_AND_UNREGISTERED);
   }
@@ -219,7 +219,7 @@ export class Participant implements MessageVisitor, Outlet {
     if (!taken && !quiet) this.tally.add('unknown-source');
   }
 
-  /** Any word of a participant renews its lease. */
+  /** Any message from a participant renews its lease. */
   #received(source: Uint8Array): void {
     const remote = this.#remotes.get(prefixKey(source));
     if (remote !== undefined) remote.receivedNs = this.#nowNs;
@@ -249,7 +249,7 @@ export class Participant implements MessageVisitor, Outlet {
     this.#greet(remote);
   }
 
-  /** Tells a newcomer of us at once, and of our topics. */
+  /** Announces us and our topics to a new participant at once. */
   #greet({ prefix, metatraffic, builtins }: RemoteParticipant): void {
     this.#sendAnnouncement(metatraffic, this.#wallNs, 0);
     const locator = metatraffic;
@@ -301,7 +301,7 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   #mustNotRun(): void {
-    if (this.#started) throw new Error('topics are declared before the participant starts');
+    if (this.#started) throw new Error('declare topics before the participant starts');
   }
 
   #builtin(entity: number): EndpointData {

@@ -1,7 +1,7 @@
 import { type CdrReader, type CdrWriter, payloadReader } from '../../../core/cdr.ts';
 import type { Topic } from './local-topics.ts';
 
-/** A ROS 2 message type: its name on DDS, the hash newer ROS 2 asks for, and its bytes. */
+/** A ROS 2 message type: its name on DDS, the hash that newer ROS 2 requires, and its codec. */
 export interface MessageType<T> {
   readonly ddsName: string;
   /** RIHS01, of the type's description. */
@@ -15,7 +15,7 @@ export interface Float64MultiArray {
 }
 
 export interface JointState {
-  /** Wall clock, as ROS time is. */
+  /** Wall clock, like ROS time. */
   stampNs: number;
   frameId: string;
   names: readonly string[];
@@ -81,7 +81,7 @@ export const jointState: MessageType<JointState> = {
   },
 };
 
-/** The message in a sample's payload; null when it is not one. */
+/** The message in a sample's payload; null if invalid. */
 export function readMessageOf<T>(type: MessageType<T>, payload: Uint8Array): T | null {
   const cdr = payloadReader(payload);
   if (cdr === null) return null;
@@ -91,10 +91,10 @@ export function readMessageOf<T>(type: MessageType<T>, payload: Uint8Array): T |
 
 const NAME = /^\/?(?:[A-Za-z_][A-Za-z0-9_]*)(?:\/[A-Za-z_][A-Za-z0-9_]*)*$/;
 
-/** Whether ROS 2 takes it for the name of a topic. */
+/** Whether it is a valid ROS 2 topic name. */
 export const isTopicName = (name: string): boolean => NAME.test(name) && !name.includes('__');
 
-/** A ROS 2 topic as DDS knows it. Services would be `rq/…Request` and `rr/…Reply` beside `rt/…`. */
+/** The DDS name of a ROS 2 topic. Services would be `rq/…Request` and `rr/…Reply` beside `rt/…`. */
 export const ros2Topic = (
   name: string,
   type: { ddsName: string; hash: string },

@@ -1,4 +1,4 @@
-/** Why something that arrived had no effect, or only part of one. */
+/** Why received data was ignored or only partly used. */
 export const DDS_REASONS = [
   'bad-magic',
   'bad-sequence',

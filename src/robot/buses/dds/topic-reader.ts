@@ -16,22 +16,22 @@ const MAX_WRITERS = 128;
 const MAX_HELD = 64;
 const ASK_AGAIN_NS = 20e6;
 const GREET_AGAIN_NS = 500e6;
-/** What is missing for longer has lost its worth: newer samples wait behind it. */
+/** Give up on a missing sample after this long: newer ones wait behind it. */
 const GIVE_UP_NS = 500e6;
-/** After a pause of our own thread, what is on its way to us comes first. */
+/** After a pause of our thread, first process what has already arrived. */
 const GIVE_UP_TICKS = 5;
 
-/** Memory for what arrived early, of all readers together. */
+/** Memory for early samples, shared by all readers. */
 export interface HeldBudget {
   leftBytes: number;
 }
 
-/** `sample.payload` may be a view of a datagram: it holds during the call only. */
+/** `sample.payload` may be a view of a datagram: valid only during the call. */
 export type SampleListener = (sample: Sample, writer: RemoteWriter, nowNs: number) => void;
 
 /**
- * A reader: hands on each sample once and in order. Sans I/O. Of a reliable writer it asks again for what is missing;
- * on a topic without a past it gives that up after a while rather than keep newer samples waiting.
+ * A reader: delivers each sample once and in order. Sans I/O. It requests missing samples again from a
+ * reliable writer; on a volatile topic it soon gives up on them rather than keep newer samples waiting.
  */
 export class TopicReader {
   readonly data: EndpointData;
@@ -40,7 +40,7 @@ export class TopicReader {
   readonly #budget: HeldBudget;
   readonly #onSample: SampleListener;
   readonly #writers = new Map<string, WriterProxy>();
-  /** Samples that a writer sent and that never arrived. */
+  /** Samples that were sent but never arrived. */
   lost = 0;
 
   constructor(
@@ -88,7 +88,7 @@ export class TopicReader {
     for (const [key, writer] of this.#writers) if (samePrefix(writer.guid.prefix, prefix)) this.#drop(key);
   }
 
-  /** False when the writer is not known here. */
+  /** False if the writer is unknown. */
   onData(source: Uint8Array, message: DataMessage, nowNs: number): boolean {
     const writer = this.#writers.get(guidKey(source, message.writer));
     if (writer === undefined) return false;
@@ -152,7 +152,7 @@ export class TopicReader {
     return true;
   }
 
-  /** Now and then. */
+  /** Call periodically. */
   tick(nowNs: number): void {
     for (const writer of this.#writers.values()) {
       if (!writer.reliable) continue;
@@ -196,7 +196,7 @@ export class TopicReader {
     this.#budget.leftBytes += sample?.payload.length ?? 0;
   }
 
-  /** Hands on what is in order now. */
+  /** Delivers the samples that are now in order. */
   #flush(writer: WriterProxy, nowNs: number): void {
     for (
       let sample = writer.held.get(writer.next);
@@ -211,7 +211,7 @@ export class TopicReader {
     writer.gapNs = writer.held.size === 0 ? Number.NaN : writer.gapNs;
   }
 
-  /** What lies before `seq` will not come any more. */
+  /** Samples before `seq` will never arrive. */
   #skipTo(writer: WriterProxy, seq: number, nowNs: number, isLoss = true): void {
     let here = 0;
     for (const held of [...writer.held.keys()].filter((key) => key < seq).sort((a, b) => a - b)) {

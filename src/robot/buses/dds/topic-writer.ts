@@ -8,11 +8,11 @@ import {
   type MessageWriter,
 } from './message-writer.ts';
 
-/** How long a reliable reader may stay silent about what it was sent before it is asked. */
+/** How long a reliable reader may leave samples unacknowledged before a heartbeat. */
 const HEARTBEAT_NS = 100e6;
 const MAX_READERS = 128;
 
-/** A message is begun for a participant and sent to where it listens. */
+/** Builds a message for a participant and sends it to its locator. */
 export interface Outlet {
   begin(destination: Uint8Array | null): MessageWriter;
   send(to: Locator): void;
@@ -25,7 +25,7 @@ export interface RemoteReader {
 }
 
 interface ReaderProxy extends RemoteReader {
-  /** The first change meant for it. */
+  /** The first change it should receive. */
   start: number;
   acked: number;
   /** Count of its last ACKNACK; older and repeated ones are ignored. */
@@ -33,8 +33,8 @@ interface ReaderProxy extends RemoteReader {
 }
 
 /**
- * A writer with the changes it keeps. Sans I/O. Reliable readers are told by heartbeats what there is and get what they
- * ask for as long as it is kept; what is not kept any more they are told to forget.
+ * A writer and its history. Sans I/O. Heartbeats announce the history to reliable readers, which get what
+ * they request while it is kept; for dropped changes they get a GAP.
  */
 export class TopicWriter {
   readonly data: EndpointData;
@@ -55,19 +55,19 @@ export class TopicWriter {
     return this.#readers.size;
   }
 
-  /** Changes so far. */
+  /** Number of changes so far. */
   get written(): number {
     return this.#last;
   }
 
-  /** Whether every reliable reader has said that it has everything. */
+  /** Whether every reliable reader has acknowledged everything. */
   get isSettled(): boolean {
     for (const reader of this.#readers.values())
       if (reader.reliable && reader.acked < this.#last) return false;
     return true;
   }
 
-  /** Keeps a copy. False when it is too large for one datagram: nothing is sent then. */
+  /** Keeps a copy. Returns false, and sends nothing, if it is too large for one datagram. */
   write(payload: Uint8Array, wallNs: number, nowNs: number): boolean {
     if (payload.length + MESSAGE_OVERHEAD_BYTES > MAX_MESSAGE_BYTES) return false;
     const change = { seq: ++this.#last, payload: payload.slice(), wallNs, gone: 0 };
@@ -123,7 +123,7 @@ export class TopicWriter {
       this.#sendHeartbeat(reader);
   }
 
-  /** Now and then. */
+  /** Call periodically. */
   tick(nowNs: number): void {
     if (nowNs < this.#nextHeartbeatNs) return;
     this.#nextHeartbeatNs = nowNs + HEARTBEAT_NS;

@@ -17,7 +17,7 @@ const field = (name: string, id: number, nested = '') => ({
 });
 type Fields = ReturnType<typeof field>[];
 
-/** RIHS01: SHA-256 of the description as JSON, with a space behind each comma and colon. */
+/** RIHS01: SHA-256 of the description as JSON, with a space after each comma and colon. */
 function rihs01(type_name: string, fields: Fields, nested: Record<string, Fields>): string {
   const referenced = Object.keys(nested).sort();
   const description = {
@@ -29,14 +29,14 @@ function rihs01(type_name: string, fields: Fields, nested: Record<string, Fields
 }
 
 describe('type hashes', () => {
-  it('are computed as ROS 2 does', () => {
+  it('are computed like in ROS 2', () => {
     // Published for std_msgs/msg/String.
     const expected = 'RIHS01_df668c740482bbd48fb39d76a70dfd4bd59db1288021743503259e948f6b1a18';
     assert.equal(rihs01('std_msgs/msg/String', [field('data', STRING)], {}), expected);
     assert.equal(text.hash, expected);
   });
 
-  it('are those of our messages', () => {
+  it('of our messages are correct', () => {
     const dimension = [field('label', STRING), field('size', UINT32), field('stride', UINT32)];
     const layout = [
       field('dim', NESTED + SEQUENCE, 'std_msgs/msg/MultiArrayDimension'),

@@ -12,8 +12,8 @@ function fragment(first: number, count = 1): FragmentMessage {
   return { reader: 0, writer: 0, seq: 1, first, count, payload, wallNs: 0, ...sizes };
 }
 
-describe('a sample in fragments', () => {
-  it('is whole when every fragment came, in any order and any number of times', () => {
+describe('a fragmented sample', () => {
+  it('is complete once every fragment arrived, in any order, with repeats', () => {
     const assembly = Assembly.begin(fragment(1))!;
     for (const first of [4, 2, 2, 4]) assert.ok(assembly.add(fragment(first)));
     assert.equal(assembly.isWhole, false);
@@ -22,14 +22,14 @@ describe('a sample in fragments', () => {
     assert.deepEqual(assembly.bytes, sample);
   });
 
-  it('may come with several in one', () => {
+  it('accepts several fragments in one submessage', () => {
     const assembly = Assembly.begin(fragment(1))!;
     assert.ok(assembly.add(fragment(2, 3)));
     assert.ok(assembly.add(fragment(1)));
     assert.deepEqual([assembly.isWhole, assembly.bytes], [true, sample]);
   });
 
-  it('takes none that does not belong to it', () => {
+  it('rejects fragments of another sample', () => {
     const assembly = Assembly.begin(fragment(1))!;
     const wrong: Partial<FragmentMessage>[] = [
       { first: 0 },
@@ -44,7 +44,7 @@ describe('a sample in fragments', () => {
     assert.equal(assembly.isWhole, false);
   });
 
-  it('is not begun when it would be huge, or nothing', () => {
+  it('is rejected when too large or empty', () => {
     for (const sampleBytes of [0, MAX_SAMPLE_BYTES + 1, 2 ** 32 - 1])
       assert.equal(Assembly.begin({ ...fragment(1), sampleBytes }), null);
     assert.equal(Assembly.begin({ ...fragment(1), fragmentBytes: 0 }), null);

@@ -1,10 +1,10 @@
 import type { Guid, Locator } from './ids.ts';
 import type { FragmentMessage } from './message-reader.ts';
 
-/** Largest sample that is put together from fragments. */
+/** Largest sample assembled from fragments. */
 export const MAX_SAMPLE_BYTES = 64 * 1024;
 
-/** One sample of a topic, as it was written. */
+/** One sample of a topic. */
 export interface Sample {
   seq: number;
   /** With its encapsulation. */
@@ -21,11 +21,11 @@ export interface RemoteWriter {
   locator: Locator;
 }
 
-/** What a reader knows of one writer. */
+/** A reader's state for one writer. */
 export interface WriterProxy extends RemoteWriter {
-  /** The next sequence number to hand on; NaN until the first word of a writer whose past does not matter. */
+  /** Next sequence number to deliver; NaN until the first message of a writer whose history is not needed. */
   next: number;
-  /** Arrived early; null: will never come. */
+  /** Early samples; null: will never arrive. */
   held: Map<number, Sample | null>;
   /** Since when something is missing; NaN while nothing is. */
   gapNs: number;
@@ -51,7 +51,7 @@ export const newWriterProxy = (remote: RemoteWriter, next: number): WriterProxy 
   assembly: null,
 });
 
-/** The newest sample in fragments; older ones are asked for anew if they matter. */
+/** The newest sample in fragments; older ones are requested again if needed. */
 export class Assembly {
   readonly seq: number;
   readonly bytes: Uint8Array;
@@ -77,7 +77,7 @@ export class Assembly {
     return this.#missing === 0;
   }
 
-  /** False when it does not belong to this sample. */
+  /** False if it belongs to another sample. */
   add({ first, count, fragmentBytes, sampleBytes, payload }: FragmentMessage): boolean {
     if (fragmentBytes !== this.#fragmentBytes || sampleBytes !== this.bytes.length) return false;
     if (first < 1 || count < 1 || first - 1 + count > this.#seen.length) return false;

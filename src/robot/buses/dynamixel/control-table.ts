@@ -2,13 +2,13 @@ import type { Register } from '../servo/servo-protocol.ts';
 
 const register = (address: number, size: 1 | 2 | 4): Register => ({ address, size });
 
-/** Of the X series. Those below 64 are kept without power and can be written only while torque is off. */
+/** X series. Addresses below 64 are EEPROM: writable only while torque is off. */
 export const REGISTER = {
   modelNumber: register(0, 2),
   firmware: register(6, 1),
   id: register(7, 1),
   baudRate: register(8, 1),
-  /** In steps of 2 µs, 250 from the factory. */
+  /** In steps of 2 µs, factory default 250. */
   returnDelay: register(9, 1),
   operatingMode: register(11, 1),
   currentLimit: register(38, 2),
@@ -35,7 +35,7 @@ export const REGISTER = {
 } as const;
 
 export const EEPROM_BYTES = 64;
-/** Current, velocity and position lie side by side. */
+/** Current, velocity and position are adjacent. */
 export const PRESENT = { address: 126, size: 10, velocityAt: 2, positionAt: 6 } as const;
 
 export const MODE = { current: 0, velocity: 1, position: 3, extended: 4, currentBasedPosition: 5 } as const;
@@ -43,7 +43,7 @@ export const MODE = { current: 0, velocity: 1, position: 3, extended: 4, current
 export const TICKS_PER_TURN = 4096;
 export const RAD_PER_TICK = (2 * Math.PI) / TICKS_PER_TURN;
 export const RAD_S_PER_VELOCITY_UNIT = (0.229 * 2 * Math.PI) / 60;
-/** In the modes that count turns. */
+/** In multi-turn modes. */
 export const MAX_TICKS = 1_048_575;
 export const WATCHDOG_UNIT_MS = 20;
 export const WATCHDOG_EXPIRED = 0xff;
@@ -52,7 +52,7 @@ export interface MotorType {
   readonly name: string;
   readonly modelNumber: number;
   readonly hasCurrentControl: boolean;
-  /** From this version on it takes part in a fast sync read. */
+  /** First firmware version with fast sync read. */
   readonly fastReadFirmware: number;
 }
 
@@ -69,7 +69,7 @@ export const XC430: MotorType = {
   fastReadFirmware: 45,
 };
 
-/** Top bit of an error byte: look at the hardware error register. */
+/** Top bit of an error byte: see the hardware error register. */
 export const ALERT = 0x80;
 
 export const STATUS_ERROR = {
@@ -84,16 +84,16 @@ export const STATUS_ERROR = {
 
 const STATUS_TEXTS = [
   '',
-  'result fail',
+  'instruction failed',
   'unknown instruction',
   'bad CRC received',
   'value out of range',
   'wrong data length',
   'value beyond its limit',
-  'access refused (torque on, or read only)',
+  'access denied (torque on, or read only)',
 ] as const;
 
-/** An error byte in words; empty when nothing is wrong. */
+/** An error byte as text; empty when nothing is wrong. */
 export function statusErrorText(error: number): string {
   const code = error & 0x7f;
   const own = code === 0 ? '' : (STATUS_TEXTS[code] ?? `error ${code}`);
@@ -113,11 +113,11 @@ const HARDWARE_TEXTS: readonly (readonly [number, string])[] = [
   [HARDWARE_ERROR.voltage, 'input voltage out of range'],
   [HARDWARE_ERROR.overheat, 'overheated'],
   [HARDWARE_ERROR.encoder, 'encoder error'],
-  [HARDWARE_ERROR.shock, 'electrical shock or too little power'],
+  [HARDWARE_ERROR.shock, 'electrical shock or insufficient power'],
   [HARDWARE_ERROR.overload, 'overload'],
 ];
 
-/** The hardware error register in words; empty when nothing is wrong. */
+/** The hardware error register as text; empty when nothing is wrong. */
 export function hardwareErrorText(flags: number): string {
   const known = HARDWARE_TEXTS.filter(([bit]) => flags & bit).map(([, text]) => text);
   const rest = flags & ~HARDWARE_TEXTS.reduce((all, [bit]) => all | bit, 0);

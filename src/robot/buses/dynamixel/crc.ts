@@ -5,7 +5,7 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, i) => {
   return crc & 0xffff;
 });
 
-/** Over bytes `from` to `to`, exclusive; `crc` continues an earlier one. Hot path. */
+/** Over bytes `from` to `to` (exclusive); pass `crc` to continue. Hot path. */
 export function crc16(bytes: Uint8Array, from: number, to: number, crc = 0): number {
   for (let i = from; i < to; i++) crc = ((crc << 8) & 0xff00) ^ TABLE[(crc >> 8) ^ bytes[i]!]!;
   return crc;

@@ -96,7 +96,7 @@ function parsed(stream: Uint8Array, cuts: readonly number[] = []) {
   });
   let from = 0;
   for (const cut of [...cuts, stream.length]) {
-    // A hostile reader: the memory of each read is reused and spoilt.
+    // A hostile reader: the buffer of each read is reused and overwritten.
     const part = stream.slice(from, Math.max(from, cut));
     parser.push(part);
     part.fill(0xfd);
@@ -136,7 +136,7 @@ describe('Dynamixel vectors', () => {
 });
 
 describe('Dynamixel CRC', () => {
-  it('is the one called BUYPASS', () => {
+  it('is CRC-16/BUYPASS', () => {
     assert.equal(crc16(Buffer.from('123456789'), 0, 9), 0xfee8);
   });
 });
@@ -152,7 +152,7 @@ const awkward = fc
 const anyId = fc.integer({ min: 0, max: 252 });
 
 describe('Dynamixel packets', () => {
-  it('decode ∘ encode is the identity, however the bytes are cut', () => {
+  it('decode ∘ encode is the identity, however the bytes are split', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyId, awkward), { minLength: 1, maxLength: 4 }),
@@ -173,7 +173,7 @@ describe('Dynamixel packets', () => {
     );
   });
 
-  it('never contain a header behind their own', () => {
+  it('never contain a header after their own', () => {
     fc.assert(
       fc.property(anyId, awkward, (id, params) => {
         const text = hex(packet(id, INSTRUCTION.syncWrite, params));
@@ -183,7 +183,7 @@ describe('Dynamixel packets', () => {
     );
   });
 
-  it('carry status errors and data back', () => {
+  it('round-trip status errors and data', () => {
     fc.assert(
       fc.property(anyId, fc.nat(255), awkward, (id, error, data) => {
         const { found } = parsed(statusPacket(id, error, data));
@@ -194,7 +194,7 @@ describe('Dynamixel packets', () => {
     );
   });
 
-  it('are refused, not cut, where they do not fit', () => {
+  it('that do not fit are rejected, not truncated', () => {
     const out = new Uint8Array(20);
     assert.equal(encodePacket(out, new Uint8Array(10)), 20);
     assert.equal(encodePacket(out, new Uint8Array(11)), -1);
@@ -203,7 +203,7 @@ describe('Dynamixel packets', () => {
     assert.throws(() => packet(1, INSTRUCTION.write, new Uint8Array(MAX_PACKET_BYTES)), /too long/);
   });
 
-  it('have room for the worst stuffing of a sync write', () => {
+  it('leave room for worst-case stuffing of a sync write', () => {
     const sync = new packets.SyncWrite(
       DYNAMIXEL_2,
       116,
@@ -218,10 +218,10 @@ describe('Dynamixel packets', () => {
   });
 });
 
-describe('Dynamixel parser, against the odds', () => {
+describe('Dynamixel parser on bad input', () => {
   const status = statusPacket(5, 0, [1, 2, 3, 4]);
 
-  it('finds a packet behind garbage, a torn packet and a bad CRC', () => {
+  it('finds a packet after garbage, a torn packet and a bad CRC', () => {
     const torn = status.slice(0, 9);
     const bad = Uint8Array.from(status);
     bad[9]! ^= 1;
@@ -233,7 +233,7 @@ describe('Dynamixel parser, against the odds', () => {
     }
   });
 
-  it('gives an echo of what was sent back as what it is', () => {
+  it('recognises the echo of a sent packet', () => {
     const { found } = parsed(Buffer.concat([pingPacket(5), status]));
     assert.deepEqual(
       found.map(({ instruction }) => instruction),
@@ -241,25 +241,25 @@ describe('Dynamixel parser, against the odds', () => {
     );
   });
 
-  it('does not wait for ever for what a lying length promises', () => {
+  it('does not wait forever on a false length', () => {
     const lying = Uint8Array.of(0xff, 0xff, 0xfd, 0, 1, 0xf0, 0x03, 0x55);
     const { parser, found } = parsed(lying);
     assert.equal(found.length, 0);
     parser.reset();
     parser.push(status);
     assert.equal(parser.stats.packets, 1);
-    // A length beyond every packet is no header at all.
+    // A length beyond every packet is not a header.
     const huge = Uint8Array.of(0xff, 0xff, 0xfd, 0, 1, 0xff, 0xff);
     assert.equal(parsed(Buffer.concat([huge, status])).found.length, 1);
   });
 
-  it('refuses a status without an error byte', () => {
+  it('rejects a status without an error byte', () => {
     const { found, parser } = parsed(packet(1, INSTRUCTION.status));
     assert.equal(found.length, 0);
     assert.equal(parser.stats.badChecksum, 1);
   });
 
-  it('survives mutated streams: nothing thrown, nothing made up, everything accounted for', () => {
+  it('survives mutated streams: never throws, invents no packet, counts every byte', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyId, awkward), { minLength: 1, maxLength: 5 }),
@@ -274,7 +274,7 @@ describe('Dynamixel parser, against the odds', () => {
             cuts.map((cut) => Math.min(cut, stream.length)).sort((a, b) => a - b),
           );
           const known = new Set(sent.map(([id, params]) => `${id} ${hex(params)}`));
-          // With a CRC of 16 bits a stranger gets through once in 65,536 tries of a matching frame.
+          // A 16-bit CRC lets one in 65,536 corrupted frames through.
           const strangers = found.filter(({ id, params }) => !known.has(`${id} ${hex(params)}`));
           assert.ok(strangers.length <= 1);
           parser.reset();
@@ -286,7 +286,7 @@ describe('Dynamixel parser, against the odds', () => {
     );
   });
 
-  it('holds no more than it may, whatever comes', () => {
+  it('bounds its buffer on any input', () => {
     const { parser } = parsed(new Uint8Array(1e6).fill(0xff));
     parser.reset();
     assert.equal(parser.stats.garbageBytes, 1e6);
@@ -295,7 +295,7 @@ describe('Dynamixel parser, against the odds', () => {
   });
 });
 
-describe('fast answers', () => {
+describe('fast sync read replies', () => {
   const data = (value: number) => valueBytes(value, 4);
   const ids = [3, 7, 4];
   const collect = () => {
@@ -316,7 +316,7 @@ describe('fast answers', () => {
     assert.deepEqual(new Set(seen.map(([, , value]) => value)), new Set([signedAt(nasty, 0, 4)]));
   });
 
-  it('of other motors, in another order or of another length count for nothing', () => {
+  it('from other motors, in another order or of another length are rejected', () => {
     for (const [wrong, size] of [
       [[3, 4, 7], 4],
       [[3, 7], 4],
@@ -331,7 +331,7 @@ describe('fast answers', () => {
     }
   });
 
-  it('bring the alert of each motor', () => {
+  it('carry each motor’s alert', () => {
     const answer = fastStatusPacket(ids.map((id, i) => ({ id, error: i === 1 ? 0x80 : 0, data: data(i) })));
     const { seen, fast } = collect();
     const { params } = parsed(answer).found[0]!;
@@ -344,11 +344,11 @@ describe('fast answers', () => {
   });
 });
 
-describe('error bytes in words', () => {
+describe('error texts', () => {
   it('names status and hardware errors', () => {
     assert.equal(statusErrorText(0), '');
     assert.equal(statusErrorText(4), 'value out of range');
-    assert.equal(statusErrorText(0x87), 'access refused (torque on, or read only), hardware alert');
+    assert.equal(statusErrorText(0x87), 'access denied (torque on, or read only), hardware alert');
     assert.equal(statusErrorText(99), 'error 99');
     assert.equal(hardwareErrorText(0), '');
     assert.equal(hardwareErrorText(0x21), 'input voltage out of range, overload');

@@ -25,7 +25,7 @@ export const INSTRUCTION = {
 export const BROADCAST_ID = 0xfe;
 /** Header, reserved byte, id and length. */
 const HEAD_BYTES = 7;
-/** What the vendor's own buffers hold. */
+/** Size of the vendor's buffers. */
 export const MAX_PACKET_BYTES = 1024;
 /** Instruction and CRC. */
 const MIN_LENGTH = 3;
@@ -47,7 +47,7 @@ export const DYNAMIXEL_2: ServoProtocol = {
   maxPacketBytes: MAX_PACKET_BYTES,
   statusBytes: 11,
   pingDataBytes: 3,
-  // The worst stuffing adds a byte to three.
+  // Worst case, stuffing adds one byte per three.
   packetBytes: (paramBytes) => HEAD_BYTES + 3 + Math.ceil((paramBytes * 4) / 3),
   encode: encodePacket,
   lengthAt,
@@ -63,7 +63,7 @@ function putHead(out: Uint8Array, id: number, instruction: number): void {
   out[7] = instruction;
 }
 
-/** With its stuffing: an `FD` after each `FF FF FD` from the instruction on; length and CRC come after it. */
+/** Adds stuffing: an `FD` after each `FF FF FD` from the instruction on; length and CRC include it. */
 function encodePacket(
   out: Uint8Array,
   id: number,
@@ -100,7 +100,7 @@ function lengthAt(bytes: Uint8Array, start: number, end: number): number {
   return HEAD_BYTES + length;
 }
 
-/** False also where a status has no error byte. In a fast answer each motor has its own, among the parameters. */
+/** False also for a status without an error byte. A fast reply has one per motor, among the parameters. */
 function decode(bytes: Uint8Array, start: number, length: number, found: ServoPacket): boolean {
   const crcAt = start + length - 2;
   if (crc16(bytes, start, crcAt) !== (bytes[crcAt]! | (bytes[crcAt + 1]! << 8))) return false;
@@ -128,7 +128,7 @@ function decode(bytes: Uint8Array, start: number, length: number, found: ServoPa
 
 export const rebootPacket = (id: number): Uint8Array => packet(DYNAMIXEL_2, id, INSTRUCTION.reboot);
 
-/** A motor's answer; for simulators and tests. */
+/** A motor's reply; for simulators and tests. */
 export const statusPacket = (id: number, error: number, data: ArrayLike<number> = []): Uint8Array =>
   packet(DYNAMIXEL_2, id, INSTRUCTION.status, [error, ...Array.from(data)]);
 
@@ -139,8 +139,8 @@ export interface FastAnswer {
 }
 
 /**
- * The answers of several motors in one packet, not stuffed: error, id, data and a CRC over all bytes so far, for
- * each motor. The last CRC is that of the packet.
+ * Replies of several motors in one packet, not stuffed: error, id, data and a CRC over all bytes so far, for
+ * each motor. The last CRC is the packet's.
  */
 export function fastStatusPacket(answers: readonly FastAnswer[]): Uint8Array {
   const body = answers.reduce((sum, { data }) => sum + data.length + 4, 0);

@@ -1,7 +1,9 @@
 /** Error, id and CRC around each motor's data. */
 const FRAME_BYTES = 4;
 
-/** Takes a fast answer apart: error, id, data and CRC of each motor, in the order asked; the last CRC is the packet's. */
+/**
+ * Parses a fast reply: error, id, data and CRC of each motor, in request order; the last CRC is the packet's.
+ */
 export class FastStatus {
   readonly #ids: readonly number[];
   readonly #size: number;
@@ -17,7 +19,7 @@ export class FastStatus {
     this.#onAnswer = onAnswer;
   }
 
-  /** How many answers were in it: all or none. Hot path. */
+  /** Returns how many replies it held: all or none. Hot path. */
   take(params: Uint8Array, paramBytes: number): number {
     const step = this.#size + FRAME_BYTES;
     if (paramBytes !== this.#ids.length * step - 2) return 0;

@@ -25,7 +25,7 @@ function parsed(stream: Uint8Array, cuts: readonly number[] = []) {
   });
   let from = 0;
   for (const cut of [...cuts, stream.length]) {
-    // A hostile reader: the memory of each read is reused and spoilt.
+    // A hostile reader: the buffer of each read is reused and overwritten.
     const part = stream.slice(from, Math.max(from, cut));
     parser.push(part);
     part.fill(0xff);
@@ -34,16 +34,16 @@ function parsed(stream: Uint8Array, cuts: readonly number[] = []) {
   return { found, parser };
 }
 
-/** Examples of Feetech's manual of the communication protocol, which are for the STS series. */
-describe('Feetech examples of the manual', () => {
+/** Examples from Feetech's protocol manual, for the STS series. */
+describe('examples from the Feetech manual', () => {
   const goal = [0x00, 0x08, 0x00, 0x00, 0xe8, 0x03];
   const instructions: [string, Uint8Array, string][] = [
     ['ping', pingPacket(FEETECH_STS, 1), 'FF FF 01 02 01 FB'],
     ['read the position', readPacket(FEETECH_STS, 1, 0x38, 2), 'FF FF 01 04 02 38 02 BE'],
-    ['set the id of all', writePacket(FEETECH_STS, 0xfe, 5, [1]), 'FF FF FE 04 03 05 01 F4'],
+    ['set the id of all servos', writePacket(FEETECH_STS, 0xfe, 5, [1]), 'FF FF FE 04 03 05 01 F4'],
     ['set a goal', writePacket(FEETECH_STS, 1, 0x2a, goal), 'FF FF 01 09 03 2A 00 08 00 00 E8 03 D5'],
     [
-      'set the goals of four',
+      'set the goals of four servos',
       packet(FEETECH_STS, 0xfe, FEETECH_STS.syncWrite, [
         0x2a,
         6,
@@ -52,7 +52,7 @@ describe('Feetech examples of the manual', () => {
       `FF FF FE 20 83 2A 06 ${[1, 2, 3, 4].map((id) => `0${id} 00 08 00 00 E8 03`).join(' ')} 58`,
     ],
     [
-      'read two at once',
+      'read two servos at once',
       syncReadPacket(FEETECH_STS, FEETECH_STS.syncRead!, 0x38, 8, [1, 2]),
       'FF FF FE 06 82 38 08 01 02 36',
     ],
@@ -84,7 +84,7 @@ describe('Feetech packets', () => {
   /** Bytes that look like headers. */
   const awkward = fc.array(fc.constantFrom(0xff, 0xff, 0xfe, 0, 2, 7), { maxLength: 40 });
 
-  it('decode ∘ encode is the identity, however the bytes are cut', () => {
+  it('decode ∘ encode is the identity, however the bytes are split', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(anyId, fc.nat(0x7f), awkward), { minLength: 1, maxLength: 4 }),
@@ -103,7 +103,7 @@ describe('Feetech packets', () => {
     );
   });
 
-  it('are found behind noise, a torn packet, a bad checksum and an impossible error', () => {
+  it('are found after noise, a truncated packet, a bad checksum and an impossible error', () => {
     const status = packet(FEETECH_STS, 5, 0, [1, 2]);
     const bad = Uint8Array.from(status);
     bad[5]! ^= 1;
@@ -115,14 +115,14 @@ describe('Feetech packets', () => {
     }
   });
 
-  it('that do not fit are rejected, not cut', () => {
+  it('that do not fit are rejected, not truncated', () => {
     assert.equal(packet(FEETECH_STS, 1, 3, new Uint8Array(244)).length, 250);
     assert.throws(() => packet(FEETECH_STS, 1, 3, new Uint8Array(245)), /too long/);
     const ids = Array.from({ length: 60 }, (_, i) => i);
     assert.throws(() => syncWritePacket(FEETECH_STS, 42, 4, ids, ids), /too long/);
   });
 
-  it('hold no more than two packets of rubbish', () => {
+  it('buffer at most two packets of garbage', () => {
     const { parser } = parsed(new Uint8Array(1e5).fill(0xff));
     parser.reset();
     assert.equal(parser.stats.garbageBytes, 1e5);
@@ -130,7 +130,7 @@ describe('Feetech packets', () => {
 });
 
 describe('byte order', () => {
-  it('is least significant first in the STS series, and last in the SCS series', () => {
+  it('is little-endian in the STS series and big-endian in the SCS series', () => {
     const first = (protocol: typeof FEETECH_STS) => {
       const sync = new SyncWrite(protocol, 42, 2, [7]);
       sync.set(0, 0x1234);
@@ -140,7 +140,7 @@ describe('byte order', () => {
     assert.equal(first(FEETECH_SCS), '07 12 34');
   });
 
-  it('applies to what is read, with its sign', () => {
+  it('applies to signed reads', () => {
     const bytes = Uint8Array.of(0xff, 0xfe, 0x12, 0x34);
     assert.equal(signedAt(bytes, 0, 2, false), -2);
     assert.equal(signedAt(bytes, 0, 2), -257);

@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: checked against the maker's SDK and the examples of its protocol manual only.
+// UNVERIFIED ON HARDWARE: checked only against the vendor's SDK and the examples in its protocol manual.
 import type { ServoPacket, ServoProtocol } from '../servo/servo-protocol.ts';
 
 const BROADCAST_ID = 0xfe;
@@ -6,15 +6,15 @@ const BROADCAST_ID = 0xfe;
 const HEAD_BYTES = 4;
 /** Instruction or error, and checksum. */
 const MIN_LENGTH = 2;
-/** What the maker's SDK sends at most. */
+/** Longest packet the vendor's SDK sends. */
 const MAX_PACKET_BYTES = 250;
-/** Of a status, and of an instruction for one servo. */
+/** Ids of a status, and of an instruction for one servo. */
 const MAX_ERROR = 0x7f;
 
 /**
- * Feetech STS and SMS series: `FF FF | id | length | instruction | parameters | checksum`; the length counts from the
- * instruction on. A status has its error byte in place of the instruction. The checksum has 8 bits only: drivers check
- * what they read for plausibility.
+ * Feetech STS and SMS series: `FF FF | id | length | instruction | parameters | checksum`; the length counts
+ * from the instruction on. A status has an error byte instead of the instruction. The checksum is only 8
+ * bits, so drivers check readings for plausibility.
  */
 export const FEETECH_STS: ServoProtocol = {
   name: 'Feetech STS',

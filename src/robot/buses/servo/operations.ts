@@ -11,14 +11,14 @@ import type { ServoBus } from './servo-bus.ts';
 import type { Register, ServoPacket } from './servo-protocol.ts';
 import { putValue, unsignedAt } from './values.ts';
 
-/** Operations for set-up, one exchange each; null where no answer came. None of them throws. */
+/** Set-up operations, one exchange each; null if no reply came. They never throw. */
 
 export interface Answer {
   error: number;
   data: Uint8Array;
 }
 
-/** Sends, and collects what `take` accepts until `answers` came or the time is over. */
+/** Sends, and collects what `take` accepts until all `answers` arrived or the time is up. */
 function exchange(
   bus: ServoBus,
   bytes: Uint8Array,
@@ -38,7 +38,7 @@ function exchange(
   });
 }
 
-/** Sends an instruction to one servo; its answer has `size` bytes of data, or none if it reports an error. */
+/** Sends an instruction to one servo; its reply has `size` bytes of data, or none if it reports an error. */
 export async function askOne(
   bus: ServoBus,
   id: number,
@@ -60,7 +60,7 @@ export const ping = (bus: ServoBus, id: number): Promise<Answer | null> =>
 export const readBytes = (bus: ServoBus, id: number, address: number, size: number): Promise<Answer | null> =>
   askOne(bus, id, readPacket(bus.protocol, id, address, size), size);
 
-/** The register's value, not negative; null where the servo did not answer or refused. */
+/** The register's value, not negative; null if the servo did not reply or reported an error. */
 export async function read(bus: ServoBus, id: number, register: Register): Promise<number | null> {
   const answer = await readBytes(bus, id, register.address, register.size);
   return answer?.data.length === register.size ? registerValue(bus, answer.data) : null;
@@ -69,7 +69,7 @@ export async function read(bus: ServoBus, id: number, register: Register): Promi
 const registerValue = (bus: ServoBus, data: Uint8Array): number =>
   unsignedAt(data, 0, data.length, bus.protocol.isLittleEndian);
 
-/** The error byte of the answer; null where none came. Servos can be set not to answer writes. */
+/** The reply's error byte; null if there was no reply. Servos can be configured not to acknowledge writes. */
 export async function write(
   bus: ServoBus,
   id: number,
@@ -81,7 +81,7 @@ export async function write(
   return (await askOne(bus, id, writePacket(bus.protocol, id, register.address, data), 0))?.error ?? null;
 }
 
-/** Answers by id; those that did not come are missing. */
+/** Replies by id; missing ones are absent. */
 export function syncReadBytes(
   bus: ServoBus,
   ids: readonly number[],
@@ -95,7 +95,7 @@ export function syncReadBytes(
     : several(bus, syncReadPacket(bus.protocol, syncRead, address, size, ids), items);
 }
 
-/** Different registers of several servos. Answers by id; those that did not come are missing. */
+/** Different registers of several servos. Replies by id; missing ones are absent. */
 export function bulkRead(bus: ServoBus, items: readonly ReadItem[]): Promise<Map<number, Answer>> {
   const instruction = bus.protocol.bulkRead;
   return instruction === null
@@ -138,7 +138,7 @@ export async function syncRead(
   return new Map([...answers].map(([id, { data }]) => [id, registerValue(bus, data)]));
 }
 
-/** No servo answers it, so it works at every status return level. Resolves when it is on its way. */
+/** No servo replies, so it works at every status return level. Resolves once sent. */
 export function syncWrite(
   bus: ServoBus,
   ids: readonly number[],

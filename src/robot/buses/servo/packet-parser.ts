@@ -8,8 +8,9 @@ export interface ParserStats {
 }
 
 /**
- * Finds packets in a stream of bytes, however it is cut. Never throws; holds at most two packets. After a bad checksum
- * the search goes on right behind that header, so a whole packet that follows a torn one is found. Hot path.
+ * Finds packets in a byte stream, however it is split. Never throws; holds at most two packets. After a bad
+ * checksum the search resumes right after that header, so a packet that follows a truncated one is found. Hot
+ * path.
  */
 export class PacketParser {
   readonly stats: ParserStats = { packets: 0, garbageBytes: 0, badChecksum: 0 };
@@ -47,7 +48,7 @@ export class PacketParser {
     }
   }
 
-  /** Drops a packet that began and did not end. */
+  /** Drops an unfinished packet. */
   reset(): void {
     this.stats.garbageBytes += this.#end - this.#start;
     this.#start = 0;

@@ -3,7 +3,7 @@ import { putValue } from './values.ts';
 
 const NOTHING = new Uint8Array(0);
 
-/** A packet in memory of its own, for what is not sent in every cycle. */
+/** A packet in its own buffer, for packets that are not sent every cycle. */
 export function packet(
   protocol: ServoProtocol,
   id: number,
@@ -66,7 +66,7 @@ export const bulkReadPacket = (
     items.flatMap(({ id, address, size }) => [id, ...word(protocol, address), ...word(protocol, size)]),
   );
 
-/** One register of several servos, encoded anew for each cycle without allocation. */
+/** One register of several servos, re-encoded each cycle without allocation. */
 export class SyncWrite {
   readonly bytes: Uint8Array;
   readonly #protocol: ServoProtocol;
@@ -92,7 +92,7 @@ export class SyncWrite {
     putValue(this.#params, at, value, this.#size, this.#protocol.isLittleEndian);
   }
 
-  /** Fills `bytes`; how many of them count. */
+  /** Fills `bytes`; returns the length. */
   encode(): number {
     const { broadcastId, syncWrite } = this.#protocol;
     return this.#protocol.encode(this.bytes, broadcastId, syncWrite, this.#params, this.#params.length);

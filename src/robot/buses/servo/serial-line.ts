@@ -5,22 +5,22 @@ import { SerialQueue } from '../serial-queue.ts';
 export interface LineEvents {
   /** The first `length` bytes of `bytes`, which is reused. */
   onBytes(bytes: Uint8Array, length: number): void;
-  /** The line is gone. Called once; nothing follows. */
+  /** The line is lost. Called once; nothing follows. */
   onLost(why: string): void;
 }
 
 /** A half-duplex serial line. */
 export interface Line {
-  /** Hands all bytes over before it returns, or returns false. Never throws, never waits. */
+  /** Accepts all bytes before it returns, or returns false. Never throws, never waits. */
   write(bytes: Uint8Array, length: number): boolean;
   close(): void;
 }
 
 export interface LineBackend {
-  /** For messages. */
+  /** For error messages. */
   readonly name: string;
   readonly baudRate: number;
-  /** Rejects with a `TeleopError` where it cannot be opened. */
+  /** Rejects with a `TeleopError` if it cannot be opened. */
   open(events: LineEvents): Promise<Line>;
 }
 

@@ -4,55 +4,57 @@ import { PacketParser, type ParserStats } from './packet-parser.ts';
 import type { Line, LineBackend } from './serial-line.ts';
 import type { ServoPacket, ServoProtocol } from './servo-protocol.ts';
 
-/** One or more packets to send together, and the answers to the last of them. May be submitted again once done. */
+/**
+ * One or more packets to send together, and the replies to the last of them. May be resubmitted once done.
+ */
 export interface Exchange {
   bytes: Uint8Array;
   byteCount: number;
-  /** How many; 0 only for packets to all servos, which none of them answers. */
+  /** Number of replies; 0 only for broadcasts without a reply. */
   answers: number;
-  /** What the answers take on the wire, for the timeout. */
+  /** Bytes of all replies, for the timeout. */
   answerBytes: number;
-  /** How many of the awaited answers this packet brought. It is reused after the call. */
+  /** Returns how many awaited replies this packet held. The packet is reused after the call. */
   onStatus(packet: ServoPacket): number;
-  /** Once: all answers came, or they did not in time, or the line is gone. */
+  /** Called once: on all replies, on timeout, or when the line is lost. */
   onDone(complete: boolean): void;
 }
 
 export interface BusStats extends ParserStats {
   exchanges: number;
   timeouts: number;
-  /** Our own packets, sent back by the adapter. */
+  /** Our own packets, echoed by the adapter. */
   echoes: number;
-  /** Good packets that nobody waited for. */
+  /** Valid packets that nothing waited for. */
   unexpected: number;
-  /** Times the line was lost. */
+  /** How often the line was lost. */
   lost: number;
 }
 
 const MS = 1e6;
-/** Beside the time on the wire: two times the 16 ms that a USB adapter may keep bytes back. */
+/** On top of the wire time: twice the 16 ms for which a USB adapter may buffer bytes. */
 const DEFAULT_SLACK_MS = 32;
-/** A thread that stood still finds its timers due before it has read what came meanwhile: so much longer, once. */
+/** After a stall, timers fire before the received bytes are read: extend the timeout by this, once. */
 const GRACE_MS = 4;
-/** After a timeout: what still arrives belongs to the past. */
+/** After a timeout: drop late replies for this long. */
 const DEAF_MS = 3;
 const MAX_QUEUE = 256;
 /** Start, eight data bits, stop. */
 const BITS_PER_BYTE = 10;
 
-/** Milliseconds that bytes take on the wire. */
+/** Transmission time of bytes in milliseconds. */
 export const wireMs = (bytes: number, baudRate: number): number => (bytes * BITS_PER_BYTE * 1000) / baudRate;
 
 export interface BusOptions {
   slackMs?: number;
   onLost?(why: string): void;
-  /** The line can be reached again. Nothing is repeated. */
+  /** The line reconnected. Nothing is repeated. */
   onBack?(): void;
 }
 
 /**
- * A half-duplex bus of servos: one exchange at a time, in the order submitted. It reconnects when its adapter does; its
- * user decides what to send then. Owns all timers of its users.
+ * A half-duplex servo bus: one exchange at a time, in the order submitted. It reconnects when its adapter
+ * reappears; its user decides what to send then. Owns all timers of its users.
  */
 export class ServoBus {
   readonly name: string;
@@ -90,7 +92,7 @@ export class ServoBus {
     });
   }
 
-  /** Rejects where the line cannot be opened; only one that was open once is opened again by itself. */
+  /** Rejects if the line cannot be opened; only a line that has been open once reopens by itself. */
   static async open(
     backend: LineBackend,
     protocol: ServoProtocol,
@@ -115,7 +117,7 @@ export class ServoBus {
     return { ...this.#parser.stats, ...this.#own };
   }
 
-  /** Queued behind the others; `first` puts it before them. Without a line it is done at once, incomplete. */
+  /** Appends to the queue; `first` puts it in front. Without a line it completes at once, incomplete. */
   submit(exchange: Exchange, first = false): void {
     if (!this.isUp || this.#queue.length >= MAX_QUEUE) {
       exchange.onDone(false);
@@ -130,7 +132,7 @@ export class ServoBus {
     return new Promise((resolve) => setTimeout(resolve, ms));
   }
 
-  /** Calls `turn` that many times a second until the bus is closed; turns that were missed are not made up. */
+  /** Calls `turn` at this rate until the bus is closed; missed turns are not made up. */
   every(hz: number, turn: (nowNs: number) => void): void {
     const periodMs = 1000 / hz;
     let dueMs = this.#clock.nowNs() / MS;
@@ -209,8 +211,8 @@ export class ServoBus {
   }
 
   /**
-   * Where nothing marks a status, the first packet that equals one we sent counts as its echo. An answer can equal it
-   * too, if its error bits happen to be the instruction's code: then it counts as missing, which is safe.
+   * If nothing marks a status, the first packet equal to one we sent counts as its echo. A reply can equal it
+   * too, if its error bits happen to match the instruction code: then it counts as missing, which is safe.
    */
   #isEcho({ id, instruction, wire, wireAt, wireBytes }: ServoPacket): boolean {
     const { status, broadcastId } = this.protocol;

@@ -1,13 +1,13 @@
 /**
- * The Bento arm as brachIOplexus and the Virtual Bento know it. Positions on the wire are counts of a Dynamixel MX
- * servo: 4096 to a turn, 2048 is zero. Joint angles here are those of the wire, in radians.
+ * The Bento arm as modelled by brachIOplexus and the Virtual Bento. Wire positions are counts of a Dynamixel
+ * MX servo: 4096 per turn, 2048 is zero. Joint angles here are wire positions in radians.
  */
 export const JOINT_NAMES = ['shoulder', 'elbow', 'wrist_rotate', 'wrist_flex', 'hand'] as const;
 export const HAND = 4;
 
-/** Minimum and maximum per joint that brachIOplexus starts with, in counts. The hand is closed at its minimum. */
+/** brachIOplexus' default minimum and maximum per joint, in counts. The hand is closed at its minimum. */
 export const DEFAULT_LIMITS: readonly number[] = [1028, 3073, 2038, 2570, 1028, 3073, 790, 3328, 1928, 2800];
-/** Fastest that brachIOplexus asks for, in wire units. */
+/** Highest speed that brachIOplexus requests, in wire units. */
 export const MAX_SPEEDS: readonly number[] = [67, 45, 90, 67, 90];
 export const DEFAULT_FRAME_RATE = 30;
 
@@ -17,15 +17,15 @@ const RAD_PER_COUNT = (2 * Math.PI) / COUNTS_PER_TURN;
 
 export const radOfCounts = (counts: number): number => (counts - ZERO_COUNTS) * RAD_PER_COUNT;
 
-/** Cut off below the next count, as the original does. */
+/** Rounds down to a count, as the original does. */
 export const countsOfRad = (rad: number): number => Math.trunc(rad / RAD_PER_COUNT + ZERO_COUNTS);
 
-/** For a limit that was counts before it was radians. */
+/** For a limit that was converted from counts. */
 export const nearestCounts = (rad: number): number => Math.round(rad / RAD_PER_COUNT + ZERO_COUNTS);
 
 /**
- * Joint speed of one wire unit. Unity turns a joint by 1.2 · 0.02 degrees per unit and rendered frame, so the frame
- * rate is part of it.
+ * Joint speed of one wire unit. Unity turns a joint by 1.2 · 0.02 degrees per unit and rendered frame, so it
+ * depends on the frame rate.
  */
 export const radSPerUnit = (frameRate: number): number => (1.2 * 0.02 * frameRate * Math.PI) / 180;
 
@@ -41,7 +41,7 @@ export interface BentoScene {
 const ABOVE = [-185, 500, 0, 66, 270, 0] as const;
 const ASIDE = [-208, 403, -222, 55, 299, 0] as const;
 
-/** By scene index; 0 is what runs before a scene is chosen. */
+/** By scene index; 0 runs before a scene is chosen. */
 export const SCENES: readonly BentoScene[] = [
   { name: 'StartUpScene', task: 'Start-up', camera: ABOVE },
   { name: 'DefaultEmptyScene', task: 'Basic Movement', camera: ABOVE },

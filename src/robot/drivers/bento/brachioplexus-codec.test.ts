@@ -59,7 +59,7 @@ const byte = fc.nat(255);
 const many = <T>(arbitrary: fc.Arbitrary<T>, n: number) =>
   fc.array(arbitrary, { minLength: n, maxLength: n });
 
-/** A packet whose fields of other types are zero, as an empty one's. */
+/** A packet whose unused fields are zero, as in an empty packet. */
 const anyPacket = fc
   .record({
     type: fc.constantFrom(...Object.values(PACKET)),
@@ -97,7 +97,7 @@ describe('brachIOplexus vectors', () => {
         assert.equal(Buffer.from(encoded(packetOf(vector))).toString('hex'), vector.hex);
     });
 
-  it('name what is wrong with the bad ones', () => {
+  it('give the rejection reason of invalid packets', () => {
     const refusals = vectors
       .filter(({ valid }) => !valid)
       .map(({ name, hex }) => [
@@ -127,7 +127,7 @@ describe('brachIOplexus codec', () => {
     );
   });
 
-  it('encodes what it decodes, byte for byte, where signs are written as the original writes them', () => {
+  it('encodes what it decodes, byte for byte, if signs use the original’s encoding', () => {
     fc.assert(
       fc.property(anyPacket, (packet) => {
         const bytes = encoded(packet).slice();
@@ -138,7 +138,7 @@ describe('brachIOplexus codec', () => {
     );
   });
 
-  it('takes any sign but 0 for plus, as both ends do', () => {
+  it('treats any non-zero sign byte as plus, as both ends do', () => {
     const bytes = encoded(emptyBrachioplexus(PACKET.cameraPosition)).slice();
     bytes[4] = 7;
     bytes[6] = 200;
@@ -148,7 +148,7 @@ describe('brachIOplexus codec', () => {
     assert.equal(packet.camera[0], 7);
   });
 
-  it('never throws and takes nothing but what has header, size and checksum', () => {
+  it('never throws and accepts only packets with valid header, size and checksum', () => {
     const start = fc.constantFrom([], [255], [255, 255], ...[0, 1, 2, 3, 4, 5, 6].map((t) => [255, 255, t]));
     fc.assert(
       fc.property(start, fc.uint8Array({ maxLength: 60 }), (first, rest) => {
@@ -158,7 +158,7 @@ describe('brachIOplexus codec', () => {
     );
   });
 
-  it('never takes a packet with bytes changed, cut or added unless the sum still holds', () => {
+  it('rejects packets with bytes changed, removed or added unless the checksum still matches', () => {
     const change = fc.record({ at: fc.nat(60), by: fc.integer({ min: 1, max: 255 }) });
     const cut = fc.integer({ min: -44, max: 20 });
     fc.assert(
@@ -174,7 +174,7 @@ describe('brachIOplexus codec', () => {
     );
   });
 
-  it('tells a single changed byte always', () => {
+  it('always detects a single changed byte', () => {
     fc.assert(
       fc.property(anyPacket, fc.nat(44), fc.integer({ min: 1, max: 255 }), (packet, at, by) => {
         const bytes = encoded(packet).slice();
@@ -185,7 +185,7 @@ describe('brachIOplexus codec', () => {
     );
   });
 
-  it('names wrong lengths and joints even where the checksum holds', () => {
+  it('rejects wrong lengths and joints even if the checksum matches', () => {
     const bytes = encoded(emptyBrachioplexus(PACKET.control)).slice();
     const changed = (at: number, value: number): string | null => {
       const copy = bytes.slice();
@@ -201,7 +201,10 @@ describe('brachIOplexus codec', () => {
   });
 });
 
-/** Accepts only with header, a known type, its size and the checksum; leaves the packet alone otherwise. */
+/**
+ * Asserts that only a valid header, known type, its size and checksum are accepted; otherwise `out` is
+ * untouched.
+ */
 function judge(bytes: Uint8Array): void {
   const packet = emptyBrachioplexus();
   packet.limits.fill(4711);

@@ -1,23 +1,24 @@
 /**
  * brachIOplexus and Unity's Virtual Bento: six kinds of datagram, bytes `FF FF type [length] data… checksum`.
  *
- * | type | what | way | bytes | length byte | data |
+ * | type | content | direction | bytes | length byte | data |
  * |---|---|---|---|---|---|
- * | 0 | scene | to the arm | 45 | 38 (40 in the document; both are taken) | index, frame rate, camera, limits |
+ * | 0 | scene | to the arm | 45 | 38 (40 in the document; both are accepted) | index, frame rate, camera, limits |
  * | 1 | control | to the arm | 25 | 20 | per joint: id, u16 speed, motor state |
  * | 2 | update | to the arm | 43 | 38 | camera, limits |
  * | 3 | camera request | to the arm | 4 | none | |
  * | 4 | feedback | from the arm | 35 | 30 | per joint: id, signed position, u16 speed |
  * | 5 | camera position | from the arm | 23 | 18 | camera |
  *
- * u16: low byte first. Signed: u16 magnitude, then 0 if negative, else 1. Camera: x, y, z, then Euler x, y, z. Limits:
- * u16 minimum and maximum per joint. Checksum: low byte of the inverted sum of all bytes but header and checksum.
+ * u16: little-endian. Signed: u16 magnitude, then 0 if negative, else 1. Camera: x, y, z, then Euler x, y, z.
+ * Limits: u16 minimum and maximum per joint. Checksum: low byte of the inverted sum of all bytes except
+ * header and checksum.
  */
 const BRACHIOPLEXUS_JOINTS = 5;
 export const BRACHIOPLEXUS_MAX_BYTES = 45;
 export const BRACHIOPLEXUS_TO_ARM_PORT = 30004;
 export const BRACHIOPLEXUS_FROM_ARM_PORT = 30005;
-/** Control and feedback each go out in this period. */
+/** Control and feedback are each sent with this period. */
 export const BRACHIOPLEXUS_PERIOD_MS = 15;
 
 export const PACKET = {
@@ -33,7 +34,7 @@ export type PacketType = (typeof PACKET)[keyof typeof PACKET];
 /** Motor states. 3 leaves a joint as it is: never send it to stop. 4 and above stop. */
 export const MOTOR = { stop: 0, up: 1, down: 2, keep: 3 } as const;
 
-/** All that a packet may hold, in wire units; which fields count, `type` says. Filled in place. */
+/** All fields a packet may hold, in wire units; `type` says which apply. Filled in place. */
 export interface BrachioplexusPacket {
   type: PacketType;
   sceneIndex: number;
@@ -81,7 +82,7 @@ export const emptyBrachioplexus = (type: PacketType = PACKET.control): Brachiopl
 
 const HEADER = 255;
 const SIZES = [45, 25, 43, 4, 35, 23] as const;
-/** What brachIOplexus really sends; its document says 40 for a scene. */
+/** What brachIOplexus actually sends; its document says 40 for a scene. */
 const LENGTHS = [38, 20, 38, -1, 30, 18] as const;
 const SCENE_LENGTH_IN_DOCUMENT = 40;
 const CONTROL_STRIDE = 4;
@@ -95,7 +96,8 @@ function checksum(bytes: Uint8Array, length: number): number {
 }
 
 /**
- * Null when the packet is good; otherwise why not, and `out` is untouched. Hot path: allocates nothing, never throws.
+ * Null if the packet is valid; otherwise the reason, and `out` is untouched. Hot path: allocates nothing,
+ * never throws.
  */
 export function decodeBrachioplexus(
   bytes: Uint8Array,

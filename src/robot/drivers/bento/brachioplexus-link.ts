@@ -11,23 +11,26 @@ import {
 
 /** Carries the link's datagrams: a UDP socket, or memory in simulated time. */
 export interface BrachioplexusWire {
-  /** Resolves when listening; `receive` gets every datagram, and whether the arm's host sent it. */
+  /** Resolves once listening; `receive` gets every datagram and whether the arm's host sent it. */
   open(receive: (bytes: Uint8Array, isFromArm: boolean) => void): Promise<void>;
   send(bytes: Uint8Array, length: number): void;
   close(): void;
 }
 
-/** A buffer is not written again while the system may still be reading it. */
+/** Enough buffers that none is reused while the system may still read it. */
 const BUFFERS = 16;
 const POLL_MS = 5;
 
-/** The controller's end of the link: sends packets, keeps the newest feedback, beats every 15 ms. Never throws. */
+/**
+ * The controller's end of the link: sends packets, keeps the newest feedback, calls `beat` every 15 ms. Never
+ * throws.
+ */
 export class BrachioplexusLink {
-  /** Positions and speeds as they last came. */
+  /** The last positions and speeds received. */
   readonly feedback = emptyBrachioplexus(PACKET.feedback);
-  /** When, on the clock given; NaN before the first. */
+  /** Their arrival time on the given clock; NaN before the first. */
   feedbackNs = Number.NaN;
-  /** What the arm last told of its camera; null before it was asked. */
+  /** The last camera position received; null before one was requested. */
   camera: readonly number[] | null = null;
   refused = 0;
   lastRefusal = '';
@@ -50,7 +53,7 @@ export class BrachioplexusLink {
     this.#timer = setInterval(beat, BRACHIOPLEXUS_PERIOD_MS);
   }
 
-  /** Resolves with whether it became true in time. */
+  /** Resolves to whether it became true in time. */
   async until(condition: () => boolean, ms: number): Promise<boolean> {
     const endNs = this.#clock.nowNs() + ms * 1e6;
     while (!condition() && this.#clock.nowNs() < endNs)

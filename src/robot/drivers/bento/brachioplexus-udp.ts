@@ -33,12 +33,12 @@ export function brachioplexusUdp(address: BrachioplexusAddress): BrachioplexusWi
       socket.on('message', (bytes, from) => receive(bytes, from.address === peer));
     },
     send: (bytes, length) => socket.send(bytes, 0, length, port, peer, noTrouble),
-    // After what was sent last has left.
+    // Lets the last datagram leave first.
     close: () => void setImmediate(() => socket.close()),
   };
 }
 
-/** A missing arm shows in the feedback that does not come. */
+/** Send errors are ignored: a missing arm shows as missing feedback. */
 const noTrouble = (): void => {};
 
 function bindError(
@@ -47,7 +47,7 @@ function bindError(
 ): TeleopError {
   const taken = error.code === 'EADDRINUSE';
   const what = taken ? 'the port is in use' : error.message;
-  const message = `UDP ${listenHost}:${feedbackPort} for the arm's feedback cannot be opened: ${what}`;
+  const message = `cannot open UDP ${listenHost}:${feedbackPort} for the arm's feedback: ${what}`;
   const hint = taken
     ? 'Is brachIOplexus or another robot process running? The port is robot.options.feedbackPort.'
     : 'Check robot.options.listenHost.';

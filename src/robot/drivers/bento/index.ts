@@ -13,13 +13,13 @@ import { type BentoConfig, bentoConfig } from './config.ts';
 import { VelocityLaw } from './velocity-law.ts';
 
 const JOINTS = JOINT_NAMES.length;
-/** Unity needs a moment to load a scene; feedback of the one before may still be on its way. */
+/** Unity takes a moment to load a scene; feedback from the previous one may still arrive. */
 const SCENE_SETTLE_MS = 250;
 const SCENE_REPEAT_MS = 2000;
 
 /**
- * brachIOplexus' side of the Virtual Bento: position targets become speeds and directions, sent every 15 ms whatever
- * happens. A model of four joints drives the hand by the gripper, one of five as its last joint.
+ * brachIOplexus' side of the Virtual Bento: position targets become speeds and directions, sent every 15 ms
+ * in any state. A model of four joints drives the hand by the gripper, one of five as its last joint.
  */
 export class BentoDriver implements Driver {
   readonly #config: BentoConfig;
@@ -131,7 +131,7 @@ export class BentoDriver implements Driver {
     if (!this.#enabled) return 'ok';
     for (let i = 0; i < this.#joints; i++)
       if (!Number.isFinite(positionsRad[i])) {
-        this.#fail(`target of joint ${i + 1} refused: not a number`);
+        this.#fail(`the target of joint ${i + 1} was not a number`);
         return 'fault';
       }
     for (let i = 0; i < this.#joints; i++) this.#target[i] = positionsRad[i]!;
@@ -155,7 +155,7 @@ export class BentoDriver implements Driver {
     this.#link.close();
   }
 
-  /** Every 15 ms, enabled or not: a stop that got lost is sent again. */
+  /** Every 15 ms, enabled or not: a lost stop is sent again. */
   #beat(): void {
     const nowNs = this.#clock.nowNs();
     const { watchdogMs } = this.#config;
@@ -200,7 +200,7 @@ export class BentoDriver implements Driver {
   }
 
   #refusals(): string {
-    return `${this.#link.refused} datagrams refused, the last: ${this.#link.lastRefusal}`;
+    return `${this.#link.refused} datagrams rejected, the last: ${this.#link.lastRefusal}`;
   }
 }
 
@@ -208,13 +208,13 @@ const CLOSED_RAD = radOfCounts(DEFAULT_LIMITS[2 * HAND]!);
 const OPEN_RAD = radOfCounts(DEFAULT_LIMITS[2 * HAND + 1]!);
 
 const plugin: DriverPlugin<BentoConfig> = {
-  about: 'Virtual Bento arm (Unity) over UDP, in the place of brachIOplexus',
+  about: 'Virtual Bento arm (Unity) over UDP, replacing brachIOplexus',
   config: bentoConfig,
   open: async (options, model, clock) => {
     const { length } = model.joints;
     if (length !== JOINTS && !(length === HAND && model.gripper))
       throw new TeleopError('bad-model', `model "${model.name}" has ${length} joints, not a Bento arm's`, {
-        hint: 'Use model bento (five joints) or bento-arm (four and the hand as gripper).',
+        hint: 'Use model bento (five joints) or bento-arm (four joints, with the hand as gripper).',
       });
     const driver = new BentoDriver(options, model, clock, brachioplexusUdp(options));
     try {

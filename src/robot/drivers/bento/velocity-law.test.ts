@@ -18,7 +18,7 @@ const rad = fc.double({ min: -2, max: 2, noNaN: true });
 const pose = fc.array(rad, { minLength: 5, maxLength: 5 }).map((values) => Float64Array.from(values));
 
 describe('the velocity law', () => {
-  it('moves toward the target, within the speeds, never by state 3', () => {
+  it('moves toward the target within the speed limits, never with state 3', () => {
     fc.assert(
       fc.property(pose, pose, fc.boolean(), (target, measured, sequential) => {
         const out = emptyBrachioplexus();
@@ -36,7 +36,7 @@ describe('the velocity law', () => {
     );
   });
 
-  it('arrives and rests, all joints at once or one after the other', () => {
+  it('arrives and rests, all joints at once or one at a time', () => {
     for (const sequential of [false, true]) {
       const control = law(sequential);
       const target = Float64Array.of(1, -0.5, 0.3, -1.2, 0.8);
@@ -53,7 +53,7 @@ describe('the velocity law', () => {
       }
       for (const [i, goal] of target.entries()) assert.ok(Math.abs(at[i]! - goal) <= 0.004, `joint ${i}`);
       assert.ok(out.states.every((state) => state === MOTOR.stop));
-      if (sequential) assert.deepEqual(order, [3, 0, 4, 1, 2], 'the farthest first, each to its end');
+      if (sequential) assert.deepEqual(order, [3, 0, 4, 1, 2], 'largest error first, each until it arrives');
     }
   });
 
@@ -68,7 +68,7 @@ describe('the velocity law', () => {
     control.apply(target, Float64Array.of(-0.005, 0, 0, 0, 0), out);
     assert.equal(out.states[0], MOTOR.up);
     control.apply(target, Float64Array.of(-0.003, 0, 0, 0, 0), out);
-    assert.equal(out.states[0], MOTOR.up, 'it goes on to half of it');
+    assert.equal(out.states[0], MOTOR.up, 'keeps moving until half the dead band');
     control.apply(target, Float64Array.of(-0.0019, 0, 0, 0, 0), out);
     assert.equal(out.states[0], MOTOR.stop);
   });

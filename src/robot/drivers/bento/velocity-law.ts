@@ -3,13 +3,13 @@ import { type BrachioplexusPacket, MOTOR } from './brachioplexus-codec.ts';
 export interface VelocityLawOptions {
   /** Joint speed per radian of error, in 1/s. */
   gainPerS: number;
-  /** A joint at rest begins to move beyond this error, and comes to rest within half of it. */
+  /** A joint starts moving beyond this error and rests within half of it. */
   deadBandRad: number;
   /** Joint speed of one wire unit. */
   radSPerUnit: number;
   /** Per joint, in wire units. */
   maxSpeeds: readonly number[];
-  /** One joint at a time: the one that is farthest off, until it has arrived. */
+  /** One joint at a time: the one with the largest error, until it has arrived. */
   sequential: boolean;
 }
 

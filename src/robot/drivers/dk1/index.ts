@@ -1,4 +1,5 @@
-// UNVERIFIED ON HARDWARE: tried against the simulator and others' Damiao libraries only, see docs/drivers/dk1.md.
+// UNVERIFIED ON HARDWARE: tested only against the simulator and third-party Damiao libraries, see
+// docs/drivers/dk1.md.
 
 import { type ArmConfig, armConfig, armSpec } from '../../buses/damiao/arm-config.ts';
 import { DK1 } from '../../buses/damiao/arms.ts';

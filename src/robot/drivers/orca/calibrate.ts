@@ -8,7 +8,7 @@ import { JointMap } from './mapping.ts';
 import { HandPreparation, Refused, watchdogUnits } from './prepare.ts';
 
 const SAMPLE_MS = 10;
-/** As many samples within so much: the joint has arrived at its stop. */
+/** This many samples within this range: the joint has reached its stop. */
 const STILL_SAMPLES = 10;
 const STILL_RAD = 0.01;
 /** More samples than any joint needs. */
@@ -19,21 +19,21 @@ const WATCHDOG_MS = 300;
 const SPEED_RAD_S = 3;
 const CENTRE_MS = 1500;
 const CENTRE_RAD = 0.05;
-/** A joint that has gone farther than any range has no stop there. */
+/** Beyond any joint's range: there is no stop. */
 const MAX_TRAVEL_RAD = 1.2 * MAX_RANGE_RAD;
 
 export interface CalibrationOptions {
-  /** What is known already; steps replace it joint by joint. */
+  /** Known ranges; steps replace them joint by joint. */
   known: PartialRanges;
-  /** After each step. */
+  /** Called after each step. */
   save(ranges: PartialRanges): void;
   onStep(index: number, count: number, step: CalibrationStep): void;
   isAborted(): boolean;
 }
 
 /**
- * Drives joint after joint against both stops and notes the motor angles there. Whatever ends it, the hand is limp
- * afterwards. Throws a `TeleopError`.
+ * Drives one joint after another against both stops and records the motor angles there. However it ends, the
+ * hand is limp afterwards. Throws a `TeleopError`.
  */
 export async function calibrateHand(
   bus: ServoBus,
@@ -51,8 +51,8 @@ export async function calibrateHand(
 }
 
 function failed(what: string): TeleopError {
-  return new TeleopError('not-calibrated', `calibration ended: ${what}`, {
-    hint: 'Look at the joint and its tendon, then run `farhand calibrate orca` again: finished joints are kept with --resume.',
+  return new TeleopError('not-calibrated', `calibration failed: ${what}`, {
+    hint: 'Check the joint and its tendon, then run `farhand calibrate orca --resume`, which keeps the finished joints.',
   });
 }
 
@@ -71,7 +71,7 @@ class HandCalibration {
     this.#ids = hand.joints.map(({ motorId }) => motorId);
     this.#ranges = structuredClone(options.known);
     this.#preparation = new HandPreparation(bus, hand, () => {
-      if (options.isAborted()) throw new Refused('it was ended from outside');
+      if (options.isAborted()) throw new Refused('interrupted');
     });
   }
 
@@ -94,7 +94,7 @@ class HandCalibration {
     return this.#ranges;
   }
 
-  /** Until every motor that answers says that it is limp. */
+  /** Until every motor that replies reports that it is limp. */
   async release(): Promise<void> {
     for (let i = 0; i < RELEASE_TRIES; i++) {
       await syncWrite(this.#bus, this.#ids, REGISTER.torqueEnable, 0);
@@ -122,16 +122,16 @@ class HandCalibration {
   #widthText({ name }: HandJoint): string {
     const { lowRad, highRad } = this.#ranges[name]!;
     const widthRad = (highRad ?? Number.NaN) - (lowRad ?? Number.NaN);
-    return `the motor turns ${((widthRad * 180) / Math.PI).toFixed(0)}°, which no joint does,`;
+    return `the motor turns ${((widthRad * 180) / Math.PI).toFixed(0)}°, more than any joint allows,`;
   }
 
-  /** These have torque where they are, all others none. */
+  /** Holds these joints in place with torque; all others are limp. */
   async #power(joints: readonly HandJoint[]): Promise<void> {
     const ids = joints.map(({ motorId }) => motorId);
     await this.#preparation.set('torque off', REGISTER.torqueEnable, 0);
-    await this.#preparation.set('the end of its watchdog', REGISTER.busWatchdog, 0);
+    await this.#preparation.set('the watchdog reset', REGISTER.busWatchdog, 0);
     const ticks = await this.#ticks(ids);
-    await this.#preparation.set('the place where it is', REGISTER.goalPosition, ticks, ids);
+    await this.#preparation.set('its current position', REGISTER.goalPosition, ticks, ids);
     await this.#preparation.set('the bus watchdog', REGISTER.busWatchdog, watchdogUnits(WATCHDOG_MS), ids);
     await this.#preparation.set('torque', REGISTER.torqueEnable, 1, ids);
   }
@@ -150,7 +150,7 @@ class HandCalibration {
         history[i]!.push(measuredRad[i]!);
         if (history[i]!.length > STILL_SAMPLES) history[i]!.shift();
         if (Math.abs(measuredRad[i]! - startRad[i]!) > MAX_TRAVEL_RAD)
-          throw new Refused(`${name}: no stop was found`);
+          throw new Refused(`${name}: no stop found`);
       });
       if (joints.every((_, i) => still(i))) return this.#settled(joints, ids, history);
       const goals = joints.map((_, i) =>
@@ -159,10 +159,12 @@ class HandCalibration {
       await this.#preparation.writeAll(REGISTER.goalPosition, goals, ids);
       await this.#bus.pause(SAMPLE_MS);
     }
-    throw new Refused(`${joints.map(({ name }) => name).join(', ')}: did not come to rest`);
+    throw new Refused(`${joints.map(({ name }) => name).join(', ')}: did not stop moving`);
   }
 
-  /** Without torque a tendon relaxes. The wrist would fall: its place is what was measured under load. */
+  /**
+   * Without torque a tendon relaxes. The wrist would fall, so its position is the one measured under load.
+   */
   async #settled(
     joints: readonly HandJoint[],
     ids: readonly number[],
@@ -184,7 +186,7 @@ class HandCalibration {
     };
   }
 
-  /** To 0°, out of the way of the others. */
+  /** Moves to 0°, clear of the others. */
   async #centre(joints: readonly HandJoint[]): Promise<void> {
     const part: Hand = { ...this.#hand, joints };
     const map = new JointMap(

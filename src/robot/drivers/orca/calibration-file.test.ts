@@ -23,7 +23,7 @@ const code = (wanted: string, text: RegExp) => (error: unknown) =>
   error instanceof TeleopError && error.code === wanted && text.test(error.message) && error.hint.length > 10;
 
 describe('ORCA calibration file', () => {
-  it('keeps what was saved and leaves nothing beside it', () => {
+  it('round-trips and leaves no temporary file', () => {
     inFolder((file, folder) => {
       saveRanges(file, hand, {});
       saveRanges(file, hand, whole());
@@ -33,7 +33,7 @@ describe('ORCA calibration file', () => {
     });
   });
 
-  it('is not good enough with a joint missing, half found, or with a range that no joint has', () => {
+  it('is rejected with a joint missing, half found, or with an impossible range', () => {
     inFolder((file) => {
       for (const wrong of [
         { lowRad: 1, highRad: null },
@@ -50,7 +50,7 @@ describe('ORCA calibration file', () => {
     });
   });
 
-  it('of another hand, or of something else, is refused', () => {
+  it('of another hand, or in another format, is rejected', () => {
     inFolder((file) => {
       assert.deepEqual(readRanges(file, hand), {});
       assert.throws(() => loadCalibration(file, hand), code('not-calibrated', /does not exist/));
@@ -63,7 +63,7 @@ describe('ORCA calibration file', () => {
     });
   });
 
-  it('that cannot be written is told of', () => {
+  it('that cannot be written is reported', () => {
     assert.throws(
       () => saveRanges('/proc/none/x.json', hand, {}),
       code('file-unwritable', /cannot be written/),

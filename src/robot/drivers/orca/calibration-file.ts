@@ -6,7 +6,7 @@ import { writeWhole } from '../../../files/write-whole.ts';
 import type { Hand } from './hands.ts';
 
 const FORMAT = 'farhand-orca/1';
-/** A range that no joint has: the stop was not found, or the tendon is loose. */
+/** Ranges outside these bounds are impossible: the stop was not found, or the tendon is loose. */
 const MIN_RANGE_RAD = 0.2;
 export const MAX_RANGE_RAD = 1.4 * Math.PI;
 
@@ -24,12 +24,12 @@ const content = z.strictObject({
   joints: z.record(z.string(), z.strictObject({ lowRad: limit, highRad: limit })),
 });
 
-/** As far as it has come: a stop that was not found yet is null. */
+/** Partial: a stop not found yet is null. */
 export type PartialRanges = Record<string, { lowRad: number | null; highRad: number | null }>;
 
 export const defaultCalibrationFile = (hand: Hand): string => `${hand.name}.calibration.json`;
 
-/** What an earlier calibration found; empty where there is no file. Throws where there is one that is not ours. */
+/** Ranges from an earlier calibration; empty without a file. Throws if the file is not ours. */
 export function readRanges(file: string, hand: Hand): PartialRanges {
   let text: string;
   try {
@@ -40,9 +40,9 @@ export function readRanges(file: string, hand: Hand): PartialRanges {
   }
   const calibration = parseJson(text, content, MAX_FILE_BYTES);
   if (typeof calibration === 'string')
-    throw unreadable(file, `it is not a calibration of an ORCA hand (${calibration})`);
+    throw unreadable(file, `not a calibration of an ORCA hand (${calibration})`);
   if (calibration.hand !== hand.name)
-    throw unreadable(file, `it is the calibration of ${calibration.hand}, not of ${hand.name}`);
+    throw unreadable(file, `it is a calibration of ${calibration.hand}, not of ${hand.name}`);
   return calibration.joints;
 }
 
@@ -55,7 +55,7 @@ export function loadCalibration(file: string, hand: Hand): MotorRange[] {
       'not-calibrated',
       missing.length === hand.joints.length
         ? `${hand.name} is not calibrated: ${file} does not exist`
-        : `${file} has no sound range for ${missing.join(', ')}`,
+        : `${file} has no valid range for ${missing.join(', ')}`,
       { hint: `Run \`farhand calibrate orca --port PATH --hand ${hand.name.slice('orca-'.length)}\`.` },
     );
   return hand.joints.map(({ name }) => ranges[name] as MotorRange);
@@ -74,7 +74,7 @@ export function saveRanges(file: string, hand: Hand, joints: PartialRanges): voi
 }
 
 function unreadable(file: string, why: string, cause?: unknown): TeleopError {
-  return new TeleopError('file-unreadable', `${file} cannot be used: ${why}`, {
+  return new TeleopError('file-unreadable', `cannot use ${file}: ${why}`, {
     hint: 'Move it away and calibrate again, or name another file.',
     cause,
   });

@@ -22,7 +22,7 @@ export const orcaConfig = z.strictObject({
     .min(20)
     .max(400)
     .default(400)
-    .describe('most current of a finger motor; the hand’s own ceiling (v1 400, v2 300) stays'),
+    .describe('current limit of a finger motor; the hand’s own ceiling (v1 400, v2 300) still applies'),
   maxMotorSpeedRadS: z
     .number()
     .min(0.2)
@@ -41,7 +41,7 @@ export const orcaConfig = z.strictObject({
     .min(50)
     .max(1000)
     .default(180)
-    .describe('no positions for this long while the motors have torque: fault'),
+    .describe('no positions for this long while the motors have torque is a fault'),
   onStop: z
     .enum(['hold', 'release'])
     .default('hold')

@@ -7,32 +7,32 @@ import type { Exchange, ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { ServoPacket } from '../../buses/servo/servo-protocol.ts';
 import { signedAt } from '../../buses/servo/values.ts';
 
-/** A fast answer: head and instruction once, error, id and CRC per motor. */
+/** A fast reply: head and instruction once; error, id and CRC per motor. */
 const FAST_HEAD_BYTES = 8;
 const FAST_FRAME_BYTES = 4;
 
 const presentRequest = (ids: readonly number[], instruction: number = INSTRUCTION.syncRead): Uint8Array =>
   syncReadPacket(DYNAMIXEL_2, instruction, PRESENT.address, PRESENT.size, ids);
 
-/** What leads a cycle: new goals, the order to let go, or nothing. */
+/** First packet of a cycle: new goals, torque off, or none. */
 export type Lead = 'goals' | 'release' | 'none';
 
 export interface CycleEvents {
-  /** A whole set of positions has come. */
+  /** A complete set of positions arrived. */
   onFeedback(): void;
-  /** The cycle is over, with or without. */
+  /** The cycle is over, complete or not. */
   onOver(nowNs: number): void;
 }
 
 /**
- * One cycle on the bus: goals out and positions in, as one write and one exchange. Sync writes are not acknowledged, so
- * goals are repeated in each cycle. Nothing is allocated in a cycle but by the serial port.
+ * One cycle on the bus: goals out and positions in, as one write and one exchange. Sync writes are not
+ * acknowledged, so goals are repeated each cycle. Only the serial port allocates in a cycle.
  */
 export class HandCycle {
   readonly ticks: Int32Array;
   readonly velocityUnits: Int32Array;
   readonly goals: Int32Array;
-  /** Error bytes of the last answers. */
+  /** Error bytes of the last replies. */
   readonly errors: Uint8Array;
   readonly #bus: ServoBus;
   readonly #clock: Clock;
@@ -54,14 +54,14 @@ export class HandCycle {
   #asked: number;
   #busy = false;
   #beganNs = 0;
-  /** When the motors were asked for what `ticks` holds. */
+  /** When the positions in `ticks` were requested. */
   feedbackNs = Number.NEGATIVE_INFINITY;
-  /** Cycles in a row without a whole answer. */
+  /** Consecutive cycles without a complete reply. */
   missed = 0;
-  /** Turns skipped because the one before was not over. */
+  /** Turns skipped because the previous one was not over. */
   overruns = 0;
   cycles = 0;
-  /** Motors that did not answer in the last cycle that failed; known only where it was not fast. */
+  /** Motors that did not reply in the last failed cycle; known only if it was not a fast read. */
   silent: readonly number[] = [];
 
   constructor(bus: ServoBus, ids: readonly number[], canBeFast: boolean, clock: Clock, events: CycleEvents) {
@@ -108,7 +108,7 @@ export class HandCycle {
     };
   }
 
-  /** Motors that are not asked: they cannot answer just now. Their last values stay. */
+  /** Motors to skip while they cannot reply. Their last values stay. */
   excuse(ids: readonly number[]): void {
     const asked = this.#ids.filter((id) => !ids.includes(id));
     this.#partial = ids.length === 0 ? null : presentRequest(asked);
@@ -116,7 +116,7 @@ export class HandCycle {
     this.missed = 0;
   }
 
-  /** Whether it began: not while the one before is under way. */
+  /** Returns false while the previous cycle is still running. */
   begin(nowNs: number, lead: Lead): boolean {
     if (this.#busy) {
       this.overruns++;
@@ -188,7 +188,7 @@ export class HandCycle {
     } else {
       this.missed++;
       this.silent = this.#fast ? [] : this.#ids.filter((_, i) => this.#answered[i] === 0);
-      // The next one tells who it is that does not answer.
+      // The next cycle, read one by one, shows which motor does not reply.
       this.#fast = false;
     }
     this.#events.onOver(this.#clock.nowNs());

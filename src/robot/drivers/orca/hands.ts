@@ -19,20 +19,23 @@ export interface CalibrationStep {
   readonly direction: 'flex' | 'extend';
 }
 
-/** What drives a hand, as the maker's own configuration files have it. */
+/** Motors and calibration of a hand, from the vendor's configuration files. */
 export interface Hand {
   /** Name of its model in robots/. */
   readonly name: string;
   readonly baudRate: number;
   readonly maxCurrentMa: number;
   readonly calibrationCurrentMa: number;
-  /** How far ahead of its measured place a motor is told to go when it looks for a stop. */
+  /** How far ahead of the measured position the goal is set while seeking a stop. */
   readonly calibrationStepRad: number;
   readonly joints: readonly HandJoint[];
   readonly calibration: readonly CalibrationStep[];
 }
 
-/** Name, motor of the right hand, of the left, range and neutral position in degrees. A negative motor is inverted. */
+/**
+ * Name, motor of the right hand, of the left, range and neutral position in degrees. A negative motor number
+ * means inverted.
+ */
 type Row = readonly [string, number, number, number, number, number];
 
 const V1: readonly Row[] = [
@@ -145,7 +148,7 @@ export const HANDS: readonly Hand[] = (['v1', 'v2'] as const).flatMap((version) 
 
 const RANGE_SLACK_RAD = 1e-4;
 
-/** The hand that a model describes: same name, same joints in the same order, no range beyond its own. */
+/** The hand that a model describes: same name, same joints in order, no range beyond the hand's. */
 export function handOf(model: RobotModel): Hand {
   const hand = HANDS.find(({ name }) => name === model.name);
   if (hand === undefined)
@@ -163,7 +166,7 @@ export function handOf(model: RobotModel): Hand {
       );
     });
   if (!fits)
-    throw new TeleopError('bad-model', `the joints of ${model.name} are not those of the hand`, {
+    throw new TeleopError('bad-model', `the joints of ${model.name} do not match the hand`, {
       hint: `Compare its file in robots/ with the shipped one: names, order and ranges.`,
     });
   return hand;

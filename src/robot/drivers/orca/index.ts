@@ -1,4 +1,5 @@
-// UNVERIFIED ON HARDWARE: tried against the simulator and the maker of the motors' SDK only, see docs/drivers/orca.md.
+// UNVERIFIED ON HARDWARE: tested only against the simulator and the motor vendor's SDK, see
+// docs/drivers/orca.md.
 import type { DriverPlugin } from '../../driver.ts';
 import { type OrcaConfig, orcaConfig } from './config.ts';
 import { openOrca } from './open.ts';

@@ -3,14 +3,14 @@ import type { MotorRange } from './calibration-file.ts';
 import type { Hand } from './hands.ts';
 
 const TURN_RAD = 2 * Math.PI;
-/** Where a joint may stand beyond its calibrated range: stops give way, tendons stretch. */
+/** How far a joint may be beyond its calibrated range: stops give, tendons stretch. */
 const BEYOND_RAD = Math.PI / 4;
 const rad = (deg: number): number => (deg * Math.PI) / 180;
 
 /**
- * Joint angles ↔ motor ticks. Within a calibrated range a motor angle grows (or, inverted, falls) linearly with the
- * joint's. A motor that has been without power counts its turns anew: `rewrap` finds out by how many it is off.
- * Hot path but for `rewrap`.
+ * Joint angles ↔ motor ticks. Within a calibrated range a motor angle grows (or, inverted, falls) linearly
+ * with the joint's. A motor that lost power restarts its turn count: `rewrap` finds the offset in turns. Hot
+ * path except `rewrap`.
  */
 export class JointMap {
   readonly #hand: Hand;
@@ -36,7 +36,7 @@ export class JointMap {
     this.#wrapRad = new Float64Array(joints.length);
   }
 
-  /** Clamped to the joint's range; cut to whole ticks toward zero, as the maker's library does. */
+  /** Clamped to the joint's range; truncated to whole ticks, as the vendor's library does. */
   ticksOf(i: number, jointRad: number): number {
     const inRange = Math.max(this.#minRad[i]!, Math.min(this.#maxRad[i]!, jointRad));
     const fromRad = this.#gain[i]! < 0 ? this.#maxRad[i]! : this.#minRad[i]!;
@@ -44,7 +44,7 @@ export class JointMap {
     return Math.max(-MAX_TICKS, Math.min(MAX_TICKS, Math.trunc(motorRad / RAD_PER_TICK)));
   }
 
-  /** Not clamped: a joint may stand beyond its range. */
+  /** Not clamped: a joint may be beyond its range. */
   jointRad(i: number, ticks: number): number {
     const fromRad = this.#gain[i]! < 0 ? this.#maxRad[i]! : this.#minRad[i]!;
     return fromRad + (ticks * RAD_PER_TICK - this.#lowRad[i]! - this.#wrapRad[i]!) / this.#gain[i]!;
@@ -55,8 +55,8 @@ export class JointMap {
   }
 
   /**
-   * Takes measured ticks and decides by how many turns each motor is off. Says which joint stands where it cannot,
-   * empty when none does; then nothing is changed.
+   * Determines each motor's turn offset from measured ticks. Returns the joints that are out of range as
+   * text, and then changes nothing; empty on success.
    */
   rewrap(ticks: ArrayLike<number>): string {
     const found = this.#hand.joints.map((_, i) => this.#wrapOf(i, ticks[i]! * RAD_PER_TICK));

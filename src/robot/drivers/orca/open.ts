@@ -24,7 +24,7 @@ interface MotorInfo {
   firmware: number;
 }
 
-/** Connects, makes sure that all motors are there and the right ones, and finds out where they are. Moves nothing. */
+/** Connects, checks that all motors are present and of the right type, and reads positions. Moves nothing. */
 export async function openOrca(config: OrcaConfig, model: RobotModel, clock: Clock): Promise<OrcaDriver> {
   const hand = handOf(model);
   const ranges = loadCalibration(config.calibrationFile || defaultCalibrationFile(hand), hand);
@@ -48,7 +48,7 @@ export async function openOrca(config: OrcaConfig, model: RobotModel, clock: Clo
   }
 }
 
-/** All motors of the hand by id. Throws where one is missing or another kind. */
+/** All motors of the hand by id. Throws if one is missing or of another type. */
 export async function identify(bus: ServoBus, hand: Hand): Promise<Map<number, MotorInfo>> {
   const ids = hand.joints.map(({ motorId }) => motorId);
   const found = new Map<number, MotorInfo>();
@@ -62,8 +62,8 @@ export async function identify(bus: ServoBus, hand: Hand): Promise<Map<number, M
   if (missing.length > 0) {
     const who =
       missing.length === ids.length
-        ? 'none of the hand’s motors answers'
-        : `no answer from ${missing.map(({ name, motorId }) => `${name} (motor ${motorId})`).join(', ')}`;
+        ? 'none of the hand’s motors replies'
+        : `no reply from ${missing.map(({ name, motorId }) => `${name} (motor ${motorId})`).join(', ')}`;
     throw silent(who, hand, bus);
   }
   const other = hand.joints.find(
@@ -72,20 +72,20 @@ export async function identify(bus: ServoBus, hand: Hand): Promise<Map<number, M
   if (other !== undefined)
     throw new TeleopError(
       'model-mismatch',
-      `motor ${other.motorId} (${other.name}) says it is model ${found.get(other.motorId)!.modelNumber}, not ${other.motor.modelNumber} (${other.motor.name})`,
-      { hint: 'Check that `model` in the rig names this hand: version and side give each motor its joint.' },
+      `motor ${other.motorId} (${other.name}) reports model ${found.get(other.motorId)!.modelNumber}, not ${other.motor.modelNumber} (${other.motor.name})`,
+      { hint: 'Check that `model` in the rig names this hand: version and side map motors to joints.' },
     );
   return found;
 }
 
 function silent(what: string, { baudRate, name }: Hand, bus: ServoBus): TeleopError {
   return new TeleopError('robot-silent', `${what} on ${bus.name} at ${bus.baudRate} baud`, {
-    hint: `Check the hand’s power and the daisy chain behind the last motor that answers; ${name} comes with ${baudRate} baud.`,
+    hint: `Check the hand’s power and the daisy chain after the last motor that replies; ${name} ships with ${baudRate} baud.`,
   });
 }
 
 function outOfRange(lost: string): TeleopError {
   return new TeleopError('not-calibrated', lost, {
-    hint: 'Move the joint back by hand; if it is where it belongs, run `farhand calibrate orca` again.',
+    hint: 'Move the joint back by hand; if it is in place, run `farhand calibrate orca` again.',
   });
 }

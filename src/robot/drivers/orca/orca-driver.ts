@@ -16,13 +16,13 @@ import type { JointMap } from './mapping.ts';
 import { HandPreparation, Refused, watchdogUnits } from './prepare.ts';
 
 const MS = 1e6;
-/** Old positions are the hand's fault if it was asked in vain, and anyone's if they are older than this many timeouts. */
+/** Stale positions are a fault if the hand did not reply, or in any case after this many timeouts. */
 const TOO_OLD = 4;
-/** Cycles without an answer after which goals are not sent any more. */
+/** Cycles without a reply after which no more goals are sent. */
 const BLIND_CYCLES = 2;
-/** A stop is repeated: nobody acknowledges it. */
+/** A stop is repeated because it is not acknowledged. */
 const STOP_CYCLES = 10;
-/** Now and then one motor is asked whether it still has torque and has not stopped by itself. */
+/** Interval, in cycles, at which one motor is checked for torque and a watchdog stop. */
 const HEALTH_CYCLES = 10;
 const HEALTH_FROM = REGISTER.torqueEnable.address;
 const HEALTH_BYTES = REGISTER.busWatchdog.address + 1 - HEALTH_FROM;
@@ -32,7 +32,7 @@ const GOODBYES = 2;
 
 type Phase = 'off' | 'preparing' | 'on';
 
-/** An ORCA hand. Nothing but `enable` ever gives torque, restarts a motor or ends a stop. */
+/** An ORCA hand. Only `enable` gives torque, restarts a motor or ends a stop. */
 export class OrcaDriver implements Driver {
   readonly cycle: HandCycle;
   readonly #bus: ServoBus;
@@ -43,7 +43,7 @@ export class OrcaDriver implements Driver {
   readonly #lastTicks: Int32Array;
   #phase: Phase = 'off';
   #attempt = 0;
-  /** Why the last attempt to enable came to nothing, until told. */
+  /** Why the last attempt to enable failed, until reported. */
   #refused = '';
   #fault = '';
   #unreported = false;
@@ -53,9 +53,9 @@ export class OrcaDriver implements Driver {
   #alerted = false;
   #healthAt = 0;
   #mustRewrap = false;
-  /** A stop came while nobody knew where the joints are: they hold where they turn out to be. */
+  /** A stop arrived while the joint positions were unknown: hold the next ones measured. */
   #holdLater = false;
-  /** Nothing is sent before this. */
+  /** Send nothing before this time. */
   #quietUntilNs = 0;
   #disposed = false;
 
@@ -125,14 +125,14 @@ export class OrcaDriver implements Driver {
     if (this.#phase !== 'on') return this.#fault === '' ? 'ok' : 'fault';
     for (let i = 0; i < this.#ids.length; i++)
       if (!Number.isFinite(positionsRad[i])) {
-        this.#raise('a target that is not a number was written');
+        this.#raise('a target was not a number');
         return 'fault';
       }
     for (let i = 0; i < this.#ids.length; i++) this.cycle.goals[i] = this.#map.ticksOf(i, positionsRad[i]!);
     return 'ok';
   }
 
-  /** Out with the next packet on the line, and repeated. */
+  /** Sent with the next packet, and repeated. */
   stop(nowNs: number): void {
     if (this.#disposed) return;
     this.#halt();
@@ -162,7 +162,7 @@ export class OrcaDriver implements Driver {
     if (lead !== 'none') this.cycle.begin(nowNs, lead);
   }
 
-  /** Goes limp. Not while motors answer: packets would collide. */
+  /** Goes limp. Not while motors reply: packets would collide. */
   async #sayGoodbye(): Promise<void> {
     const preparation = new HandPreparation(this.#bus, this.#hand, () => {});
     if (this.#hasTorque)
@@ -178,13 +178,13 @@ export class OrcaDriver implements Driver {
     const { busWatchdogMs } = this.#config;
     const silentMs = (nowNs - this.#bus.sentNs) / MS;
     if (this.#phase === 'on' && silentMs > watchdogUnits(busWatchdogMs) * 20)
-      this.#raise(`the bus was silent for ${Math.round(silentMs)} ms: the motors have stopped by themselves`);
+      this.#raise(`the bus was silent for ${Math.round(silentMs)} ms: the motors’ watchdogs stopped them`);
     if (!this.cycle.begin(nowNs, this.#lead())) return;
     if (this.#phase === 'on' && this.cycle.cycles % HEALTH_CYCLES === 0) void this.#askHealth(this.#attempt);
   }
 
   #lead(): 'goals' | 'release' | 'none' {
-    // Whoever cannot see what the hand does must not move it.
+    // Without position feedback the hand must not move.
     if (this.#phase === 'on') return this.cycle.missed < BLIND_CYCLES ? 'goals' : 'none';
     if (this.#phase === 'preparing' || !this.#hasTorque || this.#stopCycles === 0) return 'none';
     const holds = this.#config.onStop === 'hold';
@@ -218,7 +218,7 @@ export class OrcaDriver implements Driver {
     }
   }
 
-  /** A motor that starts anew counts its turns anew. */
+  /** A restarted motor resets its turn count. */
   #excuse(ids: readonly number[]): void {
     this.cycle.excuse(ids);
     this.#mustRewrap = true;
@@ -232,7 +232,7 @@ export class OrcaDriver implements Driver {
     this.cycle.errors.fill(0);
   }
 
-  /** Looks for whatever ends our control of the hand. */
+  /** Checks for anything that ends our control of the hand. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#config;
     const { feedbackNs, missed } = this.cycle;
@@ -242,12 +242,12 @@ export class OrcaDriver implements Driver {
     this.#blind = !this.#bus.isUp || isSilent || ageMs > TOO_OLD * feedbackTimeoutMs;
     if (!this.#blind || was || !this.#isDanger) return;
     this.#raise(this.#silenceText());
-    // What we do not see we cannot stop, but the motors can: they do when the bus is quiet.
+    // Without feedback we cannot stop the motors, but their watchdogs do when the bus is silent.
     if (this.#hasTorque && this.#config.onStop === 'hold')
       this.#quietUntilNs = nowNs + (this.#config.busWatchdogMs + QUIET_MARGIN_MS) * MS;
   }
 
-  /** Limp motors that are not seen for a moment move nothing: there is nothing to stop, and no reason to latch one. */
+  /** Limp motors do not move, so a short gap in feedback is no reason to latch a fault. */
   get #isDanger(): boolean {
     return this.#hasTorque || !this.#bus.isUp;
   }
@@ -264,7 +264,7 @@ export class OrcaDriver implements Driver {
     return ids.map((id) => `${this.#hand.joints[this.#ids.indexOf(id)]!.name} (motor ${id})`).join(', ');
   }
 
-  /** The others hold where they are. */
+  /** The others hold their position. */
   #raise(text: string): void {
     this.#fault = text;
     this.#unreported = true;
@@ -288,7 +288,7 @@ export class OrcaDriver implements Driver {
       }
   }
 
-  /** Nothing turns half a turn in a cycle: a motor that seems to has lost its count of turns. */
+  /** No motor turns half a turn in a cycle: one that appears to has lost its turn count. */
   #lookForJumps(): void {
     const { ticks } = this.cycle;
     let jumped = -1;
@@ -299,7 +299,7 @@ export class OrcaDriver implements Driver {
     if (jumped >= 0) {
       this.#mustRewrap = true;
       if (this.#phase === 'on')
-        this.#raise(`${this.#namesOf([this.#ids[jumped]!])} has started anew: look at its power`);
+        this.#raise(`${this.#namesOf([this.#ids[jumped]!])} has restarted: check its power supply`);
     }
     if (this.#mustRewrap) this.#mustRewrap = this.#map.rewrap(ticks) !== '';
   }
@@ -317,7 +317,7 @@ export class OrcaDriver implements Driver {
     if (attempt !== this.#attempt || this.#phase !== 'on') return;
     const name = this.#namesOf([id]);
     if (answer.data[HEALTH_BYTES - 1] === WATCHDOG_EXPIRED)
-      this.#raise(`${name} has stopped by itself: the bus was silent for too long`);
-    else if (answer.data[0] === 0) this.#raise(`${name} has lost its torque: look at its power`);
+      this.#raise(`${name} was stopped by its watchdog: the bus was silent for too long`);
+    else if (answer.data[0] === 0) this.#raise(`${name} has lost its torque: check its power supply`);
   }
 }

@@ -14,13 +14,13 @@ import type { Register } from '../../buses/servo/servo-protocol.ts';
 import type { Hand } from './hands.ts';
 
 const TRIES = 6;
-/** About a second: a busy machine is not a missing motor, and whoever arms has the time. */
+/** About a second: a busy machine must not look like a missing motor. */
 const READ_TRIES = 25;
-/** A motor answers nothing while it starts. */
+/** A motor does not reply while it restarts. */
 const REBOOT_MS = 400;
 const REBOOT_TRIES = 12;
 const REBOOT_RETRY_MS = 100;
-/** Writing what is kept without power takes a motor a moment. */
+/** A motor takes a moment to write its EEPROM. */
 const EEPROM_MS = 20;
 
 export interface PowerOptions {
@@ -29,7 +29,7 @@ export interface PowerOptions {
   busWatchdogMs: number;
 }
 
-/** Why a hand was not powered. */
+/** Why a hand was not enabled. */
 export class Refused extends Error {}
 
 const modeOf = (hand: Hand, i: number): number =>
@@ -42,8 +42,8 @@ export const watchdogUnits = (ms: number): number =>
   Math.max(1, Math.min(127, Math.floor(ms / WATCHDOG_UNIT_MS)));
 
 /**
- * Brings a hand from whatever state to one where every joint is powered and holds the place it is in. `check` is asked
- * before each step and may throw. Throws `Refused` where it cannot be done; a joint that has torque then keeps it.
+ * Brings a hand from any state to one where every joint is powered and holds its position. `check` is called
+ * before each step and may throw. Throws `Refused` on failure; joints that have torque then keep it.
  */
 export class HandPreparation {
   readonly #bus: ServoBus;
@@ -58,7 +58,7 @@ export class HandPreparation {
     this.#check = check;
   }
 
-  /** One register of all motors, or of these, in their order; not negative. */
+  /** One unsigned register of all motors, or of `ids`, in order. */
   async readAll(register: Register, ids = this.#ids): Promise<number[]> {
     const found = new Map<number, number>();
     for (let i = 0; i < READ_TRIES && found.size < ids.length; i++) {
@@ -67,11 +67,11 @@ export class HandPreparation {
       this.#check();
     }
     const silent = ids.filter((id) => !found.has(id));
-    if (silent.length > 0) throw new Refused(`no answer from ${this.names(silent)}`);
+    if (silent.length > 0) throw new Refused(`no reply from ${this.names(silent)}`);
     return ids.map((id) => found.get(id)!);
   }
 
-  /** Nobody acknowledges a sync write, so it is read back and repeated where it was lost. */
+  /** Sync writes are not acknowledged, so they are read back and repeated if lost. */
   async set(
     what: string,
     register: Register,
@@ -89,12 +89,12 @@ export class HandPreparation {
       const taken = await this.readAll(register, ids);
       wrong = ids.filter((_, j) => taken[j] !== wanted[j]);
     }
-    if (wrong.length > 0) throw new Refused(`${this.names(wrong)} did not take ${what}`);
+    if (wrong.length > 0) throw new Refused(`${this.names(wrong)} did not accept ${what}`);
   }
 
   async writeAll(register: Register, values: number | readonly number[], ids = this.#ids): Promise<void> {
     this.#check();
-    if (!(await syncWrite(this.#bus, ids, register, values))) throw new Refused('the bus takes no packets');
+    if (!(await syncWrite(this.#bus, ids, register, values))) throw new Refused('the bus accepts no packets');
     this.#check();
   }
 
@@ -105,7 +105,10 @@ export class HandPreparation {
     return named.join(', ');
   }
 
-  /** Overload and the like switch a motor off until it is started anew; `onAway` is told who does not answer meanwhile. */
+  /**
+   * Errors such as overload disable a motor until it is rebooted; `onAway` gets the ids that do not reply
+   * meanwhile.
+   */
   async clearErrors(onAway: (ids: readonly number[]) => void = () => {}): Promise<void> {
     const flags = await this.readAll(REGISTER.hardwareError);
     const failed = this.#ids.filter((_, i) => flags[i] !== 0);
@@ -129,24 +132,24 @@ export class HandPreparation {
       if ((await ping(this.#bus, id)) !== null) return;
       await this.#bus.pause(REBOOT_RETRY_MS);
     }
-    throw new Refused(`${this.names([id])} did not come back from its restart`);
+    throw new Refused(`${this.names([id])} did not reconnect after its restart`);
   }
 
-  /** Modes and delays of answer need torque off, so they are written only where they differ. */
+  /** Operating mode and return delay need torque off, so they are written only if they differ. */
   async configure({ currentMa, maxMotorSpeedRadS }: PowerOptions): Promise<void> {
     const modes = await this.readAll(REGISTER.operatingMode);
     const delays = await this.readAll(REGISTER.returnDelay);
     const watchdogs = await this.readAll(REGISTER.busWatchdog);
     const otherMode = this.#ids.filter((_, i) => modes[i] !== modeOf(this.#hand, i));
     const otherDelay = this.#ids.filter((_, i) => delays[i] !== 0);
-    // Without torque they cannot go on to where they once were told when their watchdog is cleared.
+    // Without torque, clearing the watchdog cannot resume a move to an old goal.
     const expired = this.#ids.filter((_, i) => watchdogs[i] === WATCHDOG_EXPIRED);
     const limp = [...new Set([...otherMode, ...otherDelay, ...expired])];
     await this.set('torque off', REGISTER.torqueEnable, 0, limp);
     const wanted = otherMode.map((id) => modeOf(this.#hand, this.#ids.indexOf(id)));
     await this.set('its operating mode', REGISTER.operatingMode, wanted, otherMode);
-    await this.set('its delay of answer', REGISTER.returnDelay, 0, otherDelay);
-    await this.set('the end of its watchdog', REGISTER.busWatchdog, 0);
+    await this.set('its return delay', REGISTER.returnDelay, 0, otherDelay);
+    await this.set('the watchdog reset', REGISTER.busWatchdog, 0);
     const fingers = this.#ids.filter((_, i) => this.#hand.joints[i]!.motor.hasCurrentControl);
     await this.set('its current', REGISTER.goalCurrent, currentMa, fingers);
     await this.set('its acceleration', REGISTER.profileAcceleration, 0);
@@ -159,10 +162,10 @@ export class HandPreparation {
     return Int32Array.from(await this.readAll(REGISTER.presentPosition), (value) => value | 0);
   }
 
-  /** Each motor is told to be where it is, before it has torque and after. */
+  /** Sets each goal to the measured position, before and after torque is on. */
   async power(ticks: ArrayLike<number>, busWatchdogMs: number): Promise<void> {
     const goals = Array.from(ticks);
-    await this.set('the place where it is', REGISTER.goalPosition, goals);
+    await this.set('its current position', REGISTER.goalPosition, goals);
     await this.set('the bus watchdog', REGISTER.busWatchdog, watchdogUnits(busWatchdogMs));
     await this.set('torque', REGISTER.torqueEnable, 1);
     await this.writeAll(REGISTER.goalPosition, goals);

@@ -17,7 +17,9 @@ import {
 } from './frames.ts';
 import { flangeChain } from './geometry.ts';
 
-/** The frames of one cycle: mode, target, gripper. Kept, so that they can be sent again. Hot path: no allocation. */
+/**
+ * The frames of one cycle: mode, target, gripper. Kept so that they can be resent. Hot path: no allocation.
+ */
 export class PiperCommands {
   readonly #config: PiperConfig;
   readonly #model: RobotModel;
@@ -31,7 +33,7 @@ export class PiperCommands {
   readonly #positionM = new Float64Array(3);
   readonly #quat = new Float64Array(4);
   readonly #rpy = new Float64Array(3);
-  /** What to send in this cycle. */
+  /** Frames to send in this cycle. */
   frames: readonly CanFrame[];
 
   constructor(config: PiperConfig, model: RobotModel) {
@@ -44,14 +46,16 @@ export class PiperCommands {
     this.frames = this.#jointCycle;
   }
 
-  /** Where the arm is, as joint angles under either kind of control: its own solver might choose another elbow. */
+  /**
+   * Holds the measured pose, as joint angles in either mode: the arm's solver might pick another elbow pose.
+   */
   hold(positionsRad: Float64Array, strokeM: number): void {
     setJoints(this.#joints, positionsRad);
     setGripper(this.#gripper, strokeM, this.#config.gripperTorqueNm, GRIPPER.enable);
     this.frames = this.#jointCycle;
   }
 
-  /** Inside the model's range whatever is asked; false where it is no target at all. */
+  /** Clamps the target to the model's range; false if it is not a valid target. */
   aim(positionsRad: Float64Array, gripper: number): boolean {
     for (let i = 0; i < PIPER_JOINTS; i++) {
       const { minRad, maxRad } = this.#model.joints[i]!;

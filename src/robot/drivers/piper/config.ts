@@ -23,17 +23,22 @@ export const piperConfig = z.strictObject({
     .max(100)
     .default(25)
     .describe('share of the arm’s top speed, 3 rad/s per joint'),
-  gripperStrokeM: z.number().min(0.01).max(0.1).default(0.07).describe('distance of the fingers when open'),
-  gripperTorqueNm: z.number().min(0).max(5).default(1).describe('most torque of the gripper'),
+  gripperStrokeM: z
+    .number()
+    .min(0.01)
+    .max(0.1)
+    .default(0.07)
+    .describe('distance between the fingers when open'),
+  gripperTorqueNm: z.number().min(0).max(5).default(1).describe('torque limit of the gripper'),
   firmware: z
     .enum(['query', 'new', 'old'])
     .default('query')
-    .describe('where the joints have their zero: ask the arm, or as from 1.6-3 on, or as before'),
+    .describe('joint zero positions: query the arm’s firmware, or assume new (1.6-3 and later) or old'),
   feedbackTimeoutMs: z
     .number()
     .min(20)
     .max(1000)
     .default(200)
-    .describe('no joint angles for this long: fault'),
+    .describe('no joint angles for this long is a fault'),
 });
 export type PiperConfig = z.infer<typeof piperConfig>;

@@ -1,7 +1,7 @@
 import type { CanFrame } from '../../buses/can-frame.ts';
 import { ID, MILLIDEG_PER_RAD, PIPER_JOINTS, UM_PER_M } from './frames.ts';
 
-/** Bits of a joint driver and of the gripper, byte 5 and 6 of their frames. */
+/** Status bits of a joint driver and of the gripper, byte 5 and 6 of their frames. */
 export const DRIVER_FLAG = {
   undervoltage: 1,
   motorHot: 2,
@@ -13,14 +13,14 @@ export const DRIVER_FLAG = {
   stalled: 128,
 } as const;
 
-/** The joints are made for 3 rad/s. */
+/** The joints are rated for 3 rad/s. */
 const MAX_MRAD_S = 20_000;
 const MAX_MILLIDEG = 360_000;
 const MAX_UM = 1_000_000;
 const MAX_GRIPPER_UM = 150_000;
 const MAX_VERSION_BYTES = 256;
 
-/** What the arm last told of itself, in SI units, with the robot clock of each part. */
+/** The arm's last feedback in SI units, with the arrival time (robot clock) of each part. */
 export class PiperFeedback {
   readonly positionsRad = new Float64Array(PIPER_JOINTS);
   readonly velocitiesRadS = new Float64Array(PIPER_JOINTS);
@@ -43,9 +43,9 @@ export class PiperFeedback {
   limitBits = 0;
   commBits = 0;
   statusNs = Number.NEGATIVE_INFINITY;
-  /** Frames of the arm that were not believed: a wrong length, or values no Piper can have. */
+  /** Rejected frames from the arm: wrong length, or values impossible for a Piper. */
   refused = 0;
-  /** Control frames that only another host, or an arm in the leader role, can have sent. */
+  /** Control frames that only another host or a leader arm can have sent. */
   foreignCommands = 0;
   readonly #jointNs = new Float64Array(3).fill(Number.NEGATIVE_INFINITY);
   #version = '';
@@ -68,7 +68,7 @@ export class PiperFeedback {
     return oldest;
   }
 
-  /** `1.6-3` of the reply `…S-V1.6-3…`; null until it came. */
+  /** `1.6-3` from the reply `…S-V1.6-3…`; null until received. */
   get firmware(): string | null {
     return /S-V(\d+\.\d+-\d+)/.exec(this.#version)?.[1] ?? null;
   }
@@ -155,7 +155,7 @@ export class PiperFeedback {
     this.gripperFlags = data[6]!;
   }
 
-  /** Pieces of text; zero bytes and what comes before `S-V` do not matter. */
+  /** Fragments of text; zero bytes and anything before `S-V` are ignored. */
   #takeVersion({ data, length }: CanFrame): void {
     for (let i = 0; i < length; i++) this.#version += String.fromCharCode(data[i]!);
     if (this.#version.length > MAX_VERSION_BYTES) this.#version = this.#version.slice(-MAX_VERSION_BYTES);

@@ -37,7 +37,7 @@ const rad = (deg: number): number => (deg * Math.PI) / 180;
 const near = (actual: number, expected: number, by = 1e-9) =>
   assert.ok(Math.abs(actual - expected) <= by, `${actual} is not ${expected}`);
 
-/** How our codec makes the frame of a vector; null for frames that we have no use for. */
+/** Encodes a vector with our codec; null for frames that we do not use. */
 function encoded(name: string, input: Input, id: number): CanFrame | null {
   if (id === ID.enable) return enableFrame(input.enable === true, input['motor']);
   if (id === ID.mode)
@@ -82,7 +82,7 @@ describe('Piper frames', () => {
       checked++;
       assert.equal(frameText(frame), expected_hex);
     });
-  it('were compared but for the eight we never send', () => {
+  it('are all compared except the eight we never send', () => {
     assert.equal(checked, vectors.filter((v) => v.direction === 'encode').length - 8);
   });
 
@@ -97,14 +97,14 @@ describe('Piper frames', () => {
     assert.equal(wrong.limitBits, 0b10010);
     assert.equal(wrong.commBits, 1);
     assert.equal(wrong.reached, false);
-    assert.equal(statusFault(wrong), 'the target is beyond the arm’s own angle limits (joint 2, 5)');
+    assert.equal(statusFault(wrong), 'the target exceeds the arm’s angle limits (joint 2, 5)');
     assert.equal(controlFault(wrong), '');
   });
   it('decode: joints, pose, gripper, speeds, drivers', () => {
     const joints = taken('fb_joint_12');
     near(joints.positionsRad[0]!, rad(-12.345));
     near(joints.positionsRad[1]!, rad(90));
-    assert.equal(joints.jointsNs, Number.NEGATIVE_INFINITY, 'two thirds are missing');
+    assert.equal(joints.jointsNs, Number.NEGATIVE_INFINITY, 'two of three frames are missing');
     const pose = taken('fb_end_pose_1');
     near(pose.poseM[0]!, 0.056128);
     near(pose.poseM[1]!, -1e-6);
@@ -135,7 +135,7 @@ describe('Piper frames', () => {
     );
   });
 
-  it('believes no frame that no Piper can have sent', () => {
+  it('rejects frames that no Piper can have sent', () => {
     const feedback = new PiperFeedback();
     const wrong = [
       '2A5#7FFFFFFF00000000',
@@ -172,7 +172,7 @@ describe('Piper geometry', () => {
   old.joints[1]!.modifiedDh!.thetaRad = rad(-174.22);
   old.joints[2]!.modifiedDh!.thetaRad = rad(-100.78);
 
-  it('is the vendor’s: flange position and angles', () => {
+  it('matches the vendor’s flange position and angles', () => {
     const chain = flangeChain(model);
     const rows = [
       [
@@ -207,7 +207,7 @@ describe('Piper geometry', () => {
     }
   });
 
-  it('tells the variants apart', () => {
+  it('distinguishes the firmware variants', () => {
     assert.equal(variantOfModel(model), 'new');
     assert.equal(variantOfModel(old), 'old');
     const versions: [string, string][] = [
@@ -227,7 +227,7 @@ describe('Piper geometry', () => {
     assert.throws(() => variantOfModel({ ...model, joints: model.joints.slice(1) }), refused(/piper/));
   });
 
-  it('reads a version from pieces', () => {
+  it('assembles a version from fragments', () => {
     const feedback = new PiperFeedback();
     assert.equal(feedback.firmware, null);
     for (const text of ['4AF#482D56312E322D31', '4AF#00532D56312E382D', '4AF#3200'])

@@ -1,8 +1,8 @@
 import { type CanFrame, emptyFrame } from '../../buses/can-frame.ts';
 
 /**
- * AgileX Piper, host to arm: classic CAN at 1 Mbit/s, 11-bit ids, 8 bytes, big-endian. On the bus an angle is a whole
- * number of millidegrees, a length of micrometres; only this file and `feedback.ts` know.
+ * AgileX Piper, host to arm: classic CAN at 1 Mbit/s, 11-bit ids, 8 bytes, big-endian. On the bus, angles are
+ * integer millidegrees and lengths integer micrometres; only this file and `feedback.ts` convert them.
  */
 export const PIPER_BITRATE = 1_000_000;
 export const PIPER_JOINTS = 6;
@@ -53,13 +53,13 @@ export function shortFrame(id: number, ...bytes: readonly number[]): CanFrame {
   return frame;
 }
 
-/** Stops all joints and stays so until `resumeFrame`. */
+/** Stops all joints until `resumeFrame`. */
 export const stopFrame = (): CanFrame => shortFrame(ID.stop, 1);
 /** Ends a stop. Cuts the power of the joints: **the arm drops**. */
 export const resumeFrame = (): CanFrame => shortFrame(ID.stop, 2);
 export const followerFrame = (): CanFrame => shortFrame(ID.role, 0xfc);
 export const firmwareQueryFrame = (): CanFrame => shortFrame(ID.firmware, 1);
-/** Motor 1 … 6, or 7 for all: what the vendor's own loop sends. Disabling drops the arm. */
+/** Motor 1 … 6, or 7 for all, as the vendor's SDK sends. Disabling drops the arm. */
 export const enableFrame = (enable: boolean, motor = 7): CanFrame =>
   shortFrame(ID.enable, motor, enable ? 2 : 1);
 /** Share of the arm's top speed, 0 … 100; `follow` 0xAD is MIT or the vendor's "high-follow". */

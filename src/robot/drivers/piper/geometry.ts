@@ -3,7 +3,7 @@ import { type Chain, createChain } from '../../../geometry/chain.ts';
 import type { RobotModel } from '../../../geometry/robot-model.ts';
 import { PIPER_JOINTS } from './frames.ts';
 
-/** Joints 2 and 3 have their zero 2° elsewhere in firmware before 1.6-3; the model must have it there too. */
+/** Firmware before 1.6-3 has the zero of joints 2 and 3 shifted by 2°; the model must match. */
 export type DhVariant = 'new' | 'old';
 
 const MODEL_NAMES: Record<DhVariant, string> = { new: 'piper', old: 'piper-old' };
@@ -12,7 +12,7 @@ const FIRMWARE: Record<DhVariant, string> = { new: '1.6-3 or newer', old: 'older
 const ZERO_HEIGHT_M: Record<DhVariant, number> = { new: 0.2132663, old: 0.2033869 };
 const HEIGHT_TOLERANCE_M = 0.002;
 
-/** Forward kinematics up to the arm's own flange, which is what it calls its end pose: no tool. */
+/** Forward kinematics to the arm's flange, which the arm calls its end pose: no tool. */
 export const flangeChain = (model: RobotModel): Chain =>
   createChain({ ...model, tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } });
 
@@ -35,7 +35,7 @@ export function variantOfFirmware(version: string): DhVariant {
   return major * 1e6 + minor * 1e3 + patch >= 1_006_003 ? 'new' : 'old';
 }
 
-/** Throws where the arm's zero is not where the model has it. */
+/** Throws if the arm's zero does not match the model's. */
 export function checkVariant(firmware: string, model: RobotModel): void {
   const arm = variantOfFirmware(firmware);
   const own = variantOfModel(model);

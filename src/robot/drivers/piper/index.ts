@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried against the simulator and the vendor's SDK only, see docs/drivers/piper.md.
+// UNVERIFIED ON HARDWARE: tested only against the simulator and the vendor's SDK, see docs/drivers/piper.md.
 import type { DriverPlugin } from '../../driver.ts';
 import { type PiperConfig, piperConfig } from './config.ts';
 import { openPiper } from './open.ts';

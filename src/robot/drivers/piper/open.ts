@@ -11,10 +11,10 @@ import { PiperDriver } from './piper-driver.ts';
 const FEEDBACK_MS = 800;
 const REPLY_MS = 400;
 const TRIES = 3;
-/** Stand for a version where the rig says which. */
+/** Assumed versions when the rig sets the variant. */
 const ASSUMED = { new: '1.6-3', old: '1.6-2' } as const;
 
-/** Connects, waits for feedback, and makes sure that the model has the arm's own zero. Moves nothing. */
+/** Connects, waits for feedback, and checks that the model's zero matches the arm's. Moves nothing. */
 export async function openPiper(
   config: PiperConfig,
   model: RobotModel,
@@ -34,14 +34,14 @@ export async function openPiper(
   }
 }
 
-/** An arm in the leader role says nothing of itself; then it is told to follow. */
+/** A leader arm sends no feedback; it is switched to follower. */
 async function awaitFeedback({ bus, feedback }: PiperDriver): Promise<void> {
   const answered = () => feedback.jointsNs > Number.NEGATIVE_INFINITY;
   if (await bus.until(answered, FEEDBACK_MS)) return;
   bus.send([followerFrame()]);
   if (await bus.until(answered, FEEDBACK_MS)) return;
   const { received, errors, lastError } = bus.stats;
-  const seen = received === 0 ? 'no frame at all' : `${received} frames, none of them joint angles`;
+  const seen = received === 0 ? 'no frames' : `${received} frames, none of them joint angles`;
   throw new TeleopError(
     'robot-silent',
     `no feedback from the arm on ${bus.name}: ${seen}${errors > 0 ? `; ${errors} errors, last: ${lastError}` : ''}`,
@@ -57,7 +57,7 @@ async function askFirmware({ bus, feedback }: PiperDriver): Promise<string> {
     bus.send([firmwareQueryFrame()]);
     if (await bus.until(() => feedback.firmware !== null, REPLY_MS)) return feedback.firmware!;
   }
-  throw new TeleopError('robot-silent', 'the arm does not tell its firmware', {
+  throw new TeleopError('robot-silent', 'the arm does not report its firmware version', {
     hint: 'If you know it, set `robot.options.firmware` to new (1.6-3 or newer) or old in the rig.',
   });
 }

@@ -22,21 +22,21 @@ import {
 const MS = 1e6;
 const ENABLE_EVERY_NS = 10 * MS;
 const ENABLE_TIMEOUT_NS = 3000 * MS;
-/** Driver reports come 40 times a second; those on their way when we asked tell of before. */
+/** Driver reports arrive at 40 Hz; those in flight at our request show the state before it. */
 const OLD_REPORT_NS = 30 * MS;
-/** The arm cuts its power and clears its flags first. */
+/** The arm first cuts its power and clears its flags. */
 const RESUME_NS = 100 * MS;
-/** Until mode and target that we sent show in the status. */
+/** Time until the mode and target we sent show in the status. */
 const SETTLE_NS = 300 * MS;
-/** A target lost on its way would be lost for good if nobody moves: it is repeated this often. */
+/** Repeat the target at this interval, in case a frame was lost. */
 const REPEAT_NS = 20 * MS;
-/** Reads that find old angles before it counts: a busy thread first has to take what has arrived. */
+/** Stale reads tolerated before a fault: a busy thread must first process what has arrived. */
 const OLD_READS = 3;
 const MAX_REFUSED_CYCLES = 20;
 
 type Phase = 'off' | 'resuming' | 'enabling' | 'on';
 
-/** One arm as a follower. Nothing but `enable` ever powers it or ends a stop. */
+/** One arm as a follower. Only `enable` powers it or ends a stop. */
 export class PiperDriver implements Driver {
   readonly feedback = new PiperFeedback();
   readonly #config: PiperConfig;
@@ -49,7 +49,7 @@ export class PiperDriver implements Driver {
   #bus!: CanBus;
   #phase: Phase = 'off';
   #fault = '';
-  /** Whether a read has told of the fault yet. */
+  /** Whether a read has reported the fault yet. */
   #unreported = false;
   /** The bus is down or the arm is silent. */
   #blind = false;
@@ -132,7 +132,7 @@ export class PiperDriver implements Driver {
     if (this.#disposed) return 'fault';
     if (this.#phase !== 'on') return this.#fault === '' ? 'ok' : 'fault';
     if (!this.#commands.aim(positionsRad, gripper)) {
-      this.#raise('a target that is not a number was written');
+      this.#raise('a target was not a number');
       return 'fault';
     }
     return this.#send(nowNs);
@@ -159,7 +159,7 @@ export class PiperDriver implements Driver {
       return 'ok';
     }
     if (++this.#refusedCycles < MAX_REFUSED_CYCLES) return 'stale';
-    this.#raise(`${this.#bus.name} takes no frames any more`);
+    this.#raise(`${this.#bus.name} no longer accepts frames`);
     return 'fault';
   }
 
@@ -216,7 +216,7 @@ export class PiperDriver implements Driver {
     return 'fault';
   }
 
-  /** Looks for whatever ends our control of the arm. */
+  /** Checks for anything that ends our control of the arm. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#config;
     const isOld = nowNs - this.feedback.jointsNs > feedbackTimeoutMs * MS;
@@ -241,7 +241,7 @@ export class PiperDriver implements Driver {
 
   #lastBusError(): string {
     const { lastError } = this.#bus.stats;
-    return lastError === '' ? '' : `; last trouble of the bus: ${lastError}`;
+    return lastError === '' ? '' : `; last bus error: ${lastError}`;
   }
 
   #raise(text: string): void {
@@ -252,7 +252,7 @@ export class PiperDriver implements Driver {
 
   #onLost(): void {
     if (this.#disposed) return;
-    // What it does without us is not known, so it gets a stop as soon as it can.
+    // Its state is unknown, so send a stop as soon as the bus is back.
     if (this.#phase !== 'off') this.#stopOwed = true;
     this.#raise(`${this.#bus.name} is lost: ${this.#bus.trouble}`);
   }

@@ -6,7 +6,7 @@ const topic = z.string().max(128).refine(isTopicName, 'not a ROS 2 topic name');
 const ipv4 = z.ipv4();
 
 export const ros2JointsConfig = z.strictObject({
-  domainId: z.int().min(0).max(MAX_DOMAIN_ID).default(0).describe('as ROS_DOMAIN_ID of the other side'),
+  domainId: z.int().min(0).max(MAX_DOMAIN_ID).default(0).describe('the robot’s ROS_DOMAIN_ID'),
   interfaceAddress: ipv4
     .default('127.0.0.1')
     .describe('IPv4 address of this machine on the robot’s network; 127.0.0.1: nodes on this machine only'),
@@ -27,7 +27,7 @@ export const ros2JointsConfig = z.strictObject({
   stateReliability: z
     .enum(['reliable', 'best-effort'])
     .default('best-effort')
-    .describe('best-effort hears every kind of publisher'),
+    .describe('best-effort receives from every kind of publisher'),
   feedbackTimeoutMs: z
     .number()
     .min(20)
@@ -39,13 +39,13 @@ export const ros2JointsConfig = z.strictObject({
     .min(100)
     .max(60_000)
     .default(5000)
-    .describe('how long to look for the robot’s node at the start'),
+    .describe('how long to look for the robot’s node on open'),
   allowOtherCommanders: z
     .boolean()
     .default(false)
-    .describe('enable even while somebody else publishes the command topic'),
+    .describe('enable even while another node publishes the command topic'),
   peers: z.array(ipv4).max(16).default([]).describe('hosts that multicast does not reach'),
-  allow: z.array(ipv4).max(64).default([]).describe('hosts that are listened to; empty: all'),
+  allow: z.array(ipv4).max(64).default([]).describe('hosts to accept messages from; empty: all'),
 });
 
 export type Ros2JointsConfig = z.infer<typeof ros2JointsConfig>;

@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried against CycloneDDS and the simulator only, see docs/drivers/ros2.md.
+// UNVERIFIED ON HARDWARE: tested only against CycloneDDS and the simulator, see docs/drivers/ros2.md.
 import type { DriverPlugin } from '../../driver.ts';
 import { type Ros2JointsConfig, ros2JointsConfig } from './config.ts';
 import { openRos2Joints } from './open.ts';

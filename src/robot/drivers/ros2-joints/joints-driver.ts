@@ -11,21 +11,21 @@ import type { Driver, JointReading } from '../../driver.ts';
 import type { Ros2JointsConfig } from './config.ts';
 
 const MS = 1e6;
-/** A target is repeated so often: a node that starts late, or lost one, has it soon. */
+/** Repeat the target at this interval, for a node that starts late or lost one. */
 const REPEAT_NS = 50 * MS;
-/** The pose to rest in is repeated for so long after a stop. */
+/** After a stop, the hold pose is repeated for this long. */
 const REST_NS = 300 * MS;
-/** Reads that find old joint states before it counts: a busy thread first has to take what has arrived. */
+/** Stale reads tolerated before a fault: a busy thread must first process what has arrived. */
 const OLD_READS = 3;
 const COMMAND_HEAD_BYTES = 32;
 
 /**
- * Joints behind a ROS 2 node that takes position targets and tells positions. The topics know neither power nor a
- * stop: to rest is to be told the pose it is in.
+ * Joints behind a ROS 2 node that accepts position targets and publishes positions. The topics have no power
+ * or stop command: to stop is to command the measured pose.
  */
 export class Ros2JointsDriver implements Driver {
   readonly feedback: JointFeedback;
-  /** Joint states that were refused, with the last reason. */
+  /** Rejected joint states, with the last reason. */
   refused = 0;
   lastRefusal = '';
   readonly #config: Ros2JointsConfig;
@@ -36,11 +36,11 @@ export class Ros2JointsDriver implements Driver {
   readonly #target: Float64Array;
   readonly #command: { data: Float64Array };
   readonly #out: CdrWriter;
-  /** The one publisher that is listened to. */
+  /** The one publisher that is accepted. */
   #speaker = '';
   #on = false;
   #fault = '';
-  /** Whether a read has told of the fault yet. */
+  /** Whether a read has reported the fault yet. */
   #unreported = false;
   #blind = false;
   #oldReads = 0;
@@ -136,7 +136,7 @@ export class Ros2JointsDriver implements Driver {
     for (let i = 0; i < this.#target.length; i++)
       if (!Number.isFinite(positionsRad[i]!)) {
         this.#rest(nowNs);
-        this.#raise('a target that is not a number was written');
+        this.#raise('a target was not a number');
         return 'fault';
       }
     this.#target.set(positionsRad);
@@ -155,7 +155,7 @@ export class Ros2JointsDriver implements Driver {
     void this.#node.close();
   }
 
-  /** The newest pose becomes the target; without one that is new enough, the last target stands. */
+  /** The newest pose becomes the target; if it is too old, the last target stays. */
   #rest(nowNs: number): void {
     this.#on = false;
     const { receivedNs, positionsRad } = this.feedback;
@@ -174,13 +174,13 @@ export class Ros2JointsDriver implements Driver {
 
   #whyNot(): string {
     const { commandTopic, allowOtherCommanders } = this.#config;
-    if (this.#writer.matched === 0) return `nobody subscribes to ${commandTopic}`;
+    if (this.#writer.matched === 0) return `no node subscribes to ${commandTopic}`;
     const rivals = this.#node.participant.rivals(this.#writer.data.topic);
-    if (rivals > 0 && !allowOtherCommanders) return `somebody else publishes ${commandTopic}, too`;
+    if (rivals > 0 && !allowOtherCommanders) return `another node publishes ${commandTopic}`;
     return '';
   }
 
-  /** Looks for whatever ends our control of the joints. */
+  /** Checks for anything that ends our control of the joints. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs, stateTopic } = this.#config;
     const isOld = nowNs - this.feedback.receivedNs > feedbackTimeoutMs * MS;
@@ -188,7 +188,7 @@ export class Ros2JointsDriver implements Driver {
     const was = this.#blind;
     this.#blind = this.#oldReads >= OLD_READS;
     if (this.#blind && !was) {
-      const why = this.lastRefusal === '' ? '' : ` (last refused: ${this.lastRefusal})`;
+      const why = this.lastRefusal === '' ? '' : ` (last rejected: ${this.lastRefusal})`;
       if (this.#on) this.#rest(nowNs);
       this.#raise(`no joint states on ${stateTopic} for ${feedbackTimeoutMs} ms${why}`);
     }

@@ -16,8 +16,8 @@ export async function openRos2Joints(
 ): Promise<Ros2JointsDriver> {
   const joints = jointNames(config, model);
   if (joints.length !== model.joints.length || new Set(joints).size !== joints.length)
-    throw new TeleopError('bad-config', `\`joints\` needs ${model.joints.length} different names`, {
-      hint: 'Give one name per joint of the model, in the order of the command, or none at all.',
+    throw new TeleopError('bad-config', `\`joints\` needs ${model.joints.length} distinct names`, {
+      hint: 'Give one name per joint of the model, in the order of the command, or leave it empty.',
     });
   const driver = await Ros2JointsDriver.connect(config, joints, clock);
   const isThere = () => driver.feedback.receivedNs > Number.NEGATIVE_INFINITY && driver.subscribers > 0;
@@ -27,33 +27,33 @@ export async function openRos2Joints(
   throw error;
 }
 
-/** Why nothing came, as far as can be told from here. */
+/** The most likely reason that nothing arrived. */
 function silence(driver: Ros2JointsDriver, config: Ros2JointsConfig): TeleopError {
   const { participant } = driver.node;
   const { domainId, interfaceAddress, stateTopic, commandTopic } = config;
   const where = `in domain ${domainId} on ${interfaceAddress}`;
   if (participant.participants === 0)
     return robotSilent(
-      `no ROS 2 node was heard ${where}`,
-      'Is the robot’s node running, with this ROS_DOMAIN_ID and on this network? See docs/drivers/ros2.md.',
+      `no ROS 2 node found ${where}`,
+      'Check that the robot’s node runs with this ROS_DOMAIN_ID on this network; see docs/drivers/ros2.md.',
     );
   if (participant.lastMismatch !== '')
     return robotSilent(
-      `a topic does not fit: ${participant.lastMismatch}`,
+      `a topic does not match: ${participant.lastMismatch}`,
       'Check topic types, and `stateReliability` or `commandReliability`.',
     );
   if (driver.publishers > 0 && driver.lastRefusal !== '')
     return robotSilent(
-      `the joint states on ${stateTopic} do not fit: ${driver.lastRefusal}`,
+      `the joint states on ${stateTopic} do not match: ${driver.lastRefusal}`,
       'Set `joints` to the names that the node publishes.',
     );
-  const missing = driver.publishers === 0 ? `nobody publishes ${stateTopic}` : `${stateTopic} is silent`;
-  const text = driver.subscribers === 0 ? `nobody subscribes to ${commandTopic}` : missing;
+  const missing = driver.publishers === 0 ? `no node publishes ${stateTopic}` : `${stateTopic} is silent`;
+  const text = driver.subscribers === 0 ? `no node subscribes to ${commandTopic}` : missing;
   const topics = [...participant.seenTopics.keys()].filter((topic) => topic.startsWith('rt/')).slice(0, 8);
   const seen = topics.map((topic) => topic.slice(2)).join(', ');
   return robotSilent(
     `${participant.participants} participants ${where}, but ${text}`,
-    seen === '' ? 'Start the node that drives the hardware.' : `Topics there: ${seen}.`,
+    seen === '' ? 'Start the node that drives the hardware.' : `Topics found: ${seen}.`,
   );
 }
 

@@ -11,13 +11,13 @@ const config = z.strictObject({
   feedbackFault: z
     .enum(['none', 'nan', 'frozen', 'stuck'])
     .default('none')
-    .describe('what becomes of readings: nan; frozen: the last one with its stamp; stuck: with fresh stamps'),
+    .describe('feedback fault: nan; frozen: the last reading with its stamp; stuck: with fresh stamps'),
   feedbackFaultAfterS: z
     .number()
     .min(0)
     .max(3600)
     .default(0)
-    .describe('seconds from the first powering to that fault'),
+    .describe('seconds from the first enable to that fault'),
   writeMs: z
     .number()
     .min(0)
@@ -27,10 +27,10 @@ const config = z.strictObject({
 });
 type Config = z.infer<typeof config>;
 
-/** Nobody wakes a thread that waits here. */
+/** Never notified: a thread that waits here only times out. */
 const NEVER = new Int32Array(new SharedArrayBuffer(4));
 const STEP_NS = 1e6;
-/** A longer silence than this is not simulated in steps: the arm has long come to rest. */
+/** Longer gaps are not simulated step by step: the arm has long come to rest. */
 const MAX_CATCH_UP_NS = 1e9;
 
 /** Joint-level arm: each joint runs to its target with limited velocity and acceleration. */
@@ -45,7 +45,7 @@ class SimDriver implements Driver {
   #gripper = 0;
   #gripperTarget = 0;
   #enabled = false;
-  /** When feedback goes wrong; set at the first powering. */
+  /** When feedback fails; set at the first enable. */
   #faultNs = Number.POSITIVE_INFINITY;
   #disposed = false;
   #atNs: number;
@@ -140,7 +140,7 @@ class SimDriver implements Driver {
     if (this.#enabled) this.#gripper += Math.max(-stroke, Math.min(stroke, left));
   }
 
-  /** Sum of four uniform variates from a xorshift: near enough to normal, and repeatable. */
+  /** Sum of four uniform variates from a xorshift: close to normal, and repeatable. */
   #encoderNoise(): number {
     if (this.#config.encoderNoiseRad === 0) return 0;
     let sum = 0;

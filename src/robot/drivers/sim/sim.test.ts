@@ -30,7 +30,7 @@ describe('simulated arm', () => {
     assert.deepEqual([...reading.velocitiesRadS], [0, 0]);
   });
 
-  it('never exceeds the velocity and acceleration of its joints, whatever is written', async () => {
+  it('never exceeds the velocity and acceleration of its joints, for any targets', async () => {
     const target = fc.float64Array({ minLength: 2, maxLength: 2, min: -3, max: 3, noNaN: true });
     const step = fc.record({
       target,
@@ -67,7 +67,7 @@ describe('simulated arm', () => {
     );
   });
 
-  it('works its gripper at its own pace, and only when enabled', async () => {
+  it('moves its gripper at limited speed, and only when enabled', async () => {
     const driver = await open({ gripperSpeedPerS: 2 });
     const reading = emptyReading(2);
     driver.write(0, Float64Array.of(0.5, -0.5), 1);
@@ -81,7 +81,7 @@ describe('simulated arm', () => {
     assert.equal(reading.gripper, 1);
   });
 
-  it('has the encoder noise it is told to, the same for the same seed', async () => {
+  it('has the configured encoder noise, repeatable by seed', async () => {
     const series = async (settings: object) => {
       const driver = await open(settings);
       const reading = emptyReading(2);
@@ -98,7 +98,7 @@ describe('simulated arm', () => {
     assert.ok((await series({})).every((x) => x === 0));
   });
 
-  it('reads NaN, or the last pose with its old stamp or with fresh ones, once its feedback fails', async () => {
+  it('reads NaN, or the last pose with its old stamp or fresh stamps, once its feedback fails', async () => {
     const seen = async (feedbackFault: string) => {
       const driver = await open({ feedbackFault, feedbackFaultAfterS: 1 });
       const reading = emptyReading(2);

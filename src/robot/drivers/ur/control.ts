@@ -7,7 +7,7 @@ import type { RtdeClient } from './rtde.ts';
 import { controlScript } from './script.ts';
 import { sendScript } from './script-port.ts';
 
-/** Our program's patience for the first frame; a program that nobody feeds ends by itself. */
+/** How long our program waits for the first frame before it ends. */
 const FIRST_FRAME_S = 2;
 const DIAL_TIMEOUT_MS = 4000;
 const PLAY_TIMEOUT_MS = 2000;
@@ -22,7 +22,7 @@ export interface ControlStart {
   signal: AbortSignal;
 }
 
-/** Starts our program on the robot and waits until it has dialled in and plays. It does not move yet. */
+/** Starts our program on the robot and waits until it has connected and runs. It does not move yet. */
 export async function startControl(at: ControlStart): Promise<ReverseSession> {
   const { config, rtde, server, host, signal } = at;
   const token = randomInt(1, 2 ** 31 - 1);
@@ -45,10 +45,10 @@ export async function startControl(at: ControlStart): Promise<ReverseSession> {
   const closeScriptPort = await sendScript(config.host, config.scriptPort, script);
   try {
     const unreachable = () =>
-      `the robot does not dial in at ${host}:${server.port}: is a firewall in between, or the robot in local control?`;
+      `the robot does not connect to ${host}:${server.port}: check for a firewall or local control mode`;
     await until(() => session !== null, DIAL_TIMEOUT_MS, unreachable, signal);
     const playing = () => rtde.state.runtimeState === RUNTIME_PLAYING || session?.open === false;
-    await until(playing, PLAY_TIMEOUT_MS, () => 'the control program does not run', signal);
+    await until(playing, PLAY_TIMEOUT_MS, () => 'the control program does not start', signal);
     return session!;
   } catch (error) {
     (session as ReverseSession | null)?.destroy();

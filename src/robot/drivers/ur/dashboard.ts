@@ -6,8 +6,8 @@ const REPLY_TIMEOUT_MS = 2000;
 const MAX_LINE_CHARS = 1024;
 
 /**
- * Universal Robots' dashboard server: one line asked, one line answered, in order. Opened for one procedure and
- * closed after it. Everything refuses with words for the operator.
+ * Universal Robots' dashboard server: one line per request, one per reply, in order. Opened for one procedure
+ * and closed after it. Rejects with messages for the operator.
  */
 export class Dashboard {
   readonly #socket: Socket;
@@ -56,7 +56,7 @@ export class Dashboard {
     this.#text += part;
     const end = this.#text.indexOf('\n');
     if (end < 0) {
-      if (this.#text.length > MAX_LINE_CHARS) this.#end('a reply without end');
+      if (this.#text.length > MAX_LINE_CHARS) this.#end('a reply without a line end');
       return;
     }
     const line = this.#text.slice(0, end).trim();

@@ -5,7 +5,7 @@ import { Dashboard } from './dashboard.ts';
 import { ROBOT_MODE, robotModeName, SAFETY_MODE, safetyCause } from './modes.ts';
 import type { RtdeClient } from './rtde.ts';
 
-/** UR asks for this pause, in which the cause is looked for at the robot. */
+/** UR requires this pause to investigate the cause at the robot. */
 const UNLOCK_AFTER_NS = 5e9;
 const POWER_TIMEOUT_MS = 40_000;
 const BRAKE_TIMEOUT_MS = 20_000;
@@ -14,14 +14,14 @@ export interface Readiness {
   config: UrConfig;
   rtde: RtdeClient;
   clock: Clock;
-  /** Since when the present protective stop is known; NaN while there is none. */
+  /** When the present protective stop was detected; NaN if there is none. */
   protectiveStopNs: () => number;
   signal: AbortSignal;
 }
 
 /**
- * Brings a controller to the point where it can run our program: safety system content, powered, brakes released.
- * Only ever run because an operator armed the robot. Refuses with what there is to do.
+ * Brings a controller to the point where it can run our program: safety system normal, powered, brakes
+ * released. Only ever run because an operator armed the robot. Rejects with what the operator must do.
  */
 export async function makeReady(at: Readiness): Promise<void> {
   const { config, rtde, signal } = at;
@@ -53,7 +53,7 @@ function refuseIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
   const { safetyMode, robotMode } = rtde.state;
   if (safetyMode === SAFETY_MODE.protectiveStop) {
     if (!(clock.nowNs() - protectiveStopNs() >= UNLOCK_AFTER_NS))
-      throw new Refused(`protective stop: look for its cause, then arm again 5 s after it`);
+      throw new Refused(`protective stop: find its cause, then arm again after 5 s`);
   } else if (safetyCause(safetyMode) !== '')
     throw new Refused(`${safetyCause(safetyMode)}: clear it at the robot`);
   const { booting, powerOff, powerOn, idle, running } = ROBOT_MODE;
@@ -61,7 +61,7 @@ function refuseIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
     throw new Refused(`robot is in mode "${robotModeName(robotMode)}": see its pendant`);
 }
 
-/** Software before 5.6 does not know the question; it then tells by refusing the program. */
+/** Software before 5.6 does not know this request; it rejects the program instead. */
 async function checkRemoteControl(dashboard: Dashboard): Promise<void> {
   const answer = await dashboard.ask('is in remote control');
   if (answer.toLowerCase() === 'false')

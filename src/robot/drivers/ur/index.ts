@@ -15,12 +15,12 @@ import { REVERSE_MODE } from './reverse-frame.ts';
 import { RtdeClient, type RtdeState } from './rtde.ts';
 
 const JOINTS = 6;
-/** Time over which a step is judged, however long nothing was written. */
+/** Longest time over which a step is checked, however old the last write. */
 const MAX_STEP_NS = 20e6;
-/** The first target after enabling is where the arm is; servoj would lurch to one farther away. */
+/** The first target after enabling must be near the arm; servoj would lurch to a distant one. */
 const FIRST_STEP_RAD = 0.1;
 const OPEN_TIMEOUT_MS = 3000;
-/** The runtime state may lag behind by a state message or two. */
+/** The runtime state may lag by a state message or two. */
 const MAX_NOT_PLAYING = 3;
 const CLOSE_AT = 0.6;
 const OPEN_AT = 0.4;
@@ -28,8 +28,8 @@ const OPEN_AT = 0.4;
 type Phase = 'off' | 'enabling' | 'enabled';
 
 /**
- * A controller of Universal Robots: state by RTDE, setpoints to a program of ours on the controller. Its watchdog is
- * fed by `read` and `write`, so it also notices a control loop that no longer turns.
+ * A Universal Robots controller: state over RTDE, setpoints to our program on the controller. `read` and
+ * `write` feed its watchdog, so it also detects a stalled control loop.
  */
 class UrDriver implements Driver {
   readonly #config: UrConfig;
@@ -43,9 +43,9 @@ class UrDriver implements Driver {
   #abort = new AbortController();
   #phase: Phase = 'off';
   #fault = '';
-  /** A fault that nobody has answered with `stop` or `enable` yet. */
+  /** A fault not yet answered with `stop` or `enable`. */
   #alarm = false;
-  /** Enabling came to a refusal that `enable` has not told yet. */
+  /** Enabling failed, and `enable` has not reported it yet. */
   #failed = false;
   #servoing = false;
   #sentNs = 0;
@@ -85,7 +85,7 @@ class UrDriver implements Driver {
   async open(): Promise<void> {
     const { host, rtdePort, reverseHost, reversePort } = this.#config;
     try {
-      const why = () => this.#fault || 'no answer';
+      const why = () => this.#fault || 'no reply';
       await until(() => this.#rtde.streaming, OPEN_TIMEOUT_MS, why, this.#abort.signal);
     } catch (cause) {
       throw new TeleopError(
@@ -104,7 +104,7 @@ class UrDriver implements Driver {
       throw new TeleopError('port-in-use', `cannot listen on ${address}:${reversePort} for the robot`, {
         hint:
           (cause as NodeJS.ErrnoException).code === 'EADDRNOTAVAIL'
-            ? 'Give an address of this computer as robot.options.reverseHost.'
+            ? 'Set robot.options.reverseHost to an address of this computer.'
             : 'Free the port, or choose another with robot.options.reversePort.',
         cause,
       });
@@ -148,7 +148,7 @@ class UrDriver implements Driver {
     const roomRad = this.#servoing ? MAX_STEP_RAD_S * (sinceNs / 1e9) : FIRST_STEP_RAD;
     for (let i = 0; i < JOINTS; i++)
       if (!(Math.abs(positionsRad[i]! - from[i]!) <= roomRad)) {
-        this.#fail(`step of joint ${i + 1} refused: more than ${roomRad.toFixed(3)} rad at once`);
+        this.#fail(`step of joint ${i + 1} rejected: more than ${roomRad.toFixed(3)} rad at once`);
         return 'fault';
       }
     this.#target.set(positionsRad);
@@ -172,7 +172,7 @@ class UrDriver implements Driver {
     this.#rtde.dispose();
   }
 
-  /** The robot comes to rest: by our last word, and without it by its program's watchdog. */
+  /** Stops the robot: by our last frame or, if that is lost, by its program's watchdog. */
   #release(): void {
     this.#abort.abort();
     this.#phase = 'off';
@@ -223,7 +223,7 @@ class UrDriver implements Driver {
     if (nowNs - this.#sentNs >= this.#keepAliveNs) this.#send(nowNs);
   }
 
-  /** Until the first write the program is told to do nothing: the robot holds by itself. */
+  /** Until the first write the program gets idle frames: the robot holds by itself. */
   #send(nowNs: number): boolean {
     const session = this.#session;
     if (session === null) return false;
@@ -240,13 +240,13 @@ class UrDriver implements Driver {
       this.#closed = close;
   }
 
-  /** Every state message. */
+  /** Called for every state message. */
   #watch(state: RtdeState): void {
     const cause = safetyCause(state.safetyMode);
     if (state.safetyMode !== SAFETY_MODE.protectiveStop) this.#protectiveStopNs = Number.NaN;
     else if (Number.isNaN(this.#protectiveStopNs)) this.#protectiveStopNs = this.#clock.nowNs();
     if (cause !== '') {
-      // Unlocking a protective stop is part of enabling; otherwise the cause outranks what followed from it.
+      // Unlocking a protective stop is part of enabling; otherwise the cause outranks its consequences.
       if (this.#phase === 'enabled') this.#fail(cause);
       else if (this.#phase === 'off' && !this.#fault.startsWith(cause)) this.#fault = cause;
     } else if (this.#phase === 'enabled') this.#watchProgram(state);
@@ -258,10 +258,10 @@ class UrDriver implements Driver {
     if (state.robotMode !== ROBOT_MODE.running)
       this.#fail(`robot is in mode "${robotModeName(state.robotMode)}"`);
     else if (this.#notPlaying > MAX_NOT_PLAYING)
-      this.#fail(this.#hungUp ? 'the control program hung up' : 'the control program was ended');
+      this.#fail(this.#hungUp ? 'the control program disconnected' : 'the control program was stopped');
   }
 
-  /** The state messages that follow tell why, if the safety system did it. */
+  /** If the safety system did it, the next state messages say why. */
   #programEnded(): void {
     this.#hungUp = true;
   }
@@ -275,7 +275,7 @@ class UrDriver implements Driver {
 }
 
 const plugin: DriverPlugin<UrConfig> = {
-  about: 'Universal Robots, CB3 and e-Series: RTDE, and servoj from a program of ours on the controller',
+  about: 'Universal Robots, CB3 and e-Series: RTDE, and servoj from our program on the controller',
   config: urConfig,
   open: async (config: UrConfig, model: RobotModel, clock: Clock) => {
     if (model.joints.length !== JOINTS)

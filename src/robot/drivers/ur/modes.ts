@@ -1,4 +1,4 @@
-/** What a controller says of itself, and what it means for us. Numbers of the RTDE guide. */
+/** Controller modes, numbered as in the RTDE guide, and what they mean for us. */
 
 export const ROBOT_MODE = {
   confirmSafety: 1,
@@ -49,7 +49,7 @@ const SAFETY_NAMES: Readonly<Record<number, string>> = {
 
 export const robotModeName = (mode: number): string => ROBOT_MODE_NAMES[mode] ?? `robot mode ${mode}`;
 
-/** What the safety system stopped the robot for; empty while it may move. Newer numbers stop too. */
+/** Why the safety system stopped the robot; empty while it may move. Unknown modes count as stopped. */
 export function safetyCause(safetyMode: number): string {
   if (safetyMode === SAFETY_MODE.normal || safetyMode === SAFETY_MODE.reduced) return '';
   return SAFETY_NAMES[safetyMode] ?? `safety mode ${safetyMode}`;

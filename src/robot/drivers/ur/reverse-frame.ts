@@ -4,7 +4,7 @@ const REVERSE_SCALE = 1e6;
 
 export const REVERSE_MODE = { idle: 0, servoj: 1, speedj: 2, stop: -2 } as const;
 
-/** Writes a frame in place. Hot path. Joint values beyond ±2147 do not fit: the caller checks its ranges. */
+/** Writes a frame in place. Hot path. Values beyond ±2147 do not fit: the caller checks ranges. */
 export function encodeReverseFrame(
   frame: Buffer,
   timeoutMs: number,

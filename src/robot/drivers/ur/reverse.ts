@@ -2,9 +2,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { ConnectionTable } from '../../../core/connection-table.ts';
 import { encodeReverseFrame, REVERSE_FRAME_BYTES, REVERSE_MODE } from './reverse-frame.ts';
 
-/** A caller that does not say its token within this time is cut off. */
+/** A connection that does not send its token within this time is dropped. */
 const TOKEN_TIMEOUT_MS = 1000;
-/** Who holds on without a token makes room for who comes. */
+/** Beyond this many connections without a token, a new one replaces the oldest. */
 const LIMITS = { local: 0, known: 0, strangers: 4, perAddress: 4 };
 
 /** The connection over which a control program on the robot reads its setpoints. */
@@ -30,8 +30,8 @@ export class ReverseSession {
   }
 
   /**
-   * Hands a frame to the operating system. False when there is none to hand it to or it has not taken the last one
-   * yet: an old setpoint must not wait there. Hot path.
+   * Hands a frame to the operating system. False without a connection, or if the last frame is still
+   * buffered: an old setpoint must not wait there. Hot path.
    */
   send(timeoutMs: number, values: Float64Array | null, mode: number): boolean {
     if (!this.#open || this.#socket.writableLength > 0) return false;
@@ -40,7 +40,7 @@ export class ReverseSession {
     return true;
   }
 
-  /** Tells the program to bring the robot to rest and to end, and closes. */
+  /** Tells the program to stop the robot and end, then closes. */
   stop(): void {
     if (!this.#open) return;
     this.#open = false;
@@ -57,8 +57,8 @@ export class ReverseSession {
 }
 
 /**
- * Waits for control programs to dial in. Only the one that carries the token of this hour is taken, once; everybody
- * else is cut off and counted.
+ * Waits for control programs to connect. Accepts only the one with the current token, once; all others are
+ * dropped and counted.
  */
 export class ReverseServer {
   readonly #server: Server;
@@ -89,7 +89,7 @@ export class ReverseServer {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** From now on the program with this token is welcome. */
+  /** From now on accept the program with this token. */
   expect(token: number, taken: (socket: Socket) => void): void {
     this.#expect = { token, taken };
   }

@@ -35,7 +35,7 @@ const vector = (name: string): Vector => vectors.find((entry) => entry.name === 
 const names = (name: string): string[] => (vector(name).input['vars'] as string).split(',');
 
 describe('RTDE messages', () => {
-  it('are those of the vectors, byte for byte', () => {
+  it('match the vectors byte for byte', () => {
     const own: Record<string, Buffer> = {
       request_protocol_version_2: encodeVersionRequest(2),
       get_urcontrol_version: encodeControlVersionRequest(),
@@ -48,7 +48,7 @@ describe('RTDE messages', () => {
       assert.equal(bytes.toString('hex'), bytesOf(vector(name)).toString('hex'), name);
   });
 
-  it('of a controller are read as the vectors say', () => {
+  it('from a controller decode as in the vectors', () => {
     const read = (name: string) => decodeReply(bytesOf(vector(name)));
     assert.deepEqual(read('reply_protocol_accepted'), { type: 'version', accepted: true });
     assert.deepEqual(read('reply_start_ok'), { type: 'start', accepted: true });
@@ -60,7 +60,7 @@ describe('RTDE messages', () => {
     assert.deepEqual(read('reply_setup_outputs'), { type: 'outputs', recipe: 1, types });
   });
 
-  it('with data have their values where the recipe says', () => {
+  it('with data have their values at the recipe’s offsets', () => {
     const outputs = vector('data_outputs_recipe1');
     const bytes = bytesOf(outputs);
     const layout = recipeLayout(['DOUBLE', 'VECTOR6D', 'VECTOR6D', 'INT32', 'INT32', 'UINT32'])!;
@@ -80,7 +80,7 @@ describe('RTDE messages', () => {
     assert.equal(own.toString('hex'), bytesOf(inputs).toString('hex'));
   });
 
-  it('with a type nobody knows have no layout', () => {
+  it('with an unknown type have no layout', () => {
     for (const type of ['NOT_FOUND', 'IN_USE', '', 'toString']) assert.equal(recipeLayout([type]), null);
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...Object.keys(RTDE_TYPE_BYTES))), (types) => {
@@ -90,7 +90,7 @@ describe('RTDE messages', () => {
     );
   });
 
-  it('never make it throw, mutated or made up', () => {
+  it('never make the decoder throw, mutated or random', () => {
     const mutated = fc
       .tuple(fc.constantFrom(...vectors.map(bytesOf)), fc.nat(), fc.nat(255), fc.nat(200))
       .map(([bytes, at, value, length]) => {
@@ -106,7 +106,7 @@ describe('RTDE messages', () => {
     );
   });
 
-  it('of text are taken apart', () => {
+  it('of text are decoded', () => {
     const part = (text: string) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)]);
     const payload = Buffer.concat([part('watch out'), part('RTDE'), Buffer.of(2)]);
     const bytes = Buffer.concat([Buffer.of(0, 3 + payload.length, 0x4d), payload]);
@@ -115,7 +115,7 @@ describe('RTDE messages', () => {
 });
 
 describe('setpoint frames', () => {
-  it('are those of the vectors, byte for byte', () => {
+  it('match the vectors byte for byte', () => {
     for (const entry of vectors.filter(({ device }) => device === 'ur_reverse_interface')) {
       const { timeout_ms: timeoutMs, q, qd, mode } = entry.input as unknown as FrameInput;
       const frame = Buffer.alloc(REVERSE_FRAME_BYTES, 0xff);
@@ -125,7 +125,7 @@ describe('setpoint frames', () => {
     }
   });
 
-  it('come back as they went, to half a microradian', () => {
+  it('round-trip to half a microradian', () => {
     const angles = fc.float64Array({ minLength: 6, maxLength: 6, min: -7, max: 7, noNaN: true });
     fc.assert(
       fc.property(
@@ -146,7 +146,7 @@ describe('setpoint frames', () => {
     );
   });
 
-  it('never make it throw, whatever the values', () => {
+  it('never make the encoder throw, for any values', () => {
     const wild = fc.float64Array({ minLength: 6, maxLength: 6 });
     fc.assert(fc.property(wild, (q) => encodeReverseFrame(Buffer.alloc(REVERSE_FRAME_BYTES), 100, q, 1)));
   });

@@ -1,4 +1,7 @@
-/** Universal Robots RTDE, protocol version 2. Network byte order; a message begins with u16 length (of all) and u8 type. */
+/**
+ * Universal Robots RTDE, protocol version 2. Network byte order; a message begins with its u16 total length
+ * and u8 type.
+ */
 
 export const RTDE_HEAD_BYTES = 3;
 /** A name list has at most 2048 bytes; data packages are far smaller. */
@@ -61,7 +64,7 @@ export function dataPackage(recipe: number, payloadBytes: number): Buffer {
   return bytes;
 }
 
-/** Where values begin in a data package. */
+/** Offset of the values in a data package. */
 export const RTDE_VALUES_AT = RTDE_HEAD_BYTES + 1;
 
 export type RtdeReply =
@@ -70,7 +73,7 @@ export type RtdeReply =
   | { type: 'outputs' | 'inputs'; recipe: number; types: readonly string[] }
   | { type: 'text'; text: string; source: string; level: number };
 
-/** Everything but data packages, which are read in place. Null for what is not a reply. */
+/** Decodes everything except data packages, which are read in place. Null if it is not a reply. */
 export function decodeReply(bytes: Buffer): RtdeReply | null {
   if (bytes.length < RTDE_HEAD_BYTES || bytes.readUInt16BE(0) !== bytes.length) return null;
   const payload = bytes.subarray(RTDE_HEAD_BYTES);
@@ -118,7 +121,7 @@ function textMessage(payload: Buffer): RtdeReply | null {
   return { type: 'text', text, source, level: payload[2 + textBytes + sourceBytes]! };
 }
 
-/** Offsets of the values of a recipe in its data packages, and the length of those; null when a type is not one. */
+/** Offsets of a recipe's values in its data packages, and the package length; null for an unknown type. */
 export function recipeLayout(types: readonly string[]): { offsets: number[]; bytes: number } | null {
   let at = RTDE_VALUES_AT;
   const offsets: number[] = [];

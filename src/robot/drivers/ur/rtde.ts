@@ -29,14 +29,14 @@ const OUTPUTS = [
   ['robot_status_bits', 'UINT32'],
   ['safety_status_bits', 'UINT32'],
 ] as const;
-/** Two bytes of a tool output; none of a robot that has nothing on it. */
+/** The two bytes of a tool output; empty without a tool. */
 const TOOL_INPUTS = ['tool_digital_output_mask', 'tool_digital_output'] as const;
 const SILENCE_MS = 500;
 const NS_PER_S = 1e9;
 
 /** The newest state of the controller, filled in place. */
 export interface RtdeState {
-  /** Our clock; when the values were true. NaN before the first. */
+  /** When the values were measured, on our clock. NaN before the first. */
   atNs: number;
   actualQ: Float64Array;
   actualQd: Float64Array;
@@ -56,13 +56,13 @@ export interface RtdeOptions {
   host: string;
   port: number;
   hz: number;
-  /** Whether the tool's digital outputs are ours. */
+  /** Whether we drive the tool's digital outputs. */
   toolOutput: boolean;
 }
 
 type Phase = 'closed' | 'version' | 'controlVersion' | 'outputs' | 'inputs' | 'start' | 'data';
 
-/** Keeps a controller's state stream running: handshake, recipes, start; again after each loss. */
+/** Keeps a controller's state stream running: handshake, recipes, start; repeated after each loss. */
 export class RtdeClient {
   readonly state: RtdeState = {
     atNs: Number.NaN,
@@ -82,12 +82,12 @@ export class RtdeClient {
   readonly #link: TcpLink;
   readonly #take = (message: Buffer): boolean => this.#accept(message);
   #phase: Phase = 'closed';
-  /** This connection has brought a state. */
+  /** This connection has delivered a state. */
   #seen = false;
   #recipe = 0;
   #dataBytes = 0;
   #toolPackage: Buffer | null = null;
-  /** Messages that were not what the protocol allows at their place. */
+  /** Messages that the protocol does not allow at that point. */
   malformed = 0;
   majorVersion = 0;
 
@@ -105,7 +105,7 @@ export class RtdeClient {
     );
   }
 
-  /** State flows. */
+  /** State messages are arriving. */
   get streaming(): boolean {
     return this.#phase === 'data' && this.#seen;
   }
@@ -114,7 +114,7 @@ export class RtdeClient {
     return this.#link.localAddress;
   }
 
-  /** Sets tool output `index`. Hot path. False when it could not be handed over. */
+  /** Sets tool output `index`. Hot path. False if it could not be sent. */
   setToolOutput(index: number, on: boolean): boolean {
     const bytes = this.#toolPackage;
     if (bytes === null || !this.streaming || !this.#link.clear) return false;
@@ -148,7 +148,7 @@ export class RtdeClient {
     this.#events.down(why);
   }
 
-  /** False once the connection is given up: the rest of the chunk is of no interest. */
+  /** False once the connection is dropped: skip the rest of the chunk. */
   #accept(message: Buffer): boolean {
     if (message[2] === RTDE.data) {
       if (this.#phase === 'data' && message.length === this.#dataBytes && message[3] === this.#recipe)
@@ -173,12 +173,12 @@ export class RtdeClient {
     else if (reply.type === 'inputs') this.#afterInputs(reply.recipe, reply.types);
     else if (reply.type === 'start') {
       if (reply.accepted) this.#phase = 'data';
-      else this.#link.drop('the controller refused to start RTDE');
+      else this.#link.drop('the controller rejected the RTDE start');
     }
   }
 
   #afterVersion(accepted: boolean): void {
-    if (!accepted) return this.#link.drop('the controller does not speak RTDE version 2');
+    if (!accepted) return this.#link.drop('the controller does not support RTDE version 2');
     this.#phase = 'controlVersion';
     this.#link.send(encodeControlVersionRequest());
   }
@@ -193,7 +193,7 @@ export class RtdeClient {
   #afterOutputs(recipe: number, types: readonly string[]): void {
     const wrong = OUTPUTS.find(([, type], i) => types[i] !== type);
     if (wrong !== undefined || types.length !== OUTPUTS.length)
-      return this.#link.drop(`the controller does not offer ${wrong?.[0] ?? 'the asked outputs'}`);
+      return this.#link.drop(`the controller does not offer ${wrong?.[0] ?? 'the requested outputs'}`);
     this.#recipe = recipe;
     this.#dataBytes = recipeLayout(types)!.bytes;
     this.#phase = this.#options.toolOutput ? 'inputs' : 'start';
@@ -202,15 +202,15 @@ export class RtdeClient {
 
   #afterInputs(recipe: number, types: readonly string[]): void {
     if (recipe === 0 || types.some((type) => type !== 'UINT8')) {
-      const why = types.includes('IN_USE') ? 'another program has them' : types.join(', ');
-      return this.#link.drop(`the tool outputs cannot be had: ${why}`);
+      const why = types.includes('IN_USE') ? 'another program uses them' : types.join(', ');
+      return this.#link.drop(`the tool outputs are not available: ${why}`);
     }
     this.#toolPackage = dataPackage(recipe, types.length);
     this.#phase = 'start';
     this.#link.send(encodeStart());
   }
 
-  /** In the order of OUTPUTS. Hot path. */
+  /** Values in the order of OUTPUTS. Hot path. */
   #readState(bytes: Buffer): void {
     const { state } = this;
     let at = RTDE_VALUES_AT;

@@ -4,8 +4,9 @@ import { Refused, within } from '../../buses/wait.ts';
 const CONNECT_TIMEOUT_MS = 2000;
 
 /**
- * Hands a program to the secondary interface, which starts it in place of the one that runs. What the controller
- * sends there (its state, ten times a second) is read and dropped. The returned function closes the connection.
+ * Sends a program to the secondary interface, which starts it in place of the current one. What the
+ * controller sends there (its state, ten times a second) is discarded. The returned function closes the
+ * connection.
  */
 export async function sendScript(host: string, port: number, script: string): Promise<() => void> {
   const socket = connect({ host, port, noDelay: true });
@@ -15,7 +16,7 @@ export async function sendScript(host: string, port: number, script: string): Pr
   });
   socket.resume();
   try {
-    await within(connected, CONNECT_TIMEOUT_MS, 'no answer');
+    await within(connected, CONNECT_TIMEOUT_MS, 'no reply');
   } catch (error) {
     socket.destroy();
     throw new Refused(`script port ${host}:${port}: ${(error as Error).message}`);

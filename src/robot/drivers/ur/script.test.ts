@@ -16,14 +16,14 @@ const script = controlScript({
 });
 const lines = script.split('\n');
 
-/** Not an interpreter: what a typing error would break. The controller itself has not seen this text. */
+/** Not an interpreter: catches typing errors. The text has not run on a real controller. */
 describe('control program', () => {
-  it('is plain text that ends with a line end, as the controller wants it', () => {
+  it('is plain text that ends with a line end, as the controller requires', () => {
     assert.match(script, /^def farhand\(\):\n[\x20-\x7e\n]*\nend\n$/);
     assert.ok(script.length < 5000);
   });
 
-  it('closes every block, each at the column where it was opened', () => {
+  it('closes every block, each at the column that opened it', () => {
     const open: number[] = [];
     for (const line of lines) {
       const column = line.search(/\S/);
@@ -35,13 +35,13 @@ describe('control program', () => {
     assert.deepEqual(open, []);
   });
 
-  it('leaves a critical section on every way it enters one', () => {
+  it('leaves every critical section it enters', () => {
     const of = (word: string) => lines.filter((line) => line.trim() === word).length;
     assert.equal(of('enter_critical'), 2);
     assert.equal(of('exit_critical'), 2);
   });
 
-  it('uses no name that it does not give a value', () => {
+  it('uses no undefined name', () => {
     const used = new Set(script.match(/\bfh_\w+/g));
     const given = new Set([...script.matchAll(/\b(fh_\w+)(?: =|\(\):)/g)].map((match) => match[1]!));
     assert.deepEqual(
@@ -61,7 +61,7 @@ describe('control program', () => {
     assert.ok(lines.includes('  global fh_gain = 300.0'), 'a whole number is still a float');
   });
 
-  it('stops and ends on every way out of its loop', () => {
+  it('stops and ends on every exit from its loop', () => {
     const tail = lines.slice(lines.indexOf('  kill fh_thread')).map((line) => line.trim());
     assert.deepEqual(tail, ['kill fh_thread', 'stopj(fh_stop_rad_s2)', 'socket_close("farhand")', 'end', '']);
   });

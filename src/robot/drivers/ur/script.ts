@@ -1,9 +1,9 @@
-/** What our control program is told when it is made. */
+/** Parameters of our control program. */
 export interface ControlScript {
-  /** Where it dials. */
+  /** Where it connects. */
   host: string;
   port: number;
-  /** Says which start of ours it belongs to. */
+  /** Identifies the start it belongs to. */
   token: number;
   /** Period of the controller: 8 ms CB3, 2 ms e-Series. */
   stepS: number;
@@ -11,24 +11,24 @@ export interface ControlScript {
   gain: number;
   /** Deceleration of a stop. */
   stopRadS2: number;
-  /** Longest time it goes on in a straight line when a setpoint is missing. */
+  /** Longest extrapolation while setpoints are missing. */
   extrapolateS: number;
-  /** No frame at all for this long after it dialled: it ends. */
+  /** The program ends without a first frame this long after connecting. */
   firstFrameS: number;
-  /** A setpoint that asks a joint for more is not followed: the program stops. */
+  /** The program stops at a setpoint that moves a joint faster than this. */
   maxStepRadS: number;
 }
 
-/** The longest silence the program accepts, whatever a frame says. */
+/** Upper bound of the timeout that a frame may set. */
 const MAX_TIMEOUT_S = 0.2;
 
 const JOINTS = [0, 1, 2, 3, 4, 5];
 const list = (entry: (i: number) => string): string => `[${JOINTS.map(entry).join(', ')}]`;
 
 /**
- * The program that runs on the controller: dials back, reads frames with a timeout, and servos in a thread of its own
- * at the controller's period. Silence, an end of the connection, an unknown mode or a leap: `stopj`, end.
- * UNVERIFIED ON HARDWARE
+ * The program that runs on the controller: connects back, reads frames with a timeout, and servos in its own
+ * thread at the controller's period. On silence, a closed connection, an unknown mode or a jump it runs
+ * `stopj` and ends. UNVERIFIED ON HARDWARE
  */
 export function controlScript(options: ControlScript): string {
   return `def farhand():
@@ -62,7 +62,7 @@ function parameters(options: ControlScript): string {
 
 const real = (value: number): string => (Number.isInteger(value) ? `${value}.0` : `${value}`);
 
-/** One servoj per period: the newest setpoint, or a straight line on from the last two, then rest. */
+/** One servoj per period: the newest setpoint, or an extrapolation of the last two, then rest. */
 const servoThread = (): string => `  thread fh_servo_loop():
     while True:
       enter_critical

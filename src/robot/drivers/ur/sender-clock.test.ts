@@ -6,7 +6,7 @@ import { SenderClock } from './sender-clock.ts';
 const MS = 1e6;
 
 describe('sender clock', () => {
-  it('gives late and bunched messages the instant they were true', () => {
+  it('gives late and bunched messages the time they were measured', () => {
     const clock = new SenderClock();
     for (let i = 0; i < 50; i++) clock.place(i * 8 * MS, 500 * MS + i * 8 * MS);
     // Three arrive together, the newest on time.
@@ -16,7 +16,7 @@ describe('sender clock', () => {
     assert.ok(Math.abs(placed[2]! - nowNs) < 0.1 * MS);
   });
 
-  it('is never in the future nor goes back, whatever the sender says', () => {
+  it('never runs ahead or backwards, for any sender stamps', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(fc.integer({ min: -1e12, max: 1e12 }), fc.nat(1e9))), (messages) => {
         const clock = new SenderClock();

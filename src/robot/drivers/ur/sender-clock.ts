@@ -1,6 +1,6 @@
 /**
- * Places a sender's own stamps on our clock: the smallest delay seen tells the offset, and it may grow slowly because
- * two clocks drift. What arrives late or in a bunch so keeps the instant at which it was true.
+ * Maps a sender's stamps onto our clock: the smallest delay seen gives the offset, which may grow slowly
+ * because the clocks drift. Late or bunched messages thus keep the time they were measured.
  */
 export class SenderClock {
   #offsetNs = Number.POSITIVE_INFINITY;
@@ -10,11 +10,11 @@ export class SenderClock {
     this.#offsetNs = Number.POSITIVE_INFINITY;
   }
 
-  /** The instant of a message on our clock: never in the future, never before the one before. */
+  /** A message's time on our clock: never in the future, never before the previous one. */
   place(senderNs: number, receivedNs: number): number {
     const offsetNs = receivedNs - senderNs;
     const grown = this.#offsetNs + MAX_DRIFT_NS_PER_MESSAGE;
-    // A leap of the sender's clock begins anew.
+    // Restart after a jump of the sender's clock.
     this.#offsetNs = Math.abs(offsetNs - grown) > MAX_LEAP_NS ? offsetNs : Math.min(offsetNs, grown);
     this.#lastNs = Math.max(this.#lastNs, Math.min(receivedNs, senderNs + this.#offsetNs));
     return this.#lastNs;

@@ -9,7 +9,7 @@ const topic = (name: string) =>
 const JOINTS = 7;
 const port = z.int().min(1).max(65_535);
 
-/** Both arms of one robot, each under a process of its own on this machine. */
+/** Both arms of one robot, each driven by its own process on this machine. */
 const partnerConfig = z.strictObject({
   port: port.describe('UDP port of this process, on loopback'),
   otherPort: port.describe('UDP port of the other arm’s process'),
@@ -19,10 +19,10 @@ const partnerConfig = z.strictObject({
     .min(20)
     .max(1000)
     .default(100)
-    .describe('no message from the other process for this long: fault'),
+    .describe('no message from the other process for this long is a fault'),
 });
 
-/** The maker's ROS 2 node. The order of numbers in its messages is not documented, so it can be set. */
+/** The vendor's ROS 2 node. The order of numbers in its messages is not documented, so it can be set. */
 const rosConfig = z.strictObject({
   order: z
     .enum(['left-first', 'right-first'])
@@ -32,7 +32,7 @@ const rosConfig = z.strictObject({
     .array(z.literal([1, -1]))
     .length(JOINTS)
     .default(Array(JOINTS).fill(1))
-    .describe('-1 where the node counts against the model’s joint'),
+    .describe('-1 if the node’s sign is opposite to the model’s joint'),
   jointsTopic: topic('/dual_xarm/joints').describe('std_msgs/Float64MultiArray: targets of both arms'),
   gripperTopic: topic('/dual_xarm/gripperpos').describe('std_msgs/Float64MultiArray: both grippers'),
   leftStateTopic: topic('/xarm_left/joint_states').describe('sensor_msgs/JointState of the left arm'),
@@ -42,15 +42,15 @@ const rosConfig = z.strictObject({
     .length(JOINTS)
     .default(Array.from({ length: JOINTS }, (_, i) => `xarm_joint${i + 1}`))
     .describe('names of the joints in the state, in the order of the model'),
-  chassisTopic: topic('/chassis/cmd').describe('std_msgs/String: told to stop when the arm is'),
-  stopChassis: z.boolean().default(true).describe('tell the chassis to stop with the arm'),
-  gripperOpenRad: z.number().min(-3).max(3).default(-1.0472).describe('gripper’s number when open'),
-  gripperClosedRad: z.number().min(-3).max(3).default(0).describe('gripper’s number when closed'),
+  chassisTopic: topic('/chassis/cmd').describe('std_msgs/String: receives a stop together with the arm'),
+  stopChassis: z.boolean().default(true).describe('stop the chassis together with the arm'),
+  gripperOpenRad: z.number().min(-3).max(3).default(-1.0472).describe('gripper value when open'),
+  gripperClosedRad: z.number().min(-3).max(3).default(0).describe('gripper value when closed'),
   partner: partnerConfig
     .nullable()
     .default(null)
-    .describe('the process of the other arm, where both are driven at once'),
-  domainId: z.int().min(0).max(MAX_DOMAIN_ID).default(0).describe('ros2: as ROS_DOMAIN_ID of the robot'),
+    .describe('the other arm’s process, if both arms are driven at once'),
+  domainId: z.int().min(0).max(MAX_DOMAIN_ID).default(0).describe('ros2: the robot’s ROS_DOMAIN_ID'),
   interfaceAddress: z
     .ipv4()
     .default('127.0.0.1')
@@ -60,7 +60,7 @@ const rosConfig = z.strictObject({
     .string()
     .regex(/^wss?:\/\//, 'write ws://HOST:PORT')
     .default('ws://127.0.0.1:9090')
-    .describe('rosbridge: where its server listens'),
+    .describe('rosbridge: address of its server'),
   feedbackTimeoutMs: z
     .number()
     .min(20)
@@ -72,7 +72,7 @@ const rosConfig = z.strictObject({
     .min(100)
     .max(60_000)
     .default(5000)
-    .describe('how long to look for the robot at the start'),
+    .describe('how long to look for the robot on open'),
 });
 export type VlaiRosConfig = z.infer<typeof rosConfig>;
 
@@ -80,7 +80,7 @@ export const vlaiConfig = z.strictObject({
   via: z
     .enum(['can', 'ros2', 'rosbridge'])
     .default('can')
-    .describe('can: the motors themselves; ros2: the maker’s node over DDS; rosbridge: the same over TCP'),
+    .describe('can: the motors directly; ros2: the vendor’s node over DDS; rosbridge: the same over TCP'),
   side: z.enum(['right', 'left']).default('right').describe('ros2, rosbridge: which arm this is'),
   can: armConfig(VLAI_L1).prefault({}).describe('settings of `via: can`'),
   ros: rosConfig.prefault({}).describe('settings of `via: ros2` and `via: rosbridge`'),

@@ -20,7 +20,7 @@ export async function openDdsTopics(
   const node = await DdsNode.open({ domainId, interfaceAddress, peers, allow: [], name: 'farhand' }, clock);
   const { participant } = node;
   const out = new CdrWriter(new Uint8Array(BYTES));
-  // Where the other arm's process speaks for both, a second publisher would be a rival.
+  // If the other arm's process publishes for both, a second publisher would conflict.
   const isQuiet = config.partner !== null && !config.partner.speaks;
   const writers = (isQuiet ? [] : [config.jointsTopic, config.gripperTopic]).map((name) =>
     participant.addWriter(ros2Topic(name, float64MultiArray, { reliable: true })),
@@ -48,9 +48,9 @@ export async function openDdsTopics(
     name: `ROS 2 domain ${domainId} on ${interfaceAddress}`,
     get trouble() {
       if (joints === undefined) return '';
-      if (joints.matched === 0) return `nobody subscribes to ${config.jointsTopic}`;
+      if (joints.matched === 0) return `no node subscribes to ${config.jointsTopic}`;
       const rivals = participant.rivals(joints.data.topic);
-      return rivals > 0 ? `somebody else publishes ${config.jointsTopic}, too` : '';
+      return rivals > 0 ? `another node publishes ${config.jointsTopic}` : '';
     },
     publish(jointsRad, values, nowNs) {
       if (joints === undefined || !write(joints, jointsRad, nowNs)) return false;

@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried against the simulators only, see docs/drivers/vlai-l1.md.
+// UNVERIFIED ON HARDWARE: tested only against the simulators, see docs/drivers/vlai-l1.md.
 import { armSpec } from '../../buses/damiao/arm-config.ts';
 import { openDamiaoArm } from '../../buses/damiao/open.ts';
 import type { DriverPlugin } from '../../driver.ts';

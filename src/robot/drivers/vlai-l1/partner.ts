@@ -6,24 +6,24 @@ export interface PartnerConfig {
   port: number;
   otherPort: number;
   speaks: boolean;
-  /** Silence that ends what the other process wanted. */
+  /** Silence after which the other process's target expires. */
   timeoutMs: number;
 }
 
 const HOST = '127.0.0.1';
 const JOINTS = 7;
-/** "FHVL"; one byte: bit 0 the target is to be followed, bit 1 whoever sends can reach the node; then float64s. */
+/** "FHVL"; one byte: bit 0: follow the target, bit 1: the sender reaches the node; then float64s. */
 const MAGIC = 0x4c564846;
 const HEAD_BYTES = 8;
 const BYTES = HEAD_BYTES + 8 * (JOINTS + 1);
 
 /**
- * The process of the other arm, over loopback. The node's command holds both arms, so one of the two speaks for both:
- * the other tells it its target. Silence of either ends what it wanted.
+ * The other arm's process, over loopback. The node's command holds both arms, so one process publishes for
+ * both and the other sends it its target. A target expires when its process goes silent.
  */
 export class Partner {
   readonly speaks: boolean;
-  /** What the other arm shall do, in the node's numbers; true only while it is fresh, see `moves`. */
+  /** The other arm's target, in the node's numbers; valid only while fresh, see `moves`. */
   readonly targetRad = new Float64Array(JOINTS);
   gripperRad = 0;
   refused = 0;
@@ -53,7 +53,7 @@ export class Partner {
     return new Promise((resolve, reject) => {
       socket.once('error', (cause: NodeJS.ErrnoException) => {
         socket.close();
-        const hint = 'Set `ros.partner.port` of each arm to a port of its own.';
+        const hint = 'Set `ros.partner.port` of each arm to a different free port.';
         const what = `cannot listen on ${HOST}:${config.port} for the other arm: ${cause.code}`;
         reject(new TeleopError('port-in-use', what, { hint, cause }));
       });
@@ -64,12 +64,12 @@ export class Partner {
     });
   }
 
-  /** The other arm wants to be moved. */
+  /** The other process has a fresh target. */
   moves(nowNs: number): boolean {
     return this.#isFresh(nowNs) && (this.#flags & 1) !== 0;
   }
 
-  /** The other process is there, and reaches the node. */
+  /** The other process is alive and reaches the node. */
   reaches(nowNs: number): boolean {
     return this.#isFresh(nowNs) && (this.#flags & 2) !== 0;
   }

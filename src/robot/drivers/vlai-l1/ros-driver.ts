@@ -12,15 +12,15 @@ const JOINTS = 7;
 const REPEAT_NS = 50 * MS;
 const REST_NS = 300 * MS;
 const OLD_READS = 3;
-/** How often the partner hears of us, and the node of the partner. */
+/** Interval of messages to the partner, and to the node for the partner. */
 const SHARE_NS = 4 * MS;
 
 type OpenTopics = (config: VlaiRosConfig, events: TopicEvents, clock: Clock) => Promise<ArmTopics>;
 
 /**
- * One arm of two behind the maker's node. Its command holds both arms: the other one is told to stay where it was, or,
- * with a partner, to go where that arm's own process wants it. The topics know neither power nor a stop: to rest is to
- * be told the pose it is in.
+ * One of two arms behind the vendor's node. Its command holds both arms: the other arm holds its position or,
+ * with a partner, follows that process's target. The topics have no power or stop command: to stop is to
+ * command the measured pose.
  */
 export class VlaiRosDriver implements Driver {
   readonly feedback: Readonly<Record<Side, JointFeedback>>;
@@ -35,11 +35,11 @@ export class VlaiRosDriver implements Driver {
   readonly #grippers = new Float64Array(2);
   #topics!: ArmTopics;
   #partner: Partner | null = null;
-  /** The other arm's half of the command is its partner's. */
+  /** The partner sets the other arm's half of the command. */
   #isOtherLed = false;
-  /** Our half of the command is one to be held, whoever asks for it to be published. */
+  /** Our half of the command is a pose to hold, whoever triggers publishing. */
   #isHeld = false;
-  /** Before the first, nobody has said where a gripper shall be. */
+  /** False until the first gripper target. */
   #hasGripper = false;
   #gripper = 0;
   #on = false;
@@ -132,7 +132,7 @@ export class VlaiRosDriver implements Driver {
         out.positionsRad[i] = direction * this.#own.positionsRad[i]!;
         out.velocitiesRadS[i] = direction * this.#own.velocitiesRadS[i]!;
       }
-      // The node does not tell where the gripper is: what it was told.
+      // The node does not report the gripper position: use the last target.
       out.gripper = this.#gripper;
     } else if (!this.#blind) return 'stale';
     if (this.#blind || this.#unreported) {
@@ -152,7 +152,7 @@ export class VlaiRosDriver implements Driver {
     for (let i = 0; i < JOINTS; i++)
       if (!Number.isFinite(positionsRad[i]!) || !Number.isFinite(gripper)) {
         this.#rest(nowNs);
-        this.#raise('a target that is not a number was written');
+        this.#raise('a target was not a number');
         return 'fault';
       }
     for (let i = 0; i < JOINTS; i++)
@@ -186,7 +186,7 @@ export class VlaiRosDriver implements Driver {
     for (let i = 0; i < JOINTS; i++) this.#command[JOINTS * at + i] = arm.positionsRad[i]!;
   }
 
-  /** The newest pose becomes the target; without one that is new enough, the last target stands. */
+  /** The newest pose becomes the target; if it is too old, the last target stays. */
   #rest(nowNs: number): void {
     this.#on = false;
     if (nowNs - this.#own.receivedNs <= this.#config.feedbackTimeoutMs * MS) this.#hold(this.#own, this.#at);
@@ -207,7 +207,7 @@ export class VlaiRosDriver implements Driver {
     return this.#topics.publish(this.#command, grippers, nowNs) ? 'ok' : 'stale';
   }
 
-  /** The other arm goes where its own process wants it; when that ends, it stays where it is. */
+  /** The other arm follows its own process's target; when that expires, it holds its position. */
   #takeOther(nowNs: number, partner: Partner): void {
     const at = 1 - this.#at;
     if (partner.moves(nowNs)) {
@@ -220,7 +220,7 @@ export class VlaiRosDriver implements Driver {
     }
   }
 
-  /** Speaks for the other arm where it is told to, and otherwise just tells that we are here. */
+  /** Publishes for the other arm if configured; otherwise only reports that we are alive. */
   #share(nowNs: number, partner: Partner): void {
     const speaks = this.#on || nowNs < this.#restUntilNs;
     const forOther = partner.speaks && (partner.moves(nowNs) || this.#isOtherLed);
@@ -238,14 +238,14 @@ export class VlaiRosDriver implements Driver {
     const partner = this.#partner;
     if (partner === null || partner.speaks) return this.#topics.trouble;
     if (!partner.reaches(nowNs)) {
-      // It hears of us only by this.
+      // The partner learns that we are alive only through this message.
       partner.send(this.#own.positionsRad, this.#grippers[this.#at]!, false, true);
-      return 'the process of the other arm, which publishes for both, is silent or does not reach the node';
+      return 'the other arm’s process, which publishes for both, is silent or does not reach the node';
     }
     return this.#topics.trouble;
   }
 
-  /** Looks for whatever ends our control of the arm. */
+  /** Checks for anything that ends our control of the arm. */
   #watch(nowNs: number): void {
     const { feedbackTimeoutMs } = this.#config;
     const isOld = nowNs - this.#receivedNs > feedbackTimeoutMs * MS;
@@ -276,10 +276,10 @@ export class VlaiRosDriver implements Driver {
       ...(this.feedback.right.receivedNs > 0 ? [] : [rightStateTopic]),
     ];
     const what =
-      silent.length > 0 ? `nothing came on ${silent.join(' and ')}` : this.#trouble(this.#clock.nowNs());
-    const refusal = this.lastRefusal === '' ? '' : ` (last refused: ${this.lastRefusal})`;
+      silent.length > 0 ? `no message on ${silent.join(' and ')}` : this.#trouble(this.#clock.nowNs());
+    const refusal = this.lastRefusal === '' ? '' : ` (last rejected: ${this.lastRefusal})`;
     return new TeleopError('robot-silent', `${this.#topics.name}: ${what}${refusal}`, {
-      hint: 'Start the maker’s node; check topic names and `ros.jointNames` with `ros2 topic echo`.',
+      hint: 'Start the vendor’s node; check topic names and `ros.jointNames` with `ros2 topic echo`.',
     });
   }
 }

@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: no TCP protocol of the maker is public; this is the ROS field's own bridge.
+// UNVERIFIED ON HARDWARE: the vendor publishes no TCP protocol; this is the standard ROS bridge.
 import type { Clock } from '../../../core/time/clock.ts';
 import type { JointState } from '../../buses/dds/ros2.ts';
 import type { VlaiRosConfig } from './config.ts';
@@ -42,7 +42,7 @@ export async function openRosbridgeTopics(
   };
 }
 
-/** The parts of a sensor_msgs/JointState that are used; null where it is not one. */
+/** The parts of a sensor_msgs/JointState that are used; null if it is not one. */
 export function stateOf(message: unknown): JointState | null {
   if (typeof message !== 'object' || message === null) return null;
   const { name, position, velocity } = message as Record<string, unknown>;

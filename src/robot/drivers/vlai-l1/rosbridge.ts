@@ -1,11 +1,11 @@
-// UNVERIFIED ON HARDWARE: tried against our own server, which roslib's client speaks to as well.
+// UNVERIFIED ON HARDWARE: tested against our own server, which roslib's client also works with.
 import type { RawData, WebSocket } from 'ws';
 import { z } from 'zod';
 import { EntryBoundary } from '../../../core/entry-boundary.ts';
 import { TeleopError } from '../../../core/errors.ts';
 import { parseJson } from '../../../core/parse-json.ts';
 
-/** What a server sends; who subscribed checks `msg`. */
+/** A server message; the subscriber validates `msg`. */
 const messageSchema = z.discriminatedUnion('op', [
   z.object({ op: z.literal('publish'), topic: z.string(), msg: z.unknown() }),
   z.object({ op: z.literal('status'), level: z.string().optional() }),
@@ -18,18 +18,18 @@ export interface RosbridgeOptions {
   /** Subscribed to when connected: topic → type. */
   subscribes: Readonly<Record<string, string>>;
   onMessage(topic: string, message: unknown): void;
-  /** A text that is no message of the protocol, or a complaint of the server. */
+  /** An invalid message, or an error reported by the server. */
   onRefused(reason: string): void;
 }
 
 const CONNECT_MS = 5000;
 const RETRY_MS = 500;
 const MAX_TEXT_BYTES = 65_536;
-/** A connection that takes no more is not fed: what waits there would arrive late. */
+/** Send nothing to a congested connection: queued messages would arrive late. */
 const MAX_BUFFERED_BYTES = 65_536;
 const LOOK_MS = 5;
 
-/** A client of rosbridge (version 2 of its protocol, JSON over a WebSocket). Comes back by itself when the server does. */
+/** A client of rosbridge (version 2 of its protocol, JSON over a WebSocket). Reconnects by itself. */
 export class Rosbridge {
   readonly #options: RosbridgeOptions;
   readonly #WebSocket: typeof WebSocket;
@@ -44,7 +44,7 @@ export class Rosbridge {
     this.#WebSocket = Socket;
   }
 
-  /** Rejects where nobody answers; only what was open once is opened again by itself. */
+  /** Rejects if there is no server; only a connection that has been open once reopens by itself. */
   static async open(options: RosbridgeOptions): Promise<Rosbridge> {
     const { WebSocket: Socket } = await import('ws');
     const bridge = new Rosbridge(options, Socket);
@@ -142,6 +142,6 @@ export class Rosbridge {
         () => onRefused('malformed'),
       );
     }
-    if (message.level === 'error' || message.level === 'warning') onRefused('complaint of the server');
+    if (message.level === 'error' || message.level === 'warning') onRefused('server error');
   }
 }

@@ -2,23 +2,23 @@ import type { JointState } from '../../buses/dds/ros2.ts';
 
 export type Side = 'left' | 'right';
 
-/** What a way to the maker's node tells of; on the event loop of the thread that opened it. */
+/** Events from the vendor's node, on the event loop of the thread that opened the connection. */
 export interface TopicEvents {
   onState(side: Side, state: JointState, nowNs: number): void;
   onRefused(reason: string): void;
 }
 
-/** A way to the topics of the maker's node. */
+/** A connection to the topics of the vendor's node. */
 export interface ArmTopics {
-  /** For messages: `rosbridge ws://…`. */
+  /** For error messages: `rosbridge ws://…`. */
   readonly name: string;
-  /** Why commands would not arrive; empty where they would. */
+  /** Why commands cannot arrive; empty if they can. */
   readonly trouble: string;
-  /** Both arms' targets and grippers, null: leave those. Whether they are on their way. Hot path. */
+  /** Sends both arms' targets and grippers (null: unchanged). Returns whether they were sent. Hot path. */
   publish(jointsRad: Float64Array, grippers: Float64Array | null, nowNs: number): boolean;
-  /** Tells the chassis to stop, where one listens. */
+  /** Sends a stop to the chassis, if there is one. */
   stopChassis(nowNs: number): void;
-  /** Waits until `isSo`; false when it took too long. */
+  /** Waits until `isSo`; false on timeout. */
   until(isSo: () => boolean, timeoutMs: number): Promise<boolean>;
   close(): void;
 }

@@ -25,7 +25,7 @@ const hexOf = (name: string): string =>
     .toLowerCase();
 
 describe('xArm commands', () => {
-  it('are those of the vectors, byte for byte', () => {
+  it('match the vectors byte for byte', () => {
     assert.equal(encodeXarm(1, XARM.motionEnable, [8, 1]).toString('hex'), hexOf('motion_enable_all'));
     assert.equal(encodeXarm(2, XARM.clearError).toString('hex'), hexOf('clean_error'));
     assert.equal(encodeXarm(3, XARM.setMode, [1]).toString('hex'), hexOf('set_mode_1_servo'));
@@ -36,7 +36,7 @@ describe('xArm commands', () => {
     assert.equal(frame.toString('hex'), hexOf('servoj'));
   });
 
-  it('carry joint angles that come back as single floats', () => {
+  it('round-trip joint angles as single floats', () => {
     const angles = fc.float64Array({ minLength: 6, maxLength: 6, min: -7, max: 7, noNaN: true });
     fc.assert(
       fc.property(angles, fc.nat(65535), (q, transaction) => {
@@ -68,7 +68,7 @@ function report(
 }
 
 describe('xArm reports and replies', () => {
-  it('are read in place, longer ones too', () => {
+  it('are read in place, including longer ones', () => {
     const out = { state: 0, mode: 0, positionsRad: new Float64Array(6) };
     for (const bytes of [87, 135, 300]) {
       assert.ok(decodeReport(report([0.5, -1, 0.25, 0, 1, -2], 2, 1, bytes), out));
@@ -76,14 +76,14 @@ describe('xArm reports and replies', () => {
     }
   });
 
-  it('change nothing when they are wrong', () => {
+  it('change nothing when invalid', () => {
     const out = { state: 7, mode: 7, positionsRad: new Float64Array(6).fill(7) };
     assert.ok(!decodeReport(report([0, 0, Number.NaN, 0, 0, 0], 2, 1), out));
     assert.ok(!decodeReport(report([0, 0, 0, 0, 0, 0], 2, 1).subarray(0, 86), out));
     assert.deepEqual([out.state, out.mode, ...out.positionsRad], new Array(8).fill(7));
   });
 
-  it('never make it throw', () => {
+  it('never make the decoder throw', () => {
     const out = { state: 0, mode: 0, positionsRad: new Float64Array(6) };
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

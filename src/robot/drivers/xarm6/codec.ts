@@ -1,7 +1,7 @@
 /**
  * UFACTORY's TCP protocol. Commands (port 502): u16 BE transaction, u16 BE protocol 2, u16 BE length of what follows,
  * u8 function, parameters; floats are little-endian f32. A reply repeats the head and adds a state byte.
- * Reports (port 30003): u32 BE length of all, then state, joint angles and more.
+ * Reports (port 30003): u32 BE total length, then state, joint angles and more.
  */
 export const XARM_HEAD_BYTES = 6;
 export const XARM_MAX_BYTES = 1024;
@@ -20,7 +20,7 @@ export const XARM = {
 } as const;
 
 export const XARM_MODE = { position: 0, servo: 1 } as const;
-/** As set; a report tells 1 moving, 2 at rest, 3 paused, 4 stopped. */
+/** Values to set; a report has 1 moving, 2 at rest, 3 paused, 4 stopped. */
 export const XARM_STATE = { motion: 0, stop: 4 } as const;
 const AT_REST = 2;
 export const XARM_ALL_AXES = 8;
@@ -79,7 +79,7 @@ export interface XarmReport {
 export const isServoing = ({ mode, state }: XarmReport): boolean =>
   mode === XARM_MODE.servo && state <= AT_REST;
 
-/** Reads a report in place. False, and nothing changed, when it is none. Hot path. */
+/** Reads a report in place. Returns false, and changes nothing, if it is not a report. Hot path. */
 export function decodeReport(bytes: Buffer, out: XarmReport): boolean {
   if (bytes.length < REPORT_MIN_BYTES || bytes.readUInt32BE(0) !== bytes.length) return false;
   for (let i = 0; i < out.positionsRad.length; i++)

@@ -19,21 +19,21 @@ const config = z.strictObject({
     .min(50)
     .max(1000)
     .default(200)
-    .describe('control loop silent for this long: the driver stops the arm'),
+    .describe('the driver stops the arm if the control loop is silent for this long'),
 });
 type Config = z.infer<typeof config>;
 
 const JOINTS = 6;
-/** Twice what a joint can do: the arm would make for such a target as fast as it can. */
+/** Twice a joint's speed limit: the arm would rush to such a target at full speed. */
 const MAX_STEP_RAD_S = 2 * Math.PI;
-/** The shortest and longest time over which a step is judged. */
+/** The shortest and longest time over which a step is checked. */
 const MIN_STEP_NS = 4e6;
 const MAX_STEP_NS = 40e6;
-/** The first target after enabling is where the arm is; the arm would lurch to one farther away. */
+/** The first target after enabling must be near the arm; the arm would lurch to a distant one. */
 const FIRST_STEP_RAD = 0.1;
 const OPEN_TIMEOUT_MS = 3000;
 const ENABLE_TIMEOUT_MS = 3000;
-/** Powering the motors may take this long, by the vendor's own client. */
+/** Powering the motors may take this long, according to the vendor's client. */
 const REPLY_TIMEOUT_MS = 5000;
 /** A report of state 4 or more, or of another mode, right after enabling may be an old one. */
 const MAX_NOT_SERVOING = 5;
@@ -41,9 +41,9 @@ const MAX_NOT_SERVOING = 5;
 type Phase = 'off' | 'enabling' | 'enabled';
 
 /**
- * A UFACTORY xArm6 in servo mode. The control box has no documented watchdog there: without us it goes to the last
- * target and rests, which is at most one step away. While this process lives, a control loop that no longer turns is
- * answered with a stop.
+ * A UFACTORY xArm6 in servo mode. The control box has no documented watchdog there: without us it goes to the
+ * last target, at most one step away, and rests. While this process lives, it stops the arm if the control
+ * loop stalls.
  */
 class Xarm6Driver implements Driver {
   readonly #config: Config;
@@ -53,9 +53,9 @@ class Xarm6Driver implements Driver {
   #phase: Phase = 'off';
   #abort = new AbortController();
   #fault = '';
-  /** A fault that nobody has answered with `stop` or `enable` yet. */
+  /** A fault not yet answered with `stop` or `enable`. */
   #alarm = false;
-  /** Enabling came to a refusal that `enable` has not told yet. */
+  /** Enabling failed, and `enable` has not reported it yet. */
   #failed = false;
   #servoing = false;
   #writtenNs = 0;
@@ -84,11 +84,11 @@ class Xarm6Driver implements Driver {
   async open(): Promise<void> {
     const { host, commandPort, reportPort } = this.#config;
     try {
-      const why = () => this.#fault || 'no answer';
+      const why = () => this.#fault || 'no reply';
       await until(() => this.#tcp.ready, OPEN_TIMEOUT_MS, why, this.#abort.signal);
     } catch (cause) {
       const ports = `${host}, ports ${commandPort} and ${reportPort}`;
-      throw new TeleopError('robot-unreachable', `no answer from ${ports}: ${(cause as Error).message}`, {
+      throw new TeleopError('robot-unreachable', `no reply from ${ports}: ${(cause as Error).message}`, {
         hint: 'Check that the control box is on and its address (robot.options.host).',
         cause,
       });
@@ -96,7 +96,7 @@ class Xarm6Driver implements Driver {
     const axes = /^(\d+),/.exec(this.#tcp.version)?.[1];
     if (axes !== undefined && Number(axes) !== JOINTS)
       throw new TeleopError('bad-model', `the arm at ${host} has ${axes} joints, not ${JOINTS}`, {
-        hint: 'This driver is for the xArm6.',
+        hint: 'This driver supports only the xArm6; choose another driver for this arm.',
       });
     this.#fault = '';
   }
@@ -137,7 +137,7 @@ class Xarm6Driver implements Driver {
     const roomRad = this.#servoing ? (MAX_STEP_RAD_S * sinceNs) / 1e9 : FIRST_STEP_RAD;
     for (let i = 0; i < JOINTS; i++)
       if (!(Math.abs(positionsRad[i]! - from[i]!) <= roomRad)) {
-        this.#fail(`step of joint ${i + 1} refused: more than ${roomRad.toFixed(3)} rad at once`);
+        this.#fail(`step of joint ${i + 1} rejected: more than ${roomRad.toFixed(3)} rad at once`);
         return 'fault';
       }
     this.#target.set(positionsRad);
@@ -212,7 +212,7 @@ class Xarm6Driver implements Driver {
       const state = await within(tcp.ask(func, parameters), REPLY_TIMEOUT_MS, `no reply to command ${func}`);
       if (signal.aborted) return;
       if (state < 0) throw new Refused('connection to the control box lost');
-      if ((state & XARM_FLAG.invalid) !== 0) throw new Refused(`the control box refused command ${func}`);
+      if ((state & XARM_FLAG.invalid) !== 0) throw new Refused(`the control box rejected command ${func}`);
     }
     if (tcp.errorCode !== 0) throw new Refused(`${xarmError(tcp.errorCode)}: clear it at the robot`);
     const why = () => `the arm does not enter servo mode: mode ${tcp.report.mode}, state ${tcp.report.state}`;

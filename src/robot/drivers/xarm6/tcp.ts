@@ -22,29 +22,29 @@ const JOINTS = 6;
 const POLL_MS = 100;
 const COMMAND_SILENCE_MS = 1000;
 const REPORT_SILENCE_MS = 500;
-/** Differences over shorter spans are mostly noise of arrival. */
+/** Differences over shorter spans are mostly arrival jitter. */
 const MIN_SPAN_NS = 5e6;
 const VELOCITY_SHARE = 0.5;
 
 export interface XarmEvents {
-  /** A report came, or the error codes changed. */
+  /** A report arrived, or the error codes changed. */
   event(): void;
   down(why: string): void;
   /** Every 100 ms, on the event loop. */
   beat(): void;
 }
 
-/** Both connections to a control box: commands with their replies, and the stream of reports. Made again when they end. */
+/** Both connections to a control box: commands with replies, and the report stream. They reconnect. */
 export class XarmTcp {
   readonly report: XarmReport = { state: 0, mode: 0, positionsRad: new Float64Array(JOINTS) };
   readonly velocitiesRadS = new Float64Array(JOINTS);
-  /** Our clock; when the newest report came. NaN before the first. */
+  /** Arrival time of the newest report on our clock. NaN before the first. */
   reportNs = Number.NaN;
   errorCode = 0;
   warningCode = 0;
-  /** "axes,type,serial numbers,version" as the control box tells it. */
+  /** "axes,type,serial numbers,version" as the control box reports it. */
   version = '';
-  /** Messages that were not what the protocol allows. */
+  /** Messages that violate the protocol. */
   malformed = 0;
   readonly #clock: Clock;
   readonly #events: XarmEvents;
@@ -86,25 +86,27 @@ export class XarmTcp {
     }, POLL_MS);
   }
 
-  /** Commands are answered and reports flow. */
+  /** Commands get replies and reports arrive. */
   get ready(): boolean {
     return this.#command.up && this.version !== '' && this.#reporting;
   }
 
-  /** Sends a command whose reply only counts for its state byte. Returns its transaction; 0 when there is no connection. */
+  /**
+   * Sends a command; only the reply's state byte is used. Returns its transaction; 0 without a connection.
+   */
   send(func: number, parameters: readonly number[] = []): number {
     const transaction = this.#next();
     return this.#command.send(encodeXarm(transaction, func, parameters)) ? transaction : 0;
   }
 
-  /** Sends a command and resolves with the state byte of its reply; −1 when the connection ended first. */
+  /** Sends a command and resolves with its reply's state byte; −1 if the connection ended first. */
   ask(func: number, parameters: readonly number[] = []): Promise<number> {
     const transaction = this.send(func, parameters);
     if (transaction === 0) return Promise.resolve(-1);
     return new Promise((resolve) => this.#waiting.set(transaction, resolve));
   }
 
-  /** False when the last target still waits for the network: an old one must not queue up. Hot path. */
+  /** False while the last target is still buffered: old targets must not queue up. Hot path. */
   servo(positionsRad: Float64Array): boolean {
     if (!this.#command.clear) return false;
     encodeServoJoint(this.#servoFrame, this.#next(), positionsRad);
@@ -161,7 +163,7 @@ export class XarmTcp {
     if (func === XARM.version && message.length > 8)
       this.version = message.toString('latin1', 8).replaceAll('\0', '').trim();
     else if (func === XARM.getError && message.length >= 10) this.#codes(message[8]!, message[9]!);
-    // The codes themselves come with the next answer; the flag must not wait for it.
+    // The codes arrive with the next reply; do not wait for it to set the flag.
     else if ((state & XARM_FLAG.error) !== 0 && this.errorCode === 0) this.send(XARM.getError);
     return true;
   }
