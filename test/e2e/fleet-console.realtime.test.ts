@@ -319,7 +319,7 @@ describe('fleet console in a real browser', { skip }, () => {
     const takeAway = async () => store.release('arm', (await store.get('arm'))!.revision);
     // The page may renew it between the two calls.
     await takeAway().catch(takeAway);
-    await seen(ann, 'banner', /Its lease ran out or was taken away/);
+    await seen(ann, 'banner', /Its lease expired or was taken away/);
     await sleep(500);
     assert.equal(await store.get('arm'), null);
     // Without a session it stops the robot all the same, and does not call it stopped when somebody has reset it.

@@ -180,7 +180,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     const backMs = await until('there again', 20_000, () => received.at(-1)! > reconnectedNs);
     subscription.unsubscribe();
     // By the same process, under the same lease.
-    await until('a way again', 30_000, () => /open again \(relay\)/.test(ann.stderr()));
+    await until('the path reopened', 30_000, () => /reopened \(relay\)/.test(ann.stderr()));
     const wayMs = (nowNs() - reconnectedNs) / 1e6;
     t.diagnostic(`there again after ${backMs.toFixed(0)} ms, a way again after ${wayMs.toFixed(0)} ms`);
     assert.equal(transitions().at(-1)!.to, 'stopped');
@@ -210,7 +210,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await next(seen, 'stopped', 20_000);
     assert.ok((await moved(800)) < 1e-3, 'it rests');
     // Under the same lease, by the same process.
-    await until('a way again', 30_000, () => /open again \(relay\)/.test(ann.stderr()));
+    await until('the path reopened', 30_000, () => /reopened \(relay\)/.test(ann.stderr()));
     t.diagnostic(
       `a way again ${((nowNs() - killedNs) / 1e6).toFixed(0)} ms after the TURN server was killed`,
     );
@@ -221,6 +221,6 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
   it('opens no session with a TURN server that knows another secret', async () => {
     const child = await bob;
     assert.equal(await child.exited, 2);
-    assert.match(child.stderr(), /far did not open a session: no way was found/);
+    assert.match(child.stderr(), /far did not open a session: no network path was found/);
   });
 });

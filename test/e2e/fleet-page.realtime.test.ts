@@ -238,7 +238,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await next(seen, 'hold', 20_000);
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease over/);
-    assert.equal((await page.receive('ended'))['reason'], 'the page fell silent');
+    assert.equal((await page.receive('ended'))['reason'], 'the page went silent');
     page.close();
     await page.lease.release();
   });

@@ -164,7 +164,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), true);
     const again = await farhand(args(server.url));
     assert.equal(again.code, 0, again.stderr);
-    const there = Number(/goes on, ([\d.]+) MB are there/.exec(again.stdout)?.[1]);
+    const there = Number(/resuming, ([\d.]+) MB already stored/.exec(again.stdout)?.[1]);
     assert.ok(there >= 3 && there <= 4.2, again.stdout);
     assert.match(again.stdout, /verified[\s\S]*deleted here/);
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), false);
@@ -190,7 +190,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(existsSync(path.join(got, 'b-1.mcap')), false);
     const said: string[] = [];
     const file = await pullRecording(target, entry!, got, (text) => said.push(text));
-    assert.match(said.join(), /goes on at 2\.6 MB/);
+    assert.match(said.join(), /resuming at 2\.6 MB/);
     assert.equal(sha(readFileSync(file)), sha(bytes));
     assert.deepEqual(
       readdirSync(got).filter((name) => name.includes('.pull')),
@@ -259,7 +259,7 @@ describe('recordings of a fleet', { skip }, () => {
     await jsm.streams.purge(stream, { filter: subject });
     chunks[1]![1000]! ^= 1;
     for (const chunk of chunks) await admin.nats.request(subject, chunk);
-    await assert.rejects(send(dir, target, true), /was not stored well: its SHA-256 is/);
+    await assert.rejects(send(dir, target, true), /was not stored correctly: its SHA-256 is/);
     assert.equal(existsSync(path.join(dir, 'd-1.mcap')), true, 'nothing is deleted');
     const entry = (await (await RecordingIndex.open(robot.nats, 'arm')).get('d-1'))!;
     assert.equal(entry.atRobot, true);
@@ -270,7 +270,7 @@ describe('recordings of a fleet', { skip }, () => {
     const got = path.join(folder, 'wrong');
     await assert.rejects(
       pullRecording(target, wrong, got, () => {}),
-      /did not come as announced/,
+      /does not match its announcement/,
     );
     assert.deepEqual(readdirSync(got), [], 'nothing is kept');
   });
