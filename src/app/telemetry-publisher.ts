@@ -246,7 +246,7 @@ function telemetryBuilder(
       robot: Number.isFinite(ageMs)
         ? {
             state: connected ? stateOfCode(field('robotState')) : 'disconnected',
-            cause: connected ? cause : 'no word from the robot',
+            cause: connected ? cause : 'no message from the robot',
             epoch: field('epoch'),
             measuredRad: angles(0),
             targetRad: angles(1),

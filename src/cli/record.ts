@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 import { closest } from '../core/suggest.ts';
-import { askRecorder, type RecorderQuestion, statusText } from '../desk/ask-recorder.ts';
+import { askRecorder, type RecorderRequest, statusText } from '../desk/ask-recorder.ts';
 import type { RecorderStatus } from '../messages/recording.ts';
 import { episodeFile, labelEpisode, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { episodeLine, episodeText } from '../record/quality-text.ts';
@@ -70,7 +70,7 @@ function questionOf(
   action: Exclude<Action, 'list' | 'label'>,
   { values }: Given,
   [text = '']: string[],
-): RecorderQuestion {
+): RecorderRequest {
   const kind = 'record';
   const said = (name: string) => (values[name] === undefined ? {} : { [name]: String(values[name]) });
   if (action === 'start') return { kind, action, ...said('task') };
@@ -79,7 +79,7 @@ function questionOf(
   return action === 'status' ? { action } : { kind, action };
 }
 
-async function ask(given: Given, rig: Rig, question: RecorderQuestion): Promise<number> {
+async function ask(given: Given, rig: Rig, question: RecorderRequest): Promise<number> {
   const withinMs = numberOption(given, 'within', 50, 60_000) ?? WITHIN_MS;
   const status = await askRecorder(rig, question, withinMs);
   if (given.values['json'] === true) console.log(JSON.stringify(status));
@@ -90,7 +90,7 @@ async function ask(given: Given, rig: Rig, question: RecorderQuestion): Promise<
 /** The operator may run in another folder; then its own output tells. */
 async function savedText(
   rig: Rig,
-  { action }: RecorderQuestion,
+  { action }: RecorderRequest,
   { episode }: RecorderStatus,
 ): Promise<string> {
   if (action !== 'stop' || episode === null) return '';

@@ -18,8 +18,8 @@ const forgetBody = z.strictObject({ id: z.string().max(200) });
 export type PairRefusal = PairingRefusal | 'malformed' | 'insecure' | 'not-allowed';
 
 /**
- * `/api/access`: who a page is, pairing, and the list of devices. `POST pair` is the one thing at the console that
- * needs no token; it needs the code instead.
+ * `/api/access`: a page's identity, pairing, and the list of devices. `POST pair` is the only request to the
+ * console that needs no token; it needs the pairing code instead.
  */
 export class AccessApi {
   readonly pairing = new Pairing();
@@ -27,7 +27,7 @@ export class AccessApi {
   readonly #lan: () => Listener['lan'];
   readonly #kind: { fleet?: FleetAccessState };
 
-  /** `kind`: what else a page has to know of the console before it knows anything. */
+  /** `kind`: what else a page must know about the console before it connects. */
   constructor(access: Access, lan: () => Listener['lan'], kind: { fleet?: FleetAccessState } = {}) {
     this.#access = access;
     this.#lan = lan;
@@ -74,7 +74,7 @@ export class AccessApi {
 
   async #pair(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!isKnownHost(request) || !isOwnOrigin(request)) return refuse(response, 'not-allowed');
-    // A token that crosses a network in the clear would not be the device's alone.
+    // Anyone on the network could read a token sent in the clear.
     if (!isSecure(request) && !this.#access.isLocal(request)) return refuse(response, 'insecure');
     const body = await readBody(request, pairBody, MAX_BODY_BYTES);
     if (typeof body === 'string') return refuse(response, 'malformed');

@@ -18,7 +18,7 @@ interface Shape {
   secure?: boolean;
 }
 
-/** The part of a request that decides, without a socket behind it. */
+/** The parts of a request that access depends on, without a real socket. */
 function request({
   method = 'GET',
   headers = {},
@@ -43,14 +43,14 @@ describe('access to the console', () => {
   const local = { cookie: cookie.split(';')[0]! };
   const origin = `http://localhost:${PORT}`;
 
-  it('makes this machine’s browser an operator through the token that comes with the page', () => {
+  it('makes this machine’s browser an operator with the token sent with the page', () => {
     assert.match(cookie, /HttpOnly; SameSite=Strict/);
     assert.equal(access.authorize(request({})), null, 'no token');
     assert.equal(access.authorize(request({ headers: local })), 'operator');
-    assert.deepEqual(access.pageHeaders(request({ headers: local })), {}, 'no second one');
+    assert.deepEqual(access.pageHeaders(request({ headers: local })), {}, 'no second token');
   });
 
-  it('refuses other origins, other hosts, and sockets and changes without an origin', () => {
+  it('rejects other origins, other hosts, and sockets and POSTs without an origin', () => {
     const upgrade = { ...local, upgrade: 'websocket' };
     assert.equal(access.authorize(request({ headers: { ...upgrade, origin } })), 'operator');
     assert.equal(access.authorize(request({ headers: upgrade })), null);
@@ -63,7 +63,7 @@ describe('access to the console', () => {
     assert.equal(access.authorize(request({ headers: { ...local, ...rebound } })), null);
   });
 
-  it('does not take the local token from elsewhere, nor hand it out there', () => {
+  it('neither accepts the local token from another machine nor sends it there', () => {
     const elsewhere = { remote: '192.168.1.9', local: '192.168.1.5' };
     const headers = { host: `192.168.1.5:${PORT}`, ...local };
     assert.equal(access.authorize(request({ ...elsewhere, headers })), null);
@@ -71,16 +71,16 @@ describe('access to the console', () => {
       access.pageHeaders(request({ ...elsewhere, headers: { host: `192.168.1.5:${PORT}` } })),
       {},
     );
-    // By a name of this machine, but not as itself: a proxy might stand there.
+    // From loopback, but by this machine's LAN address: it may come through a proxy.
     assert.equal(access.authorize(request({ headers: { ...local, host: `192.168.1.5:${PORT}` } })), null);
   });
 
-  it('trusts nobody for being local when told so', () => {
+  it('gives a local browser no token when trustLocal is false', () => {
     const strict = new Access({ folder: folder(), trustLocal: false });
     assert.deepEqual(strict.pageHeaders(request({})), {});
   });
 
-  it('keeps the local token over a restart, for its owner only', () => {
+  it('keeps the local token across a restart, readable by its owner only', () => {
     const where = folder();
     const first = new Access({ folder: where }).pageHeaders(request({}))['set-cookie']!;
     assert.equal(new Access({ folder: where }).pageHeaders(request({}))['set-cookie'], first);
@@ -88,13 +88,13 @@ describe('access to the console', () => {
       assert.equal(statSync(path.join(where, 'local-token')).mode & 0o777, 0o600);
   });
 
-  it('says that open pages are lost at a restart when the token cannot be kept, and works', () => {
+  it('works when the token cannot be saved, and warns that a restart needs open pages reloaded', () => {
     const where = path.join(folder(), 'file');
     writeFileSync(where, '');
     const reported: string[] = [];
     const devices = new DeviceStore(folder());
     const access = new Access({ folder: where, devices, warn: (text) => reported.push(text) });
-    assert.match(reported.join(), /^After a restart of the console, load open pages again: ./);
+    assert.match(reported.join(), /^Reload open pages after the console restarts: ./);
     assert.ok(access.pageHeaders(request({}))['set-cookie']);
   });
 });
@@ -103,7 +103,7 @@ describe('paired devices', () => {
   const elsewhere = { remote: '192.168.1.9', local: '192.168.1.5', secure: true };
   const headers = (token: string) => ({ host: `192.168.1.5:${PORT}`, authorization: `Bearer ${token}` });
 
-  it('come in with their token, in their role, until forgotten or expired', () => {
+  it('are accepted by their token, in their role, until forgotten or expired', () => {
     let nowMs = Date.parse('2026-01-01');
     const where = folder();
     const devices = new DeviceStore(where, () => nowMs);
@@ -122,7 +122,7 @@ describe('paired devices', () => {
     assert.equal(role(viewer.token), null);
   });
 
-  it('are stored by hash only, readable by the owner only, and a spoilt file lets nobody in', () => {
+  it('are stored as hashes only, in a file that only its owner can read', () => {
     const where = folder();
     const { token } = new DeviceStore(where).add('Quest\u001b[2J 3\nx', 'operator');
     const file = path.join(where, 'devices.json');

@@ -5,10 +5,10 @@ import { hostOf, isKnownHost, isOwnOrigin, isSecure, LOCAL_NAMES } from '../http
 import { DEVICE_DAYS, DeviceStore, newToken, type Role } from './devices.ts';
 import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
 
-/** Who is behind a request. */
+/** Who sent a request. */
 export interface Caller {
   role: Role;
-  /** Of a paired device; `local` for a browser on this machine. */
+  /** Id of the paired device; `local` for a browser on this machine. */
   device: string;
   name: string;
 }
@@ -19,17 +19,18 @@ const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
 
 export interface AccessOptions {
   devices?: DeviceStore;
-  /** Folder of the local token. */
+  /** Folder that holds the local token. */
   folder?: string;
   /** Whether a browser on this machine is an operator without pairing. */
   trustLocal?: boolean;
-  /** What the person who started the console should know. */
+  /** Warns the person who started the console. */
   warn?: (text: string) => void;
 }
 
 /**
- * Who may do what at the console, for every page, request and socket. A caller has a token, as cookie or as
- * `Authorization: Bearer`: of a device that was paired, or the one this machine's own browser gets with the page.
+ * Decides who may do what at the console, for every page, request and socket. A caller has a token, as a
+ * cookie or as `Authorization: Bearer`: the token of a paired device, or the one that this machine's browser
+ * gets with the page.
  */
 export class Access {
   readonly devices: DeviceStore;
@@ -43,12 +44,12 @@ export class Access {
     this.#localToken = keptToken(path.join(folder, 'local-token'), options.warn ?? (() => {}));
   }
 
-  /** Null: refuse. Checks Host (DNS rebinding), Origin (other pages of the same browser) and token. */
+  /** Null: reject. Checks Host (DNS rebinding), Origin (other pages in the same browser) and token. */
   authorize(request: IncomingMessage): Role | null {
     return this.identify(request)?.role ?? null;
   }
 
-  /** The same, with who it is. */
+  /** Like `authorize`, but returns the caller. */
   identify(request: IncomingMessage): Caller | null {
     if (!isKnownHost(request) || !isOwnOrigin(request)) return null;
     const token = tokenOf(request);
@@ -59,7 +60,7 @@ export class Access {
     return device === null ? null : { role: device.role, device: device.id, name: device.name };
   }
 
-  /** A browser on this machine, by this machine's own names, where such ones are trusted. */
+  /** Whether a trusted browser on this machine sent it, using one of this machine's local names. */
   isLocal(request: IncomingMessage): boolean {
     return (
       this.#trustLocal &&
@@ -68,7 +69,7 @@ export class Access {
     );
   }
 
-  /** What goes out with a page: the token of this machine's own browser, or nothing. */
+  /** Headers sent with a page: the token for this machine's browser, or nothing. */
   pageHeaders(request: IncomingMessage): Record<string, string> {
     if (!this.isLocal(request) || this.identify(request) !== null) return {};
     return { 'set-cookie': this.cookie(request, this.#localToken) };
@@ -80,13 +81,13 @@ export class Access {
     return `${cookieName(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
   }
 
-  /** A caller whose device has been forgotten since loses its sockets too. */
+  /** False once the caller's device was forgotten: its sockets are then closed. */
   stillKnown(caller: Caller): boolean {
     return caller.device === LOCAL_DEVICE || this.devices.has(caller.device);
   }
 }
 
-/** Browsers share cookies between the ports of a host, and guard secure ones from plain pages. */
+/** Browsers share cookies between the ports of a host, and hide secure ones from plain pages. */
 function cookieName(request: IncomingMessage): string {
   return `farhand-${isSecure(request) ? 's' : 'p'}${request.socket.localPort}`;
 }
@@ -99,7 +100,7 @@ function tokenOf(request: IncomingMessage): string | null {
   return TOKEN.test(token) ? token : null;
 }
 
-/** Kept between starts, so that an open page finds its way back to a console that was restarted. */
+/** Kept between starts, so that an open page can reconnect to a restarted console. */
 function keptToken(file: string, warn: (text: string) => void): string {
   const token = newToken();
   try {
@@ -107,7 +108,7 @@ function keptToken(file: string, warn: (text: string) => void): string {
     if (TOKEN.test(kept)) return kept;
     writePrivate(file, `${token}\n`);
   } catch (error) {
-    warn(`After a restart of the console, load open pages again: ${(error as Error).message}`);
+    warn(`Reload open pages after the console restarts: ${(error as Error).message}`);
   }
   return token;
 }

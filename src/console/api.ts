@@ -11,7 +11,7 @@ import { EpisodeLibrary } from './episode-library.ts';
 import { answerEpisodes } from './episodes-api.ts';
 import { ExportRunner } from './export-job.ts';
 
-/** What a viewer may ask for. The doctor is none of it: it loads this machine. */
+/** What a viewer may request. Not the doctor, which puts load on this machine. */
 const READ_ONLY = /^GET \/api\/(devices|export|episodes(\/.*)?)$/;
 
 const exportBody = z.strictObject({ name: z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/) });
@@ -23,7 +23,7 @@ export interface Api {
   close(): void;
 }
 
-/** What the page asks for besides its socket: lists, checks, exports. Nothing here moves a robot. */
+/** The page's requests beside its socket: lists, checks, exports. Nothing here moves a robot. */
 export function createApi(
   rig: Rig,
   access: Access,
@@ -49,10 +49,10 @@ export function createApi(
     const role = access.authorize(request);
     const mayRead = READ_ONLY.test(`${request.method} ${url.pathname}`);
     if (role === null || (role !== 'operator' && !mayRead))
-      return replyError(response, 403, 'this browser may not do that');
-    const asked = answerTo(request, url.pathname);
-    if (asked === undefined) return replyError(response, 404, 'there is no such thing');
-    await asked(request, response, url);
+      return replyError(response, 403, 'not allowed for this browser; pair it as operator');
+    const route = answerTo(request, url.pathname);
+    if (route === undefined) return replyError(response, 404, 'not found');
+    await route(request, response, url);
   };
   return {
     close() {
@@ -67,24 +67,28 @@ export function createApi(
   };
 }
 
-/** Where this rig keeps its recordings; null: it does not record. */
+/** Folder of this rig's recordings; null: it does not record. */
 const recordDir = ({ record }: Rig): string | null => (record.dir === '' ? null : path.resolve(record.dir));
 
-/** Into a folder beside the recordings; a dataset that is there is added to. */
+/** Exports into a folder beside the recordings; appends to an existing dataset. */
 async function startExport(
   library: EpisodeLibrary | null,
   exports: ExportRunner,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const asked = await readBody(request, exportBody);
+  const body = await readBody(request, exportBody);
   if (library === null) return replyError(response, 409, 'this rig does not record');
   const { dir } = library;
-  if (typeof asked === 'string')
-    return replyError(response, 400, 'name the dataset with letters, digits, dots and dashes');
-  const out = path.join(path.dirname(dir), 'datasets', asked.name);
+  if (typeof body === 'string')
+    return replyError(
+      response,
+      400,
+      'a dataset name may contain only letters, digits, dots, dashes and underscores',
+    );
+  const out = path.join(path.dirname(dir), 'datasets', body.name);
   const total = (await library.list()).length;
   if (!exports.start('lerobot', [out, '--from', dir], out, total))
-    return replyError(response, 409, 'an export is running already');
+    return replyError(response, 409, 'an export is already running');
   replyJson(response, 202, exports.job);
 }

@@ -39,7 +39,7 @@ describe('the console’s own certificates', () => {
   const where = folder();
   const made = openTls(where, NOW_MS, PLACES);
 
-  it('are what Node reads in them', () => {
+  it('are read back by Node as they were issued', () => {
     const [ca, host] = [new X509Certificate(made.ca), new X509Certificate(made.cert)];
     assert.equal(ca.ca, true);
     assert.equal(host.ca, false);
@@ -54,7 +54,7 @@ describe('the console’s own certificates', () => {
     assert.equal(made.fingerprint, ca.fingerprint256);
   });
 
-  it('carry a real handshake for those who trust the authority, and for nobody else', async () => {
+  it('pass a real handshake only with clients that trust the authority', async () => {
     const { cert, key, ca } = made;
     assert.equal(await handshake({ cert, key }, { ca }), 'authorized');
     assert.equal(await handshake({ cert, key }, { ca, servername: 'bench.local' }), 'authorized');
@@ -69,32 +69,35 @@ describe('the console’s own certificates', () => {
     );
   });
 
-  it('cannot be misused for names outside the authority’s realm', async () => {
+  it('are rejected for names outside the authority’s realm', async () => {
     const authority = { name: 'test', keys: createKeyPair() };
     const ca = authorityCertificate(authority, { networks: ['10.0.0.0/8'], domains: ['local'] }, 30, NOW_MS);
     const keys = createKeyPair();
     const key = String(keys.privateKey.export({ type: 'pkcs8', format: 'pem' }));
     const issue = (names: string[], addresses: string[]) =>
       hostCertificate(authority, { publicKey: keys.publicKey, name: 'x', names, addresses }, 30, NOW_MS);
-    const ask = (cert: string, servername: string) => handshake({ cert, key }, { ca, servername });
-    assert.equal(await ask(issue(['desk.local'], []), 'desk.local'), 'authorized');
-    assert.match(await ask(issue(['bank.example'], []), 'bank.example'), /permitted subtree violation/);
-    assert.match(await ask(issue(['desk.local'], ['8.8.8.8']), 'desk.local'), /permitted subtree violation/);
+    const connect = (cert: string, servername: string) => handshake({ cert, key }, { ca, servername });
+    assert.equal(await connect(issue(['desk.local'], []), 'desk.local'), 'authorized');
+    assert.match(await connect(issue(['bank.example'], []), 'bank.example'), /permitted subtree violation/);
+    assert.match(
+      await connect(issue(['desk.local'], ['8.8.8.8']), 'desk.local'),
+      /permitted subtree violation/,
+    );
   });
 
-  it('are kept for their owner only, and made anew when they do not fit any more', () => {
+  it('are readable by their owner only, and issued again when addresses change or they expire', () => {
     if (process.platform !== 'win32')
       for (const name of readdirSync(where))
         assert.equal(statSync(path.join(where, name)).mode & 0o777, 0o600, name);
     const again = openTls(where, NOW_MS, PLACES);
     assert.deepEqual([again.cert, again.key], [made.cert, made.key]);
     const moved = openTls(where, NOW_MS, { ...PLACES, addresses: ['10.1.2.3'] });
-    assert.equal(moved.ca, made.ca, 'the authority stays');
+    assert.equal(moved.ca, made.ca, 'the authority is kept');
     assert.notEqual(moved.cert, made.cert);
     assert.equal(new X509Certificate(moved.cert).checkIP('10.1.2.3'), '10.1.2.3');
     const later = openTls(where, NOW_MS + 370 * 24 * 3600e3, { ...PLACES, addresses: ['10.1.2.3'] });
     assert.notEqual(later.cert, moved.cert, 'renewed before it expires');
-    writeFileSync(path.join(where, 'ca.key'), 'rubbish');
+    writeFileSync(path.join(where, 'ca.key'), 'garbage');
     assert.notEqual(openTls(where, NOW_MS, PLACES).ca, made.ca);
   });
 
@@ -106,7 +109,7 @@ describe('the console’s own certificates', () => {
     const [ca, host] = ['ca', 'host'].map((name) => path.join(folder(), `${name}.pem`)) as [string, string];
     writeFileSync(ca, made.ca);
     writeFileSync(host, made.cert);
-    const said = execFileSync('openssl', [
+    const output = execFileSync('openssl', [
       'verify',
       '-x509_strict',
       '-purpose',
@@ -115,7 +118,7 @@ describe('the console’s own certificates', () => {
       ca,
       host,
     ]);
-    assert.match(String(said), /: OK/);
+    assert.match(String(output), /: OK/);
     const text = String(execFileSync('openssl', ['x509', '-in', ca, '-noout', '-text']));
     assert.match(text, /CA:TRUE, pathlen:0/);
     assert.match(text, /Name Constraints: critical[\s\S]*IP:192\.168\.0\.0\/255\.255\.0\.0/);

@@ -12,11 +12,11 @@ import {
 } from './x509.ts';
 
 const CA_DAYS = 3650;
-/** Browsers refuse hosts' certificates that are valid for longer than 398 days. */
+/** Browsers reject host certificates that are valid for longer than 398 days. */
 const HOST_DAYS = 390;
 const RENEW_MS = 30 * 24 * 3600e3;
 
-/** Private, link-local and shared address space: what the authority may speak for. */
+/** Private, link-local and shared address space: the only addresses the authority may certify. */
 const NETWORKS = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -27,20 +27,20 @@ const NETWORKS = [
 ];
 
 export interface HostTls {
-  /** PEM, the host's certificate followed by its authority's. */
+  /** PEM: the host's certificate followed by its authority's. */
   cert: string;
   key: string;
-  /** The authority's certificate alone: what a device is asked to trust. */
+  /** The authority's certificate alone: the one that devices trust. */
   ca: string;
-  /** Its SHA-256 as people compare it. */
+  /** Its SHA-256, for people to compare. */
   fingerprint: string;
   addresses: string[];
   names: string[];
 }
 
 /**
- * The certificates of this installation's console: an authority of its own, made here once and never copied anywhere,
- * and a host certificate for this machine's present addresses. `folder` is for its owner only.
+ * The certificates of this installation's console: its own authority, created here once and never copied, and
+ * a host certificate for this machine's current addresses. Only the owner can read the files in `folder`.
  */
 export function openTls(folder = consoleFolder(), nowMs = Date.now(), places = ownPlaces()): HostTls {
   const { authority, ca } = openAuthority(folder, nowMs);
@@ -48,7 +48,7 @@ export function openTls(folder = consoleFolder(), nowMs = Date.now(), places = o
   return { cert: cert + ca, key, ca, fingerprint: fingerprintOf(ca), ...places };
 }
 
-/** This machine's IPv4 addresses that the authority may speak for, and its names. */
+/** This machine's names, and those of its IPv4 addresses that the authority may certify. */
 function ownPlaces(): { addresses: string[]; names: string[] } {
   const found = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const addresses = found.filter(({ family, address }) => family === 'IPv4' && isPrivate(address));
@@ -116,7 +116,7 @@ function openHost(
   return { cert, key: pemOf(keys) };
 }
 
-/** Readable, of that key, and valid for a while yet. */
+/** Readable, matches the key, and not due for renewal. */
 function isGood(cert: string, key: string, nowMs: number): boolean {
   try {
     const certificate = new X509Certificate(cert);

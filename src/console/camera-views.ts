@@ -12,21 +12,21 @@ import { cameraNames, frameReceiverConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
 import { PictureStamps } from './picture-stamps.ts';
 
-/** A view that has not taken the last picture gets none before it has: newest only, no backlog. */
+/** A view that has not received its last picture yet is skipped: newest only, no backlog. */
 const BACKED_UP_BYTES = 64 * 1024;
 
-/** Pictures for pages: each view has a socket of its own, never shared with what drives the robot. */
+/** Pictures for pages: each view has its own socket, never the one that controls the robot. */
 export class CameraViews {
   readonly names: string[];
   readonly sockets = new WebSocketServer({ noServer: true, maxPayload: 1024, perMessageDeflate: false });
   readonly #newest = new Map<string, Uint8Array>();
   readonly #views = new Map<string, Set<WebSocket>>();
   readonly #stamps: PictureStamps;
-  readonly #boundary = new EntryBoundary('message of a camera view');
+  readonly #boundary = new EntryBoundary('message from a camera view');
   #receiver: FrameReceiver | null = null;
   #closed = false;
 
-  /** `report` has the way of some pictures, for the trace. */
+  /** `report` receives the timing of sampled pictures, for the trace. */
   constructor(names: readonly string[], report: (event: VideoEvent) => void = () => {}) {
     this.names = [...names];
     this.#stamps = new PictureStamps(report, monotonicClock.nowNs);
@@ -36,7 +36,7 @@ export class CameraViews {
     );
   }
 
-  /** Without cameras, or without what it takes to receive them, there are no views; `why` says what is missing. */
+  /** No views without cameras, or where frames cannot be received; `why` gets the reason. */
   static async open(
     rig: Rig,
     why: (reason: string) => void,
@@ -77,7 +77,7 @@ export class CameraViews {
   #join(socket: WebSocket, name: string): void {
     const views = this.#views.get(name);
     socket.on('error', () => {});
-    if (views === undefined) return socket.close(4404, 'there is no such camera');
+    if (views === undefined) return socket.close(4404, 'no such camera');
     views.add(socket);
     socket.on('message', (data, isBinary) => {
       if (isBinary) return;

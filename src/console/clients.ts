@@ -15,10 +15,10 @@ const MAX_BACKLOG_BYTES = 64 * 1024;
 const TICK_MS = 250;
 const REPEAT_REFUSAL_MS = 1000;
 
-/** What goes on from a page: to the operator, or to whoever runs the emulated link of a demo. */
+/** Forwards a page's request to the operator, or to the process that runs the emulated link of a demo. */
 export type Forward = (request: DeskRequest | LinkRequest) => void;
 
-/** What a page is connected by: a WebSocket, or what behaves like one. */
+/** A page's connection: a WebSocket or something with the same interface. */
 export interface PageSocket {
   readonly readyState: number;
   readonly OPEN: number;
@@ -31,20 +31,20 @@ export interface PageSocket {
 
 export interface ClientsOptions {
   access: { stillKnown(caller: Caller): boolean };
-  /** To the operator process: requests of the console itself, and hands. */
+  /** To the operator process: the console's own requests, and hand samples. */
   ask(request: DeskRequest): void;
   hands(bytes: Uint8Array): void;
   nowNs(): number;
   /** Address for peer connections; empty for all. */
   rtcAddress: string;
-  /** Why peer connections cannot be had here; told once. */
+  /** Reports, once, why peer connections are unavailable. */
   warn(text: string): void;
-  /** Every message that was not passed on. */
+  /** Called for every rejected message. */
   onRefused?(reason: AccessRefusal): void;
 }
 
 interface Client {
-  /** Tells its hand from those of other pages, and from its own before a reconnection; never used twice. */
+  /** Distinguishes its hand from those of other pages and of its earlier connections; never reused. */
   page: number;
   socket: PageSocket;
   caller: Caller;
@@ -54,8 +54,8 @@ interface Client {
 }
 
 /**
- * The open pages: one of them at a time is in control, the others look on. Everything a page says passes here; only
- * what its sender may ask goes on to the operator. An e-stop always does.
+ * The open pages: one of them at a time is in control, the others watch. Every message from a page passes
+ * through here; only what its sender may request is forwarded to the operator. An e-stop always is.
  */
 export class ConsoleClients {
   readonly lease = new Lease<Client>();
@@ -65,7 +65,7 @@ export class ConsoleClients {
   readonly #datagram = new Uint8Array(1472);
   readonly #timer: NodeJS.Timeout;
   readonly #boundary: EntryBoundary;
-  /** Whose device was in control last. */
+  /** The device that was in control last. */
   #lastDevice = '';
   #newestPage: number;
   #ticks = 0;
@@ -73,10 +73,10 @@ export class ConsoleClients {
 
   constructor(options: ClientsOptions) {
     this.#options = options;
-    // Beyond those of a console that ran before.
+    // Above the numbers of an earlier console process.
     this.#newestPage = Math.floor(options.nowNs());
     this.#sockets = new DeviceSockets(options.access);
-    this.#boundary = new EntryBoundary('message of a page', options.warn);
+    this.#boundary = new EntryBoundary('message from a page', options.warn);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
@@ -86,12 +86,12 @@ export class ConsoleClients {
   }
 
   /**
-   * A page came. What it may request goes on by `forward`. `peer` is the peer
-   * connection that it has already, if it has one; what comes over that is told by `socket`.
+   * A page connected. Its permitted requests go to `forward`. `peer` is its existing peer connection, if any,
+   * whose messages arrive through `socket`.
    */
   add(socket: PageSocket, caller: Caller, forward: Forward, peer?: PathPeer): void {
     const path = new HeadsetPath({
-      say: (message) => this.#say(client, message),
+      send: (message) => this.#send(client, message),
       message: (data) => this.#receive(client, data, forward),
       nowNs: this.#options.nowNs,
       rtcAddress: this.#options.rtcAddress,
@@ -151,11 +151,11 @@ export class ConsoleClients {
     else forward(request.kind === 'hand' ? stamped(request, client) : (request as DeskRequest));
   }
 
-  /** Null: may go on. Acting while nobody is in control takes it. */
+  /** Null: permitted. The first action takes control if no page has it. */
   #refusal(client: Client, request: PageRequest): AccessRefusal | null {
     if (request.kind === 'estop') return null;
     if (client.caller.role === 'viewer') return 'viewer';
-    // An open clutch is no act: a page tells where its hand is all the time.
+    // A hand with an open clutch is no action: pages send their hand's pose all the time.
     const acts = request.kind !== 'hand' || request.clutch;
     if (!acts) return this.lease.holder === null || this.lease.holder === client ? null : 'not-in-control';
     return this.#claim(client, false) ? null : 'not-in-control';
@@ -168,7 +168,9 @@ export class ConsoleClients {
     this.#sendAll();
   }
 
-  /** Between two people, or two devices of one, the robot holds: what one began the other does not go on with. */
+  /**
+   * When control passes to another device the robot holds: the new one never continues the old one's motion.
+   */
   #claim(client: Client, takeOver: boolean): boolean {
     const { holder } = this.lease;
     if (!this.lease.claim(client, this.#nowMs(), takeOver)) return false;
@@ -197,7 +199,7 @@ export class ConsoleClients {
     this.#options.hands(this.#datagram.slice(0, at + length));
   }
 
-  /** Poses come all the time: theirs is told once a second. */
+  /** Poses arrive all the time, so their rejection is reported at most once a second. */
   #refuse(client: Client, request: string, reason: AccessRefusal): void {
     this.#options.onRefused?.(reason);
     const nowMs = this.#nowMs();
@@ -205,14 +207,14 @@ export class ConsoleClients {
       if (nowMs - client.refusedMs < REPEAT_REFUSAL_MS) return;
       client.refusedMs = nowMs;
     }
-    this.#say(client, { kind: 'refused', request, reason });
+    this.#send(client, { kind: 'refused', request, reason });
   }
 
   #tick(): void {
     this.#ticks++;
     if (this.lease.expire(this.#nowMs())) this.#sendAll();
     for (const client of this.#clients) client.path.tick(this.#ticks);
-    if (this.#ticks % 4 === 0) this.#sockets.look();
+    if (this.#ticks % 4 === 0) this.#sockets.closeForgotten();
   }
 
   #sendAll(): void {
@@ -226,18 +228,21 @@ export class ConsoleClients {
         pages: this.#clients.size,
       };
       const text = JSON.stringify(access);
-      if (text !== client.sent) this.#say(client, access);
+      if (text !== client.sent) this.#send(client, access);
       client.sent = text;
     }
   }
 
-  #say({ socket }: Client, message: AccessMessage): void {
+  #send({ socket }: Client, message: AccessMessage): void {
     if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BACKLOG_BYTES)
       socket.send(JSON.stringify(message));
   }
 }
 
-/** A page's hand with its page, and with its instant on the operator's clock where the page's clock is known. */
+/**
+ * Adds the page's number to its hand and, if the page's clock is known, the sample time on the operator's
+ * clock.
+ */
 function stamped({ takenMs, ...hand }: DeskRequest & { kind: 'hand' }, { path, page }: Client): DeskRequest {
   const takenNs = takenMs === undefined ? Number.NaN : path.toOperatorNs(takenMs * 1e6);
   return Number.isFinite(takenNs) ? { ...hand, page, takenNs: Math.round(takenNs) } : { ...hand, page };

@@ -1,4 +1,4 @@
-/** The few DER forms a certificate is made of (X.690): tag, length, content. */
+/** The few DER encodings that a certificate needs (X.690): tag, length, content. */
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const content = Buffer.concat(parts);
@@ -18,7 +18,7 @@ export const trueValue = (): Buffer => der(0x01, Buffer.from([0xff]));
 export const tagged = (n: number, constructed: boolean, ...parts: Uint8Array[]): Buffer =>
   der((constructed ? 0xa0 : 0x80) | n, ...parts);
 
-/** A number that is not negative, from its big-endian bytes. */
+/** A non-negative number, from its big-endian bytes. */
 export function integer(bytes: Uint8Array): Buffer {
   let from = 0;
   while (from < bytes.length - 1 && bytes[from] === 0) from++;
@@ -39,7 +39,7 @@ export function oid(text: string): Buffer {
   return der(0x06, Buffer.from(out));
 }
 
-/** UTCTime until 2049, GeneralizedTime from 2050 on, as RFC 5280 has it. */
+/** UTCTime until 2049, GeneralizedTime from 2050 on (RFC 5280). */
 export function time(date: Date): Buffer {
   const text = `${date.toISOString().replace(/[-:T]|\.\d+/g, '')}`;
   return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));

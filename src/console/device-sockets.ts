@@ -5,7 +5,7 @@ interface DeviceSocket {
   on(event: 'close', listener: () => void): unknown;
 }
 
-/** Everything that is open, also what only listens. Who is forgotten loses it. */
+/** All open sockets, including receive-only ones. A device that is forgotten loses its sockets. */
 export class DeviceSockets {
   readonly #access: { stillKnown(caller: Caller): boolean };
   readonly #sockets = new Map<DeviceSocket, Caller>();
@@ -19,8 +19,8 @@ export class DeviceSockets {
     socket.on('close', () => this.#sockets.delete(socket));
   }
 
-  /** Now and then: closes what belongs to a device that has been forgotten since. */
-  look(): void {
+  /** Called periodically: closes the sockets of forgotten devices. */
+  closeForgotten(): void {
     for (const [socket, caller] of this.#sockets)
       if (!this.#access.stillKnown(caller)) socket.close(4001, 'forgotten');
   }

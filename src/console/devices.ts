@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
 import { consoleFolder, readIfThere, writePrivate } from './private-file.ts';
 
-/** Operators may hold control, one at a time; viewers look on, and may stop the robot. */
+/** Operators may take control, one at a time; viewers watch, and may stop the robot. */
 export const ROLES = ['operator', 'viewer'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -15,14 +15,14 @@ const MAX_NAME = 40;
 const MAX_DEVICES = 64;
 const MAX_FILE_BYTES = 1 << 20;
 const DAY_MS = 24 * 3600e3;
-/** A device that was paired longer ago has to be paired again. */
+/** After this a device must be paired again. */
 export const DEVICE_DAYS = 30;
 
 const deviceSchema = z.strictObject({
   id: z.string().regex(/^[0-9a-f]{8}$/),
   name: z.string().max(MAX_NAME),
   role: z.enum(ROLES),
-  /** SHA-256 of its token: the file alone lets nobody in. */
+  /** SHA-256 of its token: the file alone does not grant access. */
   tokenHash: z.string().regex(/^[0-9a-f]{64}$/),
   createdAt: z.iso.datetime(),
   expiresAt: z.iso.datetime(),
@@ -35,7 +35,7 @@ export const newToken = (): string => randomBytes(TOKEN_BYTES).toString('base64u
 const hashOf = (token: string): Buffer =>
   createHash('sha256').update('farhand device').update(token).digest();
 
-/** What a person may call a device: one line, nothing that moves a cursor. */
+/** Cleans a device's name: one line, without control characters. */
 function deviceName(text: string): string {
   const name = text
     .replace(/[^\p{L}\p{N}._'()-]+/gu, ' ')
@@ -44,7 +44,7 @@ function deviceName(text: string): string {
   return name === '' ? 'device' : name;
 }
 
-/** The paired devices, in one file. A change by another process counts from the next look on. */
+/** The paired devices, in one file. Another process's change takes effect at the next access. */
 export class DeviceStore {
   readonly #file: string;
   readonly #nowMs: () => number;
@@ -56,7 +56,7 @@ export class DeviceStore {
     this.#nowMs = nowMs;
   }
 
-  /** Those that have not expired; as last read while the file cannot be. */
+  /** The devices that have not expired; as last read while the file cannot be read. */
   list(): readonly Device[] {
     try {
       this.#read();
@@ -74,7 +74,9 @@ export class DeviceStore {
     this.#readMs = writtenMs;
   }
 
-  /** The token is told once, here; only its hash is kept. The oldest gives way when there are too many. */
+  /**
+   * Returns the token, which is not stored: only its hash is. Above the limit the oldest device is dropped.
+   */
   add(name: string, role: Role): { device: Device; token: string } {
     const token = newToken();
     const nowMs = this.#nowMs();
@@ -86,13 +88,13 @@ export class DeviceStore {
       createdAt: new Date(nowMs).toISOString(),
       expiresAt: new Date(nowMs + DEVICE_DAYS * DAY_MS).toISOString(),
     };
-    // Throws where the file cannot be read: what is not known must not be overwritten.
+    // Throws if the file cannot be read: unknown entries must not be overwritten.
     this.#read();
     this.#write([...this.list(), device].slice(-MAX_DEVICES));
     return { device, token };
   }
 
-  /** Looks at every entry, whichever fits: the time taken tells nothing. */
+  /** Compares every entry, so that the time taken reveals nothing. */
   find(token: string): Device | null {
     const hash = hashOf(token);
     let found: Device | null = null;
@@ -105,7 +107,7 @@ export class DeviceStore {
     return this.list().some((device) => device.id === id);
   }
 
-  /** By id or name; how many were forgotten. */
+  /** By id or name; returns how many were forgotten. */
   forget(idOrName: string): number {
     this.#read();
     const devices = this.list();

@@ -5,7 +5,7 @@ import type { DoctorReport, Finding } from '../messages/console.ts';
 
 const TIMEOUT_MS = 60_000;
 
-/** Runs `farhand doctor` as a process of its own: it measures, and would hold this one up. One at a time. */
+/** Runs `farhand doctor` in its own process, since its measurements would block this one. One at a time. */
 export class DoctorRun {
   #running: Promise<DoctorReport> | null = null;
 
@@ -37,7 +37,7 @@ function examineOnce(): Promise<DoctorReport> {
       const findings = parseFindings(out);
       const tookS = Math.round((performance.now() - startedMs) / 100) / 10;
       const reported =
-        findings.length > 0 ? '' : failure || errors.trim().split('\n')[0] || 'it said nothing';
+        findings.length > 0 ? '' : failure || errors.trim().split('\n')[0] || 'the doctor reported nothing';
       resolve({ findings, tookS, failure: reported });
     };
     child.on('error', (error) => done(error.message));
@@ -45,7 +45,7 @@ function examineOnce(): Promise<DoctorReport> {
   });
 }
 
-/** The last line that is a list of findings; what is not one is left out. */
+/** The findings in the last line that holds a list; other entries are ignored. */
 function parseFindings(text: string): Finding[] {
   for (const line of text.trim().split('\n').reverse()) {
     try {
@@ -53,7 +53,7 @@ function parseFindings(text: string): Finding[] {
       const list = Array.isArray(value) ? value : (value as { findings?: unknown } | null)?.findings;
       if (Array.isArray(list)) return list.filter(isFinding);
     } catch {
-      // Not this line.
+      // Not JSON: try the line before it.
     }
   }
   return [];

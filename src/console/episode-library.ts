@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import type { EpisodeView } from '../messages/console.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
-import type { EpisodeAsk, EpisodeReply } from './episode-worker.ts';
+import type { EpisodeReply, EpisodeRequest } from './episode-worker.ts';
 
-/** Why an episode cannot be shown, in the words for people. */
+/** Why an episode cannot be shown, for people to read. */
 export class EpisodeProblem extends Error {}
 
 interface Waiting {
@@ -11,12 +11,15 @@ interface Waiting {
   reject(error: EpisodeProblem): void;
 }
 
-/** Recordings, read on a thread of their own: a long file must not hold up an e-stop that passes through here. */
+/**
+ * Reads recordings on a separate thread: a long file must not delay an e-stop that passes through this
+ * process.
+ */
 export class EpisodeLibrary {
   readonly #dir: string;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | null = null;
-  #asked = 0;
+  #lastId = 0;
 
   constructor(dir: string) {
     this.#dir = dir;
@@ -27,16 +30,16 @@ export class EpisodeLibrary {
   }
 
   list(): Promise<EpisodeInfo[]> {
-    return this.#ask({ kind: 'list' }) as Promise<EpisodeInfo[]>;
+    return this.#request({ kind: 'list' }) as Promise<EpisodeInfo[]>;
   }
 
   view(id: string): Promise<EpisodeView> {
-    return this.#ask({ kind: 'view', id }) as Promise<EpisodeView>;
+    return this.#request({ kind: 'view', id }) as Promise<EpisodeView>;
   }
 
-  /** The picture of a row, JPEG; null where it has none. */
+  /** The JPEG picture of a row; null if it has none. */
   frame(id: string, camera: string, row: number): Promise<Uint8Array | null> {
-    return this.#ask({ kind: 'frame', id, camera, row }) as Promise<Uint8Array | null>;
+    return this.#request({ kind: 'frame', id, camera, row }) as Promise<Uint8Array | null>;
   }
 
   close(): void {
@@ -44,22 +47,22 @@ export class EpisodeLibrary {
     this.#worker = null;
   }
 
-  #ask(request: EpisodeAsk): Promise<unknown> {
-    const ask = ++this.#asked;
+  #request(request: EpisodeRequest): Promise<unknown> {
+    const id = ++this.#lastId;
     this.#worker ??= this.#start();
-    this.#worker.postMessage({ ask, request });
-    return new Promise((resolve, reject) => this.#waiting.set(ask, { resolve, reject }));
+    this.#worker.postMessage({ id, request });
+    return new Promise((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
   }
 
-  /** A thread that fails is started anew at the next question. */
+  /** A failed thread is restarted by the next request. */
   #start(): Worker {
     const worker = new Worker(new URL('./episode-worker.js', import.meta.url), {
       workerData: { dir: this.#dir },
     });
     worker.unref();
     worker.on('message', (reply: EpisodeReply) => {
-      const waiting = this.#waiting.get(reply.ask);
-      this.#waiting.delete(reply.ask);
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
       if ('error' in reply) waiting?.reject(new EpisodeProblem(reply.error));
       else waiting?.resolve(reply.value);
     });
@@ -69,7 +72,7 @@ export class EpisodeLibrary {
       this.#waiting.clear();
     };
     worker.on('error', (error) => failed(`the recording cannot be read: ${(error as Error).message}`));
-    worker.on('exit', () => failed('the reader of recordings ended'));
+    worker.on('exit', () => failed('the thread that reads recordings exited'));
     return worker;
   }
 }

@@ -5,31 +5,31 @@ import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 import { episodeFile, listEpisodes, REFUSED_FOLDER } from '../record/episodes.ts';
 import { readEpisode, readFrame } from '../record/reader.ts';
 
-/** Most rows that a page gets of an episode: more than it has pixels. */
+/** Most rows of an episode that a page gets: more than it has pixels. */
 const MAX_ROWS = 1200;
-/** Rows of the episodes looked at last, so that scrubbing does not read the file anew. */
+/** Episodes kept in memory, so that scrubbing does not read the file again. */
 const KEPT = 2;
 
-export type EpisodeAsk =
+export type EpisodeRequest =
   | { kind: 'list' }
   | { kind: 'view'; id: string }
   | { kind: 'frame'; id: string; camera: string; row: number };
 
-/** Replies by number; `error` in the words for people. */
-export type EpisodeReply = { ask: number } & ({ value: unknown } | { error: string });
+/** The reply to request `id`; `error` is for people to read. */
+export type EpisodeReply = { id: number } & ({ value: unknown } | { error: string });
 
 const { dir } = workerData as { dir: string };
 const kept = new Map<string, { info: EpisodeInfo; rows: EpisodeRow[] }>();
 
-async function answer(ask: EpisodeAsk): Promise<unknown> {
-  if (ask.kind === 'list') return list();
-  const episode = await open(ask.id);
-  if (ask.kind === 'view') return thinned(episode);
-  const captureNs = episode.rows[ask.row]?.frames[ask.camera]?.captureNs;
-  return captureNs === undefined ? null : readFrame(episodeFile(dir, ask.id), ask.camera, captureNs);
+async function answer(request: EpisodeRequest): Promise<unknown> {
+  if (request.kind === 'list') return list();
+  const episode = await open(request.id);
+  if (request.kind === 'view') return thinned(episode);
+  const captureNs = episode.rows[request.row]?.frames[request.camera]?.captureNs;
+  return captureNs === undefined ? null : readFrame(episodeFile(dir, request.id), request.camera, captureNs);
 }
 
-/** Newest first; those that were refused are among them. */
+/** Newest first, including refused ones. */
 async function list(): Promise<EpisodeInfo[]> {
   const all = [...(await listEpisodes(dir)), ...(await listEpisodes(`${dir}/${REFUSED_FOLDER}`))];
   return all.sort((a, b) => (a.id < b.id ? 1 : -1));
@@ -49,12 +49,12 @@ function thinned({ info, rows }: { info: EpisodeInfo; rows: EpisodeRow[] }): Epi
   return { info, rows: every <= 1 ? rows : rows.filter((_, i) => i % every === 0) };
 }
 
-parentPort?.on('message', ({ ask, request }: { ask: number; request: EpisodeAsk }) => {
+parentPort?.on('message', ({ id, request }: { id: number; request: EpisodeRequest }) => {
   answer(request).then(
-    (value) => parentPort?.postMessage({ ask, value } satisfies EpisodeReply),
+    (value) => parentPort?.postMessage({ id, value } satisfies EpisodeReply),
     (error: unknown) => {
       if (!(error instanceof TeleopError)) throw error;
-      parentPort?.postMessage({ ask, error: `${error.message}. ${error.hint}` } satisfies EpisodeReply);
+      parentPort?.postMessage({ id, error: `${error.message}. ${error.hint}` } satisfies EpisodeReply);
     },
   );
 });

@@ -10,9 +10,9 @@ export async function answerEpisodes(
   url: URL,
   response: ServerResponse,
 ): Promise<void> {
-  const words = url.pathname.split('/').slice(3).map(decoded);
-  if (words.includes(null)) return replyError(response, 400, 'a bad address');
-  const [id, part, ...rest] = [words[0] ?? '', words[1] ?? '', ...words.slice(2)];
+  const parts = url.pathname.split('/').slice(3).map(decoded);
+  if (parts.includes(null)) return replyError(response, 400, 'bad address');
+  const [id, part, ...rest] = [parts[0] ?? '', parts[1] ?? '', ...parts.slice(2)];
   if (library === null) {
     const nothing: EpisodeList = { dir: null, episodes: [] };
     return id === ''
@@ -23,7 +23,7 @@ export async function answerEpisodes(
     if (id === '') replyJson(response, 200, { dir: library.dir, episodes: await library.list() });
     else if (part === '') replyJson(response, 200, await library.view(id));
     else if (part === 'frame' && rest.length === 0) await sendFrame(library, id, url.searchParams, response);
-    else replyError(response, 404, 'there is no such thing');
+    else replyError(response, 404, 'not found');
   } catch (error) {
     if (!(error instanceof EpisodeProblem)) throw error;
     replyError(response, 404, error.message);
@@ -38,7 +38,7 @@ async function sendFrame(
 ): Promise<void> {
   const row = Number(query.get('row'));
   const bytes = Number.isInteger(row) ? await library.frame(id, query.get('camera') ?? '', row) : null;
-  if (bytes === null) return replyError(response, 404, 'this row has no such picture');
+  if (bytes === null) return replyError(response, 404, 'this row has no picture from that camera');
   response.writeHead(200, {
     'content-type': 'image/jpeg',
     'content-length': bytes.length,

@@ -4,7 +4,7 @@ import type { ExportJob } from '../messages/console.ts';
 import { ExportRunner, readProgress } from './export-job.ts';
 
 describe('progress of an export', () => {
-  it('is read from what an export says', () => {
+  it('is read from the export’s output', () => {
     assert.equal(readProgress('20260101-120000-001: 30 of 60 pictures encoded').progress, 0.5);
     assert.equal(readProgress('encoding ███ 25 %').progress, 0.25);
     assert.equal(readProgress('{"done":1,"total":4,"message":"x"}').progress, 0.25);
@@ -13,7 +13,7 @@ describe('progress of an export', () => {
     assert.equal(readProgress('9 of 3').progress, null);
   });
 
-  it('a run that cannot be is told as failed, with its words, and another may follow', async () => {
+  it('reports an export that cannot run as failed, with its message, and can start another', async () => {
     const jobs: ExportJob[] = [];
     const ended = () => jobs.some(({ state }) => state === 'failed' || state === 'done');
     const runner = new ExportRunner((job) => jobs.push(job));

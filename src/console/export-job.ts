@@ -6,14 +6,14 @@ import type { ExportJob } from '../messages/console.ts';
 
 const IDLE: ExportJob = { state: 'idle', format: '', out: '', progress: null, message: '' };
 const MAX_MESSAGE_CHARS = 300;
-/** What the export says of an episode that is in the dataset. */
+/** The export's line for an episode that is in the dataset. */
 const EPISODE_DONE = /: (episode \d+,|was in the dataset before)/;
 
-/** `farhand export` as a process of its own, at low priority; one at a time. */
+/** Runs `farhand export` in its own process, at low priority; one at a time. */
 export class ExportRunner {
   readonly #report: (job: ExportJob) => void;
   #child: ChildProcess | null = null;
-  /** How many are exported, and how many of them are done. */
+  /** How many episodes are exported, and how many of them are done. */
   #episodes = 1;
   #finished = 0;
   #problem = '';
@@ -23,7 +23,7 @@ export class ExportRunner {
     this.#report = report;
   }
 
-  /** False: one is running already. */
+  /** False: one is already running. */
   start(format: string, args: readonly string[], out: string, episodes = 1): boolean {
     if (this.#child !== null) return false;
     this.#episodes = Math.max(1, episodes);
@@ -56,7 +56,7 @@ export class ExportRunner {
     this.#set({ ...this.job, progress: known ? share : null, message: message || this.job.message });
   }
 
-  /** `failure`: null when all went well, empty when the last line told. */
+  /** `failure`: null on success, empty when the output holds the reason. */
   #end(child: ChildProcess, failure: string | null): void {
     if (this.#child !== child) return;
     this.#child = null;
@@ -71,7 +71,10 @@ export class ExportRunner {
   }
 }
 
-/** Of one episode: `40 %`, `2/5`, `2 of 5`, `{"progress":0.4}` or `{"done":2,"total":5}`; anything else is a message. */
+/**
+ * Progress of one episode: `40 %`, `2/5`, `2 of 5`, `{"progress":0.4}` or `{"done":2,"total":5}`; else a
+ * message.
+ */
 export function readProgress(line: string): { progress: number | null; message: string } {
   const text = line.replace(/^farhand: /, '').trim();
   try {
@@ -80,7 +83,7 @@ export function readProgress(line: string): { progress: number | null; message: 
     const reported = typeof message === 'string' ? message : '';
     return { progress: inUnit(share), message: reported.slice(0, MAX_MESSAGE_CHARS) };
   } catch {
-    // Words, then.
+    // Not JSON: read it as text.
   }
   const percent = /(\d+(?:\.\d+)?)\s?%/.exec(text)?.[1];
   const [, done, total] = /\b(\d+)\s?(?:\/|of)\s?(\d+)\b/.exec(text) ?? [];
@@ -90,12 +93,12 @@ export function readProgress(line: string): { progress: number | null; message: 
 
 const inUnit = (share: number): number | null => (share >= 0 && share <= 1 ? share : null);
 
-/** Encoding takes all it gets; whoever drives the robot comes first. */
+/** Encoding takes all the CPU time it can get; robot control comes first. */
 function beNice(pid: number | undefined): void {
   try {
     if (pid !== undefined) setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
-    // It may have ended already.
+    // It may have exited already.
   }
 }
 

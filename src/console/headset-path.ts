@@ -6,7 +6,7 @@ import type { PageRequest } from './page-requests.ts';
 /** A peer connection to a page. */
 export interface PathPeer {
   readonly open: boolean;
-  /** Over the channel that may lose it. */
+  /** Over the unreliable channel. */
   send(text: string): boolean;
   accept(signal: unknown): boolean;
   close(): void;
@@ -14,22 +14,22 @@ export interface PathPeer {
 
 export interface PathOptions {
   /** Over the page's WebSocket. */
-  say(message: AccessMessage): void;
-  /** What came over a data channel, as if it had come over the WebSocket. */
+  send(message: AccessMessage): void;
+  /** Receives what arrived over a data channel, as if over the WebSocket. */
   message(data: string | Uint8Array): void;
   nowNs(): number;
   rtcAddress: string;
   warn(text: string): void;
-  /** One that there is already: none is made. */
+  /** An existing peer connection, used instead of a new one. */
   peer?: PathPeer;
 }
 
-/** Probes that may still be answered. */
+/** Most probes that may still be answered. */
 const OPEN_PROBES = 16;
-/** A page may ask for a new peer connection so often. */
+/** Shortest interval at which a page may request a new peer connection. */
 const RESTART_NS = 1e9;
 
-/** One page's way here: its clock, and a peer connection when it wants one. */
+/** The path between one page and the console: its clock, and a peer connection if the page requests one. */
 export class HeadsetPath {
   readonly #options: PathOptions;
   readonly #clock = new ClockSync();
@@ -58,25 +58,28 @@ export class HeadsetPath {
     return true;
   }
 
-  /** Asks for the page's clock, where its poses come from. */
+  /** Reads the page's clock over the path that its poses take. */
   probe(): void {
     const probe = { kind: 'probe' as const, t0: this.#options.nowNs() };
     this.#probes.push(probe.t0);
     if (this.#probes.length > OPEN_PROBES) this.#probes.shift();
-    if (!this.#peer?.send(JSON.stringify(probe))) this.#options.say(probe);
+    if (!this.#peer?.send(JSON.stringify(probe))) this.#options.send(probe);
   }
 
-  /** Four times a second. Over the socket too, now and then: it is what tells that a page is there. */
+  /**
+   * Called four times a second. Probes the WebSocket too, once a second: it is what shows that the page is
+   * alive.
+   */
   tick(count: number): void {
     if (this.#peer?.open || count % 2 === 0) this.probe();
     if (count % 4 !== 0) return;
     if (this.#peer?.open) {
       const t0 = this.#options.nowNs();
       this.#probes.push(t0);
-      this.#options.say({ kind: 'probe', t0 });
+      this.#options.send({ kind: 'probe', t0 });
     }
     const { synchronized, uncertaintyNs } = this.#clock;
-    this.#options.say({
+    this.#options.send({
       kind: 'path',
       over: this.#peer?.open ? 'webrtc' : 'websocket',
       rttMs: synchronized ? this.#bestNs / 1e6 : null,
@@ -107,7 +110,7 @@ export class HeadsetPath {
       const rtc = await loadRtc();
       if (this.#closed) return;
       this.#peer = new DataPeer(rtc, this.#options.rtcAddress, {
-        signal: (signal) => this.#options.say({ kind: 'rtc', signal }),
+        signal: (signal) => this.#options.send({ kind: 'rtc', signal }),
         message: (data) => this.#options.message(data),
         changed: () => this.tick(4),
       });

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Lease, SILENT_MS } from './lease.ts';
 
 describe('lease of the console', () => {
-  it('goes to who acts first, and to another only on an explicit wish', () => {
+  it('goes to the client that acts first, and to another only on an explicit request', () => {
     const lease = new Lease<string>();
     assert.equal(lease.claim('desk', 0), true);
     assert.equal(lease.claim('headset', 10), false);
@@ -15,7 +15,7 @@ describe('lease of the console', () => {
     assert.equal(lease.claim('desk', 30), false);
   });
 
-  it('ends with a silence or a goodbye, and is free then', () => {
+  it('is free again after a silence or a release', () => {
     const lease = new Lease<string>();
     lease.claim('desk', 0);
     lease.received('headset', SILENT_MS - 1);
@@ -31,10 +31,10 @@ describe('lease of the console', () => {
     assert.equal(lease.holder, null);
   });
 
-  it('never has two holders, nor one that was silent, nor a new one in an old term', () => {
+  it('has one holder at a time, and a new term for every new holder', () => {
     const step = fc.record({
       who: fc.constantFrom('a', 'b', 'c'),
-      act: fc.constantFrom('claim', 'take', 'heard', 'release', 'expire'),
+      act: fc.constantFrom('claim', 'take', 'received', 'release', 'expire'),
       afterMs: fc.nat(2000),
     });
     fc.assert(
@@ -47,7 +47,7 @@ describe('lease of the console', () => {
           if (act === 'claim' || act === 'take') {
             const got = lease.claim(who, nowMs, act === 'take');
             assert.equal(got, lease.holder === who);
-          } else if (act === 'heard') lease.received(who, nowMs);
+          } else if (act === 'received') lease.received(who, nowMs);
           else if (act === 'release') lease.release(who);
           else lease.expire(nowMs);
           if (lease.holder !== holder) assert.ok(lease.term > term);

@@ -1,9 +1,10 @@
-/** A holder that says nothing for so long has lost control. */
+/** A holder that is silent for this long loses control. */
 export const SILENT_MS = 3000;
 
 /**
- * Who is in control: one client at a time. Whoever acts first gets it while it is free; it is taken from another only
- * on an explicit wish; it ends with a goodbye or a silence. Time is handed in.
+ * Which client is in control: one at a time. While control is free, the first client that acts gets it; it is
+ * taken from another only on an explicit request; it ends with a release or a silence. The caller passes the
+ * time in.
  */
 export class Lease<Client> {
   #holder: Client | null = null;
@@ -14,7 +15,7 @@ export class Lease<Client> {
     return this.#holder;
   }
 
-  /** Grows with every change of the holder: poses of two terms are never related. */
+  /** Increases with every change of holder: poses from different terms are never related. */
   get term(): number {
     return this.#term;
   }
@@ -23,7 +24,7 @@ export class Lease<Client> {
     if (client === this.#holder) this.#receivedMs = nowMs;
   }
 
-  /** True when the client is in control now. `takeOver`: also when another one was. */
+  /** True when the client is now in control. `takeOver`: take it from another client. */
   claim(client: Client, nowMs: number, takeOver = false): boolean {
     this.expire(nowMs);
     if (this.#holder !== null && this.#holder !== client && !takeOver) return false;
@@ -36,7 +37,7 @@ export class Lease<Client> {
     if (client === this.#holder) this.#pass(null);
   }
 
-  /** Ends the term of a silent holder; true when it did. */
+  /** Ends the term of a silent holder; true if it did. */
   expire(nowMs: number): boolean {
     if (this.#holder === null || nowMs - this.#receivedMs < SILENT_MS) return false;
     this.#pass(null);

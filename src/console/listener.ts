@@ -22,18 +22,18 @@ import { type HostTls, openTls } from './ca.ts';
 const HANDSHAKE = 0x16;
 
 export interface Listener {
-  /** For people on this machine to open. */
+  /** To open on this machine. */
   url: string;
-  /** Where other machines learn to trust this one; null when it is open to this machine only. */
+  /** Addresses for other machines, with the page that explains how to trust this one; null on loopback. */
   lan: { url: string; trustUrl: string; fingerprint: string } | null;
   guard: ConnectionGuard;
   close(): Promise<void>;
 }
 
 /**
- * Opens the console's one port. With `console.https` it speaks TLS to everybody; plain HTTP on the same port gets this
- * machine's own browser, as before, and for others the page that explains how to trust the certificate. `http` is
- * asked in every case: it does not listen itself.
+ * Opens the console's only port. With `console.https` it serves TLS to every machine. Plain HTTP on the same
+ * port serves the console to this machine's browser, and to others only the page that explains how to trust
+ * the certificate. `http` handles all requests but does not listen itself.
  */
 export async function openListener(
   http: Server,
@@ -51,9 +51,13 @@ export async function openListener(
 async function openLocalListener(http: Server, rig: Rig, guard: ConnectionGuard): Promise<Listener> {
   const { host } = rig.console;
   if (!isLoopback(host))
-    throw new TeleopError('not-loopback', `without HTTPS the console is for loopback only, not for ${host}`, {
-      hint: 'Start it with --lan (console.https=true), which makes a certificate of its own.',
-    });
+    throw new TeleopError(
+      'not-loopback',
+      `the console cannot listen on ${host} without HTTPS, only on loopback`,
+      {
+        hint: 'Start it with --lan (console.https=true), which creates its own certificate.',
+      },
+    );
   guard.watch(http);
   guard.watchRequests(http);
   await listen(http, rig);
@@ -98,7 +102,7 @@ async function openSecureListener(
   };
 }
 
-/** Plain HTTP beside TLS: the console for this machine's own browser, the way to trust it for everybody else. */
+/** Plain HTTP beside TLS: the console for this machine's browser, the trust page for all others. */
 function openPlain(http: Server, tls: HostTls, access: Access, root: string): Server {
   const plain = createServer((request, response) => {
     if (!isKnownHost(request)) response.writeHead(403).end('Forbidden\n');
@@ -114,7 +118,9 @@ function openPlain(http: Server, tls: HostTls, access: Access, root: string): Se
 
 export const isLoopback = (host: string): boolean => /^(127\.|::1$|localhost$)/.test(host);
 
-/** One that the certificate is for; else any by which others can reach this machine, at the price of the warning. */
+/**
+ * An address in the certificate; else any that other machines can reach, where browsers then show a warning.
+ */
 function lanAddress(certified: readonly string[]): string {
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const outside = all.filter(({ family, internal }) => family === 'IPv4' && !internal);
@@ -125,7 +131,7 @@ function lanAddress(certified: readonly string[]): string {
   );
 }
 
-/** Looks at the first byte, puts it back, and lets the right server have the connection. */
+/** Looks at the first byte, puts it back, and passes the connection to the right server. */
 function sniff(socket: Socket, secure: NetServer, plain: NetServer): void {
   socket.once('readable', () => {
     const first: Buffer | null = socket.read(1);
@@ -140,7 +146,7 @@ function answerSecure(http: Server, tls: HostTls, request: IncomingMessage, resp
   else http.emit('request', request, response);
 }
 
-/** Plain HTTP from another machine: how to trust this one, and nothing else. */
+/** Answers plain HTTP from another machine: only how to trust this one. */
 function serveTrust(root: string, tls: HostTls, request: IncomingMessage, response: ServerResponse): void {
   const pathname = requestUrl(request)?.pathname ?? '';
   if (pathname === '/farhand-ca.crt') return sendAuthority(tls, response);

@@ -5,7 +5,7 @@ import type { AccessRequest } from '../messages/console-access.ts';
 import { deskRequestSchemas } from '../messages/desk-requests.ts';
 import type { DeskRequest } from '../messages/telemetry.ts';
 
-/** The longest thing a page sends: what a peer connection needs to be made. */
+/** The longest message a page sends: the signal that sets up a peer connection. */
 export const MAX_MESSAGE_BYTES = 16 * 1024;
 
 const signal = z.union([
@@ -29,7 +29,7 @@ export const parsePageRequest = (text: string): PageRequest | JsonProblem =>
 
 const kindSchema = z.object({ kind: z.string().max(32) });
 
-/** What a message that was rejected claims to be, for the answer to its page; empty where that cannot be told. */
+/** The kind that a rejected message claims to be, for the reply to its page; empty if unknown. */
 export function claimedKind(text: string, problem: JsonProblem): string {
   if (problem !== 'malformed') return '';
   const claimed = parseJson(text, kindSchema, MAX_MESSAGE_BYTES);

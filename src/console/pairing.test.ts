@@ -5,7 +5,7 @@ import { CODE_MS, Pairing } from './pairing.ts';
 const other = (code: string, n = 1): string => String((Number(code) + n) % 1e6).padStart(6, '0');
 
 describe('pairing code of the console', () => {
-  it('lets one device in, in the role it was made for', () => {
+  it('admits one device, in the role it was issued for', () => {
     const pairing = new Pairing(() => 0);
     const { code } = pairing.issue('viewer');
     assert.match(code, /^\d{6}$/);
@@ -14,7 +14,7 @@ describe('pairing code of the console', () => {
     assert.equal(pairing.redeem(code, 'a'), 'no-code');
   });
 
-  it('expires, and is void once there is a newer one', () => {
+  it('expires, and is void once a newer one is issued', () => {
     let nowMs = 0;
     const pairing = new Pairing(() => nowMs);
     const first = pairing.issue('operator');
@@ -28,14 +28,14 @@ describe('pairing code of the console', () => {
     assert.deepEqual(pairing.redeem(third.code, 'a'), { role: 'operator' });
   });
 
-  it('is void after five wrong guesses, from wherever', () => {
+  it('is void after five wrong guesses from any addresses', () => {
     const pairing = new Pairing(() => 0);
     const { code } = pairing.issue('operator');
     for (let i = 1; i <= 5; i++) assert.equal(pairing.redeem(other(code, i), `host ${i}`), 'wrong-code');
     assert.equal(pairing.redeem(code, 'host 9'), 'no-code');
   });
 
-  it('does not hear an address that tries too often, nor too many of them', () => {
+  it('limits the failed attempts of one address and of all addresses together', () => {
     let nowMs = 0;
     const pairing = new Pairing(() => nowMs);
     for (let i = 0; i < 6; i++) pairing.redeem('000000', 'guesser');

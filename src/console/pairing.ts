@@ -3,7 +3,7 @@ import type { Role } from './devices.ts';
 
 export const CODE_MS = 5 * 60e3;
 const MAX_TRIES = 5;
-/** Failed tries of one address, and of all together, in a minute. */
+/** Most failed attempts in a minute, from one address and from all together. */
 const TRIES_PER_MINUTE = 6;
 const ALL_TRIES_PER_MINUTE = 30;
 const MINUTE_MS = 60e3;
@@ -20,8 +20,9 @@ export type PairingRefusal = 'no-code' | 'wrong-code' | 'rate-limited';
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 /**
- * A six-digit code that lets one device in. It is shown by this machine, lives five minutes, is void after its first
- * use or its fifth wrong guess, and addresses that guess too often are not heard: a guesser finds one code in 200,000.
+ * A six-digit code that admits one device. This machine shows it; it is valid for five minutes and void after
+ * its first use or its fifth wrong guess, and addresses that guess too often are rejected: guessing finds one
+ * code in 200,000.
  */
 export class Pairing {
   #current: PairingCode | null = null;
@@ -41,13 +42,13 @@ export class Pairing {
     return this.#current;
   }
 
-  /** The code that would be taken now. */
+  /** The code that is valid now. */
   get current(): PairingCode | null {
     if (this.#current !== null && this.#nowMs() >= this.#current.expiresMs) this.#current = null;
     return this.#current;
   }
 
-  /** What the code makes of a device, once. `from`: the address it came from. */
+  /** The role that the code grants, once. `from`: the sender's address. */
   redeem(code: string, from: string): { role: Role } | PairingRefusal {
     const nowMs = this.#nowMs();
     this.#recent = this.#recent.filter(({ atMs }) => nowMs - atMs < MINUTE_MS);

@@ -9,13 +9,13 @@ const AHEAD_MS = 5000;
 
 function desk() {
   const reported: VideoEvent[] = [];
-  const asked: VideoAsk[] = [];
+  const requests: VideoAsk[] = [];
   const time = { ms: 1000 };
   const stamps = new PictureStamps(
     (event) => reported.push(event),
     () => time.ms * MS,
   );
-  const viewer: Viewer = { send: (text) => asked.push(JSON.parse(text) as VideoAsk) };
+  const viewer: Viewer = { send: (text) => requests.push(JSON.parse(text) as VideoAsk) };
   const picture = (seenBy: Viewer | null = viewer, camera = 'front') =>
     stamps.onPicture(
       {
@@ -30,19 +30,19 @@ function desk() {
       },
       seenBy ?? undefined,
     );
-  /** The page has the question after 2 ms, decodes for 8, shows after 5 more; its answer takes 2 ms. */
+  /** The page gets the request after 2 ms, decodes for 8, shows after 5 more; its answer takes 2 ms. */
   const answer = (change: Record<string, unknown> = {}, from = viewer) => {
     const pageMs = time.ms + 2 + AHEAD_MS;
-    const good = { kind: 'stamped', id: asked.at(-1)?.id, askedMs: pageMs, decodedMs: pageMs + 8 };
+    const good = { kind: 'stamped', id: requests.at(-1)?.id, askedMs: pageMs, decodedMs: pageMs + 8 };
     time.ms += 17;
     const rest = { displayedMs: pageMs + 13, sentMs: pageMs + 13 };
     stamps.receive(from, 'front', JSON.stringify({ ...good, ...rest, ...change }));
   };
-  return { reported, asked, time, stamps, viewer, picture, answer };
+  return { reported, requests, time, stamps, viewer, picture, answer };
 }
 
-describe('a picture on its way to the screen', () => {
-  it('is followed there, on our clock', () => {
+describe('timing of pictures up to the screen', () => {
+  it('is reported on our clock', () => {
     const { reported, time, picture, answer } = desk();
     picture();
     answer();
@@ -56,11 +56,11 @@ describe('a picture on its way to the screen', () => {
     assert.ok(event!.pageUncertaintyNs! >= 2 * MS, 'half the round trip at least');
   });
 
-  it('is one of a few a second, and of each camera', () => {
-    const { reported, asked, time, picture, answer } = desk();
+  it('is sampled a few times a second, per camera', () => {
+    const { reported, requests, time, picture, answer } = desk();
     for (let i = 0; i < 50; i++) {
       picture();
-      if (asked.length > reported.length) answer();
+      if (requests.length > reported.length) answer();
       time.ms += 20;
     }
     assert.ok(reported.length >= 4 && reported.length <= 6, `${reported.length} in about a second`);
@@ -68,11 +68,11 @@ describe('a picture on its way to the screen', () => {
     assert.deepEqual(
       [reported.at(-1)?.camera, reported.at(-1)?.decodedNs],
       ['wrist', null],
-      'nobody looks at it',
+      'no page shows it',
     );
   });
 
-  it('that never comes there is told as far as it came', () => {
+  it('is reported without its display for a picture that was never shown', () => {
     const { reported, time, picture } = desk();
     picture();
     time.ms += 999;
@@ -83,7 +83,7 @@ describe('a picture on its way to the screen', () => {
     assert.deepEqual([reported.length, reported[0]?.displayedNs], [1, null]);
   });
 
-  it('is not told about by strangers, late-comers or nonsense', () => {
+  it('ignores answers from other sockets, to other requests, and malformed ones', () => {
     const { reported, stamps, viewer, picture, answer } = desk();
     picture();
     answer({}, { send: () => {} });
@@ -100,7 +100,7 @@ describe('a picture on its way to the screen', () => {
     assert.equal(reported.length, 1, 'one answer counts');
   });
 
-  it('is not shown by a page that is behind another', () => {
+  it('has no display time while the page is hidden', () => {
     const { reported, picture, answer } = desk();
     picture();
     answer({ displayedMs: null });

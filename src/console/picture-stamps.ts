@@ -5,7 +5,7 @@ import type { ReceivedFrame } from '../messages/recording.ts';
 import type { VideoAnswer, VideoAsk, VideoEvent } from '../messages/video-event.ts';
 import { ClockSync } from '../wire/clock-sync.ts';
 
-/** A picture that has not been shown by then never was. */
+/** Without an answer by then the picture counts as never shown. */
 const ANSWER_NS = 1e9;
 const MAX_ANSWER_BYTES = 1024;
 const answerSchema: z.ZodType<VideoAnswer, unknown> = z
@@ -23,20 +23,22 @@ export interface Viewer {
   send(text: string): void;
 }
 
-interface Question {
+interface OpenRequest {
   id: number;
   socket: Viewer;
   askedNs: number;
   event: VideoEvent;
 }
 
-/** Follows some pictures of each camera to the screen of one page that shows it, and tells how they got there. */
+/**
+ * Follows sampled pictures of each camera to the screen of one page that shows it, and reports their timing.
+ */
 export class PictureStamps {
   readonly #report: (event: VideoEvent) => void;
   readonly #nowNs: () => number;
   readonly #sampler = new VideoSampler();
   readonly #clocks = new WeakMap<Viewer, ClockSync>();
-  readonly #open = new Map<string, Question>();
+  readonly #open = new Map<string, OpenRequest>();
   #id = 0;
 
   constructor(report: (event: VideoEvent) => void, nowNs: () => number) {
@@ -44,7 +46,7 @@ export class PictureStamps {
     this.#nowNs = nowNs;
   }
 
-  /** Before a picture is sent; `viewer` is a page that will get it, if there is one. */
+  /** Call before a picture is sent; `viewer` is a page that will get it, if any. */
   onPicture(frame: ReceivedFrame, viewer: Viewer | undefined): void {
     const nowNs = this.#nowNs();
     this.#giveUp(frame.camera, nowNs);
@@ -56,24 +58,24 @@ export class PictureStamps {
     viewer.send(JSON.stringify(ask));
   }
 
-  /** Whatever a page says on a camera's socket; what is no answer to an open question is ignored. */
+  /** Any message from a page on a camera's socket; ignored unless it answers the open request. */
   receive(socket: Viewer, camera: string, text: string): void {
     const receivedNs = this.#nowNs();
     const answer = parseJson(text, answerSchema, MAX_ANSWER_BYTES);
-    const question = this.#open.get(camera);
-    if (typeof answer === 'string' || question?.id !== answer.id || question.socket !== socket) return;
+    const request = this.#open.get(camera);
+    if (typeof answer === 'string' || request?.id !== answer.id || request.socket !== socket) return;
     this.#open.delete(camera);
     const clock = this.#clocks.get(socket) ?? new ClockSync();
     this.#clocks.set(socket, clock);
-    clock.add(question.askedNs, answer.askedMs * 1e6, answer.sentMs * 1e6, receivedNs);
-    this.#report({ ...question.event, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
+    clock.add(request.askedNs, answer.askedMs * 1e6, answer.sentMs * 1e6, receivedNs);
+    this.#report({ ...request.event, ...(clock.synchronized ? onScreen(answer, clock) : {}) });
   }
 
   #giveUp(camera: string, nowNs: number): void {
-    const question = this.#open.get(camera);
-    if (question === undefined || nowNs - question.askedNs < ANSWER_NS) return;
+    const request = this.#open.get(camera);
+    if (request === undefined || nowNs - request.askedNs < ANSWER_NS) return;
     this.#open.delete(camera);
-    this.#report(question.event);
+    this.#report(request.event);
   }
 }
 

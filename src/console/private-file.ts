@@ -4,10 +4,13 @@ import { TeleopError } from '../core/errors.ts';
 import { stateFolder } from '../files/state-folder.ts';
 import { PRIVATE, writeWhole } from '../files/write-whole.ts';
 
-/** Where the console keeps its certificates and who was paired. */
+/** Where the console keeps its certificates and paired devices. */
 export const consoleFolder = (): string => path.join(stateFolder(), 'console');
 
-/** The text of a file; null when there is none. Throws for one that is there: nobody may take it for missing and replace it. */
+/**
+ * The text of a file; null if it does not exist. Throws if it exists but is unreadable, so that it is not
+ * replaced.
+ */
 export function readIfThere(file: string): string | null {
   try {
     return readFileSync(file, 'utf8');
@@ -20,6 +23,6 @@ export function readIfThere(file: string): string | null {
   }
 }
 
-/** Writes a file that only its owner may read, whole or not at all. */
+/** Writes a file that only its owner can read, atomically. */
 export const writePrivate = (file: string, text: string): void =>
   writeWhole(file, text, { ...PRIVATE, hint: 'FARHAND_STATE=FOLDER chooses another folder.' });

@@ -6,7 +6,10 @@ import type { ConnectionGuard } from '../http/connection-guard.ts';
 import { requestUrl } from '../http/request-url.ts';
 import type { Access } from './access.ts';
 
-/** What becomes of an upgrade: each path has its own sockets; strangers are turned away before any of them sees it. */
+/**
+ * Routes upgrades: each path has its own socket server; unauthorized requests are rejected before they reach
+ * one.
+ */
 export function socketRouter(
   access: Access,
   guard: ConnectionGuard,

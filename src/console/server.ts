@@ -23,9 +23,9 @@ import { socketRouter } from './route-sockets.ts';
 /** A page that cannot keep up gets fewer messages, never a backlog. */
 const MAX_BACKLOG_BYTES = 256 * 1024;
 export interface ConsoleOptions {
-  /** What the rig is made of: the plug-ins are the app's to load. */
+  /** The rig's devices; a function, because only the app loads plug-ins. */
   devices: () => Promise<DeviceReport>;
-  /** Asks whoever runs the emulated link of a demo to change it; absent where there is none. */
+  /** Asks the process that runs the emulated link of a demo to change it; absent without one. */
   askLink?: (profile: string) => void;
   guard?: GuardOptions;
 }
@@ -34,7 +34,7 @@ export interface ConsoleHandle {
   url: string;
   lan: Listener['lan'];
   pairing: Pairing;
-  /** The emulated link has changed. */
+  /** Sends a change of the emulated link to all pages. */
   sendLink(link: DemoLink): void;
   close(): Promise<void>;
 }
@@ -67,7 +67,7 @@ export async function startConsole(
     }),
   );
   const listener = await openListener(http, rig, access, root, guard).catch((error: unknown) => {
-    // What did open would keep the process alive.
+    // What is already open would keep the process alive.
     operator.close();
     cameras.close();
     api.close();

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { bits, integer, octets, oid, sequence, setOf, tagged, time, trueValue, utf8 } from './der.ts';
 
-/** X.509 version 3 certificates (RFC 5280) on P-256, as far as a local authority and its host need them. */
+/** X.509 version 3 certificates (RFC 5280) on P-256: only what a local authority and its host need. */
 
 const OID = {
   commonName: '2.5.4.3',
@@ -32,13 +32,13 @@ export interface Authority {
   keys: KeyPair;
 }
 
-/** Addresses with their prefix length, and domains: all a certificate of this authority may speak for. */
+/** Networks with prefix length, and domains: all that this authority's certificates may name. */
 export interface Realm {
   networks: readonly string[];
   domains: readonly string[];
 }
 
-/** A certificate that an authority signs for itself. It may sign hosts, no further authorities, and only in its realm. */
+/** An authority's self-signed certificate. It may sign hosts in its realm, but no other authorities. */
 export function authorityCertificate(
   authority: Authority,
   realm: Realm,
@@ -65,7 +65,7 @@ export interface CertifiedHost {
   name: string;
   addresses: readonly string[];
   names: readonly string[];
-  /** Shows it where it connects to, too. */
+  /** It also presents the certificate when it connects as a client. */
   isClient?: boolean;
 }
 
@@ -105,7 +105,7 @@ function certificate(
   serial[0]! &= 0x7f;
   serial[0]! |= 0x01;
   const algorithm = sequence(oid(OID.ecdsaSha256));
-  // Clocks of headsets are not always right.
+  // Headset clocks may be wrong.
   const from = new Date(nowMs - BACKDATED_MS);
   const until = new Date(nowMs + days * DAY_MS);
   const body = sequence(
@@ -136,7 +136,7 @@ function extension(id: string, critical: boolean, value: Buffer): Buffer {
   return sequence(oid(id), critical ? trueValue() : Buffer.alloc(0), octets(value));
 }
 
-/** SHA-1 of the public key's bits, the usual name of a key; nothing depends on its being hard to forge. */
+/** SHA-1 of the public key's bits, the usual key identifier; no security depends on it. */
 function keyId(key: KeyObject): Buffer {
   const { x = '', y = '' } = key.export({ format: 'jwk' });
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);

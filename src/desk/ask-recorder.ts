@@ -7,30 +7,30 @@ import { openSocket, sendTo, telemetryOf } from './ask.ts';
 
 const REPEAT_MS = 100;
 
-/** What is asked of the recorder of a running operator; `status` asks for nothing. */
-export type RecorderQuestion = Exclude<RecordRequest, { action: 'label' }> | { action: 'status' };
+/** A request to the recorder of a running operator; `status` changes nothing. */
+export type RecorderRequest = Exclude<RecordRequest, { action: 'label' }> | { action: 'status' };
 
-/** Null while it is not so yet; refuses what makes no sense. */
-function isDone(question: RecorderQuestion, status: RecorderStatus): boolean {
-  if (question.action === 'start') return status.state === 'recording';
-  if (question.action === 'task') return status.task === question.task;
-  return question.action === 'status' || status.state !== 'recording';
+function isDone(request: RecorderRequest, status: RecorderStatus): boolean {
+  if (request.action === 'start') return status.state === 'recording';
+  if (request.action === 'task') return status.task === request.task;
+  return request.action === 'status' || status.state !== 'recording';
 }
 
-function refusal(question: RecorderQuestion, { state, episode }: RecorderStatus): string | null {
-  if (question.action === 'start' && state === 'recording')
-    return `episode ${episode} is being recorded already`;
-  const ends = question.action === 'stop' || question.action === 'discard';
+/** Why the request makes no sense in this state; null if it does. */
+function refusal(request: RecorderRequest, { state, episode }: RecorderStatus): string | null {
+  if (request.action === 'start' && state === 'recording')
+    return `episode ${episode} is already being recorded`;
+  const ends = request.action === 'stop' || request.action === 'discard';
   return ends && state !== 'recording' ? 'nothing is being recorded' : null;
 }
 
 /**
- * Asks the operator process on this machine once, and waits until its telemetry shows the effect. Throws when it does
- * not within `withinMs`, or when the recording failed.
+ * Sends one request to the operator process on this machine and waits until its telemetry shows the effect.
+ * Throws if it does not within `withinMs`, or if the recording failed.
  */
 export async function askRecorder(
   rig: Rig,
-  question: RecorderQuestion,
+  request: RecorderRequest,
   withinMs: number,
 ): Promise<RecorderStatus> {
   const { telemetryPort } = rig.console;
@@ -42,7 +42,7 @@ export async function askRecorder(
   try {
     return await new Promise<RecorderStatus>((resolve, reject) => {
       timers.push(setInterval(hello, REPEAT_MS));
-      timers.push(setTimeout(() => reject(notConfirmed(rig, question, withinMs, seen)), withinMs));
+      timers.push(setTimeout(() => reject(notConfirmed(rig, request, withinMs, seen)), withinMs));
       socket.on('error', reject);
       socket.on('message', (data, from) => {
         const status = from.port === telemetryPort ? telemetryOf(data)?.record : undefined;
@@ -50,15 +50,15 @@ export async function askRecorder(
         const before = seen;
         seen = status;
         if (asked) {
-          if (isDone(question, status)) resolve(status);
+          if (isDone(request, status)) resolve(status);
           else if (status.state === 'failed' && before?.state !== 'failed') reject(failed(status));
           return;
         }
-        const problem = refusal(question, status);
-        if (problem !== null) return reject(inVain(problem));
-        if (question.action === 'status') return resolve(status);
+        const problem = refusal(request, status);
+        if (problem !== null) return reject(pointless(problem));
+        if (request.action === 'status') return resolve(status);
         asked = true;
-        sendTo(socket, telemetryPort, (bytes) => writeFrame('request', question, bytes));
+        sendTo(socket, telemetryPort, (bytes) => writeFrame('request', request, bytes));
       });
       hello();
     });
@@ -68,7 +68,7 @@ export async function askRecorder(
   }
 }
 
-/** One line on how things stand. */
+/** The recorder's status in one line. */
 export function statusText(status: RecorderStatus): string {
   const { state, episode, rows, skippedRows, durationS, task, message } = status;
   const of =
@@ -78,23 +78,23 @@ export function statusText(status: RecorderStatus): string {
   return `recorder ${state}${of}${task === '' ? '' : `, task "${task}"`}${message === '' ? '' : `\n  ${message}`}`;
 }
 
-const inVain = (problem: string): TeleopError =>
+const pointless = (problem: string): TeleopError =>
   new TeleopError('not-confirmed', problem, { hint: 'See `farhand record status`.' });
 
 const failed = ({ message }: RecorderStatus): TeleopError =>
   new TeleopError('recording-stopped', message, {
-    hint: 'Control goes on; start again once that is mended.',
+    hint: 'Control continues. Fix the cause, then start again: farhand record start',
   });
 
 function notConfirmed(
   rig: Rig,
-  { action }: RecorderQuestion,
+  { action }: RecorderRequest,
   withinMs: number,
   seen: RecorderStatus | null,
 ): TeleopError {
   if (seen?.state === 'failed') return failed(seen);
   const what = seen === null ? `no operator answers on port ${rig.console.telemetryPort}` : statusText(seen);
   return new TeleopError('not-confirmed', `record ${action} not confirmed within ${withinMs} ms: ${what}`, {
-    hint: 'Run this where the operator runs, with its rig and settings.',
+    hint: 'Run this on the operator’s machine, with its rig and settings.',
   });
 }

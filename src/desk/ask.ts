@@ -10,29 +10,29 @@ const HOST = '127.0.0.1';
 const REPEAT_MS = 100;
 const MAX_REQUEST_BYTES = 2048;
 
-/** A robot out of reach is not known to be anything. */
+/** False while the robot is unreachable: its state is then unknown. */
 const isIn = ({ robot }: Telemetry, ...states: string[]): boolean =>
   robot !== null && states.includes(robot.state);
 
 interface Request {
-  /** Telemetry shows that it is done. */
+  /** Whether telemetry shows that it is done. */
   isDone: (seen: Telemetry) => boolean;
-  /** Said again until it is done; what is not, would begin anew. */
+  /** Sent again until it is done; false where a repeat would start over. */
   repeats: boolean;
-  /** Where it is in vain, and what to say there. */
-  vain?: { isSo: (seen: Telemetry) => boolean; because: string; hint: string };
-  /** How long to wait for it, where it takes longer than others. */
+  /** When the request is pointless, and what to report then. */
+  pointless?: { applies: (seen: Telemetry) => boolean; because: string; hint: string };
+  /** How long to wait, if longer than usual. */
   withinMs?: number;
 }
 
-/** What can be asked of a running operator. Confirmed by the robot's own state, or by the operator's mode. */
+/** The requests to a running operator. The robot's own state, or the operator's mode, confirms them. */
 export const REQUESTS: Record<string, Request> = {
-  // A robot is armed once its joints are powered, for which they have `robot.enableTimeoutMs`.
+  // A robot is armed once its joints are powered, which may take `robot.enableTimeoutMs`.
   arm: {
     isDone: (seen) => isIn(seen, 'armed', 'engaged', 'hold'),
     repeats: true,
-    vain: {
-      isSo: (seen) => isIn(seen, 'stopped'),
+    pointless: {
+      applies: (seen) => isIn(seen, 'stopped'),
       because: 'a stopped robot cannot be armed',
       hint: 'Find out why it stopped, then: farhand reset',
     },
@@ -43,8 +43,8 @@ export const REQUESTS: Record<string, Request> = {
   reset: {
     isDone: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
     repeats: true,
-    vain: {
-      isSo: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
+    pointless: {
+      applies: (seen) => isIn(seen, 'idle', 'armed', 'engaged', 'hold'),
       because: 'there is nothing to reset',
       hint: 'A reset clears a latched stop; arm and engage do the rest.',
     },
@@ -55,19 +55,19 @@ export const REQUESTS: Record<string, Request> = {
 };
 
 export interface Answer {
-  /** From the first datagram to the telemetry that says so. */
+  /** From the first datagram to the telemetry that confirms it. */
   tookMs: number;
   state: string;
   cause: string;
-  /** What keeps the arm from doing as told; empty: nothing. */
+  /** What keeps the arm from following its commands; empty: nothing. */
   limitedBy: string;
   mode: string;
 }
 
 /**
- * Asks the operator process on this machine, as the page would, until its telemetry shows the effect. Throws when it
- * does not within `withinMs`; what was sent stays in force. An e-stop is sent blindly, everything else once the operator
- * is heard.
+ * Sends a request to the operator process on this machine, as the page does, until its telemetry shows the
+ * effect. Throws if it does not within `withinMs`; what was sent stays in force. An e-stop is sent
+ * immediately, everything else once telemetry arrives.
  */
 export async function askOperator(rig: Rig, kind: string, withinMs: number): Promise<Answer> {
   const request = REQUESTS[kind]!;
@@ -95,7 +95,7 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
         seen = reported;
         if (!Number.isNaN(askedMs) && request.isDone(reported))
           resolve(answerOf(reported, performance.now() - askedMs));
-        else if (request.vain?.isSo(reported)) reject(inVain(request, reported));
+        else if (request.pointless?.applies(reported)) reject(pointlessError(request, reported));
         else if (Number.isNaN(askedMs)) ask();
       });
       ask();
@@ -106,10 +106,10 @@ export async function askOperator(rig: Rig, kind: string, withinMs: number): Pro
   }
 }
 
-const mayAsk = ({ vain }: Request, seen: Telemetry | null): boolean =>
-  seen !== null && (vain === undefined || (seen.robot !== null && !vain.isSo(seen)));
+const mayAsk = ({ pointless }: Request, seen: Telemetry | null): boolean =>
+  seen !== null && (pointless === undefined || (seen.robot !== null && !pointless.applies(seen)));
 
-/** On a port of this machine's choice. */
+/** On a port that the system chooses. */
 export async function openSocket(): Promise<Socket> {
   const socket = createSocket('udp4');
   await new Promise<void>((resolve, reject) => {
@@ -132,12 +132,12 @@ export function telemetryOf(data: Uint8Array): Telemetry | null {
 const answerOf = ({ robot, operator }: Telemetry, tookMs: number): Answer => ({
   tookMs,
   state: robot?.state ?? 'disconnected',
-  cause: robot?.cause ?? 'no word from the robot',
+  cause: robot?.cause ?? 'no message from the robot',
   limitedBy: robot?.limitedBy ?? '',
   mode: operator.mode,
 });
 
-/** One line on how things stand. */
+/** The state in one line. */
 export const answerText = ({ state, cause, limitedBy, mode }: Answer): string =>
   `robot ${state} (${cause})${limitedBy === '' ? '' : `, limited by ${limitedBy}`}, operator ${mode}`;
 
@@ -147,13 +147,13 @@ function notConfirmed(rig: Rig, kind: string, withinMs: number, seen: Telemetry 
     seen === null
       ? `no operator answers on ports ${deskPort} and ${telemetryPort}`
       : answerText(answerOf(seen, withinMs));
-  const where = 'Run this where the operator runs, with its rig and settings.';
+  const where = 'Run this on the operator’s machine, with its rig and settings.';
   return new TeleopError('not-confirmed', `${kind} not confirmed within ${withinMs} ms: ${what}`, {
-    hint: kind === 'estop' ? `Use the emergency stop of the robot itself. ${where}` : where,
+    hint: kind === 'estop' ? `Press the robot’s own emergency stop. ${where}` : where,
   });
 }
 
-const inVain = ({ vain }: Request, seen: Telemetry): TeleopError =>
-  new TeleopError('not-confirmed', `${vain?.because}: ${answerText(answerOf(seen, 0))}`, {
-    hint: vain?.hint ?? '',
+const pointlessError = ({ pointless }: Request, seen: Telemetry): TeleopError =>
+  new TeleopError('not-confirmed', `${pointless?.because}: ${answerText(answerOf(seen, 0))}`, {
+    hint: pointless?.hint ?? '',
   });

@@ -10,15 +10,15 @@ const HOST = '127.0.0.1';
 const POLL_MS = 20;
 const ASK_AGAIN_MS = 200;
 const DEFAULT_PORT = 4770;
-/** Telemetry comes 30 times a second. */
+/** Telemetry arrives 30 times a second. */
 const SILENT_MS = 1000;
 
 export interface SeenTelemetry extends Telemetry {
-  /** When it came, `performance.now()`. */
+  /** When it arrived, `performance.now()`. */
   seenMs: number;
 }
 
-/** Where programs hand joint targets to a running operator on this machine, and see what becomes of them. */
+/** Lets programs send joint targets to a running operator on this machine, and read its telemetry. */
 export class JointDesk {
   readonly #rig: Rig;
   readonly #socket: Socket;
@@ -42,19 +42,19 @@ export class JointDesk {
     return new JointDesk(rig, socket, Number(rig.operator.inputs['joints']?.['port'] ?? DEFAULT_PORT));
   }
 
-  /** The newest word of the operator; null before the first, and after a second of silence. */
+  /** The operator's newest telemetry; null before the first, and after a second of silence. */
   get newest(): SeenTelemetry | null {
     return this.#newest !== null && performance.now() - this.#newest.seenMs < SILENT_MS ? this.#newest : null;
   }
 
-  /** The operator takes targets from here, not from a program that sent them until a moment ago. */
+  /** Whether the operator accepts targets from here, not from a program that sent them a moment ago. */
   get isAdmitted(): boolean {
     const { port } = this.#socket.address();
     const stream = this.newest?.input.streams?.find(({ name }) => name === 'joints');
     return stream?.from === `${HOST}:${port}`;
   }
 
-  /** Tells the operator's desk, as the page would. */
+  /** Sends a request to the operator, as the page does. */
   ask(request: { kind: string; name?: string }): void {
     const bytes = new Uint8Array(256);
     this.#socket.send(
@@ -67,7 +67,7 @@ export class JointDesk {
     );
   }
 
-  /** One joint target. `clutch`: the robot shall follow it. */
+  /** Sends one joint target. `clutch`: the robot follows it. */
   target(jointsRad: ArrayLike<number>, gripper: number, clutch: boolean): void {
     const rounded = Array.from(jointsRad, (rad) => Math.round(rad * 1e7) / 1e7);
     const open = Math.min(1, Math.max(0, gripper));
@@ -79,7 +79,7 @@ export class JointDesk {
     );
   }
 
-  /** Makes `joints` the operator's input, which has to be among those it was started with. */
+  /** Makes `joints` the operator's active input; it must be one of those it was started with. */
   async take(withinMs: number): Promise<SeenTelemetry> {
     let askedMs = Number.NEGATIVE_INFINITY;
     return this.until(
@@ -92,12 +92,12 @@ export class JointDesk {
         return false;
       },
       withinMs,
-      'the operator did not take over the input "joints", or has no robot',
-      'Run this where the operator runs, with its rig and settings, and see that the robot is connected.',
+      'the operator did not switch to the input "joints", or has no robot',
+      'Run this on the operator’s machine with its rig and settings, and check that the robot is connected.',
     );
   }
 
-  /** Resolves with the first telemetry for which it is so. */
+  /** Resolves with the first telemetry for which `isSo` holds. */
   async until(
     isSo: (seen: SeenTelemetry) => boolean,
     withinMs: number,
@@ -126,5 +126,5 @@ export class JointDesk {
 
 const noJoints = (available: readonly string[]): TeleopError =>
   new TeleopError('bad-config', `the operator has no input "joints", only ${available.join(', ')}`, {
-    hint: 'Start it with operator.inputs.joints={} in addition, or write `joints: {}` under operator.inputs of its rig.',
+    hint: 'Start it with operator.inputs.joints={}, or write `joints: {}` under operator.inputs of its rig.',
   });

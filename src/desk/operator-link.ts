@@ -8,13 +8,13 @@ import { writeFrame } from '../wire/codecs/frame.ts';
 
 const MAX_REQUEST_BYTES = 1472;
 
-/** From a page's side to the operator process of the same machine, and back. */
+/** Connects a page's server to the operator process on the same machine. */
 export interface OperatorLink {
   forward(request: DeskRequest): void;
-  /** A whole datagram, which the link keeps. */
+  /** Sends a whole datagram; the link takes ownership of the bytes. */
   hands(bytes: Uint8Array): void;
   video(event: VideoEvent): void;
-  /** Telemetry, checked, as it came. */
+  /** Validated telemetry, unchanged. */
   onTelemetry(listener: (text: string) => void): void;
   close(): void;
 }
@@ -34,7 +34,7 @@ export function openOperatorLink({
   const timer = setInterval(subscribe, 1000);
   return {
     forward(request) {
-      // The recorder is none of the control thread's business.
+      // Recorder requests bypass the control thread.
       const port = request.kind === 'record' ? telemetryPort : deskPort;
       send(port, writeFrame(request.kind === 'hand' ? 'hand' : 'request', request, bytes));
     },

@@ -2,7 +2,7 @@ import type { JointDesk, SeenTelemetry } from './joint-desk.ts';
 
 const ARM_MS = 30_000;
 
-/** The robot has its joints powered, or gets them so where `arm` allows it. */
+/** Waits until the robot's joints are powered; `arm`: arms it if they are not. */
 export async function power(desk: JointDesk, arm: boolean): Promise<void> {
   const isPowered = ({ robot }: SeenTelemetry) =>
     robot !== null && ['armed', 'engaged', 'hold'].includes(robot.state);

@@ -13,7 +13,7 @@ export interface TelemetryFeed {
   close(): void;
 }
 
-/** Subscribes to an operator on this machine, whenever it runs. */
+/** Subscribes to the operator on this machine, whenever it runs. */
 export function openTelemetryFeed(rig: Rig, onTelemetry: (telemetry: Telemetry) => void): TelemetryFeed {
   const { telemetryPort } = rig.console;
   const socket = createSocket('udp4');

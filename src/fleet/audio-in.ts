@@ -6,7 +6,7 @@ const HOST = '127.0.0.1';
 const RTP_HEADER_BYTES = 12;
 const MAX_PACKET_BYTES = 1500;
 
-/** What a player has to know of the robot's sound on a port of this machine. */
+/** Describes the robot's sound on a port of this machine to a player. */
 const soundSdp = (robot: string, port: number): string =>
   [
     'v=0',
@@ -19,7 +19,10 @@ const soundSdp = (robot: string, port: number): string =>
     '',
   ].join('\r\n');
 
-/** The robot's sound at the operator: its packets go to a port of this machine, whoever listens there or nobody. */
+/**
+ * The robot's sound at the operator: forwards its packets to a port of this machine, where a player may
+ * listen.
+ */
 export class AudioIn {
   readonly #port: number;
   readonly #socket: Socket;
@@ -29,7 +32,7 @@ export class AudioIn {
     this.#port = port;
     this.#socket = createSocket('udp4');
     this.#socket.on('error', () => {});
-    writeWhole(sdpFile, soundSdp(robot, port), { folderMode: 0o755, hint: 'Or leave --audio out.' });
+    writeWhole(sdpFile, soundSdp(robot, port), { folderMode: 0o755, hint: 'Or omit --audio.' });
   }
 
   take(rtp: Uint8Array): void {

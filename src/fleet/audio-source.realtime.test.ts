@@ -8,7 +8,7 @@ import { AUDIO, openAudio } from './audio-source.ts';
 const skip = needs('ffmpeg');
 
 describe('the robot’s sound', { skip }, () => {
-  it('comes as Opus packets of one stream, one after the other', async () => {
+  it('arrives as the consecutive Opus packets of one stream', async () => {
     const packets: Uint8Array[] = [];
     const audio = await openAudio({ audio: 'test' }, (rtp) => packets.push(rtp.slice()));
     for (let waits = 0; waits < 300 && packets.length < 25; waits++) await sleep(20);
@@ -30,17 +30,17 @@ describe('the robot’s sound', { skip }, () => {
     assert.equal(packets.length, received, 'silent when closed');
   });
 
-  it('is none without a setting', async () => {
+  it('is off when fleet.audio is empty', async () => {
     const audio = await openAudio({ audio: '' }, () => assert.fail());
     audio.close();
     audio.close();
   });
 });
 
-it('takes only names of devices as its setting', () => {
-  const taken = (audio: string) => fleetConfig.safeParse({ audio }).success;
+it('accepts only device names in fleet.audio', () => {
+  const accepted = (audio: string) => fleetConfig.safeParse({ audio }).success;
   for (const good of ['', 'test', 'alsa:hw:0', 'alsa:plughw:CARD=Device,DEV=0', 'pulse:default'])
-    assert.ok(taken(good), good);
+    assert.ok(accepted(good), good);
   for (const bad of [
     'lavfi:sine',
     'alsa:',
@@ -50,5 +50,5 @@ it('takes only names of devices as its setting', () => {
     '/dev/snd',
     'file:/etc',
   ])
-    assert.ok(!taken(bad), bad);
+    assert.ok(!accepted(bad), bad);
 });

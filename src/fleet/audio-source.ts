@@ -4,20 +4,25 @@ import { once } from 'node:events';
 import { TeleopError } from '../core/errors.ts';
 import type { FleetConfig } from '../rig/fleet-config.ts';
 
-/** The robot's sound as every session describes it: one Opus stream. Two channels is what RTP always calls Opus. */
+/**
+ * The robot's sound as every session describes it: one Opus stream. RTP always declares Opus with two
+ * channels.
+ */
 export const AUDIO = { payloadType: 111, ssrc: 0x6661_7268, clockRate: 48_000, channels: 2 } as const;
 
-/** Of the setting `test`. */
+/** For the setting `test`. */
 export const TEST_TONE_HZ = 440;
 
 const HOST = '127.0.0.1';
 const BITS_PER_S = 48_000;
 const PACKET_BYTES = 1200;
 const RTP_HEADER_BYTES = 12;
-/** A device that went away is tried again after this. */
+/** How long to wait before reopening a device that failed. */
 const AGAIN_MS = 2000;
 
-/** What ffmpeg reads. The setting was checked by its form; it is one argument, never a line of a shell. */
+/**
+ * ffmpeg's input. The setting's format was validated; it is passed as one argument, never through a shell.
+ */
 function inputOf(setting: string): string[] {
   const source = `sine=frequency=${TEST_TONE_HZ}:sample_rate=${AUDIO.clockRate}`;
   if (setting === 'test') return ['-re', '-f', 'lavfi', '-i', source];
@@ -29,8 +34,9 @@ function argumentsOf(setting: string, port: number): string[] {
   const quality = ['-ac', '1', '-ar', String(AUDIO.clockRate), '-b:a', String(BITS_PER_S)];
   const opus = ['-c:a', 'libopus', '-application', 'lowdelay', '-frame_duration', '20'];
   const stream = ['-payload_type', String(AUDIO.payloadType), '-ssrc', String(AUDIO.ssrc)];
-  // Its reports go to the same port, where they are told apart, and not to a neighbour's. Connected, it hears that nobody
-  // listens any more, and ends: it must not outlive this process, however that ends, with the device in its hands.
+  // RTCP reports go to the same port, where they are filtered out, not to the next one, which is not ours.
+  // With `connect` ffmpeg exits once the port is closed: it must not outlive this process and keep the device
+  // open.
   const target = `rtp://${HOST}:${port}?rtcpport=${port}&localaddr=${HOST}&pkt_size=${PACKET_BYTES}&connect=1`;
   return [
     ...['-hide_banner', '-loglevel', 'error', '-nostdin', '-fflags', 'nobuffer', ...inputOf(setting)],
@@ -38,7 +44,7 @@ function argumentsOf(setting: string, port: number): string[] {
   ];
 }
 
-/** A packet of our stream; ffmpeg's reports share the port. */
+/** Whether it is a packet of our stream: ffmpeg's reports share the port. */
 const isSound = (bytes: Uint8Array): boolean =>
   bytes.length > RTP_HEADER_BYTES &&
   bytes[0]! >> 6 === 2 &&
@@ -46,9 +52,9 @@ const isSound = (bytes: Uint8Array): boolean =>
   new DataView(bytes.buffer, bytes.byteOffset).getUint32(8) === AUDIO.ssrc;
 
 /**
- * The robot's sound as RTP packets (Opus, 20 ms each), from the device of `fleet.audio`; none where that is empty. A
- * device that fails later is opened again every other second, and sequence numbers go on; a packet is valid only during
- * the call.
+ * The robot's sound as RTP packets (Opus, 20 ms each), from the device in `fleet.audio`; none if that is
+ * empty. A device that fails later is reopened after two seconds, with continuing sequence numbers. A packet
+ * is valid only during the call.
  */
 export async function openAudio(
   { audio }: Pick<FleetConfig, 'audio'>,
@@ -75,7 +81,7 @@ class Encoder {
   #child: ChildProcess | null = null;
   #again: NodeJS.Timeout | undefined;
   #closed = false;
-  #complaint = '';
+  #reported = '';
   #sequence = 0;
 
   constructor(setting: string, socket: Socket, onPacket: (rtp: Uint8Array) => void) {
@@ -89,19 +95,19 @@ class Encoder {
     });
   }
 
-  /** Rejects only when there is no ffmpeg. */
+  /** Rejects only if ffmpeg cannot be started. */
   async run(): Promise<void> {
     const child = spawn('ffmpeg', argumentsOf(this.#setting, this.#socket.address().port), {
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     this.#child = child;
-    let said = '';
+    let output = '';
     child.stderr.on('data', (bytes: Buffer) => {
-      said = (said + bytes.toString()).slice(-2000);
+      output = (output + bytes.toString()).slice(-2000);
     });
     child.on('close', (code, signal) => {
       if (this.#closed) return;
-      this.#complain(said.trim().split('\n').at(-1) || `it ended with ${code ?? signal}`);
+      this.#report(output.trim().split('\n').at(-1) || `ffmpeg exited with ${code ?? signal}`);
       this.#later();
     });
     await new Promise<void>((resolve, reject) => {
@@ -126,10 +132,10 @@ class Encoder {
     this.#again.unref();
   }
 
-  /** Once for each new trouble. */
-  #complain(what: string): void {
-    if (what === this.#complaint) return;
-    this.#complaint = what;
+  /** Prints each new problem once. */
+  #report(what: string): void {
+    if (what === this.#reported) return;
+    this.#reported = what;
     console.error(`farhand: fleet: no sound from ${this.#setting}: ${what}`);
   }
 }

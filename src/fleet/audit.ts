@@ -10,7 +10,7 @@ const KEPT_DAYS = 90;
 const MAX_BYTES = 256 * 2 ** 20;
 const MAX_ROBOT_BYTES = 16 * 2 ** 20;
 
-/** Makes the stream that keeps what everybody did; needs an administrator's credentials. */
+/** Creates the stream of all users' actions; needs an administrator's credentials. */
 export async function createAudit(nats: NatsConnection, replicas = 1): Promise<void> {
   const { jetstreamManager } = await loadJetStream();
   const manager = await jetstreamManager(nats);
@@ -23,7 +23,7 @@ export async function createAudit(nats: NatsConnection, replicas = 1): Promise<v
   }
 }
 
-/** Makes the part of it that a robot's operators may read; needs an administrator's credentials. */
+/** Creates the part of it that a robot's operators may read; needs an administrator's credentials. */
 export async function createRobotAudit(nats: NatsConnection, robot: string, replicas = 1): Promise<void> {
   const { jetstreamManager } = await loadJetStream();
   const manager = await jetstreamManager(nats);
@@ -39,7 +39,7 @@ export async function createRobotAudit(nats: NatsConnection, robot: string, repl
   }
 }
 
-/** Tells what was done, in the name of the connection's own user. While the broker is away it is kept for later. */
+/** Publishes an action of the connection's own user. While the broker is unreachable the client queues it. */
 export function audit(connection: FleetConnection, robot: string, what: Omit<Audit, 'atMs'>): void {
   if (connection.nats.isClosed()) return;
   const entry: Audit = { ...what, atMs: Date.now() };
@@ -48,7 +48,7 @@ export function audit(connection: FleetConnection, robot: string, what: Omit<Aud
 
 export interface AuditLine extends Audit {
   robot: string;
-  /** Who told it; the broker vouches for it. */
+  /** Who reported it; the broker guarantees the name. */
   by: string;
 }
 
@@ -61,7 +61,7 @@ export async function readAudit(nats: NatsConnection, robot: string, most: numbe
   return newest(state, get, robot, most, 0);
 }
 
-/** The same of one robot, for its operators, where `createRobotAudit` was. */
+/** The newest entries of one robot, for its operators; needs `createRobotAudit` first. */
 export async function readRobotAudit(
   nats: NatsConnection,
   robot: string,
@@ -71,13 +71,13 @@ export async function readRobotAudit(
   const manager = await jetstreamManager(nats, { checkAPI: false });
   const stream = robotAuditStream(robot);
   const { state } = await manager.streams.info(stream);
-  // The answer itself has the name of the stream once.
+  // The answer itself names the stream once.
   return newest(state, (seq) => manager.direct.getMessage(stream, { seq }), robot, most, 1);
 }
 
 /**
- * What the server's answer to somebody's question became, by a reply subject that nobody checked, is no entry: such an answer
- * names its stream. `names`: how often an honest one does.
+ * Skips server replies that a user directed onto an audit subject (the broker does not check reply subjects):
+ * such a reply names its stream. `names`: how often a genuine entry does.
  */
 async function newest(
   { first_seq, last_seq }: { first_seq: number; last_seq: number },

@@ -21,18 +21,18 @@ const UNLIMITED = {
   wildcards: true,
 } as const;
 
-/** The keys of a fleet, in a folder that only its owner reads. Who has it can let anybody in. */
+/** The keys of a fleet, in a folder that only its owner can read. Whoever has them can issue credentials. */
 export interface Authority {
   folder: string;
   operatorSeed: string;
   accountSeed: string;
   systemSeed: string;
-  /** Signed once: a server that runs does not take another one. */
+  /** Signed once: a running server accepts no other. */
   operatorToken: string;
   systemToken: string;
-  /** Users that are void, by public key: everything issued up to that Unix second. */
+  /** Revoked users, by public key: everything issued up to that Unix second is void. */
   revoked: Record<string, number>;
-  /** Who was let in, by name. */
+  /** Users with credentials, by name. */
   users: Record<string, { publicKey: string; role: FleetRole; robots: string[]; expires: number }>;
 }
 
@@ -54,8 +54,8 @@ const textOf = (data: Uint8Array): string => new TextDecoder().decode(data);
 
 export async function createAuthority(folder: string): Promise<Authority> {
   if (existsSync(path.join(folder, FILE)))
-    throw new TeleopError('bad-option', `${folder} already has the keys of a fleet`, {
-      hint: 'Choose another folder. Keys that are replaced lock everybody out.',
+    throw new TeleopError('bad-option', `${folder} already holds a fleet’s keys`, {
+      hint: 'Choose another folder. Replacing the keys would lock every user out.',
     });
   const { createOperator, createAccount, encodeAccount, encodeOperator } = await loadJwt();
   const [operator, account, system] = [createOperator(), createAccount(), createAccount()];
@@ -76,13 +76,13 @@ export async function createAuthority(folder: string): Promise<Authority> {
 export function openAuthority(folder: string): Authority {
   const file = path.join(folder, FILE);
   if (!existsSync(file))
-    throw new TeleopError('file-missing', `${folder} has no keys of a fleet`, {
-      hint: 'Make them with `farhand fleet init DIR`, or give the folder where they are: --dir DIR.',
+    throw new TeleopError('file-missing', `${folder} holds no fleet keys`, {
+      hint: 'Create them with `farhand fleet init DIR`, or name the folder that holds them: --dir DIR.',
     });
   const kept = parseJson(readFileSync(file), authoritySchema, MAX_FILE_BYTES);
   if (typeof kept === 'string')
-    throw new TeleopError('file-unreadable', `${file} does not hold the keys of a fleet (${kept})`, {
-      hint: 'Restore it from a backup: without its keys nobody can be let in or revoked.',
+    throw new TeleopError('file-unreadable', `${file} does not hold a fleet’s keys (${kept})`, {
+      hint: 'Restore it from a backup: without its keys no user can be added or revoked.',
     });
   return { ...kept, folder };
 }
@@ -96,16 +96,16 @@ export interface NewUser {
   role: FleetRole;
   /** Names of robots, or `*`. */
   robots: readonly string[];
-  /** How long the credentials are good. */
+  /** How long the credentials are valid. */
   seconds: number;
 }
 
-/** Credentials of somebody new, as a file of NATS has them. `nowS`: Unix time. */
+/** Issues credentials to a new user, as the text of a NATS credentials file. `nowS`: Unix time. */
 export async function issue(authority: Authority, user: NewUser, nowS: number): Promise<string> {
   for (const name of [user.name, ...user.robots])
     if (name !== '*' && !ROBOT_NAME.test(name))
-      throw new TeleopError('bad-option', `"${name}" cannot be a name in a fleet`, {
-        hint: 'Use small letters, digits, - and _.',
+      throw new TeleopError('bad-option', `"${name}" is not a valid name in a fleet`, {
+        hint: 'Use lower-case letters, digits, - and _.',
       });
   const { createUser, encodeUser, fmtCreds, fromSeed } = await loadJwt();
   const keys = createUser();
@@ -128,19 +128,23 @@ export async function issue(authority: Authority, user: NewUser, nowS: number): 
   return textOf(fmtCreds(jwt, keys));
 }
 
-/** Voids what was issued to this name so far. Servers learn it from the next `serverAccounts`. */
+/**
+ * Revokes everything issued to this name so far. Takes effect when servers load the next `serverAccounts`.
+ */
 export function revoke(authority: Authority, name: string, nowS: number): void {
   const user = authority.users[name];
   if (user === undefined)
-    throw new TeleopError('bad-option', `nobody in this fleet is called "${name}"`, {
-      hint: `There are: ${Object.keys(authority.users).join(', ') || 'none'}.`,
+    throw new TeleopError('bad-option', `this fleet has no user "${name}"`, {
+      hint: `Its users: ${Object.keys(authority.users).join(', ') || 'none'}.`,
     });
   authority.revoked[user.publicKey] = Math.ceil(nowS);
   delete authority.users[name];
   saveAuthority(authority);
 }
 
-/** What a server has to know of the fleet's keys: the operator's token, and both accounts' by public key. */
+/**
+ * What a server needs of the fleet's keys: the operator's token, and those of both accounts by public key.
+ */
 export async function serverAccounts(
   authority: Authority,
 ): Promise<{ operator: string; system: string; accounts: Record<string, string> }> {

@@ -15,7 +15,8 @@ describe('a broker without TLS', () => {
     'nats://[::1]:4222',
     'nats://127.0.0.1:4222,nats://127.0.0.2:4222',
   ])
-    it(`${url}: is used as it is`, () => assert.deepEqual(refusePlainBroker(url, false), { tls: false }));
+    it(`is accepted on loopback: ${url}`, () =>
+      assert.deepEqual(refusePlainBroker(url, false), { tls: false }));
 
   for (const url of [
     'nats://10.0.0.1:4222',
@@ -31,7 +32,7 @@ describe('a broker without TLS', () => {
     'nats://0.0.0.0:4222',
     '',
   ])
-    it(`"${url}": is refused unless it is allowed`, () => {
+    it(`is rejected beyond loopback unless allowed: "${url}"`, () => {
       assert.throws(
         () => refusePlainBroker(url, false),
         refused(/tls:\/\/.*fleet\.plainBeyondLoopback=true/),
@@ -39,7 +40,7 @@ describe('a broker without TLS', () => {
       assert.deepEqual(refusePlainBroker(url, true), { tls: false });
     });
 
-  it('is refused by the servers that say tls://, too', () => {
+  it('is rejected in a list with tls:// servers, too', () => {
     assert.deepEqual(refusePlainBroker('tls://10.0.0.1:4222', false), { tls: true });
     assert.deepEqual(refusePlainBroker('tls://10.0.0.1,tls://10.0.0.2', false), { tls: true });
     assert.deepEqual(refusePlainBroker('tls://10.0.0.1', true), { tls: true });
@@ -47,12 +48,12 @@ describe('a broker without TLS', () => {
   });
 });
 
-describe('settings of a server', () => {
+describe('a server’s settings', () => {
   const tls = { cert: 'c.pem', key: 'k.pem' };
   const cluster = { name: 'fleet', host: '10.0.0.1', port: 6222, routes: ['nats-route://10.0.0.2:6222'] };
   const leafOf = { credentials: 'x.creds', account: 'A' };
 
-  it('listen beyond loopback only with TLS', () => {
+  it('allow listening beyond loopback only with TLS', () => {
     refusePlainServer({ host: '127.0.0.1' }, false);
     refusePlainServer({ host: '10.0.0.1', tls }, false);
     for (const host of ['0.0.0.0', '10.0.0.1', '::', 'broker'])
@@ -60,7 +61,7 @@ describe('settings of a server', () => {
     refusePlainServer({ host: '0.0.0.0' }, true);
   });
 
-  it('have routes and fleets on other machines only with TLS', () => {
+  it('allow routes and leaf connections to other machines only with TLS', () => {
     assert.throws(() => refusePlainServer({ host: '10.0.0.1', tls, cluster }, false), refused(/--route-tls/));
     const routes = { ...cluster, tls: { ...tls, ca: 'ca.pem' } };
     refusePlainServer({ host: '10.0.0.1', tls, cluster: routes }, false);
@@ -70,7 +71,7 @@ describe('settings of a server', () => {
     refusePlainServer(leaf('nats-leaf://127.0.0.1:7422'), false);
   });
 
-  it('encrypt the port of leaf nodes as well', () => {
+  it('encrypt the leaf port as well', () => {
     const common = { name: 'n', host: '10.0.0.1', port: 4222, storeDir: '/s', operator: 'o', system: 's' };
     const text = serverConfig({ ...common, accounts: {}, tls, leafPort: 7422 });
     assert.match(

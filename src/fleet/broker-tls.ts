@@ -3,12 +3,12 @@ import { isLoopback } from '../core/loopback.ts';
 import type { ServerSettings } from './server-config.ts';
 
 /**
- * A broker carries leases, e-stops and the keys of sessions. On another machine it has to be reached by TLS, as a link has
- * to be paired there; `fleet.plainBeyondLoopback` is for networks that are private by other means.
+ * A broker carries leases, e-stops and session keys. On another machine it must use TLS, just as a link must
+ * be paired there; `fleet.plainBeyondLoopback` is for networks that are private by other means.
  */
 const ACCEPT = 'or accept it with fleet.plainBeyondLoopback=true';
 
-/** The host as the NATS client takes it from an address. */
+/** The host in an address, as the NATS client parses it. */
 function hostOf(address: string): string {
   try {
     return new URL(`http://${address.trim().replace(/^.*:\/\//, '')}`).hostname;
@@ -24,7 +24,7 @@ export const isLoopbackBroker = (address: string): boolean => {
 
 const isTls = (address: string): boolean => /^tls:\/\//i.test(address.trim());
 
-/** Whether TLS has to be used with these servers (several with commas); throws where it should be and is not. */
+/** Whether these servers (comma-separated) require TLS; throws if one beyond loopback is plain. */
 export function refusePlainBroker(url: string, plainBeyondLoopback: boolean): { tls: boolean } {
   const servers = url.split(',');
   const open = servers.find((server) => !isTls(server) && !isLoopbackBroker(server));
@@ -37,7 +37,7 @@ export function refusePlainBroker(url: string, plainBeyondLoopback: boolean): { 
   return { tls: servers.some(isTls) };
 }
 
-/** Refuses settings by which a server would be reached from other machines without TLS. */
+/** Rejects settings that would expose a server to other machines without TLS. */
 export function refusePlainServer(
   { host, tls, cluster, leafOf }: Pick<ServerSettings, 'host' | 'tls' | 'cluster' | 'leafOf'>,
   plainBeyondLoopback: boolean,
@@ -50,7 +50,8 @@ export function refusePlainServer(
     refuse(`the server would listen on ${host}`, 'Give it a certificate: --tls-cert FILE --tls-key FILE');
   const routes = cluster === undefined || cluster.tls !== undefined ? [] : [cluster.host, ...cluster.routes];
   const route = routes.find((address) => !isLoopbackBroker(address));
-  if (route !== undefined) refuse(`routes between servers would go by ${route}`, 'Encrypt them: --route-tls');
+  if (route !== undefined)
+    refuse(`a route to another server would use ${route}`, 'Encrypt routes: --route-tls');
   if (leafOf !== undefined && !isTls(leafOf.url) && !isLoopbackBroker(leafOf.url))
     refuse(`the connection to ${leafOf.url} would be`, 'Write tls:// before its address');
 }

@@ -6,16 +6,16 @@ import { Counters } from '../core/counters.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { isAcknowledgementDue, MAX_MESSAGE_BYTES, NUMBER_BYTES } from './camera-line.ts';
 
-/** Through a slow network a picture takes its time; the robot gives it up a little sooner. */
+/** Longest time a picture may take over a slow network; the robot gives up a little earlier. */
 const GIVE_UP_NS = 500e6;
 
 /**
- * The robot's pictures at the operator: put together and sent on by the rig's own camera channel on this machine, stamps
- * and all, where everybody finds them as on a network of one's own.
+ * The robot's pictures at the operator: assembles them and sends them, with their stamps, over the rig's own
+ * camera channel on this machine, so that receivers find them as on a local network.
  */
 export class CameraIn {
   readonly names: readonly string[];
-  /** What was refused or given up. */
+  /** What was rejected or given up. */
   readonly counters = new Counters();
   readonly #sender: FrameSender;
   readonly #assemblers = new Map<string, SliceAssembler>();
@@ -27,29 +27,26 @@ export class CameraIn {
     this.begin();
   }
 
-  /** Null without cameras, or where their port is taken: driving goes on without. */
+  /** Null without cameras, or if their port is in use: driving continues without them. */
   static async open(config: FrameSenderConfig): Promise<CameraIn | null> {
     if (config.cameras.length === 0) return null;
     try {
       return new CameraIn(config.cameras, await openFrameSender(config, () => {}));
     } catch (error) {
       const { message, hint = '' } = error as Error & { hint?: string };
-      console.error(`farhand: fleet: the robot’s cameras are not passed on: ${message}\n  → ${hint}`);
+      console.error(`farhand: fleet: no pictures from the robot: ${message}\n  → ${hint}`);
       return null;
     }
   }
 
-  /** A new session: its pictures are counted anew. */
+  /** A new session: its picture numbers start over. */
   begin(): void {
-    const remark = this.counters.add.bind(this.counters);
+    const count = this.counters.add.bind(this.counters);
     for (const camera of this.names)
-      this.#assemblers.set(
-        camera,
-        new SliceAssembler((jpeg) => this.#pass(camera, jpeg), remark, GIVE_UP_NS),
-      );
+      this.#assemblers.set(camera, new SliceAssembler((jpeg) => this.#pass(camera, jpeg), count, GIVE_UP_NS));
   }
 
-  /** One message of a camera's channel; `reply` answers there. */
+  /** Takes one message of a camera's channel; `reply` sends an answer on it. */
   take(camera: string, message: Uint8Array, reply: (reply: Uint8Array) => void): void {
     const assembler = this.#assemblers.get(camera);
     if (assembler === undefined) return;
@@ -71,7 +68,7 @@ export class CameraIn {
 
   #pass(camera: string, bytes: Uint8Array): void {
     const { captureNs, encodedNs } = stampsOf(bytes);
-    // Pictures without a stamp are not the robot's.
+    // The robot stamps all its pictures.
     if (Number.isNaN(captureNs)) return this.counters.add('malformed');
     const ready = Number.isNaN(encodedNs) ? {} : { encodedNs };
     this.#sender.send({ camera, captureNs, ...ready, encoding: 'jpeg', bytes });

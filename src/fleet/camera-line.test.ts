@@ -6,14 +6,14 @@ import { CameraLine, isAcknowledgementDue, NUMBER_BYTES } from './camera-line.ts
 
 const MS = 1e6;
 
-/** A way with a rate: a queue before it, and words back from its end. */
+/** A path with a limited rate: a queue in front of it, and acknowledgements back from its end. */
 class Route {
   readonly line: CameraLine;
   readonly pictures: number[] = [];
   readonly #bytesPerMs: number;
   readonly #delayMs: number;
   readonly #packets: { atMs: number; bytes: Uint8Array }[] = [];
-  readonly #words: { atMs: number; number: number }[] = [];
+  readonly #acknowledgements: { atMs: number; number: number }[] = [];
   readonly #assembler = new SliceAssembler(
     (jpeg) => this.pictures.push(jpeg.length),
     () => {},
@@ -39,8 +39,8 @@ class Route {
   step(): void {
     this.nowMs += 1;
     while ((this.#packets[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs) this.#arrive();
-    while ((this.#words[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs)
-      assert.ok(this.line.acknowledged(this.#words.shift()!.number, this.nowMs * MS));
+    while ((this.#acknowledgements[0]?.atMs ?? Number.POSITIVE_INFINITY) <= this.nowMs)
+      assert.ok(this.line.acknowledged(this.#acknowledgements.shift()!.number, this.nowMs * MS));
     while (this.line.pump(this.nowMs * MS));
   }
 
@@ -51,7 +51,7 @@ class Route {
     const slice = bytes.subarray(NUMBER_BYTES);
     this.#assembler.ingest(slice, slice.length, this.nowMs * MS);
     if (isAcknowledgementDue(number, bytes.length))
-      this.#words.push({ atMs: this.nowMs + this.#delayMs, number });
+      this.#acknowledgements.push({ atMs: this.nowMs + this.#delayMs, number });
   }
 }
 
@@ -70,24 +70,24 @@ function run(route: Route, seconds: number, everyMs: number, jpeg = picture(40_0
 }
 
 describe('pictures beside a link', () => {
-  it('all arrive where the way takes them', () => {
+  it('all arrive on a fast path', () => {
     const route = new Route(2000, 10);
     run(route, 3, 33);
     assert.ok(route.pictures.length >= 88, `${route.pictures.length} of 91`);
     assert.equal(route.line.dropped, 0);
   });
 
-  it('are dropped, newest kept, before they fill the queue of a slow way', () => {
+  it('are dropped, except the newest, before they fill the queue of a slow path', () => {
     const route = new Route(250, 20);
     run(route, 3, 33);
     route.queuedMs = 0;
     run(route, 6, 33);
     assert.ok(route.line.dropped > 50, `${route.line.dropped} dropped`);
-    assert.ok(route.pictures.length > 20, `${route.pictures.length} arrive all the same`);
-    assert.ok(route.queuedMs < 100, `the queue has ${route.queuedMs} ms; a picture alone is 160`);
+    assert.ok(route.pictures.length > 20, `${route.pictures.length} still arrive`);
+    assert.ok(route.queuedMs < 100, `the queue is ${route.queuedMs} ms long; one picture takes 160 ms`);
   });
 
-  it('go on when slices and words are lost', () => {
+  it('continue when slices and acknowledgements are lost', () => {
     const route = new Route(2000, 10);
     route.lose = (count) => count > 100 && count < 400;
     run(route, 3, 33);
@@ -97,7 +97,7 @@ describe('pictures beside a link', () => {
     assert.ok(route.pictures.length > seen + 30, `${route.pictures.length - seen} more`);
   });
 
-  it('that are too large are refused, and false words change nothing', () => {
+  it('are rejected if too large, and false acknowledgements change nothing', () => {
     const line = new CameraLine(() => true);
     assert.equal(line.offer(new Uint8Array(300_000), 0), false);
     assert.equal(line.dropped, 1);

@@ -1,15 +1,18 @@
 import { MAX_SECTIONS, SLICE_HEADER_BYTES } from '../camera/slices.ts';
 import { ACKNOWLEDGE_EVERY, CameraWindow } from './camera-window.ts';
 
-/** With its headers a slice is one packet on every way, also through TURN. */
+/** With its headers a slice fits one packet on every path, also through TURN. */
 const SLICE_PAYLOAD = 1100;
 export const NUMBER_BYTES = 4;
-/** Slices that leave in one turn of the event loop: datagrams of the link come first. */
+/** Slices sent in one turn of the event loop: datagrams of the link come first. */
 const BURST = 8;
-/** A picture that has not left by then is given up for a newer one. */
+/** A picture not completely sent by then is given up for a newer one. */
 const MAX_AGE_NS = 400e6;
 
-/** One message of a camera's channel: number of the slice in 4 bytes, then the slice as `src/camera/slices.ts` has it. */
+/**
+ * One message of a camera's channel: the slice's number in 4 bytes, then a slice as in
+ * `src/camera/slices.ts`.
+ */
 export const MAX_MESSAGE_BYTES = NUMBER_BYTES + SLICE_HEADER_BYTES + SLICE_PAYLOAD;
 
 interface Leaving {
@@ -20,8 +23,8 @@ interface Leaving {
 }
 
 /**
- * Pictures of one camera on their way into a channel that others share a connection with: cut into slices, as many at a
- * time as the way takes without queueing, newest only. No socket and no clock.
+ * Sends the pictures of one camera over a channel that shares its connection with others: cut into slices,
+ * only as many at a time as the path carries without queueing, newest picture only. No socket and no clock.
  */
 export class CameraLine {
   readonly window = new CameraWindow();
@@ -32,10 +35,10 @@ export class CameraLine {
   #leaving: Leaving | null = null;
   #waiting: Leaving | null = null;
   sent = 0;
-  /** Pictures that never left as a whole. */
+  /** Pictures that were never sent completely. */
   dropped = 0;
 
-  /** `send` is false where the channel would have to keep it. */
+  /** `send` returns false if the channel would have to buffer the message. */
   constructor(send: (message: Uint8Array) => boolean) {
     this.#send = send;
   }
@@ -55,7 +58,7 @@ export class CameraLine {
     return this.window.acknowledged(number, nowNs);
   }
 
-  /** Sends what may leave now. True: there is more, and it may leave in the next turn of the event loop. */
+  /** Sends what may be sent now. True: there is more for the next turn of the event loop. */
   pump(nowNs: number): boolean {
     for (let i = 0; i < BURST; i++) {
       if (!this.window.mayRun(nowNs)) return false;
@@ -102,6 +105,6 @@ export class CameraLine {
   }
 }
 
-/** Whether the receiver has to tell the sender of this slice: every few, and at a picture's end. */
+/** Whether the receiver must acknowledge this slice: every few, and the last of a picture. */
 export const isAcknowledgementDue = (number: number, messageBytes: number): boolean =>
   number % ACKNOWLEDGE_EVERY === 0 || messageBytes < MAX_MESSAGE_BYTES;

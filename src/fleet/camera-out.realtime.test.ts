@@ -20,24 +20,24 @@ const sending = (port: number): FrameSenderConfig => ({
   variant: { order: 'little', first: 0 },
 });
 
-it('cameras are received at the robot only while the operator wants them', async () => {
-  const asked: string[] = [];
-  const host = createSocket('udp4', (bytes) => asked.push(bytes.toString()));
+it('receives cameras at the robot only while the operator wants them', async () => {
+  const requests: string[] = [];
+  const host = createSocket('udp4', (bytes) => requests.push(bytes.toString()));
   await new Promise<void>((resolve) => host.bind(0, '127.0.0.1', resolve));
   const out = new CameraOut(receiving(host.address().port), () => true);
   await sleep(50);
-  assert.equal(asked.length, 0);
+  assert.equal(requests.length, 0);
   out.want('front', true);
-  for (let waits = 0; waits < 100 && asked.length === 0; waits++) await sleep(10);
-  assert.equal(asked.length, 1);
+  for (let waits = 0; waits < 100 && requests.length === 0; waits++) await sleep(10);
+  assert.equal(requests.length, 1);
   out.want('front', false);
   await sleep(1200);
-  assert.equal(asked.length, 1, 'asked no more');
+  assert.equal(requests.length, 1, 'no further request');
   out.close();
   host.close();
 });
 
-it('pictures cross from one machine’s camera channel to the other’s, and junk does not', async () => {
+it('carries pictures from one camera channel to the other, and drops malformed messages', async () => {
   const [from = 0, to = 0] = await freeUdpPorts(2);
   const camera = await openFrameSender(sending(from), () => {});
   const far = (await CameraIn.open(sending(to)))!;

@@ -5,10 +5,13 @@ import { monotonicClock } from '../core/time/clock.ts';
 import type { ReceivedFrame } from '../messages/recording.ts';
 import { CameraLine, NUMBER_BYTES } from './camera-line.ts';
 
-/** While slices are under way, how often it is looked for what was lost. */
-const LOOK_MS = 20;
+/** How often to check for lost slices. */
+const CHECK_MS = 20;
 
-/** The robot's cameras on their way to one operator: received on this machine only while somebody there wants them. */
+/**
+ * Sends the robot's cameras to one operator; receives them on this machine only while the operator wants
+ * them.
+ */
 export class CameraOut {
   readonly #config: FrameReceiverConfig;
   readonly #send: (camera: string, message: Uint8Array) => boolean;
@@ -21,18 +24,18 @@ export class CameraOut {
   constructor(config: FrameReceiverConfig, send: (camera: string, message: Uint8Array) => boolean) {
     this.#config = config;
     this.#send = send;
-    this.#timer = setInterval(() => this.#pump(), LOOK_MS);
+    this.#timer = setInterval(() => this.#pump(), CHECK_MS);
     this.#timer.unref();
   }
 
-  /** Pictures that left as a whole, and that did not, of all cameras. */
+  /** Pictures of all cameras that were sent completely, and that were not. */
   get counts(): { sent: number; dropped: number } {
     const lines = [...this.#lines.values()];
     const sum = (of: (line: CameraLine) => number) => lines.reduce((total, line) => total + of(line), 0);
     return { sent: sum((line) => line.sent), dropped: sum((line) => line.dropped) };
   }
 
-  /** The operator takes this camera, or no more. */
+  /** Starts or stops sending this camera. */
   want(camera: string, isWanted: boolean): void {
     if (this.#closed) return;
     if (isWanted) this.#lines.set(camera, new CameraLine((message) => this.#send(camera, message)));
@@ -41,7 +44,9 @@ export class CameraOut {
     else this.#receiver ??= this.#open();
   }
 
-  /** What the operator's end says on the camera's channel: the number of a slice that it has. False: nothing of that kind. */
+  /**
+   * The operator's acknowledgement on the camera's channel: the number of a received slice. False: not valid.
+   */
   receive(camera: string, message: Uint8Array): boolean {
     if (message.length !== NUMBER_BYTES) return false;
     const number = new DataView(message.buffer, message.byteOffset).getUint32(0, true);

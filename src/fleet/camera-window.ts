@@ -1,20 +1,20 @@
-/** Slices that may be under way at first, at least and at most; one is about 1.1 kB. */
+/** Slices that may be in flight: at first, at least and at most; one is about 1.1 kB. */
 const FIRST = 32;
 const LEAST = 16;
 const MOST = 128;
-/** A receiver tells of every so many slices. */
+/** A receiver acknowledges every so many slices. */
 export const ACKNOWLEDGE_EVERY = 8;
-/** Pictures may add this much to the least delay of the way: what waits longer is in somebody's queue. */
+/** Delay that pictures may add to the path's least delay: more means that they queue somewhere. */
 const QUEUED_NS = 25e6;
-/** Nothing heard for so long: what was under way is lost. */
+/** Without an acknowledgement for this long, everything in flight is lost. */
 const LOST_NS = 400e6;
-/** How fast the least delay is forgotten, per word from the receiver. */
+/** How fast the least delay is forgotten, per acknowledgement. */
 const FORGET = 1e-3;
 const TIMES = 256;
 
 /**
- * How many slices of pictures may be under way: fewer as soon as they begin to queue, so that nothing that shares the
- * way with them has to wait. No socket and no clock.
+ * How many slices may be in flight: fewer as soon as they begin to queue, so that nothing that shares the
+ * path has to wait. No socket and no clock.
  */
 export class CameraWindow {
   readonly #sentNs = new Float64Array(TIMES);
@@ -43,7 +43,7 @@ export class CameraWindow {
     return this.underway < this.#size;
   }
 
-  /** Of the slice that leaves next, from 1. */
+  /** Number of the next slice, from 1. */
   get nextNumber(): number {
     return this.#next;
   }
@@ -53,7 +53,7 @@ export class CameraWindow {
     this.#next++;
   }
 
-  /** The receiver has seen this one. False: it cannot have. */
+  /** The receiver acknowledged this slice. False: it was never sent. */
   acknowledged(number: number, nowNs: number): boolean {
     if (!Number.isInteger(number) || number < 1 || number >= this.#next) return false;
     if (number <= this.#acknowledged) return true;

@@ -9,23 +9,23 @@ export interface FleetConnection {
   nats: NatsConnection;
   /** The name in the credentials. */
   user: string;
-  /** Names of the robots that the credentials are about; `*`: all. */
+  /** Names of the robots that the credentials cover; `*`: all. */
   robots: string[];
-  /** Whether the credentials let it hold leases. */
+  /** Whether the credentials allow holding leases. */
   mayOperate: boolean;
-  /** Whether the broker is reached just now. */
+  /** Whether the broker is connected now. */
   isConnected(): boolean;
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** Waits for a broker that is not there yet. */
+  /** Waits for a broker that is not running yet. */
   patient?: boolean;
-  /** The setting of that name. */
+  /** As in the fleet's settings. */
   plainBeyondLoopback?: boolean;
 }
 
-/** Connects with a file of credentials, and again whenever the connection breaks. */
+/** Connects with a credentials file, and reconnects whenever the connection breaks. */
 export async function connectFleet(
   url: string,
   credentialsFile: string,
@@ -65,7 +65,7 @@ function readCredentials(file: string): Uint8Array {
     return readFileSync(file);
   } catch (cause) {
     throw new TeleopError('file-unreadable', `credentials ${file} cannot be read`, {
-      hint: 'Make some with `farhand fleet user NAME`, or give their file: --creds FILE.',
+      hint: 'Create them with `farhand fleet user NAME`, or name their file: --creds FILE.',
       cause,
     });
   }
@@ -83,9 +83,9 @@ async function dial(
     servers: url.split(','),
     authenticator: credsAuthenticator(credentials),
     name,
-    // With `tls` an unencrypted server is refused, whatever it says of itself.
+    // With `tls` an unencrypted server is rejected, whatever it announces.
     ...(tls ? { tls: {} } : {}),
-    // Servers that a plain one on this machine names may be on other machines.
+    // A plain server on this machine may announce servers on other machines.
     ignoreClusterUpdates: !tls && !plainBeyondLoopback,
     inboxPrefix: inboxOf(name),
     maxReconnectAttempts: -1,
@@ -103,14 +103,14 @@ async function dial(
   }
 }
 
-/** Waiting does not give a server a certificate. */
+/** TLS errors are permanent: waiting does not help. */
 const isAboutTls = ({ message }: Error): boolean => /'tls'|certificate/i.test(message);
 
 const HINT = 'Check the address, and that the credentials belong to this fleet and have not expired.';
 const TLS_HINT =
-  'The server needs a certificate for the name in its address that this machine trusts (NODE_EXTRA_CA_CERTS=FILE for one of your own).';
+  'The server needs a certificate for the name in its address that this machine trusts (NODE_EXTRA_CA_CERTS=FILE for your own authority).';
 
-/** Names of the robots that a file of credentials is about; `*`: all. */
+/** Names of the robots that a credentials file covers; `*`: all. */
 export async function robotsIn(credentialsFile: string): Promise<string[]> {
   const { uc } = await (await loadJwt()).parseCreds(readFileSync(credentialsFile));
   return robotsOf(uc.nats.sub?.allow);
@@ -130,6 +130,8 @@ const SIGNAL = subjects.signal('', '').slice(0, -1);
 const mayOperate = (allowed: readonly string[] = []): boolean =>
   allowed.some((subject) => subject === '>' || subject.startsWith(SIGNAL));
 
-/** Why a connection that is made again whenever it breaks was given up. */
+/** Why a reconnecting connection was given up. */
 export const closedText = (cause: unknown): string =>
-  cause instanceof Error ? `the broker refused: ${cause.message}` : 'the connection to the broker was closed';
+  cause instanceof Error
+    ? `the broker rejected the connection: ${cause.message}`
+    : 'the connection to the broker was closed';

@@ -6,7 +6,7 @@ import { userOf } from './messages.ts';
 import { LEASE_RENEW_MS, LEASE_TTL_MS } from './subjects.ts';
 
 const CHECK_MS = 50;
-/** A renewal that is not answered by then is asked about instead. */
+/** Without an answer to a renewal by then, the entry is read instead. */
 const ANSWER_MS = 1000;
 
 /** A robot's lease, renewed until it is released or lost. */
@@ -18,7 +18,7 @@ export class HeldLease {
   readonly #timer: NodeJS.Timeout;
   #busy = false;
   #over = false;
-  /** When the oldest renewal left whose answer never came. */
+  /** When the oldest unanswered renewal was sent. */
   #openNs = Number.NaN;
 
   private constructor(store: LeaseStore, robot: string, keeper: LeaseKeeper, onLost: () => void) {
@@ -29,7 +29,7 @@ export class HeldLease {
     this.#timer = setInterval(() => this.#tick(), CHECK_MS);
   }
 
-  /** Throws when somebody else has it. */
+  /** Throws if another holder has it. */
   static async take(
     store: LeaseStore,
     robot: string,
@@ -43,9 +43,9 @@ export class HeldLease {
       const other = await store.get(robot);
       throw new TeleopError(
         'lease-held',
-        `${robot} is driven by ${other ? userOf(other.holder) : 'another'}`,
+        `${robot} is driven by ${other ? userOf(other.holder) : 'another operator'}`,
         {
-          hint: `Ask them to end, or take it from them: \`farhand fleet release ${robot}\`.`,
+          hint: `Ask them to stop, or revoke their lease: \`farhand fleet release ${robot}\`.`,
         },
       );
     }
@@ -57,7 +57,7 @@ export class HeldLease {
     return this.#keeper.revision;
   }
 
-  /** False: it was not held any more, or nobody knows. */
+  /** False: it was no longer held, or the store did not answer. */
   async release(): Promise<boolean> {
     this.#over = true;
     clearInterval(this.#timer);
@@ -88,14 +88,16 @@ export class HeldLease {
         this.#openNs = Number.NaN;
       } else await this.#reconcile();
     } catch {
-      // The broker is away: an earlier renewal may have been taken all the same.
+      // The broker is unreachable; it may have accepted the renewal anyway.
       if (Number.isNaN(this.#openNs)) this.#openNs = askedNs;
     } finally {
       this.#busy = false;
     }
   }
 
-  /** Refused: somebody else has it, or a renewal was taken whose answer was lost. The entry tells which. */
+  /**
+   * Rejected: another holder has it, or the answer to an accepted renewal was lost. The entry shows which.
+   */
   async #reconcile(): Promise<void> {
     const entry = await timely(this.#store.get(this.#robot));
     if (this.#over) return;

@@ -4,7 +4,7 @@ import type { FleetConfig } from '../rig/fleet-config.ts';
 import type { IceServer } from './messages.ts';
 import { turnCredentials } from './turn.ts';
 
-/** Servers for both ends of a session, with credentials that end. */
+/** Servers for both ends of a session, with credentials that expire. */
 export function iceServersFor(user: string, config: FleetConfig): IceServer[] {
   const { iceServers, turnSecretFile, turnHours } = config;
   const secret = turnSecretFile === '' ? '' : secretOf(turnSecretFile);
@@ -19,7 +19,7 @@ function secretOf(file: string): string {
     return readFileSync(file, 'utf8').trim();
   } catch (cause) {
     throw new TeleopError('file-unreadable', `the TURN secret ${file} cannot be read`, {
-      hint: 'Put the value of static-auth-secret of the TURN server into it, or leave fleet.turnSecretFile empty.',
+      hint: 'Write the TURN server’s static-auth-secret into it, or leave fleet.turnSecretFile empty.',
       cause,
     });
   }

@@ -1,33 +1,34 @@
-/** A lease as the store has it. `revision` only ever grows, through renewal, expiry and takeover. */
+/** A lease in the store. `revision` only increases: through renewal, expiry and takeover. */
 export interface LeaseEntry {
   holder: string;
   revision: number;
 }
 
-/** Why a command is not let through; null: it is. */
+/** Why a command is rejected. */
 export type LeaseRefusal = 'no-lease' | 'lease-expired' | 'not-holder' | 'old-token';
 
 export interface LeaseTimes {
-  /** How long the robot goes on after it last knew the lease alive. */
+  /** How long the robot continues after the last proof of the lease. */
   graceNs: number;
-  /** How often it asks. */
+  /** How often it reads the lease. */
   pollNs: number;
 }
 
 /**
- * The robot's own judgement of who may command it. It believes only answers to its own questions: an answer proves that
- * the entry was in the store at some instant after the question left, however long anything took to arrive. News that
- * come unasked may end a lease, never begin or prolong one. Plain state; times are of one monotonic clock.
+ * The robot's own decision on who may command it. It trusts only answers to its own requests: an answer
+ * proves that the entry was in the store at some instant after the request was sent, however long anything
+ * took to arrive. An unsolicited message may end a lease, never begin or prolong one. Plain state; all times
+ * are on one monotonic clock.
  */
 export class LeaseGuard {
   readonly #times: LeaseTimes;
   #holder = '';
   #revision = 0;
-  /** First revision of the present holder's lease that was seen. */
+  /** First seen revision of the current holder's lease. */
   #sinceRevision = 0;
   #provenNs = Number.NEGATIVE_INFINITY;
   #askedNs = Number.NEGATIVE_INFINITY;
-  /** Highest ever seen: what is older is void for good. */
+  /** Highest ever seen: anything older stays void. */
   #highest = 0;
 
   constructor(times: LeaseTimes) {
@@ -42,24 +43,24 @@ export class LeaseGuard {
     return this.#revision;
   }
 
-  /** Until when the present lease counts without further proof. */
+  /** Until when the current lease is valid without further proof. */
   get deadlineNs(): number {
     return this.#holder === '' ? Number.NEGATIVE_INFINITY : this.#provenNs + this.#times.graceNs;
   }
 
-  /** True when it is time to ask the store; the caller asks and hands the answer to `answered`. */
+  /** True when it is time to read the store; the caller does so and passes the answer to `answered`. */
   poll(nowNs: number): boolean {
     if (nowNs - this.#askedNs < this.#times.pollNs) return false;
     this.#askedNs = nowNs;
     return true;
   }
 
-  /** Somebody claims a lease that is not known yet: ask now. */
+  /** The lease may have changed: read it at the next `poll`. */
   askSoon(): void {
     this.#askedNs = Number.NEGATIVE_INFINITY;
   }
 
-  /** The store's answer to a question that left at `askedNs`; null: there is no lease. */
+  /** The store's answer to a request sent at `askedNs`; null: there is no lease. */
   answered(askedNs: number, entry: LeaseEntry | null): void {
     if (entry === null) {
       if (askedNs >= this.#provenNs) this.#end();
@@ -76,7 +77,10 @@ export class LeaseGuard {
     this.#provenNs = Math.max(this.#provenNs, askedNs);
   }
 
-  /** News that came unasked, perhaps late: a newer entry of somebody else, or a removal, ends what stands. */
+  /**
+   * An unsolicited message, perhaps late: a newer entry of another holder, or a removal, ends the current
+   * lease.
+   */
   received(entry: LeaseEntry | null, revision: number): void {
     if (revision <= this.#highest) return;
     this.#highest = revision;
@@ -85,12 +89,12 @@ export class LeaseGuard {
     else this.#end();
   }
 
-  /** May this holder command now? `revision`: the newest it knows of its own lease. */
+  /** Why this holder may not command now; null: it may. `revision`: the newest it knows of its own lease. */
   refusal(holder: string, revision: number, nowNs: number): LeaseRefusal | null {
     if (this.#holder === '') return 'no-lease';
     if (holder !== this.#holder) return 'not-holder';
     if (nowNs >= this.deadlineNs) return 'lease-expired';
-    // A holder that lost its lease and got another one has a higher token; what it sent before is void.
+    // A holder that lost its lease and got another has a higher token; anything it sent before is void.
     return revision < this.#sinceRevision ? 'old-token' : null;
   }
 

@@ -1,10 +1,10 @@
 export interface KeeperTimes {
-  /** After which the store forgets an entry that was not renewed. */
+  /** When the store drops an entry that was not renewed. */
   ttlNs: number;
   renewNs: number;
 }
 
-/** The operator's side of a lease: when to renew it, and until when it may be relied on. Plain state, no clock. */
+/** The operator's side of a lease: when to renew it, and until when it is valid. Plain state, no clock. */
 export class LeaseKeeper {
   readonly holder: string;
   readonly #times: KeeperTimes;
@@ -13,7 +13,7 @@ export class LeaseKeeper {
   #triedNs = Number.NEGATIVE_INFINITY;
   #lost = false;
 
-  /** `holder` is unique to this acquisition: a later one by the same person is another holder. */
+  /** `holder` is unique to this acquisition: a later one by the same user is another holder. */
   constructor(holder: string, times: KeeperTimes) {
     this.holder = holder;
     this.#times = times;
@@ -24,7 +24,7 @@ export class LeaseKeeper {
     return this.#revision;
   }
 
-  /** Somebody else has it, or it ran out: never to be used again. */
+  /** Another holder has it, or it expired: it must never be used again. */
   get isLost(): boolean {
     return this.#lost;
   }
@@ -34,21 +34,23 @@ export class LeaseKeeper {
     return !this.#lost && this.#revision > 0;
   }
 
-  /** True when the store should be asked (anew): to create an entry while `revision` is 0, else to update it. */
+  /** True when a request to the store is due: to create an entry while `revision` is 0, else to update it. */
   renewDue(nowNs: number): boolean {
     if (this.#lost || nowNs - this.#triedNs < this.#times.renewNs) return false;
     this.#triedNs = nowNs;
     return true;
   }
 
-  /** The store took what was asked at `askedNs`: the entry lives for its time from then on, at least. */
+  /**
+   * The store accepted the request sent at `askedNs`: the entry lives at least for its lifetime from then on.
+   */
   granted(askedNs: number, revision: number): void {
     if (this.#lost || revision <= this.#revision) return;
     this.#revision = revision;
     this.#untilNs = askedNs + this.#times.ttlNs;
   }
 
-  /** The store refused a renewal: the entry is not ours any more. A refused creation may be tried again. */
+  /** The store rejected a renewal: the entry is no longer ours. A rejected creation may be tried again. */
   refused(): void {
     if (this.#revision > 0) this.#lost = true;
   }

@@ -5,11 +5,11 @@ import type { LeaseEntry } from './lease-guard.ts';
 import { loadJetStream, loadKv } from './nats-module.ts';
 import { LEASE_BUCKET, LEASE_TTL_MS } from './subjects.ts';
 
-/** A question that a dying server took with it is asked again well before a lease runs out. */
+/** A request lost with a dying server is repeated well before a lease expires. */
 const ANSWER_MS = 1000;
 const ATTEMPTS = 5;
 
-/** The leases of a fleet: one entry per robot, forgotten when it is not renewed. */
+/** The leases of a fleet: one entry per robot, dropped when it is not renewed. */
 export class LeaseStore {
   readonly #kv: KV;
 
@@ -18,8 +18,8 @@ export class LeaseStore {
   }
 
   /**
-   * Makes the bucket; needs an administrator's credentials. `replicas`: servers that keep it. It is on disk: in memory,
-   * revisions would begin anew when the servers do, and robots would refuse them as old.
+   * Creates the bucket; needs an administrator's credentials. `replicas`: servers that keep it. It is on
+   * disk: in memory, revisions would start over with the servers, and robots would reject them as old.
    */
   static async create(nats: NatsConnection, replicas = 1): Promise<LeaseStore> {
     const { Kvm } = await loadKv();
@@ -27,7 +27,7 @@ export class LeaseStore {
     return new LeaseStore(await new Kvm(nats).create(LEASE_BUCKET, options));
   }
 
-  /** `site`: the leaf node that keeps the robot's lease; none: the servers that are connected to. */
+  /** `site`: the leaf node that keeps the robot's lease; default: the connected servers. */
   static async open(nats: NatsConnection, site?: string): Promise<LeaseStore> {
     const [{ Kvm }, { jetstream }] = [await loadKv(), await loadJetStream()];
     const store = new Kvm(
@@ -36,7 +36,7 @@ export class LeaseStore {
     return new LeaseStore(await store.open(LEASE_BUCKET, { allow_direct: true }));
   }
 
-  /** The new revision, or null: somebody holds it, or it changed since. */
+  /** The new revision, or null: it has a holder, or it changed meanwhile. */
   async create(robot: string, holder: string): Promise<number | null> {
     return ours(this.#kv.create(robot, holder));
   }
@@ -50,8 +50,8 @@ export class LeaseStore {
   }
 
   /**
-   * Whoever has it, or `holder` where it is given, loses it; null: they had it not. Its holder renews it all the time, so
-   * its token may grow meanwhile.
+   * Takes the lease from its holder, or only from `holder` if given; null: there was none to take. The holder
+   * keeps renewing it, so its token may increase meanwhile.
    */
   async takeAway(robot: string, holder?: string): Promise<LeaseEntry | null> {
     for (let left = ATTEMPTS; ; left--) {
@@ -62,8 +62,8 @@ export class LeaseStore {
         return entry;
       } catch (cause) {
         if (left > 1) continue;
-        const hint = 'Its lease was renewed or changed hands at that very moment: try again.';
-        throw new TeleopError('lease-held', `${robot} could not be taken away just now`, { hint, cause });
+        const hint = 'Its lease was renewed or changed hands at that moment: try again.';
+        throw new TeleopError('lease-held', `the lease of ${robot} could not be taken away`, { hint, cause });
       }
     }
   }
@@ -75,7 +75,7 @@ export class LeaseStore {
   }
 }
 
-/** A refusal by the store is an answer; that it cannot be reached is not. */
+/** A rejection by the store is an answer; a failure to reach it is not. */
 async function ours(writing: Promise<number>): Promise<number | null> {
   try {
     return await writing;

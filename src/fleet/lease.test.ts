@@ -9,8 +9,8 @@ const S = 1e9;
 const TIMES = { graceNs: 1 * S, pollNs: 0.4 * S };
 const KEEP = { ttlNs: 3 * S, renewNs: 0.5 * S };
 
-describe('the robot’s judgement of a lease', () => {
-  it('lets the holder command until its own deadline, and nobody else', () => {
+describe('the robot’s check of a lease', () => {
+  it('lets only the holder command, until the robot’s own deadline', () => {
     const guard = new LeaseGuard(TIMES);
     assert.equal(guard.refusal('a', 7, 0), 'no-lease');
     guard.answered(0, { holder: 'a', revision: 7 });
@@ -20,14 +20,14 @@ describe('the robot’s judgement of a lease', () => {
     assert.equal(guard.refusal('a', 7, 1 * S), 'lease-expired');
   });
 
-  it('counts an answer from when the question left', () => {
+  it('counts an answer from when the request was sent', () => {
     const guard = new LeaseGuard(TIMES);
     guard.answered(2 * S, { holder: 'a', revision: 7 });
     guard.answered(1 * S, { holder: 'a', revision: 7 });
     assert.equal(guard.deadlineNs, 3 * S);
   });
 
-  it('never goes back to an older lease', () => {
+  it('never returns to an older lease', () => {
     const guard = new LeaseGuard(TIMES);
     guard.answered(0, { holder: 'b', revision: 12 });
     guard.answered(0.1 * S, { holder: 'a', revision: 10 });
@@ -36,7 +36,7 @@ describe('the robot’s judgement of a lease', () => {
     assert.equal(guard.holder, 'b');
   });
 
-  it('ends by news, and does not begin or last by them', () => {
+  it('lets an unsolicited message end a lease, but not begin or prolong one', () => {
     const guard = new LeaseGuard(TIMES);
     guard.received({ holder: 'a', revision: 3 }, 3);
     assert.equal(guard.refusal('a', 3, 0), 'no-lease');
@@ -49,25 +49,25 @@ describe('the robot’s judgement of a lease', () => {
 });
 
 describe('the operator’s side of a lease', () => {
-  it('is held from the grant until the store may have forgotten it', () => {
+  it('is held from the grant until the store may have dropped it', () => {
     const keeper = new LeaseKeeper('a', KEEP);
     assert.equal(keeper.isHeld(0), false);
     keeper.granted(1 * S, 5);
     assert.equal(keeper.isHeld(3.9 * S), true);
     assert.equal(keeper.isHeld(4 * S), false);
     keeper.granted(4.1 * S, 6);
-    assert.equal(keeper.isHeld(4.2 * S), false, 'once lost, for good');
+    assert.equal(keeper.isHeld(4.2 * S), false, 'a lost lease stays lost');
   });
 });
 
-/** As robots have them. */
+/** The times that robots use. */
 const IN_FORCE = { graceNs: LEASE_GRACE_MS * 1e6, pollNs: LEASE_POLL_MS * 1e6 };
 
-/** The store, in true time: entries are forgotten `ttlNs` after their last renewal. */
+/** The store, in true time: drops entries `ttlNs` after their last renewal. */
 class Store {
   entry: (LeaseEntry & { writtenNs: number }) | null = null;
   revision = 0;
-  /** Every stretch of true time in which a holder's entry was there. */
+  /** Every interval of true time in which a holder's entry existed. */
   readonly history: { holder: string; fromNs: number; toNs: number }[] = [];
 
   #expire(nowNs: number): void {
@@ -106,12 +106,12 @@ class Store {
     return this.entry && { holder: this.entry.holder, revision: this.entry.revision };
   }
 
-  /** How long before `atNs` the holder's entry was last there; 0 while it is. */
+  /** How long before `atNs` the holder's entry last existed; 0 while it does. */
   goneForNs(holder: string, atNs: number): number {
     let gone = Number.POSITIVE_INFINITY;
-    for (const stretch of this.history)
-      if (stretch.holder === holder && stretch.fromNs <= atNs)
-        gone = Math.min(gone, Math.max(0, atNs - stretch.toNs));
+    for (const interval of this.history)
+      if (interval.holder === holder && interval.fromNs <= atNs)
+        gone = Math.min(gone, Math.max(0, atNs - interval.toNs));
     return gone;
   }
 }
@@ -119,7 +119,7 @@ class Store {
 interface Plan {
   /** Clock rates of robot and two operators against true time. */
   rates: number[];
-  /** Per tick of 50 ms: who is cut off from the store (bits), who restarts, who lets go. */
+  /** Per tick of 50 ms: who is cut off from the store (bits), who restarts, who releases. */
   ticks: { cut: number; restart: number; release: number; delayMs: number }[];
 }
 
@@ -145,7 +145,7 @@ const plans: fc.Arbitrary<Plan> = fc.record({
   ),
 });
 
-/** Two operators and a robot on one store, each by its own clock; answers travel for as long as the plan says. */
+/** Two operators and a robot on one store, each with its own clock; answers are delayed as planned. */
 function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store: Store } {
   const store = new Store();
   const accepted: { holder: string; atNs: number }[] = [];
@@ -164,7 +164,7 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
   plan.ticks.forEach((tick, n) => {
     const trueNs = n * 0.05 * S;
     const at = (who: number) => trueNs * plan.rates[who]!;
-    // A cut lasts a while: it changes only now and then.
+    // A cut lasts for several ticks.
     if (n % 7 === 0) cut = tick.cut;
     if (tick.restart === 0) {
       guard = new LeaseGuard(IN_FORCE);
@@ -190,7 +190,7 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
         answer(() => (revision === null ? mine.refused() : mine.granted(nowNs, revision)));
       }
     });
-    // The worst operators there are: none ever stops sending, whatever it has lost.
+    // The worst possible operators: none ever stops sending, even after losing its lease.
     for (const { holder, revision } of everyKeeper)
       if (revision > 0 && guard.refusal(holder, revision, at(0)) === null)
         accepted.push({ holder, atNs: trueNs });
@@ -202,8 +202,8 @@ function play(plan: Plan): { accepted: { holder: string; atNs: number }[]; store
   return { accepted, store };
 }
 
-describe('leases under partitions, restarts, slow answers and clocks that disagree', () => {
-  it('never let two operators command, nor one whose lease is long gone', () => {
+describe('leases under partitions, restarts, slow answers and clock drift', () => {
+  it('never let two operators command, nor one whose lease ended longer ago than the grace', () => {
     let commands = 0;
     let handovers = 0;
     fc.assert(
@@ -212,7 +212,7 @@ describe('leases under partitions, restarts, slow answers and clocks that disagr
         commands += accepted.length;
         for (let i = 0; i < accepted.length; i++) {
           const { holder, atNs } = accepted[i]!;
-          // The robot's grace by the slowest clock, and one tick of the simulation.
+          // The robot's grace on the slowest clock, and one tick of the simulation.
           const mostNs = IN_FORCE.graceNs / 0.98 + 0.05 * S;
           assert.ok(
             store.goneForNs(holder, atNs) <= mostNs,
@@ -222,7 +222,10 @@ describe('leases under partitions, restarts, slow answers and clocks that disagr
           if (!before || before.holder === holder) continue;
           handovers++;
           assert.notEqual(before.atNs, atNs, 'two at once');
-          assert.ok(!accepted.slice(i).some((other) => other.holder === before.holder), 'came back');
+          assert.ok(
+            !accepted.slice(i).some((other) => other.holder === before.holder),
+            'a former holder commanded again',
+          );
         }
       }),
       { numRuns: 400 },

@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
 import { LinkSockets } from './link-sockets.ts';
 
-it('takes from a tunnel what is a datagram of a link, and after its end nothing', async () => {
+it('accepts only a link’s datagrams from a tunnel, and nothing once closed', async () => {
   const robot = await LinkSockets.open();
   const sockets = await LinkSockets.open(robot.ports);
   const arrived = new Promise<Uint8Array>((resolve) => robot.onOut((bytes) => resolve(bytes.slice())));
@@ -13,7 +13,7 @@ it('takes from a tunnel what is a datagram of a link, and after its end nothing'
   for (const each of bad) assert.equal(sockets.in(each), false, `${each.length} bytes`);
   assert.equal(sockets.in(Uint8Array.of(1, 7)), true);
   assert.deepEqual([...(await arrived)], [1, 7]);
-  // The last datagrams of a peer connection come when its role may have ended.
+  // A peer connection's last datagrams may arrive after its role has ended.
   sockets.close();
   assert.equal(sockets.in(Uint8Array.of(1, 7)), false);
   sockets.close();

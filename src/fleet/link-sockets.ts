@@ -3,16 +3,16 @@ import { once } from 'node:events';
 import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
 
 const HOST = '127.0.0.1';
-/** In the order of their numbers in a tunnelled datagram's first byte. */
+/** Numbered by the first byte of a tunnelled datagram. */
 const LINK_PORTS = 3;
 
 /**
- * Loopback sockets of the three ports of a link (command, state, sync), between a role of this machine and a tunnel: in
- * there a datagram is one byte that says which port, then its bytes.
+ * Loopback sockets for the three ports of a link (command, state, sync), between a role on this machine and a
+ * tunnel. A tunnelled datagram is one byte for the port, then the datagram's bytes.
  */
 export class LinkSockets {
   readonly #sockets: Socket[];
-  /** Where each one sends: the robot's ports, or whoever of this machine spoke first. */
+  /** Where each one sends: the robot's ports, or the local port that sent first. */
   readonly #targets: number[];
   readonly #scratch = new Uint8Array(1 + MAX_DATAGRAM_BYTES);
   #onOut: (tunnelled: Uint8Array) => void = () => {};
@@ -26,7 +26,7 @@ export class LinkSockets {
     });
   }
 
-  /** `targets`: ports to send to; without them, answers go to the port that was heard first. */
+  /** `targets`: ports to send to; by default, answers go to the port that sent first. */
   static async open(targets: readonly number[] = []): Promise<LinkSockets> {
     const sockets = Array.from({ length: LINK_PORTS }, () => createSocket('udp4'));
     for (const socket of sockets) {
@@ -40,7 +40,7 @@ export class LinkSockets {
     return this.#sockets.map((socket) => socket.address().port);
   }
 
-  /** What comes out is valid only during the call. */
+  /** The bytes are valid only during the call. */
   onOut(take: (tunnelled: Uint8Array) => void): void {
     this.#onOut = take;
   }

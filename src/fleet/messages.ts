@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
 
-/** What robots and operators of a fleet tell each other over the broker, as JSON. */
+/** Messages between the robots and operators of a fleet over the broker, as JSON. */
 
-/** A session's description is the longest. */
+/** The longest message is a session description. */
 const MAX_MESSAGE_BYTES = 32 * 1024;
 const name = z.string().max(128);
 const finite = z.number().nullable();
@@ -15,12 +15,15 @@ export const presenceSchema = z.object({
   robot: name,
   model: name,
   version: name,
-  /** Of the supervisor. */
+  /** The supervisor's state. */
   state: name,
   cause: z.string().max(256),
-  /** Who drives it; null: nobody. */
+  /** The user who drives it; null: none. */
   holder: name.nullable(),
-  /** Of the session there is: round trip, datagrams or messages per second each way, and how many were refused. */
+  /**
+   * The current session's round trip, datagrams or messages per second in each direction, and how many were
+   * rejected.
+   */
   link: z
     .object({
       rttMs: finite,
@@ -69,7 +72,7 @@ export const auditSchema = z.object({
     'estop',
     'stopped',
   ]),
-  /** Whom it is about, where that is not who tells it. */
+  /** The user concerned, if not the reporting one. */
   who: name.optional(),
   why: z.string().max(256).optional(),
   revision: z.number().optional(),
@@ -79,12 +82,12 @@ export type Audit = z.infer<typeof auditSchema>;
 
 const ask = z.string().max(32);
 
-/** `farhand.ask.<robot>.<user>`, between operators: whether one hands the robot over to another. */
+/** `farhand.ask.<robot>.<user>`, between operators: one asks another to hand the robot over. */
 export const askSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('ask'), ask, holder: name }),
-  /** Somebody sees the question. */
+  /** The request is shown to the holder. */
   z.object({ kind: z.literal('heard'), ask, to: name }),
-  /** `yes`: the lease has been given back. */
+  /** `yes`: the lease has been released. */
   z.object({ kind: z.literal('answer'), ask, to: name, yes: z.boolean() }),
 ]);
 export type Ask = z.infer<typeof askSchema>;
@@ -104,16 +107,16 @@ export const signalSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('open'),
     holder: name,
-    /** Whose digest is in the holder's name: others can read the lease, not this. */
+    /** Its digest is part of the holder's name: others can read the lease, but not this. */
     secret: z.string().max(64),
     revision: z.int().min(1),
-    /** Who drives: an operator process that speaks the link, or a page that speaks as to a console. */
+    /** Who drives: an operator process with the link protocol, or a page with the console's protocol. */
     client: z.enum(['operator', 'page']).default('operator'),
   }),
   z.object({ kind: z.literal('answer'), session, sdp }),
 ]);
 export type Signal = z.infer<typeof signalSchema>;
-/** As it is sent: what has a default may be left out. */
+/** As sent: fields with a default may be omitted. */
 export type SentSignal = z.input<typeof signalSchema>;
 
 export const signalReplySchema = z.discriminatedUnion('kind', [
@@ -132,24 +135,24 @@ export type SignalReply = z.infer<typeof signalReplySchema>;
 /** A robot's answer to `farhand.estop.<robot>.<user>`. */
 export const estopReplySchema = z.object({ state: name });
 
-/** On the channel of a session that loses nothing. `key` is of the sealed link behind it. */
+/** On the reliable channel of a session. `key` is the key of the sealed link behind it. */
 export const controlSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('key'), key: z.base64().length(44) }),
   z.object({ kind: z.literal('ended'), reason: z.string().max(128) }),
   z.object({ kind: z.literal('estop') }),
   z.object({ kind: z.literal('bye') }),
-  /** Operator → robot: whether its sound is to be sent. */
+  /** Operator → robot: whether to send sound. */
   z.object({ kind: z.literal('want'), sound: z.boolean() }),
 ]);
 export type Control = z.infer<typeof controlSchema>;
 
-/** What is not JSON of that form is null. */
+/** Null unless the text is JSON of that schema. */
 export function parsed<T extends object>(schema: z.ZodType<T, unknown>, text: string): T | null {
   const value = parseJson(text, schema, MAX_MESSAGE_BYTES);
   return typeof value === 'string' ? null : value;
 }
 
-/** A lease's holder: the user's name, and what only this acquisition can prove. */
+/** A lease's holder: the user's name, and a digest whose secret only this acquisition knows. */
 export const holderOf = (user: string, secret: string): string =>
   `${user}.${createHash('sha256').update(secret).digest('hex').slice(0, 32)}`;
 

@@ -21,18 +21,18 @@ export interface OperatorAgentStart {
   credentials: string;
   robot: string;
   config: FleetConfig;
-  /** Where the robot's pictures go on this machine; null: nobody wants them. */
+  /** Where the robot's pictures go on this machine; null: not wanted. */
   cameras: FrameSenderConfig | null;
-  /** Port of this machine for the robot's sound, and the file a player opens; null: nobody wants it. */
+  /** Local port for the robot's sound, and the file that a player opens; null: not wanted. */
   audio: { port: number; sdpFile: string } | null;
 }
 
-/** What the operator role needs to drive the robot as if it were on this machine. */
+/** What the operator role needs to drive the robot as if it were local. */
 export interface OpenedLink {
   /** On loopback: command, state, sync. */
   ports: number[];
   key: Uint8Array;
-  /** Of the robot. */
+  /** The robot's model. */
   model: string;
   /** `host`, `srflx`, `prflx` or `relay`. */
   path: string;
@@ -42,17 +42,17 @@ type Rtc = Awaited<ReturnType<typeof loadRtc>>;
 
 const ATTEMPTS = 3;
 const CHECK_MS = 5;
-/** A robot always has something to say. Nothing for so long, and the way is taken for lost. */
+/** A robot sends all the time. After this long without a datagram the path counts as lost. */
 const SILENCE_NS = 3e9;
-/** A way that was lost is looked for again: after this, then after twice that, and so on up to the second. */
+/** A lost path is reopened after the first pause, then after twice as long each time, up to the longest. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
-/** Then the operator gives up, lease or no lease. */
+/** After this the operator gives up, even while it holds the lease. */
 const GIVE_UP_MS = 60_000;
 
 /**
- * The operator's part in a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and back. A way
- * that is lost is opened again as long as the lease is held; the role on this machine has the same ports all along.
+ * The operator's side of a fleet: keeps the lease, and carries the link's datagrams to the robot's agent and
+ * back. It reopens a lost path while it holds the lease; the role on this machine keeps the same ports.
  */
 export class OperatorAgent {
   readonly #start: OperatorAgentStart;
@@ -85,7 +85,7 @@ export class OperatorAgent {
     this.#onEnded = onEnded;
   }
 
-  /** Takes the lease and opens the way to the robot. `onEnded` is called once, when that is over. */
+  /** Takes the lease and opens the path to the robot. `onEnded` is called once, when that has ended. */
   static async open(
     start: OperatorAgentStart,
     onEnded: (reason: string) => void,
@@ -111,7 +111,7 @@ export class OperatorAgent {
     }
   }
 
-  /** The operator role runs: its e-stop goes by the reliable channel and by the broker as well. */
+  /** Watches the running operator role: also sends its e-stop over the reliable channel and the broker. */
   watch(memory: Flags): void {
     const estop = estopFlag(memory);
     const sinceNs = monotonicClock.nowNs();
@@ -120,14 +120,14 @@ export class OperatorAgent {
       const session = this.#session;
       const receivedNs = Math.max(sinceNs, session?.receivedNs ?? 0);
       if (session !== null && monotonicClock.nowNs() - receivedNs > SILENCE_NS)
-        this.#lost(session, `nothing came for ${SILENCE_NS / 1e9} s`);
+        this.#lost(session, `nothing received for ${SILENCE_NS / 1e9} s`);
     }, CHECK_MS);
   }
 
   async close(): Promise<void> {
     this.#over = true;
     clearInterval(this.#watch);
-    this.#say({ kind: 'bye' });
+    this.#send({ kind: 'bye' });
     if (await this.#lease?.release())
       audit(this.#connection, this.#start.robot, { what: 'lease-released', revision: this.#lease!.revision });
     this.#sockets.close();
@@ -159,7 +159,7 @@ export class OperatorAgent {
     }
   }
 
-  /** One session with the robot's agent; the one there was is over. */
+  /** Opens a session with the robot's agent; the previous one has ended. */
   async #connect(): Promise<OperatorSession> {
     const { robot, config } = this.#start;
     this.#session = null;
@@ -175,12 +175,12 @@ export class OperatorAgent {
       audio: this.#audio,
       onDatagram: (bytes) => void this.#sockets.in(bytes),
       onEnded: (reason) => this.#lost(session, reason),
-      // The robot's process is gone, and with it the key.
+      // The robot's process has exited, and its key is void.
       onGone: (reason) => this.#end(reason),
     });
     if (this.#over) {
       session.close();
-      throw new TeleopError('fleet-refused', 'it is over', { hint: 'Start again.' });
+      throw new TeleopError('fleet-refused', 'the operator has ended', { hint: 'Start it again.' });
     }
     this.#session = session;
     this.#sockets.onOut((bytes) => void session.send(bytes));
@@ -193,7 +193,7 @@ export class OperatorAgent {
     this.#session = null;
     const { robot } = this.#start;
     audit(this.#connection, robot, { what: 'session-lost', why });
-    console.error(`farhand: fleet: the way to ${robot} is lost (${why}); it is looked for again`);
+    console.error(`farhand: fleet: path to ${robot} lost (${why}); reconnecting`);
     void this.#reopen(why);
   }
 
@@ -203,25 +203,25 @@ export class OperatorAgent {
     for (let pauseMs = FIRST_PAUSE_MS; !this.#over; pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * pauseMs)) {
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
       if (this.#over) return;
-      if (performance.now() > untilMs) return this.#end(`${why}, and no way for ${GIVE_UP_MS / 1000} s`);
+      if (performance.now() > untilMs) return this.#end(`${why}, and no path for ${GIVE_UP_MS / 1000} s`);
       try {
         const { key, path } = await this.#connect();
-        if (!Buffer.from(key).equals(this.#key)) return this.#end('the robot was started anew');
+        if (!Buffer.from(key).equals(this.#key)) return this.#end('the robot was restarted');
         audit(this.#connection, robot, { what: 'session-reopened', why: path });
-        console.error(`farhand: fleet: the way to ${robot} is open again (${path})`);
+        console.error(`farhand: fleet: path to ${robot} reopened (${path})`);
         return;
       } catch {
-        // Refused, unreachable or no way yet: the lease's end or the time decides.
+        // Rejected, unreachable or no path yet: retry until the lease ends or the time is up.
       }
     }
   }
 
-  #say(message: Control): void {
-    this.#session?.say(message);
+  #send(message: Control): void {
+    this.#session?.sendControl(message);
   }
 
   #estop(): void {
-    this.#say({ kind: 'estop' });
+    this.#send({ kind: 'estop' });
     const { nats, user } = this.#connection;
     if (this.#connection.isConnected()) nats.publish(subjects.estop(this.#start.robot, user));
   }

@@ -27,9 +27,9 @@ export interface OperatorSessionOptions {
   audio: AudioIn | null;
   /** Valid only during the call. */
   onDatagram(bytes: Uint8Array): void;
-  /** It was open, and is no more. */
+  /** An open session ended. */
   onEnded(reason: string): void;
-  /** The robot says that it will not come back. */
+  /** The robot reported that it is shutting down. */
   onGone(reason: string): void;
 }
 
@@ -38,9 +38,9 @@ const SIGNAL_MS = 8000;
 const OPEN_MS = 6000;
 const GONE = 'the robot is ending';
 
-/** One peer connection with a robot's agent, from the first question to its end. */
+/** One peer connection with a robot's agent, from the first request to its end. */
 export class OperatorSession {
-  /** When the robot's last datagram came. */
+  /** When the robot's last datagram arrived. */
   receivedNs = monotonicClock.nowNs();
   model = '';
   key: Uint8Array = new Uint8Array();
@@ -69,7 +69,7 @@ export class OperatorSession {
         cameras?.take(name, bytes, (reply) => void this.#link.sendCamera(name, reply)),
       sound: (rtp: Uint8Array) => audio?.take(rtp),
       opened: () => {
-        if (audio !== null) this.say({ kind: 'want', sound: true });
+        if (audio !== null) this.sendControl({ kind: 'want', sound: true });
       },
       closed: (reason: string) => this.#ended(reason),
     };
@@ -79,14 +79,17 @@ export class OperatorSession {
 
   static async open(options: OperatorSessionOptions): Promise<OperatorSession> {
     const { robot, signal } = options;
-    const offer = await ask(options, signal);
+    const offer = await request(options, signal);
     if (offer.kind !== 'offer') throw refused(robot, offer);
     const session = new OperatorSession(options, offer);
     try {
       const sdp = await session.#link.description();
-      const accepted = await ask(options, { kind: 'answer', session: offer.session, sdp });
+      const accepted = await request(options, { kind: 'answer', session: offer.session, sdp });
       if (accepted.kind !== 'accepted') throw refused(robot, accepted);
-      const timer = setTimeout(() => session.#ready.reject(lost(robot, 'no way was found')), OPEN_MS);
+      const timer = setTimeout(
+        () => session.#ready.reject(lost(robot, 'no network path was found')),
+        OPEN_MS,
+      );
       session.key = await session.#ready.promise.finally(() => clearTimeout(timer));
     } catch (error) {
       session.close();
@@ -105,7 +108,7 @@ export class OperatorSession {
     return this.#link.send(datagram);
   }
 
-  say(message: Control): void {
+  sendControl(message: Control): void {
     this.#link.say(JSON.stringify(message));
   }
 
@@ -125,7 +128,10 @@ export class OperatorSession {
   }
 }
 
-async function ask({ connection, robot }: OperatorSessionOptions, signal: SentSignal): Promise<SignalReply> {
+async function request(
+  { connection, robot }: OperatorSessionOptions,
+  signal: SentSignal,
+): Promise<SignalReply> {
   const { nats, user } = connection;
   let text: string;
   try {
@@ -133,7 +139,7 @@ async function ask({ connection, robot }: OperatorSessionOptions, signal: SentSi
     text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
   } catch (cause) {
     throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
-      hint: '`farhand fleet ls` lists the robots that are there and that you may see.',
+      hint: '`farhand fleet ls` lists the robots that are online and that you may see.',
       cause,
     });
   }
@@ -141,9 +147,9 @@ async function ask({ connection, robot }: OperatorSessionOptions, signal: SentSi
 }
 
 const refused = (robot: string, reply: SignalReply): TeleopError =>
-  lost(robot, reply.kind === 'refused' ? reply.reason : 'it answers something else');
+  lost(robot, reply.kind === 'refused' ? reply.reason : 'unexpected answer');
 
 const lost = (robot: string, reason: string): TeleopError =>
   new TeleopError('fleet-refused', `${robot} did not open a session: ${reason}`, {
-    hint: 'docs/fleet.md lists the reasons; `farhand fleet show` tells who drives the robot.',
+    hint: 'docs/fleet.md lists the reasons; `farhand fleet show` shows who drives the robot.',
   });

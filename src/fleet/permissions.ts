@@ -3,7 +3,7 @@ import type { FleetRole, Permissions } from './roles.ts';
 import { siteLeaseReads, siteLeaseWrites, sitePermissions } from './site-permissions.ts';
 import { inboxOf, robotAuditStream, subjects } from './subjects.ts';
 
-/** What somebody may do, by subject; everything else is refused by the broker. `robots`: names, or `*` for all. */
+/** What a user may do, by subject; the broker rejects everything else. `robots`: names, or `*` for all. */
 export function permissionsOf(role: FleetRole, user: string, robots: readonly string[]): Permissions {
   if (role === 'admin') return { pub: ['>'], sub: ['>'] };
   if (role === 'site') return sitePermissions(user, robots);
@@ -12,7 +12,7 @@ export function permissionsOf(role: FleetRole, user: string, robots: readonly st
   return { pub: [...core.pub, ...recordings.pub], sub: [...core.sub, ...recordings.sub] };
 }
 
-/** Who may see all robots may read every stream anyway. */
+/** Not needed for `*`: a user who may see all robots may read every stream. */
 const auditReads = (robot: string): string[] => [
   `$JS.API.STREAM.INFO.${robotAuditStream(robot)}`,
   `$JS.API.DIRECT.GET.${robotAuditStream(robot)}`,
@@ -40,7 +40,7 @@ function corePermissionsOf(role: FleetRole, user: string, robots: readonly strin
     };
   const seen = [...each(subjects.presence), ...each(subjects.telemetry), ...each(subjects.event)];
   const watched = [...seen, ...each(subjects.lease), inbox];
-  // Whoever may see a robot may stop it.
+  // Every user who may see a robot may stop it.
   const stops = [...each((robot) => subjects.estop(robot, user)), ...leases, ...siteLeaseReads(robots)];
   if (role === 'viewer') return { pub: stops, sub: watched };
   const own = [

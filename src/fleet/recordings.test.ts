@@ -9,8 +9,8 @@ const RECORDING: Recording = {
   ...{ places: [{ where: 'nats', verifiedAt: '2026-09-21T14:14:20.000Z' }], atRobot: true },
 };
 
-describe('an entry of the recordings', () => {
-  it('is read back, and is nothing if any part of it is wrong', () => {
+describe('an index entry of a recording', () => {
+  it('is read back, and rejected if any part of it is invalid', () => {
     assert.deepEqual(parseRecording(JSON.stringify(RECORDING)), RECORDING);
     const wrong: object[] = [
       { sha256: 'A'.repeat(64) },
@@ -26,20 +26,22 @@ describe('an entry of the recordings', () => {
   });
 });
 
-describe('who may do what with recordings', () => {
-  it('gives nobody but an administrator consumers, purges or new streams', () => {
-    const taboo = /\$JS\.API\.(CONSUMER|STREAM\.(CREATE|UPDATE|DELETE|PURGE|MSG))/;
+describe('permissions for recordings', () => {
+  it('allow consumers, purges and new streams only to administrators', () => {
+    const forbidden = /\$JS\.API\.(CONSUMER|STREAM\.(CREATE|UPDATE|DELETE|PURGE|MSG))/;
     for (const role of ['robot', 'operator', 'viewer', 'site'] as const)
       for (const robots of [['arm'], ['*']]) {
         const { pub } = permissionsOf(role, 'me', robots);
         assert.deepEqual(
-          pub.filter((subject) => taboo.test(subject) || subject === '>' || subject.startsWith('$JS.API.>')),
+          pub.filter(
+            (subject) => forbidden.test(subject) || subject === '>' || subject.startsWith('$JS.API.>'),
+          ),
           [],
         );
       }
   });
 
-  it('lets a viewer write nothing', () => {
+  it('let a viewer write nothing', () => {
     const { pub } = permissionsOf('viewer', 'me', ['arm']);
     assert.deepEqual(
       pub.filter((subject) => subject.startsWith('$O.') || subject.startsWith('farhand.recording')),

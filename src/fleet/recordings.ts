@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseJson } from '../core/parse-json.ts';
 import type { FleetRole, Permissions } from './roles.ts';
 
-/** Names and contents of a fleet's recordings. Every robot has a bucket of its own, which also keeps its index. */
+/** Names and contents of a fleet's recordings. Every robot has its own bucket, which also holds its index. */
 
 const MAX_ENTRY_BYTES = 64 * 1024;
 const RECORDINGS_BUCKET = 'recordings';
@@ -13,18 +13,18 @@ export const EPISODE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 export const recordingNames = {
   bucket: (robot: string): string => `${RECORDINGS_BUCKET}_${robot}`,
   stream: (robot: string): string => `OBJ_${RECORDINGS_BUCKET}_${robot}`,
-  /** What is known of an episode: announced on it, and kept under it. */
+  /** An episode's index entry is announced on this subject and stored under it. */
   entry: (robot: string, episode: string): string => `farhand.recording.${robot}.${episode}`,
   object: (episode: string): string => `${episode}.mcap`,
   chunks: (robot: string, id: string): string => `$O.${RECORDINGS_BUCKET}_${robot}.C.${id}`,
-  /** As every client of NATS finds an object: its name in base64url. */
+  /** Where every NATS client finds an object: its name in base64url. */
   meta: (robot: string, object64: string): string => `$O.${RECORDINGS_BUCKET}_${robot}.M.${object64}`,
 } as const;
 
 const place = z.strictObject({
   /** `nats`, or `s3://bucket/key`. */
   where: z.string().max(1000),
-  /** When its bytes were read back and had the right hash. ISO 8601. */
+  /** When its bytes were read back with the right hash. ISO 8601. */
   verifiedAt: z.string(),
 });
 
@@ -39,25 +39,26 @@ const recordingSchema = z.strictObject({
   rows: z.number().int().nonnegative(),
   task: z.string(),
   label: z.string().nullable(),
-  /** Where it can be had from. Empty: it is announced only. */
+  /** Where it is stored. Empty: it is only announced. */
   places: z.array(place).max(16),
-  /** Whether the place it was recorded at still has it. */
+  /** Whether the machine that recorded it still has it. */
   atRobot: z.boolean(),
 });
 export type Recording = z.infer<typeof recordingSchema>;
 
-/** An entry of the index; null: it is not one. */
+/** Parses an index entry; null: invalid. */
 export function parseRecording(text: string): Recording | null {
   const recording = parseJson(text, recordingSchema, MAX_ENTRY_BYTES);
   return typeof recording === 'string' ? null : recording;
 }
 
 /**
- * What somebody may do with recordings. Nobody but an administrator may make consumers: a consumer delivers to any
- * subject its maker names, whatever the maker may publish itself.
+ * What a role may do with recordings. Only administrators may create consumers: a consumer delivers to any
+ * subject that its creator names, even one the creator may not publish to.
  */
 export function recordingPermissions(role: FleetRole, robots: readonly string[]): Permissions {
-  // A wildcard stands for a whole token: who may see all robots may read what every stream gives directly.
+  // A wildcard covers a whole token: a user who may see all robots may read every stream that allows direct
+  // reads.
   const streams = robots.map((robot) => (robot === '*' ? '*' : recordingNames.stream(robot)));
   const entries = robots.map((robot) => recordingNames.entry(robot, '*'));
   const reading = streams.flatMap((stream) => [

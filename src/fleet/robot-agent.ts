@@ -34,19 +34,19 @@ import { isAskedBy, isServersAnswer, LEASE_GRACE_MS, LEASE_POLL_MS, subjects } f
 export interface RobotAgentStart {
   url: string;
   credentials: string;
-  /** Empty: the one robot of the credentials. */
+  /** Empty: the only robot in the credentials. */
   name: string;
   model: string;
   version: string;
   joints: number;
   ports: number[];
-  /** Of the sealed link on loopback. */
+  /** Key of the sealed link on loopback. */
   key: Uint8Array;
   memory: Flags & { board: SharedArrayBuffer };
   config: FleetConfig;
-  /** Of this machine; null without. */
+  /** This machine's cameras; null: none. */
   cameras: FrameReceiverConfig | null;
-  /** As the robot runs; a page's session needs a role of its own. */
+  /** The robot's rig; a page's session runs its own operator role with it. */
   rig: Rig;
   /** The script that runs that role. */
   pageOperatorEntry: string;
@@ -59,18 +59,19 @@ const GONE = 'the robot is ending';
 const PRESENCE_MS = 1000;
 const TELEMETRY_MS = 200;
 const TICK_MS = 20;
-/** A session that nobody answers is given up. */
+/** A session whose offer is not answered by then is given up. */
 const OPENING_NS = 15e9;
-/** Processes of pages' sessions, those that are ending included: who opens again and again does not fill the machine. */
+/** Most processes of page sessions, including ending ones: repeated opening must not fill the machine. */
 const MOST_PAGE_OPERATORS = 4;
-/** How long an e-stop's answer waits for the robot's own word. */
+/** How long the answer to an e-stop waits for the robot's own state. */
 const CONFIRM_MS = 300;
-/** The same e-stop is written down once in this time. */
+/** The same e-stop is logged at most once in this time. */
 const ESTOP_REPORTED_MS = 1000;
 
 /**
- * The robot's part in a fleet: tells how it is, takes one operator's datagrams while that one's lease is proven, and
- * hands them to the robot's own ports. On a thread of its own; nothing here is on the way of a control cycle.
+ * The robot's side of a fleet: reports its state, accepts one operator's datagrams while that operator's
+ * lease is proven, and passes them to the robot's own ports. Runs on its own thread; nothing here is in the
+ * path of a control cycle.
  */
 export class RobotAgent {
   readonly #start: RobotAgentStart;
@@ -85,7 +86,7 @@ export class RobotAgent {
   #sockets: { holder: string; open: LinkSockets } | null = null;
   #sessions = 0;
   #left: { holder: string; revision: number } | null = null;
-  /** Sessions are opened one after the other. */
+  /** Sessions are opened one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   readonly #boundary = new EntryBoundary('fleet');
   #closed = false;
@@ -127,7 +128,7 @@ export class RobotAgent {
     this.#publishPresence();
   }
 
-  /** `onEnded` is called when the broker will not have it any more. */
+  /** `onEnded` is called when the connection to the broker has ended. */
   static async open(start: RobotAgentStart, onEnded: (reason: string) => void): Promise<RobotAgent> {
     iceServersFor('', start.config);
     const rtc = await loadRtc();
@@ -164,29 +165,29 @@ export class RobotAgent {
 
   #tick(): void {
     const nowNs = monotonicClock.nowNs();
-    if (this.#connection.isConnected() && this.#guard.poll(nowNs)) void this.#ask();
+    if (this.#connection.isConnected() && this.#guard.poll(nowNs)) void this.#readLease();
     const session = this.#session;
-    this.#heedLeft(nowNs);
+    this.#checkLeft(nowNs);
     if (session === null) return;
     const refusal = this.#guard.refusal(session.options.holder, session.options.revision, nowNs);
     if (refusal !== null) this.#end(refusal);
-    else if (!session.isOpen && nowNs - this.#openedNs > OPENING_NS) this.#end('nobody came');
+    else if (!session.isOpen && nowNs - this.#openedNs > OPENING_NS) this.#end('the client did not connect');
   }
 
-  /** Whoever left without being told to stop may come back, as long as the lease is theirs. */
-  #heedLeft(nowNs: number): void {
+  /** A holder that disconnected may reconnect while it holds the lease; afterwards the robot stops. */
+  #checkLeft(nowNs: number): void {
     const left = this.#left;
     if (left === null || this.#guard.refusal(left.holder, left.revision, nowNs) === null) return;
     this.#left = null;
     Atomics.store(leaseOverFlag(this.#start.memory), 0, 1);
   }
 
-  async #ask(): Promise<void> {
+  async #readLease(): Promise<void> {
     const askedNs = monotonicClock.nowNs();
     try {
       this.#guard.answered(askedNs, await this.#store.get(this.name));
     } catch {
-      // No answer is no proof: the deadline goes on running.
+      // No answer is no proof: the deadline stays.
     }
   }
 
@@ -204,10 +205,10 @@ export class RobotAgent {
   async #open(signal: Extract<Signal, { kind: 'open' }>, user: string): Promise<SignalReply> {
     const { holder, secret, revision } = signal;
     if (holder !== holderOf(user, secret)) return { kind: 'refused', reason: 'not-holder' };
-    await this.#ask();
+    await this.#readLease();
     const refused = () =>
       this.#closed ? GONE : this.#guard.refusal(holder, revision, monotonicClock.nowNs());
-    // Who may not waits for nobody, and nobody for them.
+    // A rejected request neither waits in the queue nor delays others.
     const reason = refused();
     if (reason !== null) return { kind: 'refused', reason };
     const opening = this.#turn.then(() => this.#begin(signal, user, refused));
@@ -219,7 +220,7 @@ export class RobotAgent {
     return { kind: 'offer', session: number, sdp, model: this.#start.model, ice: [...ice] };
   }
 
-  /** The session, or why there is none. */
+  /** The session, or why it was rejected. */
   async #begin(
     { holder, revision, client }: Extract<Signal, { kind: 'open' }>,
     user: string,
@@ -249,7 +250,7 @@ export class RobotAgent {
             rig: { ...rig, fleet: { ...rig.fleet, robot: this.name } },
           })
         : new RobotSession(options, await this.#socketsOf(holder), cameras);
-    // The lease may have changed hands meanwhile.
+    // The lease may have changed meanwhile.
     const late = refused();
     if (late !== null) {
       session.close(late);
@@ -262,7 +263,7 @@ export class RobotAgent {
     return session;
   }
 
-  /** A holder that comes back speaks from the same ports: to the robot's link it was only silent. */
+  /** A holder that reconnects keeps its ports: the robot's link saw only a silence. */
   async #socketsOf(holder: string): Promise<LinkSockets> {
     if (this.#sockets?.holder !== holder) {
       this.#sockets?.open.close();
@@ -278,7 +279,7 @@ export class RobotAgent {
     return mine.accept(sdp) ? { kind: 'accepted' } : { kind: 'refused', reason: 'malformed' };
   }
 
-  /** Whoever drove does so no more. `stops`: the robot is told, and need not wait for the silence. */
+  /** Ends the session. `stops`: stops the robot at once instead of after the silence. */
   #end(reason: string, stops = true): void {
     const session = this.#session;
     if (session === null) return;
@@ -291,15 +292,18 @@ export class RobotAgent {
     this.#publishPresence();
   }
 
-  /** Before a new session: a page's has a role of its own, which ends; an operator's only opens its way again. */
+  /** Before a new session: a page's has its own role, which ends; an operator's only reopens its path. */
   #replace(holder: string): void {
     const old = this.#session;
-    this.#end('another session of its holder', old instanceof PageSession || old?.options.holder !== holder);
+    this.#end(
+      'replaced by another session of the same holder',
+      old instanceof PageSession || old?.options.holder !== holder,
+    );
   }
 
   #stop(user: string, why: string): void {
     Atomics.store(estopFlag(this.#start.memory), 0, 1);
-    // Poses repeat it for as long as it is asked for.
+    // Poses repeat an e-stop for as long as it is requested.
     const nowMs = performance.now();
     const reported = this.#estopReported;
     if (reported.user === user && reported.why === why && nowMs - reported.atMs < ESTOP_REPORTED_MS) return;
@@ -370,7 +374,7 @@ export class RobotAgent {
     this.#publish(subjects.telemetry(this.name), telemetry);
   }
 
-  /** Nothing is kept for a broker that is away: it would be old. */
+  /** Nothing is queued for an unreachable broker: it would be outdated. */
   #publish(subject: string, message: Presence | FleetTelemetry | FleetEvent): void {
     if (this.#connection.isConnected()) this.#connection.nats.publish(subject, JSON.stringify(message));
   }
@@ -382,7 +386,7 @@ function nameOf({ name }: RobotAgentStart, { robots, user }: FleetConnection): s
   if (name !== '') return name;
   const [only = ''] = robots;
   if (robots.length === 1 && only !== '*') return only;
-  throw new TeleopError('bad-option', `the credentials of ${user} are not those of one robot`, {
+  throw new TeleopError('bad-option', `the credentials of ${user} do not belong to exactly one robot`, {
     hint: 'Name the robot: --name NAME.',
   });
 }

@@ -15,21 +15,21 @@ export interface SessionOptions {
   revision: number;
   /** The robot's ports: command, state, sync. */
   ports: readonly number[];
-  /** Of the sealed link, told to the operator. */
+  /** Key of the sealed link, sent to the operator. */
   key: Uint8Array;
   ice: readonly IceServer[];
   config: FleetConfig;
-  /** Whether the holder may command just now: asked for every datagram. */
+  /** Whether the holder may command now: checked for every datagram. */
   mayCommand(): boolean;
   onEstop(): void;
   onOpened(path: string): void;
-  /** The operator left, or the way is gone. */
+  /** The operator left, or the path was lost. */
   onEnded(reason: string): void;
 }
 
 /**
- * One operator's way to the robot: a peer connection, and behind it the robot's own ports on loopback. Pictures and sound
- * go the other way, on channels of their own, while the operator wants them.
+ * Connects one operator to the robot: a peer connection, and behind it the robot's own ports on loopback.
+ * Pictures and sound go to the operator on separate channels, on request.
  */
 export class RobotSession {
   readonly options: SessionOptions;
@@ -41,8 +41,8 @@ export class RobotSession {
   #ended = false;
 
   /**
-   * `sockets`: to the robot's ports. They stay open: who comes back is the same to the robot. `cameras`: of this machine;
-   * null without.
+   * `sockets`: to the robot's ports. They stay open: to the robot, an operator that reconnects is the same.
+   * `cameras`: this machine's; null: none.
    */
   constructor(options: SessionOptions, sockets: LinkSockets, cameras: FrameReceiverConfig | null) {
     const { rtc, ice, config, onEnded, onOpened } = options;
@@ -66,7 +66,7 @@ export class RobotSession {
       stray: () => void this.counts.refused++,
       cameraOpen: (name, open) => this.#cameras?.want(name, open),
       opened: () => {
-        this.#say({ kind: 'key', key: Buffer.from(options.key).toString('base64') });
+        this.#send({ kind: 'key', key: Buffer.from(options.key).toString('base64') });
         onOpened(this.#link.path);
       },
       closed: (why) => {
@@ -97,15 +97,15 @@ export class RobotSession {
   close(reason: string): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#say({ kind: 'ended', reason });
+    this.#send({ kind: 'ended', reason });
     this.#sockets.onOut(() => {});
     this.#cameras?.close();
-    this.#quiet();
-    // A moment for the last word to leave.
+    this.#stopSound();
+    // Leaves time to send the last message.
     setTimeout(() => this.#link.close(), 50);
   }
 
-  #say(message: Control): void {
+  #send(message: Control): void {
     this.#link.say(JSON.stringify(message));
   }
 
@@ -116,18 +116,18 @@ export class RobotSession {
 
   #control(message: Control | null): void {
     if (message?.kind === 'estop') this.options.onEstop();
-    else if (message?.kind === 'want') this.#listen(message.sound);
+    else if (message?.kind === 'want') this.#wantSound(message.sound);
     else if (message?.kind !== 'bye') this.counts.refused++;
     else if (!this.#ended) this.options.onEnded('the operator left');
   }
 
-  /** What is seen and heard belongs to the holder as well. */
+  /** Only the holder gets pictures and sound. */
   #picture(name: string, bytes: Uint8Array): boolean {
     return !this.#ended && this.options.mayCommand() && this.#link.sendCamera(name, bytes);
   }
 
-  #listen(isWanted: boolean): void {
-    if (!isWanted || this.#ended) return this.#quiet();
+  #wantSound(isWanted: boolean): void {
+    if (!isWanted || this.#ended) return this.#stopSound();
     this.#sound ??= openAudio(this.options.config, (rtp) => {
       if (this.options.mayCommand()) this.#link.sendSound(rtp);
     }).catch((error: unknown) => {
@@ -136,7 +136,7 @@ export class RobotSession {
     });
   }
 
-  #quiet(): void {
+  #stopSound(): void {
     const sound = this.#sound;
     this.#sound = null;
     void sound?.then((opened) => opened?.close());

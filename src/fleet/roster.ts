@@ -2,10 +2,12 @@ import type { FleetConnection } from './connection.ts';
 import { type Presence, parsed, presenceSchema } from './messages.ts';
 import { subjects } from './subjects.ts';
 
-/** Robots tell once a second that they are there. */
+/** Robots announce themselves once a second. */
 const LISTEN_MS = 1500;
 
-/** The robots that are there and that these credentials may see, by name. `only`: ends as soon as that one is heard. */
+/**
+ * The online robots that these credentials may see, by name. `only`: returns as soon as that one is received.
+ */
 export async function roster(connection: FleetConnection, only?: string): Promise<Presence[]> {
   const seen = new Map<string, Presence>();
   const names = only === undefined ? connection.robots : [only];
@@ -15,7 +17,7 @@ export async function roster(connection: FleetConnection, only?: string): Promis
       connection.nats.subscribe(subjects.presence(name), {
         callback: (error, message) => {
           const presence = error === null ? parsed(presenceSchema, message.string()) : null;
-          // A robot speaks for itself only.
+          // A robot may only report about itself.
           if (presence === null || subjects.presence(presence.robot) !== message.subject) return;
           seen.set(presence.robot, presence);
           if (only === undefined) return;

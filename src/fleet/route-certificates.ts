@@ -14,12 +14,13 @@ import type { RouteTls } from './server-config.ts';
 const CA_DAYS = 3650;
 const HOST_DAYS = 1825;
 const NAME = 'Farhand fleet routes';
-/** Every address and name: who holds this key decides who is a server of the fleet, and nothing else trusts it. */
+/** Every address and name: this key decides which servers join the fleet, and nothing else trusts it. */
 const REALM = { networks: ['0.0.0.0/1', '128.0.0.0/1'], domains: [''] };
 
 /**
- * A certificate with which a server of the fleet shows itself to the others, written into `folder`. Its authority is beside
- * the fleet's keys, made when it is needed first. Returns names within `folder`: it is copied to the server's machine.
+ * Writes a certificate into `folder` that identifies a server of the fleet to the others. Its authority is
+ * beside the fleet's keys and is created on first use. Returns names within `folder`, which is copied to the
+ * server's machine.
  */
 export function makeRouteCertificate(
   fleetFolder: string,

@@ -1,11 +1,11 @@
-/** Files with which a server shows itself to the others of its cluster, and who vouches for them. */
+/** Files that identify a server to the others in its cluster, and their authority. */
 export interface RouteTls {
   cert: string;
   key: string;
   ca: string;
 }
 
-/** A server's settings, as the text of its file. */
+/** The settings of a server's configuration file. */
 export interface ServerSettings {
   name: string;
   host: string;
@@ -16,14 +16,14 @@ export interface ServerSettings {
   accounts: Record<string, string>;
   /** Other servers of a cluster. */
   cluster?: { name: string; host: string; port: number; routes: readonly string[]; tls?: RouteTls };
-  /** Where leaf nodes connect to. */
+  /** Port for leaf nodes. */
   leafPort?: number;
   /** As a leaf node of another server, for the fleet's account (its public key). */
   leafOf?: { url: string; credentials: string; account: string };
   tls?: { cert: string; key: string };
 }
 
-/** Within what server 2.9 understands. */
+/** The text of the file, for nats-server 2.9 or newer. */
 export function serverConfig(settings: ServerSettings): string {
   const { name, host, port, storeDir, operator, system, accounts, cluster, leafPort, leafOf, tls } = settings;
   const parts = [
@@ -35,9 +35,9 @@ export function serverConfig(settings: ServerSettings): string {
     'resolver: MEMORY',
     preloadText(accounts),
     'max_payload: 1MB',
-    // Credentials come as one line; every robot that they name makes it longer.
+    // Credentials arrive as one line, which grows with every robot that they name.
     'max_control_line: 256KB',
-    // A robot that is unplugged is noticed within some ten seconds.
+    // An unplugged robot is noticed within about ten seconds.
     'ping_interval: "5s"',
     'ping_max: 2',
   ];
@@ -59,18 +59,18 @@ export function serverConfig(settings: ServerSettings): string {
 const tlsText = ({ cert, key }: { cert: string; key: string }): string =>
   `tls { cert_file: ${quoted(cert)}, key_file: ${quoted(key)} }`;
 
-/** Both ends of a route have to show a certificate of that authority. */
+/** Both ends of a route must present a certificate from that authority. */
 const routeTls = (tls: RouteTls | undefined): string =>
   tls === undefined
     ? ''
     : `  tls {\n    cert_file: ${quoted(tls.cert)}\n    key_file: ${quoted(tls.key)}\n` +
       `    ca_file: ${quoted(tls.ca)}\n    verify: true\n    timeout: 3\n  }\n`;
 
-/** The account robots and operators are in, by its public key. */
+/** Public key of the account of robots and operators. */
 export const fleetAccountOf = ({ system, accounts }: Pick<ServerSettings, 'system' | 'accounts'>): string =>
   Object.keys(accounts).find((key) => key !== system)!;
 
-/** The accounts a server knows, as a block of its settings. */
+/** The accounts that a server knows, as a block of its configuration. */
 export function preloadText(accounts: Readonly<Record<string, string>>): string {
   const lines = Object.entries(accounts).map(([key, jwt]) => `  ${key}: ${quoted(jwt)}`);
   return `resolver_preload {\n${lines.join('\n')}\n}`;

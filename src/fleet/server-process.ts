@@ -13,9 +13,9 @@ const READY_MS = 10_000;
 export interface RunningServer {
   url: string;
   process: ChildProcess;
-  /** Lets it read the fleet's keys anew, after somebody was revoked. */
+  /** Makes it reload the fleet's keys, for example after a user was revoked. */
   reload(): Promise<void>;
-  /** As a crash would be. */
+  /** Ends it like a crash. */
   kill(): Promise<void>;
   close(): Promise<void>;
 }
@@ -24,8 +24,8 @@ export type ServerPlace = Pick<ServerSettings, 'name' | 'host' | 'port'> &
   Partial<Pick<ServerSettings, 'cluster' | 'leafPort' | 'leafOf' | 'tls'>>;
 
 /**
- * Writes a server's settings beside the fleet's keys and starts it; returns when it takes connections. `within`: words
- * before the command, of a program that becomes it.
+ * Writes a server's configuration beside the fleet's keys and starts it; returns when it accepts connections.
+ * `within`: words before the command, of a program that executes it.
  */
 export async function startServer(
   authority: Authority,
@@ -42,17 +42,17 @@ export async function startServer(
   await write();
   const [program, ...words] = [...within, 'nats-server', '-c', file];
   const child = spawn(program!, words, { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
+  let output = '';
   child.stderr.on('data', (data: Buffer) => {
-    said = (said + data.toString()).slice(-4000);
+    output = (output + data.toString()).slice(-4000);
   });
   const exited = once(child, 'close').catch(() => []);
   const failed = new Promise<never>((_, reject) => {
     child.on('error', (cause) => reject(missing(cause)));
     child.on('close', (code) =>
       reject(
-        new TeleopError('child-failed', `nats-server ended with ${code}: ${lastLine(said)}`, {
-          hint: `Is port ${place.port} free? The settings are in ${file}.`,
+        new TeleopError('child-failed', `nats-server exited with ${code}: ${lastLine(output)}`, {
+          hint: `Check that port ${place.port} is free. The configuration is in ${file}.`,
         }),
       ),
     );
@@ -79,7 +79,7 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1) ?? '';
 
 const missing = (cause: unknown): TeleopError =>
   new TeleopError('native-unavailable', 'nats-server cannot be started', {
-    hint: 'Install it: `apt-get install nats-server`, or give the address of a server that runs elsewhere.',
+    hint: 'Install it: `apt-get install nats-server`, or use a server that runs elsewhere.',
     cause,
   });
 
@@ -97,6 +97,6 @@ async function listening(host: string, port: number): Promise<void> {
     await sleep(30);
   }
   throw new TeleopError('child-failed', `nats-server does not listen on ${host}:${port}`, {
-    hint: 'Is the port taken? Choose another: --port N.',
+    hint: 'If the port is in use, choose another: --port N.',
   });
 }

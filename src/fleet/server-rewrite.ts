@@ -6,8 +6,8 @@ import { preloadText } from './server-config.ts';
 const PRELOAD = /^resolver_preload \{\n[^}]*\}/m;
 
 /**
- * Puts the fleet's accounts as they are now into the settings of every server beside its keys; all else that was written
- * into them stays. Returns the files.
+ * Writes the fleet's current accounts into the configuration of every server beside its keys; everything else
+ * in the files stays. Returns the changed files.
  */
 export function rewriteServers(folder: string, accounts: Readonly<Record<string, string>>): string[] {
   const servers = path.join(folder, 'servers');

@@ -3,8 +3,8 @@ import type { Permissions } from './roles.ts';
 import { subjects } from './subjects.ts';
 
 /**
- * A site is a server of its own near some robots, a leaf node of the fleet's. It has stores of its own, which others reach
- * as a domain of that name: `$JS.<site>.API…`.
+ * A site is a separate server near some robots, a leaf node of the fleet's servers. It has its own stores,
+ * which others reach as a domain of that name: `$JS.<site>.API…`.
  */
 const ofAnySite = (subject: string): string => `$JS.*.API.${subject}`;
 
@@ -17,8 +17,8 @@ export const siteLeaseWrites = (robots: readonly string[]): string[] =>
   robots.map((robot) => ofAnySite(subjects.lease(robot)));
 
 /**
- * What passes between a site and the fleet. `site` is the name of the credentials and of the server. What its robots tell
- * goes out, requests to them come in; stores stay apart.
+ * What passes between a site and the fleet. `site` is the name of the credentials and of the server. Its
+ * robots' reports go out, requests to them come in; stores stay separate.
  */
 export function sitePermissions(site: string, robots: readonly string[]): Permissions {
   const reported = [subjects.presence, subjects.telemetry, subjects.event];
@@ -28,7 +28,7 @@ export function sitePermissions(site: string, robots: readonly string[]): Permis
       ...robots.map((robot) => subjects.audit(robot, '*')),
       ...robots.map((robot) => subjects.ask(robot, '*')),
       ...robots.map((robot) => recordingNames.entry(robot, '*')),
-      // Answers to whoever asked.
+      // Answers to requests.
       '_INBOX.>',
     ],
     sub: [

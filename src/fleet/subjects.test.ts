@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { permissionsOf } from './permissions.ts';
 import { subjects } from './subjects.ts';
 
-describe('who may ask whom for a robot', () => {
-  it('lets operators speak in their own name and hear the others, about their robots only', () => {
+describe('permissions for hand-over requests', () => {
+  it('let operators send in their own name and receive from others, for their robots only', () => {
     const { pub, sub } = permissionsOf('operator', 'ann', ['arm']);
     assert.deepEqual(
       pub.filter((subject) => subject.startsWith('farhand.ask')),
@@ -16,7 +16,7 @@ describe('who may ask whom for a robot', () => {
     );
   });
 
-  it('lets nobody ask who cannot hold a robot', () => {
+  it('exclude roles that cannot hold a robot', () => {
     for (const role of ['robot', 'viewer'] as const) {
       const { pub, sub } = permissionsOf(role, 'vi', ['arm']);
       assert.deepEqual(
@@ -26,7 +26,7 @@ describe('who may ask whom for a robot', () => {
     }
   });
 
-  it('passes questions and answers between a site and the fleet, about its robots only', () => {
+  it('pass requests and answers between a site and the fleet, for its robots only', () => {
     const { pub, sub } = permissionsOf('site', 'hall', ['arm']);
     for (const allowed of [pub, sub])
       assert.deepEqual(

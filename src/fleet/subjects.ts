@@ -3,29 +3,29 @@
 export const ROBOT_NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
 export const LEASE_BUCKET = 'leases';
-/** After which the store forgets a lease that was not renewed. */
+/** When the store drops a lease that was not renewed. */
 export const LEASE_TTL_MS = 3000;
 /** How often its holder renews it. */
 export const LEASE_RENEW_MS = 500;
-/** How often the robot asks for it. */
+/** How often the robot reads it. */
 export const LEASE_POLL_MS = 400;
 /**
- * How long the robot goes on without an answer: a broker that is restarted does not stop it. Not longer than the store
- * keeps a silent holder's entry.
+ * How long the robot continues without an answer: a restart of the broker does not stop it. Not longer than
+ * the store keeps a silent holder's entry.
  */
 export const LEASE_GRACE_MS = LEASE_TTL_MS;
 export const AUDIT_STREAM = 'AUDIT';
-/** What of that is about one robot, for its operators. */
+/** The part about one robot, for its operators. */
 export const robotAuditStream = (robot: string): string => `${AUDIT_STREAM}_${robot}`;
 
 export const subjects = {
   presence: (robot: string): string => `farhand.presence.${robot}`,
   telemetry: (robot: string): string => `farhand.telemetry.${robot}`,
   event: (robot: string): string => `farhand.event.${robot}`,
-  /** Requests to a robot, answered by it; the broker vouches for `user`. The robot listens to `*`. */
+  /** Requests to a robot, answered by it; the broker guarantees `user`. The robot subscribes to `*`. */
   signal: (robot: string, user: string): string => `farhand.signal.${robot}.${user}`,
   estop: (robot: string, user: string): string => `farhand.estop.${robot}.${user}`,
-  /** Operators among themselves: who would like to have a robot; `user` is who speaks. */
+  /** Between operators: requests to hand a robot over; `user` is the sender. */
   ask: (robot: string, user: string): string => `farhand.ask.${robot}.${user}`,
   /** Who did what; `user` is the name in the credentials. */
   audit: (robot: string, user: string): string => `farhand.audit.${robot}.${user}`,
@@ -36,13 +36,14 @@ export const subjects = {
 export const inboxOf = (user: string): string => `_INBOX.${user}`;
 
 /**
- * Whether a request on a subject that names `user` is that user's. Who asks the server something chooses where its answer
- * goes, and nobody checks that: such an answer can appear on any subject, but it never asks for one itself. And an answer of
- * ours goes to nobody but the asker.
+ * Whether a request on a subject that names `user` is really from that user. A client chooses where the
+ * server's answer to it goes, and the server does not check that: such an answer can appear on any subject,
+ * but it has no reply subject itself. This also makes sure that our answer goes only to the user who sent the
+ * request.
  */
 export const isAskedBy = (user: string, reply: string | undefined): boolean =>
   reply?.startsWith(`${inboxOf(user)}.`) === true;
 
-/** Whether bytes that came without a place for an answer look like such an answer: it has headers, or is JSON. */
+/** Whether a message without a reply subject looks like such an answer: it has headers, or is JSON. */
 export const isServersAnswer = (data: Uint8Array, hasHeaders: boolean): boolean =>
   hasHeaders || data[0] === '{'.charCodeAt(0);

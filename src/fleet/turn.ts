@@ -5,7 +5,10 @@ export interface TurnCredentials {
   password: string;
 }
 
-/** Credentials that a TURN server with the same secret takes until `expiresS` (Unix time): coturn's `use-auth-secret`. */
+/**
+ * Credentials that a TURN server with this secret accepts until `expiresS` (Unix time): coturn's
+ * `use-auth-secret`.
+ */
 export function turnCredentials(secret: string, user: string, expiresS: number): TurnCredentials {
   const username = `${Math.floor(expiresS)}:${user}`;
   return { username, password: createHmac('sha1', secret).update(username).digest('base64') };

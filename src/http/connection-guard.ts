@@ -5,7 +5,10 @@ import { type ConnectionLimits, ConnectionTable } from '../core/connection-table
 
 /** Limits of a server that answers HTTP and WebSockets. */
 export interface ServerLimits extends ConnectionLimits {
-  /** From the connection, or the end of the last answer and `idleMs`, to the last byte of a request's head, TLS included. */
+  /**
+   * From the connection, or `idleMs` after the last answer, to the last byte of a request's head, TLS
+   * included.
+   */
   headMs: number;
   /** From there to the last byte of its body. */
   bodyMs: number;
@@ -13,7 +16,7 @@ export interface ServerLimits extends ConnectionLimits {
   answerMs: number;
   /** Between an answer and the next request. */
   idleMs: number;
-  /** A WebSocket is asked for a sign of life so often, and ends when it missed two. */
+  /** Interval of WebSocket pings; a socket that misses two is closed. */
   pingMs: number;
 }
 
@@ -26,7 +29,7 @@ export interface GuardOptions {
   limits?: Partial<ServerLimits>;
   /** Whether an address is this machine's own. */
   isLocal?(address: string): boolean;
-  /** Whether who sends this request proves who it is. */
+  /** Whether the sender of this request is authenticated. */
   isKnown?(request: IncomingMessage): boolean;
 }
 
@@ -37,7 +40,7 @@ const LONGEST_SWEEP_MS = 500;
 
 interface Watched {
   socket: Socket;
-  /** When it ends, unless what it waits for happens. */
+  /** When it is closed, unless the awaited event arrives. */
   deadlineMs: number;
   request: { message: IncomingMessage; sinceMs: number } | null;
   page: { socket: WebSocket; pingMs: number; missed: number } | null;
@@ -45,8 +48,9 @@ interface Watched {
 }
 
 /**
- * Watches every connection of a server, so that nobody can block it: how many there are, and how long each takes for
- * what it is at. Deadlines are total; a byte now and then does not extend them. Used by all servers.
+ * Watches every connection of a server, so that no client can block it: limits how many there are, and how
+ * long each step may take. Deadlines are total: a slow trickle of bytes does not extend them. Used by all
+ * servers.
  */
 export class ConnectionGuard {
   readonly limits: ServerLimits;
@@ -54,7 +58,7 @@ export class ConnectionGuard {
   readonly #table: ConnectionTable<string>;
   readonly #watched = new Map<string, Watched>();
   readonly #timer: NodeJS.Timeout;
-  /** Connections that were too slow. */
+  /** Connections closed because they were too slow. */
   expired = 0;
 
   constructor({ limits, isLocal, isKnown }: GuardOptions = {}) {
@@ -71,22 +75,23 @@ export class ConnectionGuard {
     return this.#table.size;
   }
 
-  /** Connections that had to make room. */
+  /** Connections closed to make room for others. */
   get dropped(): number {
     return this.#table.dropped;
   }
 
-  /** Every connection that `server` accepts. */
+  /** Watches every connection that `server` accepts. */
   watch(server: NetServer): void {
-    // Out of file descriptors, say: that connection is lost, the server is not.
+    // For example out of file descriptors: the connection is lost, the server continues.
     server.on('error', () => {});
     server.on('connection', (socket) => this.#add(socket));
   }
 
-  /** Requests over watched connections, by TLS or not. */
+  /** Watches requests over watched connections, TLS or plain. */
   watchRequests(server: Server): void {
     const { headMs, bodyMs, idleMs } = this.limits;
-    // Node's own, which see what is below a request; they work only on servers that listen themselves.
+    // Node's own timeouts cover bytes before a request is complete, but only on servers that listen
+    // themselves.
     server.headersTimeout = headMs;
     server.requestTimeout = headMs + bodyMs;
     server.keepAliveTimeout = idleMs;
@@ -94,7 +99,7 @@ export class ConnectionGuard {
     server.prependListener('upgrade', (request) => this.#onUpgrade(request));
   }
 
-  /** WebSockets over watched connections. */
+  /** Watches WebSockets over watched connections. */
   watchSockets(sockets: WebSocketServer): void {
     sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
       const watched = this.#of(request);
@@ -150,14 +155,14 @@ export class ConnectionGuard {
     watched.request = request;
     watched.deadlineMs = request.sinceMs + this.limits.bodyMs;
     response.once('close', () => {
-      // One whose body is still coming goes on running against its deadline.
+      // While its body is still arriving, its deadline stays in force.
       if (watched.request !== request || !message.complete) return;
       watched.request = null;
       watched.deadlineMs = performance.now() + this.limits.idleMs + this.limits.headMs;
     });
   }
 
-  /** Until there is a WebSocket; whoever is refused has as long to go. */
+  /** The deadline holds until the WebSocket opens, or until a rejected client has disconnected. */
   #onUpgrade(request: IncomingMessage): void {
     const watched = this.#of(request);
     if (watched === undefined) return;
@@ -190,6 +195,6 @@ export class ConnectionGuard {
   }
 }
 
-/** The same for a connection and what is wrapped around it, TLS; null: it is gone. */
+/** The same key for a connection and the TLS socket around it; null: it is closed. */
 const keyOf = ({ remoteAddress, remotePort }: Socket): string | null =>
   remoteAddress === undefined ? null : `${remoteAddress} ${remotePort}`;

@@ -6,7 +6,7 @@ export const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
 export const hostOf = (request: IncomingMessage): string =>
   (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
 
-/** Against DNS rebinding: a page elsewhere may resolve its own name to this machine. */
+/** Prevents DNS rebinding, where a foreign page resolves its own name to this machine. */
 export function isKnownHost(request: IncomingMessage): boolean {
   const name = hostOf(request);
   const bound = request.socket.localAddress?.replace(/^::ffff:/, '');
@@ -14,7 +14,9 @@ export function isKnownHost(request: IncomingMessage): boolean {
   return LOCAL_NAMES.has(name) || name === bound || name === own || name === `${own}.local`;
 }
 
-/** A page of ours, or no page at all: a browser names the origin of sockets and of everything that changes something. */
+/**
+ * Our own page, or not a page at all: browsers send the origin with sockets and with every request but reads.
+ */
 export function isOwnOrigin(request: IncomingMessage): boolean {
   const { origin, host } = request.headers;
   if (origin !== undefined) return origin === `${isSecure(request) ? 'https' : 'http'}://${host}`;

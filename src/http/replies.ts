@@ -18,7 +18,7 @@ export function replyJson(response: ServerResponse, status: number, value: unkno
 export const replyError = (response: ServerResponse, status: number, message: string): void =>
   replyJson(response, status, { error: message });
 
-/** The body of a request, by its schema, or why not. One that is too long is not read to its end. */
+/** The parsed body of a request, or why it is invalid. Stops reading a body that is too long. */
 export async function readBody<T extends object>(
   request: IncomingMessage,
   schema: z.ZodType<T, unknown>,
@@ -38,10 +38,10 @@ export async function readBody<T extends object>(
   return parseJson(Buffer.concat(chunks), schema, maxBytes);
 }
 
-/** What answers a request; null: it is none for this handler. */
+/** The pending answer to a request; null: not a request for this handler. */
 export type Answering = Promise<void> | null;
 
-/** The boundary of a server: whatever handling a request throws, now or later, becomes an answer with status 500. */
+/** The boundary of a server: whatever a handler throws, now or later, becomes an answer with status 500. */
 export function answering(
   name: string,
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
@@ -56,7 +56,7 @@ export function answering(
           replyFailure(response, error);
         }
       },
-      () => replyFailed(response, 'an internal error; the log of this process has more'),
+      () => replyFailed(response, 'internal error; see the log of this process'),
     );
   };
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What a request asks for; null where its address is none (`//`, say), which anybody may send. */
+/** The URL of a request; null if it is invalid (`//`, for example), which any client may send. */
 export function requestUrl(request: IncomingMessage): URL | null {
   try {
     return new URL(request.url ?? '/', 'http://localhost');

@@ -31,7 +31,7 @@ export function webRoot(): string {
   });
 }
 
-/** Serves the files below `root`, nothing above it. `pageHeaders` go out with pages only. */
+/** Serves the files below `root`, nothing above it. `pageHeaders` are sent with pages only. */
 export function serveStatic(
   root: string,
   request: IncomingMessage,
@@ -58,7 +58,7 @@ export function serveStatic(
   else pipeline(createReadStream(file), response, () => {});
 }
 
-/** A page is also found without its ending: `/vr` is `vr.html`. */
+/** A page is also found without its extension: `/vr` is `vr.html`. */
 function fileOf(root: string, name: string): string | null {
   const file = path.join(root, name === '/' ? 'index.html' : name);
   if (!file.startsWith(root + path.sep)) return null;

@@ -27,7 +27,7 @@ type Json = Record<string, unknown>;
 
 const OPEN_HAND = { kind: 'hand', positionM: [0, 1, 0], quatXyzw: [0, 0, 0, 1], gripper: 0, clutch: false };
 
-/** A page without a browser: says what it is told, keeps what it hears. */
+/** A page without a browser: sends what the test wants, and keeps what it receives. */
 class Visitor {
   readonly received: Json[] = [];
   readonly socket: WebSocket;
@@ -39,18 +39,18 @@ class Visitor {
     this.socket.on('message', (data) => this.received.push(JSON.parse(String(data)) as Json));
   }
 
-  say(message: Json): void {
+  send(message: Json): void {
     this.socket.send(JSON.stringify(message));
   }
 
-  /** The first message that fits, from now or before. */
+  /** The first matching message, already received or yet to come. */
   async receive(fits: (message: Json) => boolean): Promise<Json> {
     for (let i = 0; i < 200; i++) {
       const found = this.received.find(fits);
       if (found) return found;
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
-    assert.fail(`not heard; only ${JSON.stringify(this.received.slice(-5))}`);
+    assert.fail(`not received; only ${JSON.stringify(this.received.slice(-5))}`);
   }
 
   async control(): Promise<Json> {
@@ -142,7 +142,7 @@ describe('console on the network', () => {
     assert.match(url, /^https:/);
     const page = await request('GET', '');
     assert.equal(page.status, 200);
-    assert.equal(page.headers['set-cookie'], undefined, 'nobody is trusted for being near');
+    assert.equal(page.headers['set-cookie'], undefined, 'no token without pairing');
     await assert.rejects(
       new Promise((_, reject) => https.get(url, () => reject(new Error('trusted'))).on('error', reject)),
       /self-signed|unable to/,
@@ -194,29 +194,29 @@ describe('console on the network', () => {
   it('has one operator in control; a takeover needs a request and holds the robot', async () => {
     const desktop = await visit(await paired('operator', 'Desktop'));
     const headset = await visit(await paired('operator', 'Headset'));
-    desktop.say({ kind: 'arm' });
+    desktop.send({ kind: 'arm' });
     await until('arm', () => asked('arm') === 1);
     await headset.receive((message) => message['holder'] === 'Desktop' && message['inControl'] === false);
-    headset.say({ kind: 'arm' });
+    headset.send({ kind: 'arm' });
     assert.equal(await headset.refused('arm'), 'not-in-control');
-    headset.say({ kind: 'nonsense' });
+    headset.send({ kind: 'nonsense' });
     assert.equal(await headset.refused('nonsense'), 'malformed');
-    headset.say(OPEN_HAND);
+    headset.send(OPEN_HAND);
     assert.equal(await headset.refused('hand'), 'not-in-control');
-    headset.say({ kind: 'control', action: 'claim' });
+    headset.send({ kind: 'control', action: 'claim' });
     assert.equal(await headset.refused('control'), 'not-in-control');
     assert.deepEqual([asked('arm'), asked('hold')], [1, 0]);
     desktop.forget();
-    headset.say({ kind: 'control', action: 'take' });
+    headset.send({ kind: 'control', action: 'take' });
     await headset.receive((message) => message['inControl'] === true);
     await desktop.receive((message) => message['holder'] === 'Headset');
     await until('hold', () => asked('hold') === 1);
-    desktop.say({ kind: 'disarm' });
+    desktop.send({ kind: 'disarm' });
     assert.equal(await desktop.refused('disarm'), 'not-in-control');
     // The holder leaves: control is free, and another device that acts makes the robot hold first.
     headset.socket.close();
     await desktop.receive((message) => message['holder'] === null);
-    desktop.say({ kind: 'home' });
+    desktop.send({ kind: 'home' });
     await until('home', () => asked('home') === 1);
     assert.equal(asked('hold'), 2);
     desktop.socket.close();
@@ -225,7 +225,7 @@ describe('console on the network', () => {
   it('takes control from a silent holder', async () => {
     const desktop = await visit(await paired('operator', 'Desktop'));
     const headset = await visit(await paired('operator', 'Headset'));
-    desktop.say({ kind: 'control', action: 'claim' });
+    desktop.send({ kind: 'control', action: 'claim' });
     await headset.receive((message) => message['holder'] === 'Desktop');
     headset.forget();
     // This visitor answers no probe, so it counts as gone after three seconds.
@@ -239,7 +239,7 @@ describe('console on the network', () => {
     const viewer = await visit(await paired('viewer', 'Phone'));
     const before = forwarded.length;
     for (const kind of ['arm', 'reset', 'home', 'input', 'hand', 'control']) {
-      viewer.say({ kind, clutch: true, action: 'take', name: 'page' });
+      viewer.send({ kind, clutch: true, action: 'take', name: 'page' });
       assert.equal(await viewer.refused(kind), 'viewer');
     }
     await new Promise((resolve) => setTimeout(resolve, 1000));
@@ -248,7 +248,7 @@ describe('console on the network', () => {
     assert.equal(await viewer.refused('hands'), 'viewer');
     assert.equal(forwarded.length, before);
     assert.equal((await request('POST', 'api/access/code', {}, '{"role":"viewer"}')).status, 403);
-    viewer.say({ kind: 'estop' });
+    viewer.send({ kind: 'estop' });
     await until('estop', () => asked('estop') === 1);
     viewer.socket.send(hands.subarray(0, encodeXr({ ...emptyXr(), estop: true }, hands)));
     await until('estop by hand', () => asked('estop') === 2);
@@ -257,12 +257,12 @@ describe('console on the network', () => {
 
   it('forwards packets with operator clock stamps after clock sync', async () => {
     const headset = await visit(await paired('operator', 'Headset'));
-    headset.say({ kind: 'control', action: 'claim' });
+    headset.send({ kind: 'control', action: 'claim' });
     await headset.receive((message) => message['inControl'] === true);
     const probe = await headset.receive((message) => message['kind'] === 'probe');
     // A page clock that is five seconds ahead.
     const page = Number(process.hrtime.bigint()) + 5e9;
-    headset.say({ kind: 'probed', t0: probe['t0'], t1: page, t2: page });
+    headset.send({ kind: 'probed', t0: probe['t0'], t1: page, t2: page });
     await headset.receive((message) => message['kind'] === 'path' && message['rttMs'] !== null);
     const packet = new Uint8Array(800);
     const takenPageNs = Number(process.hrtime.bigint()) + 5e9;
@@ -296,14 +296,14 @@ describe('console on the network', () => {
     );
     fc.assert(
       fc.property(odd, (data) => {
-        // An e-stop that a mutation happens to make is passed on, as it should be.
+        // A mutation may happen to be an e-stop, which is forwarded, as it should be.
         if (typeof data !== 'string' && data[0] === 0x58 && data[1] === 0x52) return;
         page.socket.send(data);
       }),
       { numRuns: 300 },
     );
     page.forget();
-    page.say({ kind: 'control', action: 'claim' });
+    page.send({ kind: 'control', action: 'claim' });
     await page.receive((message) => message['inControl'] === true);
     assert.deepEqual(
       forwarded.slice(before).filter(({ type }) => type === 'v'),

@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 
 export type Headers = Record<string, string>;
 
-/** Everybody that a console must not let in, by what is wrong with them. `operator`: a good cookie. */
+/** Callers that a console must reject, by what is wrong with them. `operator`: a valid cookie. */
 export const strangers = (origin: string, operator: string): Record<string, Headers> => ({
   'no token': { origin },
   'a made-up token': { origin, authorization: `Bearer ${'A'.repeat(43)}` },
@@ -20,17 +20,17 @@ export interface Callers {
     headers: Headers,
     body?: string,
   ): Promise<{ status: number; cookie: string; text: string }>;
-  /** The open socket, or with what it was refused. */
+  /** The open socket, or the status it was rejected with. */
   openSocket(
     where: string,
     headers: Headers,
     onMessage?: (text: string) => void,
   ): Promise<number | WebSocket>;
-  /** `SOCKET` is a method too; 0: it opens. */
+  /** `SOCKET` is a method too; 0: it opened. */
   statusOf(method: string, where: string, headers: Headers): Promise<number>;
 }
 
-/** Asks a console as programs and pages do. */
+/** Sends requests to a console as programs and pages do. */
 export function callersOf(url: string): Callers {
   const ask: Callers['ask'] = (method, where, headers, body = '{}') =>
     new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import { freeUdpPorts } from '../../src/wire/transports/free-ports.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Callers, callersOf, strangers } from './console-callers.ts';
 
-/** All that the console answers to, and what a viewer gets of it; 0: a socket that opens. */
+/** All endpoints of the console, with the status that a viewer gets; 0: a socket that opens. */
 const ENDPOINTS: readonly [method: string, where: string, viewer: number][] = [
   ['GET', 'api/devices', 200],
   ['GET', 'api/doctor', 403],
@@ -41,7 +41,7 @@ describe('console endpoints', () => {
     const { code } = console_.pairing.issue(role);
     return (await ask('POST', 'api/access/pair', { origin }, JSON.stringify({ code, name: role }))).cookie;
   };
-  /** What comes back for bytes that no browser would send. */
+  /** The answer to raw bytes that no browser would send. */
   const raw = async (text: string): Promise<string> => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.on('error', () => {});
@@ -94,14 +94,14 @@ describe('console endpoints', () => {
     for (const [method, where, status] of ENDPOINTS)
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
     assert.equal(await statusOf('SOCKET', 'nowhere', { origin, cookie: viewer }), 404);
-    // What would be changed by it is there for an operator: the refusals above are about the role.
+    // An operator reaches the same endpoints: the rejections above depend on the role.
     assert.equal((await ask('POST', 'api/export', { origin, cookie: operator })).status, 400);
     assert.equal((await ask('POST', 'api/access/code', { origin, cookie: operator })).status, 403);
     const offered = await ask('POST', 'api/access/code', { origin, cookie: operator }, '{"role":"viewer"}');
     assert.equal(offered.status, 200);
   });
 
-  it('reject every socket message of a viewer', async () => {
+  it('reject every socket message from a viewer', async () => {
     const socket = (await openSocket('ws', { origin, cookie: viewer })) as WebSocket;
     const refused = new Map<string, string>();
     socket.on('message', (data) => {
@@ -127,10 +127,10 @@ describe('console endpoints', () => {
     }
     const spelled = await ask('GET', 'api/episodes/%E0%A4%A', { origin, cookie: viewer });
     assert.equal(spelled.status, 400);
-    // A body that breaks off.
+    // A truncated body.
     const half = `POST /api/export HTTP/1.1\r\n${host}Origin: ${origin}\r\nCookie: ${operator}\r\n`;
     await raw(`${half}Content-Length: 100\r\n\r\n{"na`);
-    assert.equal((await ask('GET', '', {})).status, 200, 'still there');
+    assert.equal((await ask('GET', '', {})).status, 200, 'the console still answers');
   });
 
   it('close all connections of a forgotten device, cameras too', async () => {

@@ -28,7 +28,7 @@ import { writeCredentials } from './fleet-rig.ts';
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
-/** A finished episode, recorded of the robot of that name in a fleet. */
+/** Writes a finished episode recorded from the fleet robot of that name. */
 function record(dir: string, id: string, robot: string): void {
   mkdirSync(dir, { recursive: true });
   const info = emptyInfo(id, 6, []);
@@ -38,7 +38,7 @@ function record(dir: string, id: string, robot: string): void {
   writer.close({ ...info, rows: 1, durationS: 0.03, complete: true });
 }
 
-describe('recordings of a session of a fleet', { skip }, () => {
+describe('recordings of a fleet session', { skip }, () => {
   const folder = temporaryFolder();
   const [atRobot, atOperator, pulled] = ['robot', 'operator', 'pulled'].map((name) =>
     path.join(folder, name),
@@ -58,8 +58,8 @@ describe('recordings of a session of a fleet', { skip }, () => {
       all = await index.list().catch(() => []);
       if (isSo(all)) return all;
     }
-    const said = running.map((child) => child.stdout() + child.stderr()).join('\n');
-    throw new Error(`the index has ${JSON.stringify(all)}\n${said}`);
+    const output = running.map((child) => child.stdout() + child.stderr()).join('\n');
+    throw new Error(`the index has ${JSON.stringify(all)}\n${output}`);
   };
 
   before(async () => {
@@ -85,13 +85,13 @@ describe('recordings of a session of a fleet', { skip }, () => {
     await server?.close();
   });
 
-  it('announces what is at the robot’s host, and not what was recorded of something else', async () => {
+  it('announces the robot’s recordings on its host, but not those of other robots', async () => {
     const [only, ...others] = await known((all) => all.length > 0);
     assert.equal(only?.episode, 'earlier');
     assert.deepEqual([only?.places, only?.atRobot, others], [[], true, []]);
   });
 
-  it('deletes nothing but what was stored and read back, where that is wanted', async () => {
+  it('deletes recordings on request, but only after they were stored and read back', async () => {
     const dir = path.join(folder, 'full');
     record(dir, 'stored', 'arm');
     record(dir, 'of-another', 'other');
@@ -111,7 +111,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
     };
     await assert.rejects(
       announcer.look(async () => ({ index: own, target: lost })),
-      /not stored well/,
+      /not stored correctly/,
     );
     assert.deepEqual(readdirSync(dir).sort(), ['of-another.mcap', 'stored.mcap']);
     await announcer.look(async () => ({ index: own, target: nats }));
@@ -121,13 +121,13 @@ describe('recordings of a session of a fleet', { skip }, () => {
     assert.deepEqual([entry?.atRobot, entry?.places[0]?.where], [false, 'nats']);
   });
 
-  it('announces and stores what its operator recorded, while driving', async () => {
+  it('announces and stores the operator’s recordings while driving', async () => {
     const [desk, telemetry] = await freeUdpPorts(2);
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
     const settings = [...ports, 'trace.dir=', HERE, `record.dir=${atOperator}`, 'record.start=engage'];
     const access = ['--server', server.url, '--creds', path.join(folder, 'ann.creds')];
-    const words = ['fleet', 'operate', 'arm', '--json', ...access, ...settings, 'fleet.recordings=push'];
-    const ann = startFarhand(words);
+    const args = ['fleet', 'operate', 'arm', '--json', ...access, ...settings, 'fleet.recordings=push'];
+    const ann = startFarhand(args);
     running.push(ann);
     await ann.waitFor(/drives arm/);
     mkdirSync(atOperator!, { recursive: true });
@@ -157,7 +157,7 @@ describe('recordings of a session of a fleet', { skip }, () => {
     assert.ok(bytes(pulled!).equals(bytes(atOperator!)));
   });
 
-  it('announces later what was recorded while the broker was away', async () => {
+  it('announces recordings made while the broker was down once it is back', async () => {
     await server.kill();
     record(atRobot!, 'meanwhile', 'arm');
     await sleep(1200);

@@ -11,25 +11,25 @@ import { type Running, root, startFarhand } from './farhand.ts';
 
 const skip = needs('nats-server');
 
-describe('the words of `farhand fleet`', { skip }, () => {
+describe('the actions of `farhand fleet`', { skip }, () => {
   const folder = temporaryFolder();
   const keys = path.join(folder, 'fleet');
   let dev: Running;
   let url = '';
 
-  async function run(...words: string[]) {
-    const child = spawn(process.execPath, [path.join(root, 'bin/farhand'), 'fleet', ...words], {
+  async function run(...args: string[]) {
+    const child = spawn(process.execPath, [path.join(root, 'bin/farhand'), 'fleet', ...args], {
       env: { ...process.env, FARHAND_STATE: folder },
     });
-    let said = '';
+    let output = '';
     child.stdout.on('data', (data) => {
-      said += data;
+      output += data;
     });
     child.stderr.on('data', (data) => {
-      said += data;
+      output += data;
     });
     const [code] = (await once(child, 'close')) as [number];
-    return { code, said };
+    return { code, output };
   }
 
   before(async () => {
@@ -40,19 +40,19 @@ describe('the words of `farhand fleet`', { skip }, () => {
   });
   after(() => dev?.end());
 
-  it('says after `dev` how to begin, with addresses that are right', () => {
-    const said = dev.stdout();
-    assert.match(said, new RegExp(`farhand robot --fleet ${url} --creds ${keys}/demo.creds`));
-    assert.match(said, new RegExp(`farhand fleet console --server ${url} --creds ${keys}/me.creds`));
+  it('prints the next commands after `dev`, with the right addresses', () => {
+    const output = dev.stdout();
+    assert.match(output, new RegExp(`farhand robot --fleet ${url} --creds ${keys}/demo.creds`));
+    assert.match(output, new RegExp(`farhand fleet console --server ${url} --creds ${keys}/me.creds`));
   });
 
-  it('refuses in its own words what the broker refuses', async () => {
+  it('explains what the broker rejects', async () => {
     const me = ['--server', url, '--creds', path.join(keys, 'me.creds')];
     const refused = await Promise.all([run('logs', ...me), run('bucket', 'demo', ...me)]);
-    for (const { code, said } of refused) {
+    for (const { code, output } of refused) {
       assert.equal(code, 2);
       assert.match(
-        said,
+        output,
         /these credentials do not allow `fleet \w+` here \[fleet-refused\]\n {2}→ .*admin\.creds/,
       );
     }
@@ -66,28 +66,28 @@ describe('the words of `farhand fleet`', { skip }, () => {
       '--creds',
       `${keys}/admin.creds`,
     );
-    assert.match(resized.said, /there already, with another size.*\[fleet-refused\]/);
+    assert.match(resized.output, /there already, with another size.*\[fleet-refused\]/);
   });
 
-  it('takes one name for the broker, also its old one, and the credentials of `dev` when none are given', async () => {
+  it('accepts the old name of --server, and uses the credentials of `dev` by default', async () => {
     const [listed, log] = await Promise.all([
       run('recordings', 'demo', '--server', url),
       run('logs', 'demo', '--url', url, '--creds', `${keys}/me.creds`),
     ]);
-    assert.deepEqual([listed.code, listed.said.trim()], [0, 'no recordings of demo are known']);
-    assert.deepEqual([log.code, log.said.trim()], [0, 'the log is empty']);
+    assert.deepEqual([listed.code, listed.output.trim()], [0, 'no recordings of demo are known']);
+    assert.deepEqual([log.code, log.output.trim()], [0, 'the log is empty']);
   });
 
-  it('does not take another server for its own', async () => {
-    const { code, said } = await run('dev', '--dir', keys, '--port', url.split(':').at(-1)!);
+  it('rejects a port on which another server listens', async () => {
+    const { code, output } = await run('dev', '--dir', keys, '--port', url.split(':').at(-1)!);
     assert.equal(code, 2);
-    assert.match(said, /port \d+ of 127\.0\.0\.1 is taken \[port-in-use\]/);
+    assert.match(output, /port \d+ of 127\.0\.0\.1 is taken \[port-in-use\]/);
   });
 
-  it('makes no server with half of what TLS needs, and no keys on the way', async () => {
+  it('creates neither server nor keys if one of the two TLS files is missing', async () => {
     const dir = path.join(folder, 'other');
     const half = await run('init', '--dir', dir, '--tls-cert', '/tmp/c.pem');
-    assert.match(half.said, /--tls-cert and --tls-key go together/);
+    assert.match(half.output, /--tls-cert and --tls-key go together/);
     assert.equal(existsSync(dir), false);
   });
 });

@@ -78,8 +78,8 @@ async function until(
   return performance.now() - startedMs;
 }
 
-/** Somebody who wants the lease all the time, and takes it anew whenever it was lost. */
-class Wanting {
+/** An operator that always wants the lease, and takes it again whenever it lost it. */
+class Contender {
   keeper: LeaseKeeper;
   readonly #name: string;
   readonly #store: LeaseStore;
@@ -99,9 +99,9 @@ class Wanting {
     this.#asking = true;
     const { holder, revision } = this.keeper;
     const { keeper } = this;
-    const asked =
+    const answer =
       revision === 0 ? this.#store.create('arm', holder) : this.#store.renew('arm', holder, revision);
-    asked
+    answer
       .then((got) => (got === null ? keeper.refused() : keeper.granted(now, got)))
       .catch(() => {})
       .finally(() => {
@@ -131,7 +131,7 @@ describe('a cluster of three', { skip }, () => {
   });
   after(() => fleet?.close());
 
-  it('keeps one holder at most while each server is killed in turn, and comes back in time', async (t) => {
+  it('has at most one holder while each server is killed in turn, and recovers in time', async (t) => {
     const all = [...fleet.servers.values()];
     const admin = await fleet.enter('root', 'admin', all);
     await until('a bucket', 20_000, () =>
@@ -148,8 +148,8 @@ describe('a cluster of three', { skip }, () => {
       await fleet.enter('vi', 'viewer', all),
     ];
     const wanting = [
-      new Wanting('ann', await LeaseStore.open(ann.nats)),
-      new Wanting('bob', await LeaseStore.open(bob.nats)),
+      new Contender('ann', await LeaseStore.open(ann.nats)),
+      new Contender('bob', await LeaseStore.open(bob.nats)),
     ];
     const guard = new LeaseGuard({ graceNs: 1e9, pollNs: 0.4e9 });
     const leases = await LeaseStore.open(robot.nats);
@@ -202,7 +202,7 @@ describe('a cluster of three', { skip }, () => {
     } finally {
       clearInterval(timer);
     }
-    assert.equal(both, 0, 'never two');
+    assert.equal(both, 0, 'two holders at once');
     assert.ok(accepted > 50);
   });
 });
@@ -241,7 +241,7 @@ describe('a site', { skip }, () => {
   });
   after(() => fleet?.close());
 
-  it('goes on without the fleet, and is the fleet’s again when that is back', async (t) => {
+  it('continues without the fleet, and rejoins it when it is back', async (t) => {
     const robot = await fleet.enter('arm', 'robot', [site]);
     const near = await LeaseStore.open((await fleet.enter('near', 'operator', [site])).nats);
     const remote = await fleet.enter('remote', 'operator', [hub]);
@@ -263,15 +263,15 @@ describe('a site', { skip }, () => {
     assert.equal((await remote.nats.request(subjects.signal('arm', 'remote'), '')).string(), 'yes');
     const far = await LeaseStore.open(remote.nats, 'site-a');
     const first = await far.create('arm', 'far');
-    assert.ok(first, 'a lease at the site, from afar');
-    assert.equal(await near.create('arm', 'near'), null, 'there is one lease, not two');
+    assert.ok(first, 'a lease at the site, taken from the fleet');
+    assert.equal(await near.create('arm', 'near'), null, 'a second lease for the same robot');
     await far.release('arm', first);
     const held = await near.create('arm', 'near');
     assert.ok(held! > first);
 
     await hub.kill();
     const renewed = await near.renew('arm', 'near', held!);
-    assert.ok(renewed! > held!, 'without the fleet');
+    assert.ok(renewed! > held!, 'not renewed without the fleet');
     assert.deepEqual(await (await LeaseStore.open(robot.nats)).get('arm'), {
       holder: 'near',
       revision: renewed,
@@ -282,9 +282,9 @@ describe('a site', { skip }, () => {
     assert.equal((await far.get('arm'))?.holder, 'near');
   });
 
-  it('lets through what its robots tell, and nothing else', async () => {
+  it('passes only its own robots’ reports', async () => {
     const admin = await fleet.enter('boss', 'admin', [site]);
-    const listener = await fleet.enter('ear', 'admin', [hub]);
+    const listener = await fleet.enter('listener', 'admin', [hub]);
     const received: string[] = [];
     for (const subject of ['farhand.>', '$KV.>', '$O.>'])
       listener.nats.subscribe(subject, { callback: (_, message) => void received.push(message.subject) });
@@ -305,32 +305,32 @@ describe('a site', { skip }, () => {
   });
 });
 
-describe('a user who is revoked', { skip }, () => {
+describe('a revoked user', { skip }, () => {
   let fleet: Fleet;
   after(() => fleet?.close());
 
-  it('is thrown out when the servers read what `fleet revoke` wrote', async () => {
+  it('is disconnected when the servers reload after `fleet revoke`', async () => {
     fleet = await newFleet();
     const dir = fleet.authority.folder;
     const [port] = await freeUdpPorts(1);
     const server = await fleet.start({ name: 'one', host: HOST, port: port! });
     const gone = await fleet.enter('gone', 'viewer', [server]);
     const stays = await fleet.enter('stays', 'viewer', [server]);
-    // Credentials are void that were issued before that second.
+    // Credentials issued up to that second are void.
     await sleep(1000);
     const { code, stdout, stderr } = await farhand(['fleet', 'revoke', 'gone', '--dir', dir]);
     assert.equal(code, 0, stderr);
     assert.match(stdout, /servers\/one\/server\.conf: written/);
     assert.match(stdout, /--signal reload/);
     server.process.kill('SIGHUP');
-    await until('thrown out', 20_000, () => !gone.isConnected());
-    // A server may let everybody go when it reads its keys anew; those with good ones come back at once.
-    await until('the others are back', 20_000, () => stays.isConnected());
+    await until('disconnected', 20_000, () => !gone.isConnected());
+    // A server may disconnect every client when it reloads its keys; valid ones reconnect at once.
+    await until('the others reconnected', 20_000, () => stays.isConnected());
     await sleep(600);
-    assert.equal(gone.isConnected(), false, 'and not back');
+    assert.equal(gone.isConnected(), false, 'reconnected');
   });
 
-  it('finds a server’s settings as `fleet server` wrote them', async () => {
+  it('`fleet server` writes a configuration that nats-server accepts; a site needs credentials', async () => {
     const dir = fleet.authority.folder;
     const options = ['--routes', '10.0.0.1:6222,10.0.0.2:6222', '--leaf-port', '7422', '--dir', dir];
     const plain = 'fleet.plainBeyondLoopback=true';
@@ -339,6 +339,6 @@ describe('a user who is revoked', { skip }, () => {
     const tested = spawnSync('nats-server', ['-t', '-c', path.join(dir, 'servers', 'n1', 'server.conf')]);
     assert.match(tested.stderr.toString(), /is valid/);
     const site = await farhand(['fleet', 'server', 'site-b', '--leaf-of', '10.0.0.1:7422', '--dir', dir]);
-    assert.notEqual(site.code, 0, 'without credentials there is no site');
+    assert.notEqual(site.code, 0, 'a site without credentials');
   });
 });

@@ -147,15 +147,15 @@ describe('fleet console in a real browser', { skip }, () => {
     const shownRows = () => ann.getByTestId('fleet-list').locator('li').count();
     assert.ok((await shownRows()) < 30, `${await shownRows()} rows in the document`);
     const search = ann.getByTestId('fleet-search');
-    for (const [words, rows] of [
+    for (const [query, rows] of [
       ['hall-07', 1],
       ['so101 stopped', 2],
       ['cleo', 5],
       ['nothing like it', 0],
     ] as const) {
-      await search.fill(words);
+      await search.fill(query);
       for (let i = 0; i < 60 && (await shownRows()) !== rows; i++) await sleep(50);
-      assert.equal(await shownRows(), rows, words);
+      assert.equal(await shownRows(), rows, query);
     }
     await search.fill('');
     await ann.getByTestId('tone-stopped').click();
@@ -288,7 +288,7 @@ describe('fleet console in a real browser', { skip }, () => {
     for (let i = 0; i < 100 && Number(await frames()) < 5; i++) await sleep(50);
     assert.ok(Number(await frames()) >= 5, `${await frames()} pictures`);
     if (noSound) return;
-    assert.equal(await text(ann, 'sound'), 'Sound off', 'nobody is startled');
+    assert.equal(await text(ann, 'sound'), 'Sound off', 'sound starts muted');
     await ann.getByTestId('sound').click();
     await seen(ann, 'sound', /Sound on/);
     const receivedS = () => ann.evaluate<number>('document.querySelector("audio").currentTime');
@@ -311,7 +311,7 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(ann, 'state', /stopped/, 3000);
     await ann.keyboard.up('e');
     await ann.keyboard.up('Shift');
-    // Drawn in software, a large view takes the time that the robot's processes need.
+    // A large view, rendered in software, takes CPU time from the robot's processes.
     await ann.setViewportSize({ width: 840, height: 480 });
     await ann.reload();
     await seen(ann, 'state', /stopped/);
@@ -319,10 +319,10 @@ describe('fleet console in a real browser', { skip }, () => {
     const takeAway = async () => store.release('arm', (await store.get('arm'))!.revision);
     // The page may renew it between the two calls.
     await takeAway().catch(takeAway);
-    await seen(ann, 'banner', /Its lease ran out or was taken away/);
+    await seen(ann, 'banner', /Its lease expired or was taken away/);
     await sleep(500);
     assert.equal(await store.get('arm'), null);
-    // Without a session it stops the robot all the same, and does not call it stopped when somebody has reset it.
+    // Without a session it can still stop the robot, and no longer shows it as stopped after a reset.
     await ann.keyboard.press('Escape');
     await seen(ann, 'estop', /STOPPED/, 3000);
     await bob.setViewportSize({ width: 840, height: 480 });
@@ -340,11 +340,11 @@ describe('fleet console in a real browser', { skip }, () => {
     await seen(ann, 'state', /idle/);
     await ann.keyboard.press('Escape');
     await seen(ann, 'state', /stopped/, 3000);
-    // A headset's page is the same with another view of it.
+    // The headset page is the same with another view.
     await ann.goto(`${annUrl}vr?robot=arm`);
     await seen(ann, 'state', /stopped/);
     await seen(ann, 'path', /^webrtc/);
-    // A path that is lost is found again under the same lease.
+    // A lost path is reopened under the same lease.
     await ann.evaluate('window.__farhandXr.dropPeer()');
     await seen(ann, 'why', /connection lost/);
     await seen(ann, 'state', /no telemetry/);
@@ -385,8 +385,8 @@ describe('fleet console in a real browser', { skip }, () => {
       assert.equal(await statusOf(method, where, { origin, cookie: viewer }), status, `${method} ${where}`);
     const replies = new Map<number, FleetReply>();
     let state: FleetState | undefined;
-    const receive = (said: string) => {
-      const message = JSON.parse(said) as FleetMessage;
+    const receive = (text: string) => {
+      const message = JSON.parse(text) as FleetMessage;
       if (message.kind === 'reply') replies.set(message.id, message);
       else if (message.kind === 'fleet') state = message;
     };
@@ -394,7 +394,7 @@ describe('fleet console in a real browser', { skip }, () => {
     const kinds = ['take', 'release', 'take-away', 'ask', 'open', 'estop'];
     for (const [id, kind] of kinds.entries()) socket.send(JSON.stringify({ kind, id, robot: 'arm' }));
     const junk = ['{"kind":', '{"kind":"take","id":7,"robot":"a.b"}', '{"kind":"open","id":7,"robot":"*"}'];
-    for (const said of junk) socket.send(said);
+    for (const each of junk) socket.send(each);
     for (let i = 0; i < 100 && replies.size < kinds.length + 1; i++) await sleep(20);
     assert.deepEqual(
       kinds.map((_, id) => replies.get(id)?.code ?? replies.get(id)?.state),

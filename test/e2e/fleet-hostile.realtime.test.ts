@@ -23,7 +23,7 @@ const skip = needs('nats-server');
 const noSound = needs('ffmpeg');
 const MOST_PAGE_OPERATORS = 4;
 
-describe('a robot of a fleet among people who mean it no good', { skip }, () => {
+describe('a fleet robot with hostile clients', { skip }, () => {
   let authority: Authority;
   let server: RunningServer;
   let robot: Running;
@@ -36,7 +36,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
 
   const enter = (name: string, role: FleetRole, robots: readonly string[]) =>
     writeCredentials(authority, folder, name, role, robots);
-  /** Processes that the robot's started, by a word in their command lines. */
+  /** Child processes of the robot's, by a word in their command lines. */
   const children = (word: string): number[] =>
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
@@ -100,14 +100,14 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await server?.close();
   });
 
-  it('opens one session after the other, and keeps nothing of those before', async () => {
+  it('opens sessions one at a time and leaks nothing from earlier ones', async () => {
     const { lease, open } = await claim();
     await signal(ann.nats, 'arm', 'ann', open);
     const before = openFiles();
-    const asked = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
-    const replies = await Promise.all(asked);
+    const requests = Array.from({ length: 12 }, () => signal(ann.nats, 'arm', 'ann', open));
+    const replies = await Promise.all(requests);
     assert.deepEqual(new Set(replies.map(({ kind }) => kind)), new Set(['offer']));
-    await until('closed but for one', 20_000, () => openFiles() <= before);
+    await until('all closed but one', 20_000, () => openFiles() <= before);
     const numbers = replies.map((reply) => (reply.kind === 'offer' ? reply.session : 0));
     assert.equal(new Set(numbers).size, 12);
     for (const session of [Math.min(...numbers), Math.max(...numbers)]) {
@@ -118,7 +118,7 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await lease.release();
   });
 
-  it('starts no more processes than it can bear, however often a page is opened', async () => {
+  it('limits its processes however often a page is opened', async () => {
     const { lease, open } = await claim();
     const opensPage = { ...open, client: 'page' };
     const replies = await Promise.all(
@@ -131,28 +131,28 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     const refused = replies.flatMap((reply) => (reply.kind === 'refused' ? [reply.reason] : []));
     assert.ok(refused.length > 0 && refused.every((reason) => reason === 'too many at once'), `${refused}`);
     await lease.release();
-    await until('without processes', 20_000, () => children('page-operator').length === 0);
+    await until('no processes left', 20_000, () => children('page-operator').length === 0);
   });
 
-  it('is given back when somebody wants it back, whatever its holder renews meanwhile', async () => {
+  it('can be taken away while its holder keeps renewing the lease', async () => {
     const store = await LeaseStore.open(ann.nats);
     const holder = 'ann.x';
     let revision = (await store.create('arm', holder))!;
-    const asked = await LeaseStore.open(ann.nats);
-    const get = asked.get.bind(asked);
+    const taker = await LeaseStore.open(ann.nats);
+    const get = taker.get.bind(taker);
     let renewals = 0;
-    asked.get = async (robot) => {
+    taker.get = async (robot) => {
       const entry = await get(robot);
       if (++renewals <= 2) revision = (await store.renew(robot, holder, revision))!;
       return entry;
     };
-    assert.deepEqual(await asked.takeAway('arm'), { holder, revision });
+    assert.deepEqual(await taker.takeAway('arm'), { holder, revision });
     assert.equal(renewals, 3);
     assert.equal(await store.get('arm'), null);
-    assert.equal(await asked.takeAway('arm'), null);
+    assert.equal(await taker.takeAway('arm'), null);
   });
 
-  it('is not stopped by who may not see it, through an answer that the broker gives', async () => {
+  it('is not stopped by a broker reply that a user without access directed to it', async () => {
     const seen = robot.stdout().length;
     const leaf = subjects.leaseGet('leg');
     eve.nats.publish(leaf, '', { reply: subjects.estop('arm', 'eve') });
@@ -166,10 +166,10 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await until('stopped', 20_000, () => /"to":"stopped"/.test(robot.stdout().slice(seen)));
   });
 
-  it('is at rest and off between one holder and the next, who moves nothing before arming', async () => {
+  it('stops between two holders, and moves for the next only after arming', async () => {
     const first = await FleetPage.open(ann, 'arm');
     await first.receive('hello', () => true, 20_000);
-    first.say({ kind: 'input', name: 'page' });
+    first.sendJson({ kind: 'input', name: 'page' });
     await first.until('telemetry of the robot', () => first.robot !== undefined, 20_000);
     await first.drive();
     const seen = robot.stdout().length;
@@ -185,9 +185,9 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     await until('stopped', 20_000, () => since().includes('stopped'));
     page.hand = { clutch: true, positionM: [0, 0, 0] };
     await page.receive('hello', () => true, 20_000);
-    page.say({ kind: 'input', name: 'page' });
-    // Who is out goes on talking.
-    for (const kind of ['reset', 'arm']) first.say({ kind });
+    page.sendJson({ kind: 'input', name: 'page' });
+    // The former holder keeps sending.
+    for (const kind of ['reset', 'arm']) first.sendJson({ kind });
     await sleep(500);
     assert.deepEqual(
       since().filter((to) => ['idle', 'armed', 'engaged'].includes(to)),
@@ -196,12 +196,12 @@ describe('a robot of a fleet among people who mean it no good', { skip }, () => 
     first.close();
   });
 
-  it('leaves nothing behind that moves, sees or hears when it is killed', async () => {
-    if (!noSound) await until('heard', 20_000, () => children('ffmpeg').length === 1);
+  it('leaves no child process behind when it is killed', async () => {
+    if (!noSound) await until('sound', 20_000, () => children('ffmpeg').length === 1);
     const left = [...children('page-operator'), ...children('ffmpeg')];
     assert.equal(left.length, noSound ? 1 : 2);
     robot.process.kill('SIGKILL');
-    await until('alone', 20_000, () => !left.some(isAlive));
+    await until('children ended', 20_000, () => !left.some(isAlive));
     page.close();
     await page.lease.release();
   });

@@ -39,7 +39,7 @@ describe('a fleet’s broker', { skip }, () => {
     await server?.close();
   });
 
-  it('gives a robot’s lease to one of many, and to another after it ran out', async () => {
+  it('gives a robot’s lease to one of many, and to another after it expired', async () => {
     const people = await Promise.all(
       ['ann', 'bob', 'cy', 'dee'].map((name) => enter(name, 'operator', ['arm'])),
     );
@@ -56,12 +56,12 @@ describe('a fleet’s broker', { skip }, () => {
     await sleep(3400);
     assert.equal(await stores[other]!.get('arm'), null);
     const next = await stores[other]!.create('arm', `p${other}`);
-    assert.ok(next! > renewed!, 'the token only grows');
+    assert.ok(next! > renewed!, 'the token increases');
     await stores[other]!.release('arm', next!);
     assert.equal(await stores[other]!.get('arm'), null);
   });
 
-  it('lets nobody do what is not theirs', async () => {
+  it('rejects what a role or user may not do', async () => {
     const eve = await enter('eve', 'operator', ['other']);
     const viewer = await enter('vi', 'viewer', ['arm']);
     const robot = await enter('arm', 'robot', ['arm']);
@@ -82,19 +82,19 @@ describe('a fleet’s broker', { skip }, () => {
     assert.equal(await refused(viewer, subjects.signal('arm', 'vi')), true);
     assert.equal(await refused(viewer, subjects.lease('arm')), true);
     assert.equal(await refused(viewer, subjects.estop('arm', 'vi')), false);
-    assert.equal(await refused(viewer, subjects.estop('arm', 'eve')), true, 'in another’s name');
+    assert.equal(await refused(viewer, subjects.estop('arm', 'eve')), true, 'in another user’s name');
     assert.equal(await refused(robot, subjects.lease('arm')), true);
     assert.equal(await refused(robot, subjects.presence('other')), true);
     assert.equal(await refused(robot, subjects.presence('arm')), false);
   });
 
-  it('ends credentials when they expire', async () => {
+  it('disconnects expired credentials', async () => {
     const short = await enter('brief', 'viewer', ['arm'], 2);
     await sleep(3200);
     assert.equal(short.isConnected(), false);
   });
 
-  it('refuses revoked credentials after a reload', async () => {
+  it('rejects revoked credentials after a reload', async () => {
     const file = path.join(authority.folder, 'gone.creds');
     writeFileSync(
       file,

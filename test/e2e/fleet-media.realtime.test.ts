@@ -35,7 +35,7 @@ const HERE = 'fleet.rtcAddress=127.0.0.1';
 const PICTURE_BYTES = 40_000;
 const SAMPLE_HZ = 48_000;
 
-/** A camera of the network whose pictures the test makes: 30 a second while it streams. */
+/** A network camera whose pictures the test creates: 30 a second while it streams. */
 class NetworkCamera {
   readonly sent = new Map<string, Uint8Array>();
   readonly #server = http.createServer((request, response) => {
@@ -74,7 +74,7 @@ class NetworkCamera {
   }
 }
 
-/** Built like a picture as far as anybody on the way looks: a comment says which one, then a scan. */
+/** A JPEG as far as anything on the path reads it: a segment that identifies it, then a scan. */
 function jpegOf(text: string): Uint8Array {
   const jpeg = new Uint8Array(PICTURE_BYTES).fill(0x55);
   jpeg.set([0xff, 0xd8, 0xff, 0xe1, 0, text.length + 2, ...Buffer.from(text)]);
@@ -85,7 +85,7 @@ function jpegOf(text: string): Uint8Array {
 
 const textOf = (jpeg: Uint8Array): string => Buffer.from(jpeg.subarray(6, 4 + jpeg[5]!)).toString();
 
-describe('a session of a fleet', { skip }, () => {
+describe('a fleet session', { skip }, () => {
   let authority: Authority;
   let server: RunningServer;
   let robot: Running;
@@ -105,8 +105,8 @@ describe('a session of a fleet', { skip }, () => {
   const until = async (what: string, isTrue: () => boolean, withinMs: number) => {
     for (const endMs = performance.now() + withinMs; performance.now() < endMs; await sleep(20))
       if (isTrue()) return;
-    const said = running.map((child) => child.stdout() + child.stderr()).join('\n');
-    assert.fail(`not within ${withinMs} ms: ${what}\n${states()}\n${said}`);
+    const output = running.map((child) => child.stdout() + child.stderr()).join('\n');
+    assert.fail(`not within ${withinMs} ms: ${what}\n${states()}\n${output}`);
   };
 
   before(async () => {
@@ -150,7 +150,7 @@ describe('a session of a fleet', { skip }, () => {
     await server?.close();
   });
 
-  it('brings the robot’s pictures to the operator’s own camera channel, stamps and all', async () => {
+  it('brings the robot’s pictures, with stamps, to the operator’s own camera channel', async () => {
     const [desk = 0, telemetry, audio] = await freeUdpPorts(3);
     annDesk = desk;
     const ports = [`console.deskPort=${desk}`, `console.telemetryPort=${telemetry}`];
@@ -178,7 +178,7 @@ describe('a session of a fleet', { skip }, () => {
         const text = [...camera.sent].find(([, jpeg]) =>
           Buffer.from(withStamp(jpeg, captureNs, encodedNs)).equals(bytes),
         )?.[0];
-        assert.ok(text?.startsWith(name), `${text} is a picture of ${name}, byte by byte`);
+        assert.ok(text?.startsWith(name), `${text} is not an unchanged picture of ${name}`);
         const ageMs = (arrivedNs - captureOperatorNs) / 1e6;
         assert.ok(ageMs > 0, `${ageMs} ms`);
       }
@@ -191,7 +191,7 @@ describe('a session of a fleet', { skip }, () => {
     }
   });
 
-  it('lets the operator hear the robot', async () => {
+  it('carries the robot’s sound to the operator', async () => {
     const [, sdp = ''] = /-i (\S+\.sdp)/.exec(ann.stdout())!;
     const input = ['-protocol_whitelist', 'file,udp,rtp', '-i', sdp];
     const output = ['-t', '1', '-ac', '1', '-ar', String(SAMPLE_HZ), '-f', 's16le', 'pipe:1'];
@@ -212,7 +212,7 @@ describe('a session of a fleet', { skip }, () => {
     assert.ok(tone > 100 && tone > 30 * other, `${tone} at the tone, ${other} elsewhere`);
   });
 
-  it('takes commands there beside the pictures, and an e-stop', async () => {
+  it('carries commands and an e-stop beside the pictures', async () => {
     await until('engaged', () => states().at(-1) === 'engaged', 30_000);
     camera.stream(true);
     const fromNs = Number(process.hrtime.bigint());
@@ -226,14 +226,14 @@ describe('a session of a fleet', { skip }, () => {
     assert.equal(await ann.end(), 0, ann.stdout().slice(-1000) + ann.stderr());
   });
 
-  it('is written down as what it is', () => {
+  it('is recorded in the trace with the transport webrtc', () => {
     const [file = ''] = readdirSync(traces).filter((name) => name.startsWith('robot_trace_'));
     const [header = ''] = readFileSync(path.join(traces, file), 'utf8').split('\n');
     const { rig } = JSON.parse(header) as { rig: Rig };
     assert.equal(rig.link.transport, 'webrtc');
   });
 
-  it('is opened again when its way is cut, for the same operator', async () => {
+  it('is reopened for the same operator when its path is cut', async () => {
     const { config } = loadRig('demo', ['trace.dir=', HERE]);
     const start: OperatorAgentStart = {
       ...{ url: server.url, credentials: path.join(folder, 'ann.creds'), robot: 'arm' },
@@ -279,7 +279,7 @@ describe('a session of a fleet', { skip }, () => {
   });
 });
 
-it('over WebRTC needs a fleet', async () => {
+it('rejects link.transport=webrtc outside a fleet', async () => {
   const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
   const ports = [
     ...[`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`],
@@ -293,7 +293,7 @@ it('over WebRTC needs a fleet', async () => {
   }
 });
 
-/** Of a sine wave of that frequency, as its amplitude. */
+/** Amplitude of a sine wave of that frequency. */
 function powerAt(samples: Float64Array, hz: number): number {
   let [re, im] = [0, 0];
   samples.forEach((value, i) => {

@@ -22,13 +22,13 @@ import { startTurn, type TurnServer } from './turn-server.ts';
 const skip = needs('nats-server', 'turnserver', 'ip', 'network namespaces');
 const [BROKER_PORT, TURN_PORT, DESK_PORT] = [4222, 3478, 47_000];
 const SECRET = 'shared with the server';
-/** The networks are of this machine. */
+/** The networks are on this machine. */
 const PLAIN = 'fleet.plainBeyondLoopback=true';
 
 const nowNs = (): number => Number(process.hrtime.bigint());
 
-// The monotonic clock is the machine's: the robot's stamps and those of this process can be compared.
-describe('a robot and an operator that reach only the middle', { skip }, () => {
+// All processes share the machine's monotonic clock, so the robot's stamps can be compared with ours.
+describe('a robot and an operator without a direct path', { skip }, () => {
   const folder = temporaryFolder();
   const running: Running[] = [];
   let networks: Networks;
@@ -81,14 +81,14 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
   const until = async (what: string, withinMs: number, isSo: () => boolean | Promise<boolean>) => {
     const startedMs = performance.now();
     while (!(await isSo())) {
-      const said = () => running.map((child) => child.stdout() + child.stderr()).join('\n');
+      const output = () => running.map((child) => child.stdout() + child.stderr()).join('\n');
       if (performance.now() - startedMs > withinMs)
-        throw new Error(`${what}: not within ${withinMs} ms\n${said()}`);
+        throw new Error(`${what}: not within ${withinMs} ms\n${output()}`);
       await sleep(20);
     }
     return performance.now() - startedMs;
   };
-  /** From a latched stop, through the desk of the operator in its network. */
+  /** Resets and arms after a stop, through the operator's desk in its network. */
   const restart = async () => {
     const before = transitions().length;
     const isPast = (state: string) =>
@@ -101,7 +101,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     }
     await next(before, 'engaged', 20_000);
   };
-  /** How far any joint went in some time, as the robot tells over the broker. */
+  /** How far any joint moved in some time, as the robot reports over the broker. */
   const moved = async (ms: number): Promise<number> => {
     const reported: number[][] = [];
     const subscription = admin.nats.subscribe(subjects.telemetry('arm'), {
@@ -109,7 +109,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     });
     await sleep(ms);
     subscription.unsubscribe();
-    assert.ok(reported.length >= 2, `${reported.length} told`);
+    assert.ok(reported.length >= 2, `${reported.length} reports`);
     const span = (values: number[]) => Math.max(...values) - Math.min(...values);
     return Math.max(...reported[0]!.map((_, joint) => span(reported.map((joints) => joints[joint]!))));
   };
@@ -126,7 +126,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await LeaseStore.create(admin.nats);
     leases = await LeaseStore.open(admin.nats);
     await createAudit(admin.nats);
-    // Takes a while: beside all else.
+    // Slow, so it runs in parallel with the rest.
     bob = startRobot('other-robot', 'far', 'another secret').then(() => operate('other-desk', 'bob', 'far'));
     robot = await startRobot('robot', 'arm', SECRET);
   });
@@ -138,7 +138,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await networks?.close();
   });
 
-  it('drives by way of TURN, where there is no other', async (t) => {
+  it('drive through TURN', async (t) => {
     assert.equal(networks.forwards, false);
     assert.equal(networks.reaches('robot', networks.address), true);
     assert.equal(networks.reaches('robot', networks.addressOf('operator')), false);
@@ -147,7 +147,7 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await ann.waitFor(/drives arm over WebRTC \(relay\)/);
     await next(0, 'engaged', 20_000);
     const before = networks.datagramsInMiddle();
-    assert.ok((await moved(1000)) > 0.02, 'it moves');
+    assert.ok((await moved(1000)) > 0.02, 'the robot does not move');
     const relayed = networks.datagramsInMiddle() - before;
     // A hundred commands a second, and as many states.
     assert.ok(relayed > 150, `${relayed} datagrams`);
@@ -155,10 +155,10 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     const names = [...turn.said().matchAll(/user <(\d+):ann>/g)].map(([, expiresS]) => Number(expiresS));
     assert.ok(names.length > 0, turn.said());
     for (const expiresS of names)
-      assert.ok(Math.abs(expiresS - Date.now() / 1000 - 12 * 3600) < 60, `good until ${expiresS}`);
+      assert.ok(Math.abs(expiresS - Date.now() / 1000 - 12 * 3600) < 60, `valid until ${expiresS}`);
   });
 
-  it('stops a robot whose network is gone, and lets it be driven again when it is back', async (t) => {
+  it('stop when the robot loses its network, and can drive again when it returns', async (t) => {
     const seen = transitions().length;
     const received: number[] = [];
     const subscription = admin.nats.subscribe(subjects.presence('arm'), {
@@ -171,27 +171,27 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await until('absent', 20_000, async () => (await roster(admin, 'arm')).length === 0);
     assert.ok(
       received.every((atNs) => atNs < cutNs + 5e9),
-      'heard of it afterwards',
+      'presence after the network was lost',
     );
-    // Its driver still has the lease: nobody else does.
+    // Its operator still holds the lease, so no one else can.
     assert.equal(await leases.create('arm', 'somebody'), null);
     networks.reconnect('robot');
     const reconnectedNs = nowNs();
-    const backMs = await until('there again', 20_000, () => received.at(-1)! > reconnectedNs);
+    const backMs = await until('present again', 20_000, () => received.at(-1)! > reconnectedNs);
     subscription.unsubscribe();
-    // By the same process, under the same lease.
-    await until('a way again', 30_000, () => /open again \(relay\)/.test(ann.stderr()));
+    // In the same process, under the same lease.
+    await until('the path reopened', 30_000, () => /reopened \(relay\)/.test(ann.stderr()));
     const wayMs = (nowNs() - reconnectedNs) / 1e6;
     t.diagnostic(`there again after ${backMs.toFixed(0)} ms, a way again after ${wayMs.toFixed(0)} ms`);
     assert.equal(transitions().at(-1)!.to, 'stopped');
     await restart();
   });
 
-  it('stops a robot whose operator’s network is gone; the lease is free in time', async () => {
+  it('stop when the operator loses its network; the lease becomes free in time', async () => {
     const seen = transitions().length;
     networks.cut('operator');
     await next(seen, 'stopped', 20_000);
-    assert.ok((await moved(800)) < 1e-3, 'it rests');
+    assert.ok((await moved(800)) < 1e-3, 'the robot moves');
     await until('free', 20_000, async () => (await leases.get('arm')) === null);
     await ann.waitFor(/fleet-ended.*the lease was lost/);
     ann.process.kill('SIGKILL');
@@ -202,25 +202,25 @@ describe('a robot and an operator that reach only the middle', { skip }, () => {
     await restart();
   });
 
-  it('holds and stops when the TURN server is killed, and can be driven again when it is back', async (t) => {
+  it('hold and stop when the TURN server is killed, and can drive again when it is back', async (t) => {
     const seen = transitions().length;
     const killedNs = nowNs();
     await turn.kill();
     turn = await turnServer();
     await next(seen, 'stopped', 20_000);
-    assert.ok((await moved(800)) < 1e-3, 'it rests');
-    // Under the same lease, by the same process.
-    await until('a way again', 30_000, () => /open again \(relay\)/.test(ann.stderr()));
+    assert.ok((await moved(800)) < 1e-3, 'the robot moves');
+    // Under the same lease, in the same process.
+    await until('the path reopened', 30_000, () => /reopened \(relay\)/.test(ann.stderr()));
     t.diagnostic(
       `a way again ${((nowNs() - killedNs) / 1e6).toFixed(0)} ms after the TURN server was killed`,
     );
-    assert.ok((await moved(600)) < 1e-3, 'it rests until it is told otherwise');
+    assert.ok((await moved(600)) < 1e-3, 'the robot moves before it is armed');
     await restart();
   });
 
-  it('opens no session with a TURN server that knows another secret', async () => {
+  it('open no session through a TURN server with another secret', async () => {
     const child = await bob;
     assert.equal(await child.exited, 2);
-    assert.match(child.stderr(), /far did not open a session: no way was found/);
+    assert.match(child.stderr(), /far did not open a session: no network path was found/);
   });
 });

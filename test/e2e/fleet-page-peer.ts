@@ -13,10 +13,12 @@ import { loadRtc } from '../../src/wire/transports/webrtc.ts';
 export type Json = Record<string, unknown>;
 
 const HERE = { iceServers: [], bindAddress: '127.0.0.1' };
-/** Of a page's clock: another zero than this machine's. */
+/** A page's clock, with a different origin from this machine's. */
 const nowNs = () => performance.now() * 1e6;
 
-/** A page without a browser: takes the lease of a robot, drives it over a peer connection, keeps what it hears. */
+/**
+ * A page without a browser: takes a robot's lease, drives it over a peer connection, keeps what it receives.
+ */
 export class FleetPage {
   readonly received: Json[] = [];
   readonly telemetries: Telemetry[] = [];
@@ -28,7 +30,7 @@ export class FleetPage {
   #track: Track | null = null;
   /** RTP packets of the robot's sound. */
   readonly sound: Uint8Array[] = [];
-  /** What its hand does; null: nothing is sent. */
+  /** The hand it sends; null: none. */
   hand: { clutch: boolean; positionM: number[] } | null = null;
   answersProbes = true;
   probes = { page: 0, poses: 0 };
@@ -47,7 +49,8 @@ export class FleetPage {
       if (state === 'closed' || state === 'failed' || state === 'disconnected') this.closed = true;
     });
     this.#hand = setInterval(() => {
-      if (this.hand !== null) this.say({ kind: 'hand', ...this.hand, ...REST, takenMs: performance.now() });
+      if (this.hand !== null)
+        this.sendJson({ kind: 'hand', ...this.hand, ...REST, takenMs: performance.now() });
     }, 16);
   }
 
@@ -77,7 +80,7 @@ export class FleetPage {
     return page;
   }
 
-  say(message: Json): void {
+  sendJson(message: Json): void {
     this.send('page', JSON.stringify(message));
   }
 
@@ -86,18 +89,18 @@ export class FleetPage {
       if (typeof data === 'string') this.channels.get(channel)!.sendMessage(data);
       else this.channels.get(channel)!.sendMessageBinary(data);
     } catch {
-      // It closed meanwhile.
+      // It has closed meanwhile.
     }
   }
 
-  /** The first message of that kind, from now or before. */
+  /** The first message of that kind, already received or yet to come. */
   async receive(
     kind: string,
     fits: (message: Json) => boolean = () => true,
     withinMs = 20_000,
   ): Promise<Json> {
     return this.until(
-      `heard ${kind}`,
+      `received ${kind}`,
       () => this.received.find((each) => each['kind'] === kind && fits(each)),
       withinMs,
     );
@@ -122,14 +125,14 @@ export class FleetPage {
     await this.until(wanted, () => this.robot?.state === wanted, withinMs);
   }
 
-  /** From whatever state to a robot that follows the hand. */
+  /** From any state until the robot follows the hand. */
   async drive(): Promise<void> {
     this.hand = { clutch: false, positionM: [0, 0, 0] };
     const tries = [...Array(40).keys()];
     for (const _ of tries) {
       const { state } = this.robot ?? { state: '' };
       if (state === 'armed' || state === 'hold') break;
-      this.say({ kind: state === 'idle' ? 'arm' : 'reset' });
+      this.sendJson({ kind: state === 'idle' ? 'arm' : 'reset' });
       await sleep(100);
     }
     await sleep(100);

@@ -126,7 +126,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     assert.deepEqual([...page.channels.keys()].sort(), ['camera:front', 'news', 'page', 'poses']);
     assert.deepEqual(page.telemetries.at(-1)!.input.available, ['page', 'webxr']);
     // The previous page's process may take a moment to end.
-    await page.until('a process of its own', () => pageOperators().length === 1, 20_000);
+    await page.until('its own process', () => pageOperators().length === 1, 20_000);
   });
 
   it('synchronizes its clock with probes over the pose channel', async () => {
@@ -139,12 +139,12 @@ describe('a page that drives a fleet robot', { skip }, () => {
   });
 
   it('drives the robot: joint targets follow the hand', async () => {
-    page.say({ kind: 'input', name: 'page' });
+    page.sendJson({ kind: 'input', name: 'page' });
     await page.drive();
     const before = targets();
     page.hand = { clutch: true, positionM: [0, 0.06, 0] };
     await page.until('moved', () => targets().some((rad, i) => Math.abs(rad - before[i]!) > 0.05), 20_000);
-    await page.until('told', () => presence?.link?.client === 'page' && presence.state === 'engaged');
+    await page.until('reported', () => presence?.link?.client === 'page' && presence.state === 'engaged');
     assert.equal(presence?.holder, 'ann');
     assert.ok(presence!.link!.fromOperatorHz! > 5, JSON.stringify(presence));
   });
@@ -158,7 +158,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
   });
 
   it('receives sound', { skip: noSound }, async () => {
-    await page.until('heard', () => page.sound.length > 20, 20_000);
+    await page.until('sound received', () => page.sound.length > 20, 20_000);
     const packets = page.sound.filter((rtp) => (rtp[1]! & 0x7f) === AUDIO.payloadType);
     const numbers = packets.slice(0, 20).map((rtp) => new DataView(rtp.buffer).getUint16(2));
     assert.ok(
@@ -179,9 +179,9 @@ describe('a page that drives a fleet robot', { skip }, () => {
       '{"kind":',
     ];
     for (const channel of page.channels.keys()) for (const each of junk) page.send(channel, each);
-    page.say({ kind: 'hand', clutch: 'yes' });
-    page.say({ kind: 'input', name: 'nobody' });
-    page.say({ kind: 'rtc-start' });
+    page.sendJson({ kind: 'hand', clutch: 'yes' });
+    page.sendJson({ kind: 'input', name: 'nobody' });
+    page.sendJson({ kind: 'rtc-start' });
     for (const request of ['', 'hands'])
       await page.receive('refused', (each) => each['reason'] === 'malformed' && each['request'] === request);
     // Fewer than were sent: unreliable channels lose some, and not every channel carries empty messages.
@@ -217,7 +217,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
   it('stops the robot with a message or a pose packet', async (t) => {
     const seen = transitions().length;
     const askedNs = nowNs();
-    page.say({ kind: 'estop' });
+    page.sendJson({ kind: 'estop' });
     const { robotNs } = await next(seen, 'stopped', 20_000);
     t.diagnostic(`e-stop over the page's channel: ${((robotNs - askedNs) / 1e6).toFixed(1)} ms`);
     await page.state('stopped');
@@ -238,7 +238,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     await next(seen, 'hold', 20_000);
     const stopped = await next(seen, 'stopped', 20_000);
     assert.match(stopped.cause, /lease over/);
-    assert.equal((await page.receive('ended'))['reason'], 'the page fell silent');
+    assert.equal((await page.receive('ended'))['reason'], 'the page went silent');
     page.close();
     await page.lease.release();
   });

@@ -67,14 +67,14 @@ describe('recordings of a fleet', { skip }, () => {
     return connection;
   };
   const send = async (dir: string, target: RecordingTarget | null, deleteAfter = false) => {
-    const said: string[] = [];
+    const lines: string[] = [];
     const index = await RecordingIndex.open(robot.nats, 'arm');
     await pushRecordings(index, {
       ...{ robot: 'arm', dir, episodes: [], target, deleteAfter },
       now: () => '2026-09-21T14:13:20.000Z',
-      say: (text) => said.push(text),
+      say: (text) => lines.push(text),
     });
-    return said;
+    return lines;
   };
   const toS3 = (robotName = 'arm') =>
     new S3Target(s3ClientOf('s3://store/farhand', robotName, S3_TEST_ENV, s3.url));
@@ -96,7 +96,7 @@ describe('recordings of a fleet', { skip }, () => {
     await server?.close();
   });
 
-  it('are announced, stored, found by any client of NATS, and deleted only then', async () => {
+  it('are announced, stored, readable by any NATS client, and deleted only then', async () => {
     const dir = path.join(folder, 'a');
     const bytes = record(dir, 'a-1', 2);
     const viewer = await enter('vi', 'viewer', ['arm']);
@@ -135,10 +135,10 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(sha(readFileSync(pulled)), sha(bytes));
     const { Objm } = await import('@nats-io/obj');
     const store = await new Objm(admin.nats).open(recordingNames.bucket('arm'));
-    assert.equal(sha((await store.getBlob('a-1.mcap'))!), sha(bytes), 'as others read it');
+    assert.equal(sha((await store.getBlob('a-1.mcap'))!), sha(bytes), 'as other clients read it');
   });
 
-  it('go on after kill −9 in the middle, into JetStream', async () => {
+  it('resume an upload to JetStream after kill −9', async () => {
     const dir = path.join(folder, 'b');
     const bytes = record(dir, 'b-1', 8);
     const creds = await credentials('arm', 'robot', ['arm']);
@@ -164,7 +164,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), true);
     const again = await farhand(args(server.url));
     assert.equal(again.code, 0, again.stderr);
-    const there = Number(/goes on, ([\d.]+) MB are there/.exec(again.stdout)?.[1]);
+    const there = Number(/resuming, ([\d.]+) MB already stored/.exec(again.stdout)?.[1]);
     assert.ok(there >= 3 && there <= 4.2, again.stdout);
     assert.match(again.stdout, /verified[\s\S]*deleted here/);
     assert.equal(existsSync(path.join(dir, 'b-1.mcap')), false);
@@ -188,9 +188,9 @@ describe('recordings of a fleet', { skip }, () => {
       /cut/,
     );
     assert.equal(existsSync(path.join(got, 'b-1.mcap')), false);
-    const said: string[] = [];
-    const file = await pullRecording(target, entry!, got, (text) => said.push(text));
-    assert.match(said.join(), /goes on at 2\.6 MB/);
+    const lines: string[] = [];
+    const file = await pullRecording(target, entry!, got, (text) => lines.push(text));
+    assert.match(lines.join(), /resuming at 2\.6 MB/);
     assert.equal(sha(readFileSync(file)), sha(bytes));
     assert.deepEqual(
       readdirSync(got).filter((name) => name.includes('.pull')),
@@ -198,7 +198,7 @@ describe('recordings of a fleet', { skip }, () => {
     );
   });
 
-  it('go on after kill −9 in the middle, into S3', async () => {
+  it('resume an upload to S3 after kill −9', async () => {
     const dir = path.join(folder, 'c');
     const bytes = record(dir, 'c-1', 20);
     const creds = await credentials('arm', 'robot', ['arm']);
@@ -225,7 +225,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(s3.objects.size, 0);
     s3.onPart = () => {};
     const before = s3.puts;
-    // The part that was on its way may have come whole or not at all.
+    // The part in flight may have arrived completely or not at all.
     const [upload] = [...s3.uploads.values()];
     upload!.parts.set(2, Buffer.alloc(upload!.parts.get(2)!.length));
     const again = await farhand(all);
@@ -240,13 +240,13 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(sha(readFileSync(file)), sha(bytes));
   });
 
-  it('are refused where a byte is wrong, and the file stays', async () => {
+  it('are rejected if a stored byte is wrong, and the file is kept', async () => {
     const dir = path.join(folder, 'd');
     record(dir, 'd-1', 2);
     const target = await NatsTarget.open(robot.nats, 'arm');
     await send(dir, target);
     assert.ok(await target.find('d-1.mcap'));
-    // The store loses a bit in the middle of what it has.
+    // Flip a bit in the middle of the stored bytes.
     const { jetstreamManager } = await import('@nats-io/jetstream');
     const jsm = await jetstreamManager(admin.nats);
     const stream = recordingNames.stream('arm');
@@ -259,23 +259,23 @@ describe('recordings of a fleet', { skip }, () => {
     await jsm.streams.purge(stream, { filter: subject });
     chunks[1]![1000]! ^= 1;
     for (const chunk of chunks) await admin.nats.request(subject, chunk);
-    await assert.rejects(send(dir, target, true), /was not stored well: its SHA-256 is/);
-    assert.equal(existsSync(path.join(dir, 'd-1.mcap')), true, 'nothing is deleted');
+    await assert.rejects(send(dir, target, true), /was not stored correctly: its SHA-256 is/);
+    assert.equal(existsSync(path.join(dir, 'd-1.mcap')), true, 'deleted although the copy is bad');
     const entry = (await (await RecordingIndex.open(robot.nats, 'arm')).get('d-1'))!;
     assert.equal(entry.atRobot, true);
     await send(dir, target, true);
-    assert.equal(existsSync(path.join(dir, 'd-1.mcap')), false, 'sent anew and deleted');
+    assert.equal(existsSync(path.join(dir, 'd-1.mcap')), false, 'not deleted after it was sent again');
 
     const wrong = { ...entry, sha256: sha(Buffer.from('other')) };
     const got = path.join(folder, 'wrong');
     await assert.rejects(
       pullRecording(target, wrong, got, () => {}),
-      /did not come as announced/,
+      /does not match its announcement/,
     );
-    assert.deepEqual(readdirSync(got), [], 'nothing is kept');
+    assert.deepEqual(readdirSync(got), [], 'part of a bad download was kept');
   });
 
-  it('are nobody else’s to write, nor to read', async () => {
+  it('cannot be written or read with credentials for other robots', async () => {
     const dir = path.join(folder, 'e');
     record(dir, 'e-1', 1);
     const eve = await enter('eve', 'operator', ['other']);
@@ -305,7 +305,7 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(await refused(robot, `$JS.API.STREAM.PURGE.${recordingNames.stream('arm')}`), true);
   });
 
-  it('are looked for again and again, and sent once', async () => {
+  it('are sent once, however often the folder is checked', async () => {
     const dir = path.join(folder, 'f');
     record(dir, 'f-1', 1);
     const creds = await credentials('arm', 'robot', ['arm']);
@@ -317,12 +317,12 @@ describe('recordings of a fleet', { skip }, () => {
     assert.equal(await child.end(), 0, child.stderr());
     assert.equal(child.stdout().match(/f-1/g)?.length, 1, child.stdout());
     assert.deepEqual(await send(dir, await NatsTarget.open(robot.nats, 'arm')), [
-      'f-1: is at nats',
-      'f-2: is at nats',
+      'f-1: already at nats',
+      'f-2: already at nats',
     ]);
   });
 
-  it('go in parts S3 takes, however long they are', () => {
+  it('are split into part sizes that S3 accepts, whatever their length', () => {
     assert.equal(partBytesOf(1), 8 << 20);
     const tera = 2 ** 40;
     assert.ok(Math.ceil(tera / partBytesOf(tera)) <= 10_000);

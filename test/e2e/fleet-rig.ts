@@ -5,7 +5,7 @@ import { type Authority, issue } from '../../src/fleet/authority.ts';
 import type { FleetRole } from '../../src/fleet/roles.ts';
 import type { Running } from './farhand.ts';
 
-/** What a robot's process tells with `--json` when its supervisor goes from one state to another. */
+/** A transition of the supervisor, as a robot process prints it with `--json`. */
 export interface Transition {
   kind: string;
   from: string;
@@ -14,7 +14,7 @@ export interface Transition {
   robotNs: number;
 }
 
-/** Credentials for an hour, about the robot `arm`, as a file. */
+/** Writes credentials for the robot `arm`, valid for an hour, to a file. */
 export async function writeCredentials(
   authority: Authority,
   folder: string,
@@ -35,7 +35,7 @@ export const transitionsOf = (robot: Running): Transition[] =>
     .filter((line) => line.includes('"transition"'))
     .map((line) => JSON.parse(line) as Transition);
 
-/** The first transition there after the first `seen`; `more` tells what else may explain that there is none. */
+/** The first transition to `to` after the first `seen`; `more` adds context to the error. */
 export async function nextTransition(
   robot: Running,
   seen: number,

@@ -20,9 +20,9 @@ describe('servers of a cluster with certificates', { skip }, () => {
   const servers: ChildProcess[] = [];
   const connections: FleetConnection[] = [];
   const received = new Set<string>();
-  /** What the three of the cluster wrote. */
+  /** The output of the cluster's three servers. */
   const texts: string[] = [];
-  const said = () => texts.join('');
+  const output = () => texts.join('');
   let ports: number[] = [];
   let routes = '';
 
@@ -40,7 +40,7 @@ describe('servers of a cluster with certificates', { skip }, () => {
       if (/^n\d/.test(name)) texts.push(data.toString());
     });
   };
-  /** Connects to it alone, and notes who is heard there. */
+  /** Connects to one server and notes whose messages arrive there. */
   const enter = async (index: number): Promise<FleetConnection> => {
     const url = `nats://127.0.0.1:${ports[index]}`;
     const connection = await connectFleet(url, path.join(folder, 'root.creds'), { patient: true });
@@ -66,7 +66,7 @@ describe('servers of a cluster with certificates', { skip }, () => {
       .slice(5, 8)
       .map((port) => `127.0.0.1:${port}`)
       .join(',');
-    // The first makes the authority.
+    // The first creates the authority.
     const written = [await write('n0', 0, ['--route-tls'])];
     written.push(...(await Promise.all([1, 2].map((index) => write(`n${index}`, index, ['--route-tls'])))));
     for (const { code, stderr } of written) assert.equal(code, 0, stderr);
@@ -82,12 +82,12 @@ describe('servers of a cluster with certificates', { skip }, () => {
     }
   });
 
-  it('hear each other', async () => {
+  it('connect to each other', async () => {
     await sendAll(() => received.size === 9, 10_000);
     assert.equal(received.size, 9, [...received].join(' '));
   });
 
-  it('refuse one that has none, and one that another authority vouches for', async () => {
+  it('reject a server without a certificate, and one with a certificate from another authority', async () => {
     const foreign = path.join(folder, 'foreign');
     await createAuthority(foreign);
     const made = await farhand(['fleet', 'server', 'x', '--dir', foreign, '--routes', routes, '--route-tls']);
@@ -104,9 +104,10 @@ describe('servers of a cluster with certificates', { skip }, () => {
     for (const { code, stderr } of written) assert.equal(code, 0, stderr);
     for (const name of ['plain', 'stranger']) start(name);
     for (const index of [3, 4]) await enter(index);
-    const refused = () => /not look like a TLS handshake/.test(said()) && /unknown authority/.test(said());
+    const refused = () =>
+      /not look like a TLS handshake/.test(output()) && /unknown authority/.test(output());
     await sendAll(refused, 10_000);
-    assert.ok(refused(), said());
+    assert.ok(refused(), output());
     received.clear();
     await sendAll(() => false, 300);
     const expected = [0, 1, 2].flatMap((from) => [0, 1, 2].map((to) => `${from}→${to}`));

@@ -13,7 +13,7 @@ import { writeCredentials } from './fleet-rig.ts';
 
 const skip = needs('nats-server');
 const HOST = '127.0.0.1';
-/** Nobody's address: whoever tried to connect would wait. */
+/** An unused address: an attempt to connect would hang. */
 const ELSEWHERE = 'nats://192.0.2.1:4222';
 
 describe('a broker on another machine', () => {
@@ -27,7 +27,7 @@ describe('a broker on another machine', () => {
       ...['fleet', action, 'arm', '--server', ELSEWHERE],
     ]),
   ];
-  it('is refused by every client without TLS, which names the remedy', async () => {
+  it('is rejected by every client without TLS, with the remedy', async () => {
     const creds = path.join(folder, 'any.creds');
     for (const args of clients) {
       const { code, stderr } = await farhand([...args, '--creds', creds]);
@@ -37,13 +37,13 @@ describe('a broker on another machine', () => {
     }
   });
 
-  it('is used without TLS where that is allowed: only the credentials are missing then', async () => {
+  it('is used without TLS where that is allowed: then only the credentials are missing', async () => {
     const creds = path.join(folder, 'none.creds');
     const allowed = ['--server', ELSEWHERE, '--creds', creds, 'fleet.plainBeyondLoopback=true'];
     assert.match((await farhand(['fleet', 'ls', ...allowed])).stderr, /credentials .* cannot be read/);
   });
 
-  it('gets no settings without TLS', async () => {
+  it('gets no configuration without TLS', async () => {
     const dir = path.join(folder, 'fleet');
     const open = await farhand(['fleet', 'init', '--host', '0.0.0.0', '--dir', dir]);
     assert.equal(open.code, 2);
@@ -59,7 +59,7 @@ describe('a broker on another machine', () => {
       farhand([...server, '--host', '10.0.0.1', ...tls, '--routes', '10.0.0.2:6222', '--route-tls']),
     ]);
     assert.match(bare.stderr, /would listen on 10\.0\.0\.1 without TLS/);
-    assert.match(routed.stderr, /routes .* without TLS[\s\S]*--route-tls/);
+    assert.match(routed.stderr, /a route .* without TLS[\s\S]*--route-tls/);
     assert.equal(fine.code, 0, fine.stderr);
   });
 });
@@ -93,14 +93,14 @@ describe('tls:// in the address of a broker', { skip }, () => {
 
   const ls = (url: string) => farhand(['fleet', 'ls', '--server', url, '--creds', creds]);
 
-  it('is a demand: a server without TLS is not used, even on this machine', async () => {
+  it('rejects a server without TLS, even on this machine', async () => {
     assert.equal((await ls(plain.url)).code, 0);
     const { code, stderr } = await ls(plain.url.replace('nats:', 'tls:'));
     assert.notEqual(code, 0);
     assert.match(stderr, /does not support 'tls'/);
   });
 
-  it('ends a robot that would wait for a broker, where only TLS is missing', async () => {
+  it('makes a robot exit, not wait, when the broker lacks TLS', async () => {
     const arm = await writeCredentials(authority, folder, 'arm', 'robot', ['arm']);
     const url = plain.url.replace('nats:', 'tls:');
     const { code, stderr } = await farhand(['robot', '--fleet', url, '--creds', arm]);
@@ -108,7 +108,7 @@ describe('tls:// in the address of a broker', { skip }, () => {
     assert.match(stderr, /does not support 'tls'/);
   });
 
-  it('takes only a server whose certificate is trusted', async () => {
+  it('accepts only a server with a trusted certificate', async () => {
     const url = encrypted.url.replace(HOST, 'localhost');
     assert.match(url, /^tls:/);
     const stranger = await ls(url);

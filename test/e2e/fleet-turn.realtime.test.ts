@@ -10,10 +10,10 @@ import { startTurn, type TurnServer } from './turn-server.ts';
 
 const SECRET = 'shared with the server';
 
-// The TURN server has another address than both ends: it lets addresses through, not ports.
+// The TURN server needs another address than both ends: it permits peers by address, not by port.
 const [ENDS, TURN] = ['127.0.0.1', '127.0.0.2'];
 
-describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () => {
+describe('a peer connection through TURN', { skip: needs('turnserver') }, () => {
   let server: TurnServer;
   let port = 0;
   const links: RtcLink[] = [];
@@ -27,7 +27,9 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
     await server?.kill();
   });
 
-  /** Both ends, with credentials that end at `expiresS`. `received` is what the far end heard first, or null. */
+  /**
+   * Connects both ends with credentials until `expiresS`. `received`: the far end's first datagram, or null.
+   */
   async function join(expiresS: number, isNearRelayed = true, isFarRelayed = true) {
     const rtc = await loadRtc();
     const ice = [{ url: `turn:${TURN}:${port}`, ...turnCredentials(SECRET, 'ann', expiresS) }];
@@ -37,20 +39,20 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
     const near = new RtcLink(rtc, settings(isNearRelayed), silent);
     links.push(near);
     const offer = await near.description();
-    const hears = { ...silent, datagram: (bytes: Uint8Array) => (received = bytes.slice()) };
-    const far = new RtcLink(rtc, settings(isFarRelayed), hears, offer);
+    const receiver = { ...silent, datagram: (bytes: Uint8Array) => (received = bytes.slice()) };
+    const far = new RtcLink(rtc, settings(isFarRelayed), receiver, offer);
     links.push(far);
     near.accept(await far.description());
     for (let waits = 0; waits < (expiresS * 1000 > Date.now() ? 100 : 24) && received === null; waits++) {
       near.send(new Uint8Array([2, 7, 7]));
       await sleep(50);
     }
-    // Time for a shorter way to be found.
+    // Time to find a shorter path.
     await sleep(received === null ? 0 : 700);
     return { received, offer, paths: [near.path, far.path] };
   }
 
-  it('opens with credentials that the fleet made', async () => {
+  it('opens with credentials from the fleet', async () => {
     const { received, offer, paths } = await join(Date.now() / 1000 + 60);
     assert.deepEqual(received, new Uint8Array([2, 7, 7]));
     assert.match(offer, /typ relay/);
@@ -58,7 +60,7 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
     assert.deepEqual(paths, ['relay', 'relay']);
   });
 
-  it('takes no shorter way as soon as one of both ends will not', async () => {
+  it('takes no direct path if either end allows only relays', async () => {
     const expiresS = Date.now() / 1000 + 60;
     const [robot, operator, neither] = await Promise.all([
       join(expiresS, true, false),
@@ -70,7 +72,7 @@ describe('a peer connection by way of TURN', { skip: needs('turnserver') }, () =
     assert.deepEqual(neither.paths, ['host', 'host']);
   });
 
-  it('does not with credentials that have ended', async () => {
+  it('does not open with expired credentials', async () => {
     const { received, offer } = await join(Date.now() / 1000 - 60);
     assert.equal(received, null);
     assert.doesNotMatch(offer, /typ relay/);

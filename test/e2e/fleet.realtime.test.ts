@@ -25,7 +25,7 @@ import { nextTransition, transitionsOf, writeCredentials } from './fleet-rig.ts'
 const skip = needs('nats-server');
 const HERE = 'fleet.rtcAddress=127.0.0.1';
 
-describe('a robot of a fleet', { skip }, () => {
+describe('a fleet robot', { skip }, () => {
   let authority: Authority;
   let server: RunningServer;
   let port = 0;
@@ -48,13 +48,13 @@ describe('a robot of a fleet', { skip }, () => {
     return { child, desk: desk! };
   };
   const transitions = () => transitionsOf(robot);
-  /** The first transition there after the first `seen`. */
+  /** The first transition to `to` after the first `seen`. */
   const next = (seen: number, to: string, withinMs: number) =>
     nextTransition(robot, seen, to, withinMs, () =>
       running.map((child) => child.stdout() + child.stderr()).join('\n'),
     );
 
-  /** From a latched stop, through the operator's desk. */
+  /** Resets and arms after a stop, through the operator's desk. */
   const restart = async (desk: number) => {
     const before = transitions().length;
     const isPast = (state: string) =>
@@ -93,7 +93,7 @@ describe('a robot of a fleet', { skip }, () => {
     await server?.close();
   });
 
-  it('follows an operator that took its lease, over WebRTC', async () => {
+  it('follows the operator that holds its lease, over WebRTC', async () => {
     const started = await operate('ann');
     ann = started.child;
     annDesk = started.desk;
@@ -113,7 +113,7 @@ describe('a robot of a fleet', { skip }, () => {
       const values = reported.map(({ measuredRad }) => measuredRad[joint]!);
       return Math.max(...values) - Math.min(...values);
     });
-    assert.ok(Math.max(...spans) > 0.02, `it moves: ${spans}`);
+    assert.ok(Math.max(...spans) > 0.02, `the robot does not move: ${spans}`);
     let presence: Presence | undefined;
     const isFollowing = async () => {
       [presence] = await roster(admin, 'arm');
@@ -125,7 +125,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.ok(presence!.link!.fromOperatorHz! > 50, JSON.stringify(presence));
   });
 
-  it('is refused to another while the lease is held, and to who only claims to hold it', async () => {
+  it('rejects another operator while the lease is held, and one that only claims to hold it', async () => {
     const [second, list] = await Promise.all([
       farhand(['fleet', 'operate', 'arm', ...access('bob'), HERE]),
       farhand(['fleet', 'ls', ...access('bob')]),
@@ -140,7 +140,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(reply.json(), { kind: 'refused', reason: 'not-holder' });
     const junk = await bob.nats.request(subjects.signal('arm', 'bob'), '{"kind":');
     assert.deepEqual(junk.json(), { kind: 'refused', reason: 'malformed' });
-    // Neither what nobody asked, nor with an answer for somebody else.
+    // A request whose answer would go to another user gets none.
     const answers: string[] = [];
     admin.nats.subscribe('_INBOX.vi.here', { callback: (_, { subject }) => void answers.push(subject) });
     await admin.nats.flush();
@@ -151,16 +151,16 @@ describe('a robot of a fleet', { skip }, () => {
     assert.equal(transitions().at(-1)!.to, 'engaged');
   });
 
-  it('goes on under the same lease while the broker is killed and started again', async (t) => {
+  it('continues under the same lease while the broker is killed and restarted', async (t) => {
     const before = transitions().length;
     const killedNs = Number(process.hrtime.bigint());
     await server.kill();
     await sleep(700);
     server = await broker();
-    // Longer than anything is believed without proof.
+    // Longer than the robot trusts a lease without proof.
     await sleep(2800);
     const since = transitions().slice(before);
-    // A machine that is busy with other things may hold it for a moment.
+    // A busy machine may cause a short hold.
     assert.ok(!since.some(({ to }) => to === 'stopped'), JSON.stringify(since));
     assert.equal((await roster(admin, 'arm'))[0]?.holder, 'ann');
     assert.doesNotMatch(ann.stdout(), /fleet-ended/);
@@ -173,7 +173,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.ok(came.length > 20 && came.at(-1)! > killedNs + 2.5e9, `${came.length} commands`);
   });
 
-  it('is stopped over the broker by anyone who may see it', async () => {
+  it('is stopped over the broker by any user who may see it', async () => {
     const before = transitions().length;
     const startNs = Number(process.hrtime.bigint());
     const vi = await connectFleet(server.url, path.join(folder, 'vi.creds'));
@@ -185,7 +185,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.ok(stopped.robotNs > startNs);
   });
 
-  it('stops when its operator is killed, and another can take it', async () => {
+  it('stops when its operator is killed, and another can then take it', async () => {
     await restart(annDesk);
     await ask(annDesk, 'estop');
     await next(transitions().length - 1, 'stopped', 20_000);
@@ -201,7 +201,7 @@ describe('a robot of a fleet', { skip }, () => {
     await restart(bob.desk);
   });
 
-  it('stops when the lease is taken away, and ends its operator', async () => {
+  it('stops when the lease is taken away, and its operator exits', async () => {
     const before = transitions().length;
     const bob = running.at(-1)!;
     const { stdout } = await farhand(['fleet', 'release', 'arm', ...access('ann')]);
@@ -212,7 +212,7 @@ describe('a robot of a fleet', { skip }, () => {
     assert.match(bob.stdout(), /fleet-ended/);
   });
 
-  it('ends a session without a lease by itself, whoever goes on sending', async () => {
+  it('ends a session whose lease is gone, even while the operator keeps sending', async () => {
     const bob = await connectFleet(server.url, path.join(folder, 'bob.creds'));
     const store = await LeaseStore.open(bob.nats);
     const holder = holderOf('bob', 'secret');
@@ -224,10 +224,10 @@ describe('a robot of a fleet', { skip }, () => {
     const open = { kind: 'open', holder, secret: 'secret', revision };
     assert.equal((await signal({ ...open, revision: 1 }))['reason'], 'old-token');
     const { sdp, session } = await signal(open);
-    const said: string[] = [];
+    const received: string[] = [];
     const handlers = {
       datagram() {},
-      control: (text: string) => void said.push(text),
+      control: (text: string) => void received.push(text),
       opened() {},
       closed() {},
     };
@@ -236,25 +236,26 @@ describe('a robot of a fleet', { skip }, () => {
     assert.deepEqual(await signal({ kind: 'answer', session, sdp: await link.description() }), {
       kind: 'accepted',
     });
-    const received = async (pattern: RegExp) => {
-      for (let waits = 0; waits < 2000 && !said.some((text) => pattern.test(text)); waits++) {
+    const waitFor = async (pattern: RegExp) => {
+      for (let waits = 0; waits < 2000 && !received.some((text) => pattern.test(text)); waits++) {
         link.send(new Uint8Array([0, 1, 2, 3]));
         await sleep(10);
       }
     };
-    await received(/"key"/);
-    assert.match(said.join(), /"key"/);
+    await waitFor(/"key"/);
+    assert.match(received.join(), /"key"/);
     await store.release('arm', (await store.get('arm'))!.revision);
-    await received(/ended/);
-    assert.match(said.join(), /"reason":"no-lease"/);
+    await waitFor(/ended/);
+    assert.match(received.join(), /"reason":"no-lease"/);
     assert.equal((await signal(open))['reason'], 'no-lease');
     link.close();
     await bob.close();
   });
 
-  it('tells afterwards who did what, its operators as well', async () => {
+  it('logs who did what, readable by its operators', async () => {
     const bob = await connectFleet(server.url, path.join(folder, 'bob.creds'));
-    // A lease that reads like an entry, and an answer that is sent where bob may not write.
+    // A lease that looks like a log entry, and a server reply directed to a subject that bob may not write
+    // to.
     const forged = JSON.stringify({ what: 'estop', who: 'nobody', atMs: 1 });
     bob.nats.publish(subjects.lease('arm'), forged);
     bob.nats.publish(subjects.leaseGet('arm'), '', { reply: subjects.audit('arm', 'ann') });

@@ -99,7 +99,7 @@ describe('farhand record', () => {
     const asked = (action: 'start' | 'discard') => askRecorder(config, { kind: 'record', action }, 5000);
     await assert.rejects(() => asked('start'), {
       code: 'not-confirmed',
-      message: /is being recorded already/,
+      message: /is already being recorded/,
     });
     const ended = await record('stop', '--label', 'success');
     assert.equal(ended.code, 0, ended.stderr);

@@ -9,7 +9,7 @@ const presence = (robot: string, part: Partial<Presence> = {}): Presence => ({
 });
 
 describe('the board of a fleet', () => {
-  it('tells what changed, and nothing twice', () => {
+  it('reports each change once', () => {
     const board = new FleetBoard(() => null);
     board.received(presence('b'), 0);
     board.received(presence('a'), 0);
@@ -28,7 +28,7 @@ describe('the board of a fleet', () => {
     assert.deepEqual(board.changes(1500), { rows: [], removed: [] });
   });
 
-  it('calls a robot gone when it fell silent or said goodbye, with its age', () => {
+  it('shows a robot that went silent or ended as gone, with the time since', () => {
     const board = new FleetBoard(() => null);
     board.received(presence('a', { holder: 'ann' }), 0);
     board.received(presence('b', { state: 'ended' }), 0);
@@ -36,12 +36,12 @@ describe('the board of a fleet', () => {
     const [a, b] = board.rows(SILENT_MS + 1);
     assert.deepEqual([a!.goneForMs, a!.lease, b!.goneForMs], [SILENT_MS + 1, null, SILENT_MS + 1]);
     assert.equal(board.changes(100).rows.length, 2);
-    assert.equal(board.changes(SILENT_MS + 1).rows.length, 1, 'that one of them fell silent is news');
-    assert.deepEqual(board.changes(SILENT_MS + 500).rows, [], 'that it is older is not');
+    assert.equal(board.changes(SILENT_MS + 1).rows.length, 1, 'going silent is a change');
+    assert.deepEqual(board.changes(SILENT_MS + 500).rows, [], 'growing older is not');
     assert.deepEqual(board.changes(16 * 60e3).removed, ['a', 'b']);
   });
 
-  it('believes the lease before the robot, and the robot where no lease is heard', () => {
+  it('trusts the lease over the robot, and the robot where no lease is received', () => {
     const board = new FleetBoard(() => 4);
     board.received(presence('a', { holder: 'old' }), 0);
     assert.equal(board.rows(0)[0]!.lease?.user, 'old');
@@ -52,12 +52,12 @@ describe('the board of a fleet', () => {
     assert.deepEqual(board.rows(1100)[0]!.lease, { user: 'ann', token: 17, heldForMs: 1000, page: 4 });
     assert.equal(board.leaseReceived('a', null, 1200), true);
     board.received(presence('a', { holder: 'ann' }), 2000);
-    assert.equal(board.rows(2100)[0]!.lease, null, 'what the robot says is older');
+    assert.equal(board.rows(2100)[0]!.lease, null, 'the robot’s report is older');
     assert.equal(board.rows(3300)[0]!.lease?.user, 'ann');
     assert.equal(board.leaseReceived('nobody', 'ann.123', 0), false);
   });
 
-  it('stays within its bounds', () => {
+  it('keeps at most 4096 robots', () => {
     const board = new FleetBoard(() => null);
     for (let i = 0; i < 5000; i++) board.received(presence(`r${i}`), 0);
     assert.equal(board.robots.length, 4096);

@@ -2,31 +2,33 @@ import type { FleetLease, FleetRow } from '../../messages/fleet-console.ts';
 import type { Presence } from '../messages.ts';
 import { LEASE_TTL_MS } from '../subjects.ts';
 
-/** A robot tells once a second that it is there. */
+/** Robots announce themselves once a second; after this long without a message one is gone. */
 export const SILENT_MS = 3000;
-/** One that is gone is shown for so long. */
+/** How long a robot that is gone is still shown. */
 const FORGET_MS = 15 * 60e3;
-/** Of a fleet whose robots change their names all the time, say. */
+/** A bound for a fleet whose robots keep changing their names. */
 const MOST_ROBOTS = 4096;
-/** A robot's word of who drives it is that old at most: it asks every 0.4 s and tells every second. */
-const HEARSAY_MS = 2000;
+/**
+ * Greatest age of the holder that a robot reports: it reads the lease every 0.4 s and reports every second.
+ */
+const REPORT_AGE_MS = 2000;
 
 interface Known {
   presence: Presence;
   receivedMs: number;
-  /** From the lease's own news; null: nothing was heard of it lately. */
+  /** From the lease's own messages; null: none recently. */
   lease: { user: string; holder: string; receivedMs: number } | null;
-  /** When the lease's end was heard. */
+  /** When the end of the lease was received. */
   freedMs: number;
-  /** Who is shown as holder, since when. */
+  /** Who is shown as holder, and since when. */
   shown: { user: string; sinceMs: number; token: number | null } | null;
-  /** What the last changes looked like, without ages. */
+  /** The row as last sent, without ages. */
   sent: string;
 }
 
 /**
- * All robots that were heard of, and what of it is new for pages. Plain state: messages and the time are handed in.
- * `pageOf`: which page of this console holds a robot.
+ * All known robots, and what has changed since the pages were last updated. Plain state: messages and the
+ * time are passed in. `pageOf`: which page of this console holds a robot.
  */
 export class FleetBoard {
   readonly #known = new Map<string, Known>();
@@ -50,7 +52,7 @@ export class FleetBoard {
       });
   }
 
-  /** A renewal of a lease, or its end. True: the holder is another one, whose token is not known, or there is none. */
+  /** A lease was renewed or ended. True: the holder changed; the token of a new one is not known yet. */
   leaseReceived(robot: string, holder: string | null, nowMs: number): boolean {
     const known = this.#known.get(robot);
     if (known === undefined) return false;
@@ -66,7 +68,7 @@ export class FleetBoard {
     if (known?.lease?.holder === holder && known.shown) known.shown.token = token;
   }
 
-  /** Everything, as of now. */
+  /** All rows, as of now. */
   rows(nowMs: number): FleetRow[] {
     return this.robots.map((robot) => this.#row(this.#known.get(robot)!, nowMs));
   }
@@ -99,12 +101,12 @@ export class FleetBoard {
     return { robot, model, version, state, cause, lease, link: shownLink, goneForMs: isGone ? ageMs : null };
   }
 
-  /** Where the lease itself is out of hearing (a site keeps its own), the robot's word counts. */
+  /** Where the lease itself is not received (a site keeps its own), the robot's report counts. */
   #lease(known: Known, isGone: boolean, nowMs: number): FleetLease | null {
     const { lease, presence } = known;
     const isReceived = lease !== null && nowMs - lease.receivedMs <= LEASE_TTL_MS;
-    const isSecondHand = isGone || nowMs - known.freedMs < HEARSAY_MS;
-    const user = isReceived ? lease.user : isSecondHand ? null : presence.holder;
+    const isOutdated = isGone || nowMs - known.freedMs < REPORT_AGE_MS;
+    const user = isReceived ? lease.user : isOutdated ? null : presence.holder;
     if (user === null) {
       known.shown = null;
       return null;
@@ -115,7 +117,7 @@ export class FleetBoard {
   }
 }
 
-/** Numbers that nobody reads to the last digit would make every row new every second. */
+/** Unrounded numbers would change every row every second. */
 function rounded(link: NonNullable<Presence['link']>): NonNullable<FleetRow['link']> {
   const round = (value: number | null, step: number) =>
     value === null ? null : Math.round(value / step) * step;

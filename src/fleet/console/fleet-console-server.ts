@@ -29,14 +29,15 @@ export interface FleetConsoleHandle {
   url: string;
   lan: Listener['lan'];
   pairing: Pairing;
-  /** Resolves with the reason when the broker will not have it any more. */
+  /** Resolves with the reason when the connection to the broker has ended. */
   ended: Promise<string>;
   close(): Promise<void>;
 }
 
 /**
- * The console of a fleet: the pages, with the access rules of every console, and one user's connection to the broker.
- * Whoever is let in acts as that user. It holds pages' leases and carries their signalling, never a command.
+ * The console of a fleet: the pages, with the access rules of every console, and one user's connection to the
+ * broker. Every paired device acts as that user. It holds the pages' leases and carries their signalling,
+ * never a command.
  */
 export async function startFleetConsole(
   rig: Rig,
@@ -88,7 +89,7 @@ async function serve(
   });
   const accessApi = new AccessApi(access, () => listener.lan, { fleet: { user: connection.user } });
   const http = createServer(
-    answering('console of the fleet', (request, response) => {
+    answering('fleet console', (request, response) => {
       if (!isKnownHost(request)) return void response.writeHead(403).end('Forbidden\n');
       const answer =
         accessApi.handle(request, response) ?? answerApi(access, connection, board, request, response);
@@ -98,7 +99,7 @@ async function serve(
   const listener = await openListener(http, rig, access, root);
   const sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   const deviceSockets = new DeviceSockets(access);
-  const timer = setInterval(() => deviceSockets.look(), FORGOTTEN_MS);
+  const timer = setInterval(() => deviceSockets.closeForgotten(), FORGOTTEN_MS);
   http.on('upgrade', socketRouter(access, listener.guard, { '/fleet': sockets }));
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {
     const caller = access.identify(request);
@@ -128,12 +129,12 @@ function answerApi(
   const url = requestUrl(request);
   if (!url?.pathname.startsWith('/api/')) return null;
   const answer = async () => {
-    if (access.authorize(request) === null) return replyError(response, 403, 'this browser may not do that');
+    if (access.authorize(request) === null)
+      return replyError(response, 403, 'this browser is not paired with this console');
     if (request.method !== 'GET' || url.pathname !== '/api/fleet/recordings')
-      return replyError(response, 404, 'there is no such thing');
+      return replyError(response, 404, 'not found');
     const robot = url.searchParams.get('robot');
-    if (robot !== null && !ROBOT_NAME.test(robot))
-      return replyError(response, 400, 'that is no robot’s name');
+    if (robot !== null && !ROBOT_NAME.test(robot)) return replyError(response, 400, 'not a valid robot name');
     replyJson(response, 200, await fleetRecordings(connection, robot === null ? board.robots : [robot]));
   };
   return answer();

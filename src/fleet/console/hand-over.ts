@@ -7,15 +7,15 @@ import { type Ask, askSchema, parsed } from '../messages.ts';
 import { subjects } from '../subjects.ts';
 import type { PageLeases } from './page-leases.ts';
 
-/** How long a question stands. */
+/** How long a request stands. */
 const ASK_MS = 30_000;
-/** A console shows a question at once and says so; a command line says nothing. */
+/** A console shows a request at once and confirms it; a command line does not answer. */
 const RECEIVED_MS = 2000;
 const TICK_MS = 250;
-/** Of one robot; somebody who asks again and again has one question. */
-const MOST_QUESTIONS = 8;
+/** Per robot; a user has one at a time. */
+const MOST_REQUESTS = 8;
 
-interface Asked {
+interface Outgoing {
   robot: string;
   page: number;
   /** Who was asked. */
@@ -24,7 +24,7 @@ interface Asked {
   isReceived: boolean;
 }
 
-interface Question {
+interface Incoming {
   robot: string;
   page: number;
   from: string;
@@ -40,15 +40,16 @@ export interface HandOverOptions {
 }
 
 /**
- * One operator asks another for a robot. The broker vouches for both names; an answer counts only from who was asked.
- * Who agrees gives the lease back first: then it can be taken, and by anybody. The lease decides, not the answer.
+ * One operator asks another for a robot. The broker guarantees both names; an answer counts only from the
+ * operator who was asked. One who agrees releases the lease first; then anyone may take it. The lease
+ * decides, not the answer.
  */
 export class HandOver {
   readonly #options: HandOverOptions;
-  readonly #asked = new Map<string, Asked>();
-  readonly #questions = new Map<string, Question>();
+  readonly #outgoing = new Map<string, Outgoing>();
+  readonly #incoming = new Map<string, Incoming>();
   readonly #timer: NodeJS.Timeout;
-  readonly #boundary = new EntryBoundary('message of the fleet');
+  readonly #boundary = new EntryBoundary('message from the fleet');
 
   constructor(options: HandOverOptions) {
     this.#options = options;
@@ -64,20 +65,20 @@ export class HandOver {
 
   ask(page: number, robot: string, holder: string): void {
     const ask = randomBytes(9).toString('base64url');
-    this.#asked.set(ask, { robot, page, holder, askedMs: this.#options.nowMs(), isReceived: false });
-    this.#say(robot, { kind: 'ask', ask, holder });
+    this.#outgoing.set(ask, { robot, page, holder, askedMs: this.#options.nowMs(), isReceived: false });
+    this.#publish(robot, { kind: 'ask', ask, holder });
   }
 
   /** The page's answer. Null: done; else why not. */
   async answer(page: number, ask: string, yes: boolean): Promise<string | null> {
-    const question = this.#questions.get(ask);
-    if (question?.page !== page) return 'the question is withdrawn';
-    this.#questions.delete(ask);
-    const { robot, from } = question;
+    const request = this.#incoming.get(ask);
+    if (request?.page !== page) return 'the request was withdrawn';
+    this.#incoming.delete(ask);
+    const { robot, from } = request;
     const given = yes && (await this.#options.leases.release(page, robot, from));
-    this.#say(robot, { kind: 'answer', ask, to: from, yes: given });
+    this.#publish(robot, { kind: 'answer', ask, to: from, yes: given });
     if (!yes) return null;
-    if (!given) return `${robot} is not held by this page any more`;
+    if (!given) return `this page no longer holds ${robot}`;
     this.#options.sendTo(page, { kind: 'lease-over', robot, why: `handed over to ${from}` });
     return null;
   }
@@ -88,22 +89,23 @@ export class HandOver {
 
   async #receive(message: Msg): Promise<void> {
     const [, , robot = '', by = ''] = message.subject.split('.');
-    const said = parsed(askSchema, message.string());
-    if (said === null) return;
-    if (said.kind === 'ask') return this.#receiveQuestion(robot, by, said);
-    const asked = this.#asked.get(said.ask);
-    if (asked?.robot !== robot || asked.holder !== by || said.to !== this.#options.connection.user) return;
-    if (said.kind === 'heard') {
+    const received = parsed(askSchema, message.string());
+    if (received === null) return;
+    if (received.kind === 'ask') return this.#receiveRequest(robot, by, received);
+    const asked = this.#outgoing.get(received.ask);
+    if (asked?.robot !== robot || asked.holder !== by) return;
+    if (received.to !== this.#options.connection.user) return;
+    if (received.kind === 'heard') {
       asked.isReceived = true;
-      this.#sendTo(asked, 'heard', `${by} is asked for ${robot}…`);
+      this.#sendTo(asked, 'heard', `asked ${by} for ${robot}…`);
       return;
     }
-    this.#asked.delete(said.ask);
-    if (said.yes) await this.#takeOver(asked);
+    this.#outgoing.delete(received.ask);
+    if (received.yes) await this.#takeOver(asked);
     else this.#sendTo(asked, 'no', `${by} keeps ${robot}`);
   }
 
-  async #takeOver(asked: Asked): Promise<void> {
+  async #takeOver(asked: Outgoing): Promise<void> {
     const { robot, page, holder } = asked;
     const { leases, isThere } = this.#options;
     try {
@@ -114,49 +116,49 @@ export class HandOver {
     }
   }
 
-  #receiveQuestion(robot: string, from: string, { ask, holder }: Extract<Ask, { kind: 'ask' }>): void {
+  #receiveRequest(robot: string, from: string, { ask, holder }: Extract<Ask, { kind: 'ask' }>): void {
     const { leases, connection, nowMs, sendTo } = this.#options;
     const page = leases.pageOf(robot);
     if (page === null || holder !== connection.user) return;
-    const others = [...this.#questions].filter(([, question]) => question.robot === robot);
-    for (const [older, question] of others) if (question.from === from) this.#withdraw(older, question);
-    if (others.length >= MOST_QUESTIONS) return;
-    this.#questions.set(ask, { robot, page, from, untilMs: nowMs() + ASK_MS });
+    const others = [...this.#incoming].filter(([, request]) => request.robot === robot);
+    for (const [older, request] of others) if (request.from === from) this.#withdraw(older, request);
+    if (others.length >= MOST_REQUESTS) return;
+    this.#incoming.set(ask, { robot, page, from, untilMs: nowMs() + ASK_MS });
     sendTo(page, { kind: 'question', ask, robot, from, forMs: ASK_MS });
-    this.#say(robot, { kind: 'heard', ask, to: from });
+    this.#publish(robot, { kind: 'heard', ask, to: from });
   }
 
   #tick(): void {
     const nowMs = this.#options.nowMs();
-    for (const [ask, question] of this.#questions)
-      if (nowMs >= question.untilMs || this.#options.leases.pageOf(question.robot) !== question.page)
-        this.#withdraw(ask, question);
-    for (const [ask, asked] of this.#asked) {
+    for (const [ask, request] of this.#incoming)
+      if (nowMs >= request.untilMs || this.#options.leases.pageOf(request.robot) !== request.page)
+        this.#withdraw(ask, request);
+    for (const [ask, asked] of this.#outgoing) {
       const forMs = nowMs - asked.askedMs;
       if (forMs < (asked.isReceived ? ASK_MS : RECEIVED_MS)) continue;
-      this.#asked.delete(ask);
+      this.#outgoing.delete(ask);
       const { holder } = asked;
       const text = asked.isReceived
         ? `${holder} did not answer`
-        : `${holder} cannot be asked there: no page of a console holds the robot`;
+        : `${holder} cannot be asked: no console page holds the robot`;
       this.#sendTo(asked, 'silence', text);
     }
   }
 
-  #withdraw(ask: string, { page }: Question): void {
-    this.#questions.delete(ask);
+  #withdraw(ask: string, { page }: Incoming): void {
+    this.#incoming.delete(ask);
     this.#options.sendTo(page, { kind: 'question-over', ask });
   }
 
   #sendTo(
-    { page, robot }: Asked,
+    { page, robot }: Outgoing,
     outcome: 'heard' | 'yes' | 'no' | 'silence' | 'failed',
     text: string,
   ): void {
     this.#options.sendTo(page, { kind: 'answered', robot, outcome, text });
   }
 
-  #say(robot: string, message: Ask): void {
+  #publish(robot: string, message: Ask): void {
     const { connection } = this.#options;
     if (connection.isConnected())
       connection.nats.publish(subjects.ask(robot, connection.user), JSON.stringify(message));

@@ -6,7 +6,7 @@ import { parsed, presenceSchema } from '../messages.ts';
 import { subjects } from '../subjects.ts';
 import type { FleetBoard } from './fleet-board.ts';
 
-/** What robots tell of themselves, and the news of their leases, onto the board. `onHolder`: another one has a robot. */
+/** Puts robots' presence and changes of their leases on the board. `onHolder`: a robot's holder changed. */
 export function listenToFleet(
   connection: FleetConnection,
   store: LeaseStore,
@@ -15,7 +15,7 @@ export function listenToFleet(
   onHolder: () => void,
 ): void {
   const { nats, robots } = connection;
-  const boundary = new EntryBoundary('message of the fleet');
+  const boundary = new EntryBoundary('message from the fleet');
   const learn = async (robot: string, holder: string) => {
     const entry = await store.get(robot).catch(() => null);
     if (entry?.holder === holder) board.tokenIs(robot, holder, entry.revision);
@@ -23,7 +23,7 @@ export function listenToFleet(
   };
   const onPresence = (message: Msg) => {
     const presence = parsed(presenceSchema, message.string());
-    // A robot speaks for itself only.
+    // A robot may only report about itself.
     if (presence !== null && subjects.presence(presence.robot) === message.subject)
       board.received(presence, nowMs());
   };

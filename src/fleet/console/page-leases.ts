@@ -6,20 +6,23 @@ import { HeldLease } from '../held-lease.ts';
 import type { LeaseStore } from '../lease-store.ts';
 import { holderOf, userOf } from '../messages.ts';
 
-/** A robot's lease that is held for one page. */
+/** A robot's lease held for one page. */
 export interface PageLease {
   page: number;
   held: HeldLease;
   holder: string;
-  /** Proves to the robot who the holder is. */
+  /** Proves the holder's identity to the robot. */
   secret: string;
 }
 
-/** The leases of a console's pages: each is renewed here and belongs to one page. What is done to a robot is done in turn. */
+/**
+ * The leases of a console's pages: each belongs to one page and is renewed here. Operations on a robot are
+ * serialized.
+ */
 export class PageLeases {
   readonly #connection: FleetConnection;
   readonly #store: LeaseStore;
-  /** A lease is over without its page's doing. */
+  /** A lease ended without its page's request. */
   readonly #onOver: (page: number, robot: string, why: string) => void;
   readonly #leases = new Map<string, PageLease>();
   readonly #turns = new Map<string, Promise<unknown>>();
@@ -34,17 +37,20 @@ export class PageLeases {
     this.#onOver = onOver;
   }
 
-  /** Which page holds it; null: none of this console. */
+  /** Which page of this console holds it; null: none. */
   pageOf(robot: string): number | null {
     return this.#leases.get(robot)?.page ?? null;
   }
 
-  /** Throws when anybody else has it, another page of this console too. `mayHave`: whether the page is still there. */
+  /**
+   * Throws if it has another holder, including another page of this console. `mayHave`: whether the page is
+   * open.
+   */
   take(page: number, robot: string, mayHave: () => boolean = () => true): Promise<PageLease> {
     return this.#inTurn(robot, () => this.#take(page, robot, mayHave));
   }
 
-  /** From whoever has it, for this page. */
+  /** Takes it from its holder for this page. */
   takeAway(page: number, robot: string, mayHave: () => boolean): Promise<PageLease> {
     return this.#inTurn(robot, async () => {
       const mine = this.#leases.get(robot);
@@ -57,7 +63,7 @@ export class PageLeases {
     });
   }
 
-  /** False: the page does not have it. `to`: handed over to somebody who asked. */
+  /** False: the page does not hold it. `to`: the user it is handed over to. */
   release(page: number, robot: string, to?: string): Promise<boolean> {
     return this.#inTurn(robot, async () => {
       const lease = this.#leases.get(robot);
@@ -67,7 +73,7 @@ export class PageLeases {
     });
   }
 
-  /** The page is gone: everything of it is given back. */
+  /** The page has closed: releases all its leases. */
   async leave(page: number): Promise<void> {
     const robots = [...this.#leases].filter(([, lease]) => lease.page === page).map(([robot]) => robot);
     await Promise.all(robots.map((robot) => this.release(page, robot)));
@@ -82,7 +88,7 @@ export class PageLeases {
     if (mine?.page === page) return mine;
     if (mine !== undefined)
       throw new TeleopError('lease-held', `${robot} is driven by another page of this console`, {
-        hint: 'Ask there, or take it away.',
+        hint: 'Ask for it there, or take it away.',
       });
     const secret = randomBytes(24).toString('base64url');
     const holder = holderOf(this.#connection.user, secret);
@@ -91,8 +97,8 @@ export class PageLeases {
     this.#leases.set(robot, lease);
     audit(this.#connection, robot, { what: 'lease-taken', revision: held.revision });
     if (!mayHave()) {
-      await this.#give(robot, lease, { why: 'its page is gone' });
-      throw new TeleopError('lease-held', 'the page is gone', { hint: 'Open it again.' });
+      await this.#give(robot, lease, { why: 'its page was closed' });
+      throw new TeleopError('lease-held', 'the page was closed', { hint: 'Open it again.' });
     }
     return lease;
   }
@@ -105,7 +111,7 @@ export class PageLeases {
     audit(this.#connection, robot, { what: 'lease-released', who, why: 'taken away', revision });
   }
 
-  /** A renewal that was on its way made the token grow: the entry is still there, and nobody's. */
+  /** A renewal in flight increased the token: the entry still exists, without a holder. */
   async #removeOwn(robot: string, holder: string): Promise<boolean> {
     return (await this.#store.takeAway(robot, holder).catch(() => null)) !== null;
   }
@@ -128,7 +134,7 @@ export class PageLeases {
     this.#leases.delete(robot);
     const entry = await this.#store.get(robot).catch(() => null);
     const other = entry === null ? null : userOf(entry.holder);
-    const why = other === null ? 'its lease ran out or was taken away' : `${other} has taken it away`;
+    const why = other === null ? 'its lease expired or was taken away' : `${other} took it away`;
     this.#onOver(lease.page, robot, why);
   }
 

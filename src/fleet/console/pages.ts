@@ -14,7 +14,7 @@ import { parseFleetRequest } from './requests.ts';
 const ESTOP_MS = 2000;
 const SIGNAL_MS = 8000;
 const SEND_MS = 1000;
-/** A page that does not answer a ping by then is gone, and its leases with it. */
+/** A page that misses more pings is gone, and loses its leases. */
 const SILENT_PINGS = 3;
 const MAX_BACKLOG_BYTES = 4 * 2 ** 20;
 
@@ -22,7 +22,7 @@ export interface FleetPagesOptions {
   connection: FleetConnection;
   board: FleetBoard;
   leases: PageLeases;
-  /** For command lines. */
+  /** Shown in command lines to copy. */
   server: string;
   credentials: string;
   nowMs(): number;
@@ -38,12 +38,12 @@ interface Page {
 
 type Done = Omit<FleetReply, 'kind' | 'id'>;
 
-/** The open pages of a fleet's console: what they are told, and what they may ask. */
+/** The open pages of a fleet's console: what they receive and what they may request. */
 export class FleetPages {
   readonly #options: FleetPagesOptions;
   readonly #pages = new Map<number, Page>();
   readonly #handOver: HandOver;
-  readonly #boundary = new EntryBoundary('message of a page');
+  readonly #boundary = new EntryBoundary('message from a page');
   readonly #timer: NodeJS.Timeout;
   #count = 0;
 
@@ -65,7 +65,7 @@ export class FleetPages {
       page.unanswered = 0;
     });
     socket.on('message', (data, isBinary) => {
-      // One that is told to go may go on speaking for a while.
+      // A socket that is being closed may still deliver messages.
       if (isBinary || socket.readyState !== WebSocket.OPEN) return;
       this.#boundary.run(
         () => this.#receive(page, String(data)),
@@ -85,7 +85,7 @@ export class FleetPages {
     if (page !== undefined) send(page, message);
   }
 
-  /** Something that is not to wait for the next second. `always`: also that there is nothing new. */
+  /** Sends changes without waiting for the next tick. `always`: also when there are none. */
   sendChanges(always = false): void {
     const changes = this.#options.board.changes(this.#options.nowMs());
     if (!always && changes.rows.length + changes.removed.length === 0) return;
@@ -136,11 +136,12 @@ export class FleetPages {
   }
 
   async #do(page: Page, request: FleetRequest): Promise<Done> {
-    // Whoever may see a robot may stop it.
+    // Every user who may see a robot may stop it.
     if (request.kind === 'estop') return this.#estop(request.robot);
     const { mayOperate, user } = this.#options.connection;
     const viewer = page.caller.role !== 'operator' ? 'viewers' : mayOperate ? null : user;
-    if (viewer !== null) return { ok: false, text: `${viewer} may look on, and stop robots`, code: 'viewer' };
+    if (viewer !== null)
+      return { ok: false, text: `${viewer} may only watch and stop robots`, code: 'viewer' };
     return this.#operate(page, request);
   }
 
@@ -178,7 +179,7 @@ export class FleetPages {
     } catch {
       return {
         ok: false,
-        text: `not confirmed: ${robot} does not answer. Use the stop on the robot itself.`,
+        text: `not confirmed: ${robot} does not answer. Press the stop on the robot itself.`,
       };
     }
     if (state !== 'stopped') return { ok: false, text: `not confirmed: ${robot} is ${state}`, state };
@@ -210,7 +211,7 @@ export class FleetPages {
       text = (await nats.request(subject, JSON.stringify(signal), { timeout: SIGNAL_MS })).string();
     } catch (cause) {
       throw new TeleopError('robot-unreachable', `${robot} does not answer on the fleet`, {
-        hint: 'Is it in the list?',
+        hint: 'Check that it is in the list.',
         cause,
       });
     }
@@ -220,17 +221,20 @@ export class FleetPages {
 
 const refused = (robot: string, reply: SignalReply): Done => ({
   ok: false,
-  text: `${robot} refused: ${reply.kind === 'refused' ? reply.reason : 'it answers something else'}`,
+  text: `${robot} rejected the session: ${reply.kind === 'refused' ? reply.reason : 'unexpected answer'}`,
 });
 
-/** Of a failed operation, the broker being away included; our own bug is for the boundary. */
+/** Reports a failed operation, including an unreachable broker; our own bugs go to the boundary. */
 function failure(error: unknown): Done {
   if (error instanceof TypeError || error instanceof RangeError) throw error;
   const text = error instanceof Error ? error.message : String(error);
   return { ok: false, text, ...(error instanceof TeleopError ? { code: error.code } : {}) };
 }
 
-/** A page that cannot keep up loses its socket rather than a part of the list: it gets all of it when it is back. */
+/**
+ * A page that cannot keep up loses its socket, not a part of the list: it gets the whole list when it
+ * reconnects.
+ */
 function send({ socket }: Page, message: FleetMessage): void {
   if (socket.readyState !== WebSocket.OPEN) return;
   if (socket.bufferedAmount > MAX_BACKLOG_BYTES) socket.terminate();

@@ -3,13 +3,13 @@ import type { FleetConnection } from '../connection.ts';
 import { RecordingIndex } from '../recordings/recording-index.ts';
 import type { Recording } from '../recordings.ts';
 
-/** Of one request: every robot has an index of its own. */
+/** Per request: every robot has its own index. */
 const MOST_ROBOTS = 64;
 const AT_ONCE = 8;
 const MOST_RECORDINGS = 2000;
 const NO_BUCKET = /stream not found/;
 
-/** What the fleet knows of these robots' recordings, newest first. */
+/** The known recordings of these robots, newest first. */
 export async function fleetRecordings(
   { nats }: FleetConnection,
   robots: readonly string[],
@@ -23,7 +23,7 @@ export async function fleetRecordings(
         found.push(...(await (await RecordingIndex.open(nats, robot)).list()));
       } catch (error) {
         const { message } = error as Error;
-        without.push({ robot, why: NO_BUCKET.test(message) ? 'has no room for recordings' : message });
+        without.push({ robot, why: NO_BUCKET.test(message) ? 'has no bucket for recordings' : message });
       }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

@@ -3,7 +3,7 @@ import { parseJson } from '../../core/parse-json.ts';
 import type { FleetRequest } from '../../messages/fleet-console.ts';
 import { ROBOT_NAME } from '../subjects.ts';
 
-/** A session's description is the longest thing a page sends. */
+/** The longest message a page sends is a session description. */
 export const MAX_MESSAGE_BYTES = 24 * 1024;
 const id = z.int().min(0);
 const robot = z.string().regex(ROBOT_NAME);
@@ -23,7 +23,7 @@ const requestSchema = z.discriminatedUnion('kind', [
   }),
 ]);
 
-/** What a page asks; null: it is no such thing. */
+/** A page's request; null: malformed. */
 export function parseFleetRequest(text: string): FleetRequest | null {
   const request = parseJson(text, requestSchema, MAX_MESSAGE_BYTES);
   return typeof request === 'string' ? null : request;

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { PageSocket } from '../../console/clients.ts';
 import type { PagePeer } from '../../wire/transports/page-peer.ts';
 
-/** The channels of a page, as the rules for pages know a page: a socket. */
+/** A page's channels behind the socket interface that the page rules expect. */
 export class ChannelSocket extends EventEmitter implements PageSocket {
   readonly OPEN = 1;
   readonly #peer: PagePeer;

@@ -12,11 +12,14 @@ import { openAudio } from '../audio-source.ts';
 export interface MediaHandlers {
   picture(frame: ReceivedFrame): void;
   sound(rtp: Uint8Array): void;
-  /** The way of some pictures, for the trace. */
+  /** The timing of sampled pictures, for the trace. */
   video(event: VideoEvent): void;
 }
 
-/** Pictures and sound for a session. What cannot be had is told, and missing; it keeps nobody from driving. */
+/**
+ * Pictures and sound for a session. A source that cannot be opened is reported and left out; driving
+ * continues.
+ */
 export function openMedia(
   rig: Rig,
   keys: Uint8Array[],

@@ -2,35 +2,35 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { setPriority } from 'node:os';
 import type { Rig } from '../../rig/rig.ts';
 
-/** A role on a busy machine has been seen to need some seconds. */
+/** On a busy machine a role has taken several seconds to start. */
 const READY_MS = 20_000;
 const GRACE_MS = 4000;
-/** Of its process and all threads it makes: where both want the processor, the robot gets three times as much. */
+/** For its process and all its threads: when both compete for the CPU, the robot gets three times as much. */
 const NICE = 5;
-/** What is said to a page. */
+/** Longest reason sent to a page. */
 const MAX_REASON = 120;
 
-/** To the process, once. The key goes this way alone: not by a file, not by an argument. */
+/** Sent to the process once. The key is passed only here, never in a file or an argument. */
 export interface PageOperatorStart {
   rig: Rig;
   key: Uint8Array;
 }
 
-/** From it. */
+/** From the process. */
 export type PageOperatorMessage =
   | { kind: 'ready'; tracePath: string | null }
   | { kind: 'failed'; text: string };
 
 export interface PageOperatorHandlers {
-  /** Once. */
+  /** Called once. */
   ready(): void;
-  /** Once, when it ended or failed without having been asked to. */
+  /** Called once, when it exited or failed without `end`. */
   ended(reason: string): void;
 }
 
-/** The operator role of a page's session: a process of its own, never the robot's. */
+/** The operator role of a page's session: its own process, never the robot's. */
 export class PageOperatorProcess {
-  /** Processes of this robot that have not ended, those that were told to included. */
+  /** Processes of this robot that are still running, including those that are ending. */
   static living = 0;
   isReady = false;
   readonly #child: ChildProcess;
@@ -38,7 +38,7 @@ export class PageOperatorProcess {
   readonly #handlers: PageOperatorHandlers;
   #ending = false;
 
-  /** `entry`: the script of the process, which runs an operator role. */
+  /** `entry`: the script that runs the operator role. */
   constructor(entry: string, start: PageOperatorStart, handlers: PageOperatorHandlers) {
     const child = fork(entry, [], {
       serialization: 'advanced',
@@ -52,7 +52,7 @@ export class PageOperatorProcess {
       child.once('exit', () => PageOperatorProcess.living--);
     }
     lowerPriority(child);
-    this.#late = setTimeout(() => this.#over('did not get ready'), READY_MS);
+    this.#late = setTimeout(() => this.#over('did not start in time'), READY_MS);
     child.on('message', (message: PageOperatorMessage) => {
       if (this.#ending) return;
       if (message.kind === 'failed') return this.#over(`failed: ${message.text}`);
@@ -63,11 +63,11 @@ export class PageOperatorProcess {
     child.on('error', (error) => this.#over(`failed: ${error.message}`));
     child.on('exit', (code, signal) => this.#over(`ended (${signal ?? code})`));
     child.send(start, (error) => {
-      if (error !== null) this.#over('was not reached');
+      if (error !== null) this.#over('could not be reached');
     });
   }
 
-  /** It has a moment to finish its trace. Whatever it sends meanwhile must reach nobody. */
+  /** It has a few seconds to finish its trace. The caller must block anything it still sends. */
   end(): void {
     if (this.#ending) return;
     this.#ending = true;
@@ -91,6 +91,6 @@ function lowerPriority({ pid }: ChildProcess): void {
   try {
     if (pid !== undefined) setPriority(pid, NICE);
   } catch {
-    // It ended already, or this system does not let us.
+    // It has already exited, or the system does not allow it.
   }
 }

@@ -12,7 +12,7 @@ const MS = 1e6;
 describe('the rig of a cockpit', () => {
   const ports = { link: [1, 2, 3], deskPort: 4, telemetryPort: 5 };
 
-  it('is the robot’s, with what listens to the network and what acts by itself left out', () => {
+  it('is the robot’s, without network inputs and automatic arming', () => {
     const { config } = loadRig('rctp', ['operator.autoArm=true', 'operator.handPublish.detectorPort=8088']);
     const { operator, link, console: desk, robot } = pageOperatorRig(config, ports);
     assert.deepEqual(Object.keys(operator.inputs), ['page', 'webxr']);
@@ -27,7 +27,7 @@ describe('the rig of a cockpit', () => {
     assert.deepEqual(robot, config.robot);
   });
 
-  it('keeps what the rig says about pages, and its rank below the robot’s', () => {
+  it('keeps the rig’s settings for pages, with a priority below the robot’s', () => {
     const settings = [
       'operator.inputs.webxr.hand=left',
       'operator.realtimePriority=50',
@@ -39,8 +39,8 @@ describe('the rig of a cockpit', () => {
   });
 });
 
-describe('what a page says', () => {
-  it('is an e-stop when it asks for one, and else is not', () => {
+describe('a message from a page', () => {
+  it('is an e-stop only when it requests one', () => {
     assert.equal(asksEstop('{"kind":"estop"}'), true);
     assert.equal(asksEstop('{ "why": "estop", "kind": "arm" }'), false);
     assert.equal(asksEstop('"estop"'), false);
@@ -50,7 +50,7 @@ describe('what a page says', () => {
     assert.equal(asksEstop(bytes.subarray(0, encodeXr(emptyXr(), bytes))), false);
   });
 
-  it('never throws, whatever it is', () => {
+  it('never throws, whatever it contains', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json(), fc.uint8Array()), (data) => {
         asksEstop(data);
@@ -66,8 +66,8 @@ describe('what a page says', () => {
   });
 });
 
-describe('pictures on their way to a page', () => {
-  /** A way of so many bytes per second, in both of whose directions the rest takes `oneWayNs`. */
+describe('pictures sent to a page', () => {
+  /** A path of so many bytes per second, with a further delay of `oneWayNs` in each direction. */
   function play(bytesPerS: number, pictureBytes: number, seconds: number, lossEvery = 0) {
     let nowNs = 0;
     let freeNs = 0;
@@ -86,31 +86,31 @@ describe('pictures on their way to a page', () => {
     });
     for (; nowNs < seconds * 1e9; nowNs += MS) {
       while (echoes.length > 0 && echoes[0]!.atNs <= nowNs) line.answered(echoes.shift()!.t0Ns, nowNs);
-      // 25 pictures a second; each says when it was taken, in hundredths.
+      // 25 pictures a second; each holds its capture time in hundredths of a second.
       if (nowNs % (40 * MS) === 0) line.offer('front', Uint8Array.of((nowNs / MS / 10) % 256), nowNs);
     }
     return { line, ages };
   }
 
-  it('all go where there is room', () => {
+  it('are all sent on a fast path', () => {
     const { line } = play(10e6, 60_000, 2.5);
     assert.ok(line.counts.sent >= 60, JSON.stringify(line.counts));
     assert.equal(line.isCrowded(2.5e9), false);
   });
 
-  it('go as often as they fit where there is little, and do not queue', () => {
+  it('are sent as often as a slow path allows, without queueing', () => {
     const { ages, line } = play(250_000, 60_000, 2.5);
     assert.ok(line.counts.sent >= 6, JSON.stringify(line.counts));
     const late = ages.slice(1).map((age) => age / MS);
     assert.ok(Math.max(...late) < 750, `${late}`);
   });
 
-  it('go on when echoes are lost', () => {
+  it('continue when echoes are lost', () => {
     const { line } = play(10e6, 60_000, 2.5, 5);
     assert.ok(line.counts.sent >= 25, JSON.stringify(line.counts));
   });
 
-  it('take turns, and of each camera the newest goes', () => {
+  it('take turns between cameras, newest picture only', () => {
     const sent: string[] = [];
     const line = new PictureLine({ send: (camera, [id]) => void sent.push(`${camera}${id}`), probe() {} });
     line.offer('a', Uint8Array.of(1), 1);

@@ -1,7 +1,7 @@
 import type { Rig } from '../../rig/rig.ts';
 
 export interface PageOperatorPorts {
-  /** On loopback, of the gate before the robot's own: command, state, sync. */
+  /** Loopback ports of the gate in front of the robot's own: command, state, sync. */
   link: readonly number[];
   deskPort: number;
   telemetryPort: number;
@@ -11,8 +11,9 @@ const HOST = '127.0.0.1';
 const OFF = { detectorPort: 0, transformPort: 0, viewPort: 0 };
 
 /**
- * The rig of the operator role that runs beside a robot for a page elsewhere: the robot's own, but for where its ports
- * are. It hears nobody but that page, arms nothing by itself, opens nothing to the network, and gives way to the robot.
+ * The rig of the operator role that runs beside a robot for a remote page: the robot's own rig with other
+ * ports. The role receives only from that page, never arms by itself, opens no network port, and has a lower
+ * priority than the robot.
  */
 export function pageOperatorRig(rig: Rig, { link, deskPort, telemetryPort }: PageOperatorPorts): Rig {
   const { operator, robot } = rig;
@@ -34,7 +35,7 @@ export function pageOperatorRig(rig: Rig, { link, deskPort, telemetryPort }: Pag
   };
 }
 
-/** Cameras of this machine, which listen where the rig says. */
+/** Address of this machine's cameras, as set in the rig. */
 function cameraHost({ cameras }: Rig): string {
   return ['', '0.0.0.0'].includes(cameras.listenHost) ? HOST : cameras.listenHost;
 }

@@ -5,7 +5,7 @@ import { xrAsksEstop } from '../../input/codecs/webxr-codec.ts';
 const estop = z.object({ kind: z.literal('estop') });
 const probed = z.object({ kind: z.literal('probed'), t0: z.number() });
 
-/** Whether a message of a page asks for an e-stop, whatever else is wrong with it. */
+/** Whether a page's message requests an e-stop, even if the rest of it is invalid. */
 export function asksEstop(data: string | Uint8Array): boolean {
   if (typeof data !== 'string') return xrAsksEstop(data, data.length);
   return (
@@ -14,7 +14,7 @@ export function asksEstop(data: string | Uint8Array): boolean {
   );
 }
 
-/** When the probe left that a page answers to; null: it says something else. */
+/** When the probe that the page answers was sent; null: not an answer. */
 export function probeAnswered(text: string): number | null {
   if (!text.includes('"probed"')) return null;
   const answer = parseJson(text, probed, text.length);

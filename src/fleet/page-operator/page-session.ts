@@ -18,14 +18,14 @@ import { asksEstop, probeAnswered } from './page-messages.ts';
 import { PictureLine } from './picture-line.ts';
 
 export interface PageSessionOptions extends SessionOptions {
-  /** Of the robot. */
+  /** The robot's rig. */
   rig: Rig;
   /** The script that runs the operator role of a page. */
   pageOperatorEntry: string;
 }
 
 interface Inside {
-  /** Towards the robot, and towards the operator role: between them is the gate. */
+  /** Sockets to the robot and to the operator role; the gate is between them. */
   robot: LinkSockets;
   role: LinkSockets;
   deskPort: number;
@@ -33,15 +33,15 @@ interface Inside {
 }
 
 const WATCH_MS = 100;
-/** A page answers probes all the time. One that does not is not there: the robot holds, then the session ends. */
+/** A page answers probes all the time. If it goes silent, the robot holds, then the session ends. */
 const HOLD_NS = 1e9;
 const SILENT_NS = 3e9;
 const CROWDED_NS = 200e6;
 
 /**
- * A page's way to the robot: its peer connection, and behind it an operator role on this machine, which the page speaks
- * to as to that of a console. The lease is looked at for every message of the page and every datagram of the role; an
- * e-stop needs none.
+ * Connects a page to the robot: its peer connection, and behind it an operator role on this machine, which
+ * the page uses as it would through a console. The lease is checked for every message from the page and every
+ * datagram from the role; an e-stop needs no lease.
  */
 export class PageSession {
   readonly options: PageSessionOptions;
@@ -127,7 +127,7 @@ export class PageSession {
     if (this.#ended) return;
     this.#ended = true;
     clearInterval(this.#watch);
-    // First of all nothing reaches the robot any more.
+    // First, make sure that nothing reaches the robot any more.
     this.#inside.robot.close();
     this.#inside.role.close();
     this.#peer.say(JSON.stringify({ kind: 'ended', reason }));
@@ -135,7 +135,7 @@ export class PageSession {
     this.#operator.close();
     this.#media?.close();
     this.#process.end();
-    // A moment for the last word to leave.
+    // Leaves time to send the last message.
     setTimeout(() => this.#peer.close(), 50);
   }
 
@@ -156,11 +156,11 @@ export class PageSession {
     this.#greet();
   }
 
-  /** Once the page is there and the role is, whichever comes last. */
+  /** Called when the page has connected and when the role is ready; acts on the later of the two. */
   #greet(): void {
     if (this.#greeted || this.#ended || !this.#peer.isOpen || !this.#process.isReady) return;
     this.#greeted = true;
-    // Asked nothing before, it had nothing to say.
+    // The page was sent no probe before, so it had nothing to answer.
     this.#receivedNs = monotonicClock.nowNs();
     const rig = this.#rig;
     this.#peer.say(JSON.stringify(helloOf(rig, loadModel(rig.model), cameraNames(rig))));
@@ -189,7 +189,7 @@ export class PageSession {
     });
   }
 
-  /** On a way that is crowded the page hears less often, and not later. */
+  /** On a congested path the page gets telemetry less often, but not later. */
   #send(text: string): void {
     const nowNs = monotonicClock.nowNs();
     const everyNs = this.#pictures.isCrowded(nowNs) ? CROWDED_NS : 0;
@@ -198,9 +198,9 @@ export class PageSession {
     if (this.#peer.sendEvent(text)) this.counts.toOperator++;
   }
 
-  /** Every message of the page comes here first. */
+  /** Every message from the page arrives here first. */
   #receive(data: string | Uint8Array): void {
-    // Also in the moment in which it is told that it is out.
+    // Even while the session is being closed.
     if (asksEstop(data)) this.options.onEstop();
     if (this.#ended) return;
     if (!this.options.mayCommand()) return void this.counts.refused++;
@@ -216,7 +216,7 @@ export class PageSession {
 
   #watchPage(): void {
     const silentNs = monotonicClock.nowNs() - this.#receivedNs;
-    if (silentNs > SILENT_NS) return this.#over('the page fell silent');
+    if (silentNs > SILENT_NS) return this.#over('the page went silent');
     if (silentNs < HOLD_NS || this.#held) return;
     this.#held = true;
     this.#operator.forward({ kind: 'hold' });

@@ -1,35 +1,35 @@
-/** Pictures that may be under way at most. */
+/** Most pictures that may be in flight. */
 const MOST = 16;
 /**
- * Pictures may add this much, and this share, to the least delay of the way: what takes longer is in somebody's queue.
- * The share is for congestion control, which needs some round trips for a picture.
+ * Delay, and share of it, that pictures may add to the path's least delay: more means that they queue
+ * somewhere. The share allows for congestion control, which needs several round trips for a picture.
  */
 const QUEUED_NS = 50e6;
 const QUEUED_SHARE = 0.5;
-/** An echo that has not come by then, beyond the least delay, was lost. */
+/** An echo this much later than the least delay was lost. */
 const LOST_NS = 500e6;
 /** How fast the least delay is forgotten, per echo. */
 const FORGET = 1e-3;
 const SHRINK = 0.7;
-/** So many echoes after one that was late, more is tried again. */
+/** Echoes to wait after a late one before sending more again. */
 const PATIENCE = 4;
 
 export interface PictureRoute {
   send(camera: string, jpeg: Uint8Array): void;
-  /** A question that the page answers at once, behind the picture. */
+  /** A probe sent behind the picture, which the page answers at once. */
   probe(t0Ns: number): void;
 }
 
 /**
- * Pictures on their way to a page, the newest of each camera only. How much a peer connection holds back cannot be seen
- * from its sender: a megabyte, seconds on a slow way, and behind it waits all else that the page is to hear. So behind
- * each picture goes a probe, and its echo tells when the next may leave. No socket and no clock.
+ * Sends pictures to a page, only the newest of each camera. The sender cannot see how much a peer connection
+ * buffers: up to a megabyte, which is seconds on a slow path, and all other messages to the page wait behind
+ * it. So a probe follows each picture, and its echo shows when the next may be sent. No socket and no clock.
  */
 export class PictureLine {
   readonly #route: PictureRoute;
-  /** In the order in which they came to wait. */
+  /** In the order of arrival. */
   readonly #waiting = new Map<string, Uint8Array>();
-  /** When the probes left that are not answered, oldest first. */
+  /** When the unanswered probes were sent, oldest first. */
   readonly #underwayNs: number[] = [];
   #size = 1;
   #patience = 0;
@@ -42,7 +42,7 @@ export class PictureLine {
     this.#route = route;
   }
 
-  /** What was sent last took much longer than it had to, or has not come yet. */
+  /** The last picture took much longer than the least delay, or is still in flight after that. */
   isCrowded(nowNs: number): boolean {
     const [oldestNs = nowNs] = this.#underwayNs;
     return Math.max(this.#delayNs, nowNs - oldestNs) > this.#leastNs + 2 * QUEUED_NS;
@@ -55,7 +55,7 @@ export class PictureLine {
     this.#pump(nowNs);
   }
 
-  /** The page answered to the probe that left at `t0Ns`; answers to others say nothing. */
+  /** The page answered the probe sent at `t0Ns`; answers to other probes are ignored. */
   answered(t0Ns: number, nowNs: number): void {
     const place = this.#underwayNs.indexOf(t0Ns);
     if (place < 0) return;
@@ -76,7 +76,7 @@ export class PictureLine {
     }
   }
 
-  /** An echo may be lost, and is waited for no longer than makes sense. */
+  /** Gives up on a lost echo. */
   #giveUp(nowNs: number): void {
     const [oldestNs] = this.#underwayNs;
     if (oldestNs === undefined) return;
@@ -92,7 +92,7 @@ export class PictureLine {
       if (next === undefined) return;
       const [camera, jpeg] = next;
       this.#waiting.delete(camera);
-      // Two at once would be one question.
+      // Probes are identified by their time, so no two may share it.
       const t0Ns = Math.max(nowNs, (this.#underwayNs.at(-1) ?? 0) + 1);
       this.#underwayNs.push(t0Ns);
       this.counts.sent++;

@@ -11,27 +11,27 @@ import type { RecordingTarget } from './target.ts';
 
 export interface Store {
   index: RecordingIndex;
-  /** Null: recordings are announced only. */
+  /** Null: recordings are only announced. */
   target: RecordingTarget | null;
 }
 
 export type AnnouncerOptions = Pick<PushOptions, 'robot' | 'dir' | 'deleteAfter' | 'now' | 'say' | 'pace'>;
 
 /**
- * Announces the finished episodes of a folder that were recorded of one robot of a fleet, and stores them where that is
- * wanted. Others in the folder stay unknown to the fleet. May be asked again and again: what has not changed costs a look
- * at the file's time.
+ * Announces the finished episodes in a folder that were recorded from one robot of a fleet, and stores them
+ * if requested. Other episodes in the folder stay unknown to the fleet. May be called repeatedly: an
+ * unchanged file costs one `stat`.
  */
 export class Announcer {
   readonly #options: AnnouncerOptions;
-  /** By file: size and time of it, and of what was said of it since. */
+  /** By file: size and time of the file and of its label. */
   readonly #seen = new Map<string, string>();
 
   constructor(options: AnnouncerOptions) {
     this.#options = options;
   }
 
-  /** `open` is called when there is something to tell. Rejects when that was not possible: it is to be tried again. */
+  /** Calls `open` when there is something to announce. Rejects if that failed: call it again later. */
   async look(open: () => Promise<Store>): Promise<void> {
     const { dir } = this.#options;
     const names = existsSync(dir) ? readdirSync(dir).filter((name) => name.endsWith(EPISODE_ENDING)) : [];
@@ -44,7 +44,7 @@ export class Announcer {
     }
   }
 
-  /** Null: unfinished, unreadable, or recorded of something else. */
+  /** Null: unfinished, unreadable, or recorded from another robot. */
   async #ours(file: string): Promise<EpisodeInfo | null> {
     try {
       const { rig } = (await readStart(file)) as { rig?: { fleet?: { robot?: unknown } } };
@@ -69,7 +69,7 @@ export class Announcer {
   }
 }
 
-/** Null: it is gone. */
+/** Null: the file was removed. */
 function stampWithLabel(file: string): string | null {
   try {
     const beside = sidecarOf(file);

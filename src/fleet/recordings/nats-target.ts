@@ -19,12 +19,14 @@ import {
 const CHUNK_BYTES = 512 * 1024;
 const DIGEST = 'SHA-256=';
 const TIMEOUT_MS = 10_000;
-/** How often an upload looks anew where it stands, after an answer was lost or somebody else sent the same. */
-const MOST_LOOKS = 5;
+/**
+ * How often an upload checks its progress again after a lost answer or a concurrent upload of the same file.
+ */
+const MOST_CHECKS = 5;
 
-/** As clients of NATS keep an object's description. */
+/** An object's metadata, as NATS clients store it. */
 const MAX_META_BYTES = 64 * 1024;
-/** Other clients of NATS write more into it. */
+/** Other NATS clients add more fields. */
 const metaSchema = z.object({
   ...{ name: z.string(), nuid: z.string(), size: z.number(), chunks: z.number(), digest: z.string() },
   deleted: z.boolean().optional(),
@@ -32,8 +34,9 @@ const metaSchema = z.object({
 type Meta = z.infer<typeof metaSchema>;
 
 /**
- * A robot's bucket in JetStream's object store, in the layout every client of NATS reads. The chunks' id follows from
- * name and hash, so that an upload that was interrupted finds its chunks again without anything kept beside the file.
+ * A robot's bucket in JetStream's object store, in the layout that every NATS client reads. The chunks' id is
+ * derived from name and hash, so that an interrupted upload finds its chunks again without any state beside
+ * the file.
  */
 export class NatsTarget implements RecordingTarget {
   readonly #robot: string;
@@ -81,9 +84,9 @@ export class NatsTarget implements RecordingTarget {
       const { sizeBytes } = upload;
       const subject = this.#chunksOf(upload);
       const part = (offset: number) => readPart(handle, offset, Math.min(CHUNK_BYTES, sizeBytes - offset));
-      for (let looks = 0; ; looks++) {
+      for (let checks = 0; ; checks++) {
         let { offset, last } = await this.#reached(subject, part, sizeBytes);
-        if (looks === 0 && offset > 0) resumed(offset);
+        if (checks === 0 && offset > 0) resumed(offset);
         try {
           for (; offset < sizeBytes; offset = Math.min(offset + CHUNK_BYTES, sizeBytes)) {
             last = await this.#put(subject, await part(offset), offset === 0 ? 'first' : last);
@@ -91,7 +94,7 @@ export class NatsTarget implements RecordingTarget {
           }
           break;
         } catch (error) {
-          if (!isDisagreement(error) || looks >= MOST_LOOKS) throw error;
+          if (!isDisagreement(error) || checks >= MOST_CHECKS) throw error;
         }
       }
       await this.#describe(upload, false);
@@ -113,7 +116,7 @@ export class NatsTarget implements RecordingTarget {
 
   async discard(upload: Upload): Promise<void> {
     await this.#describe(upload, true);
-    // Takes the place of all chunks; an upload takes an empty one for none.
+    // Replaces all chunks; an upload treats an empty chunk as none.
     await this.#js.publish(this.#chunksOf(upload), '', { headers: this.#headers(ROLLUP) });
   }
 
@@ -122,7 +125,7 @@ export class NatsTarget implements RecordingTarget {
     return recordingNames.chunks(this.#robot, id);
   }
 
-  /** How much of the file is there, and the number of its last chunk. */
+  /** How much of the file is stored, and the number of its last chunk. */
   async #reached(
     subject: string,
     part: (offset: number) => Promise<Buffer>,
@@ -140,7 +143,7 @@ export class NatsTarget implements RecordingTarget {
     return { offset: offset + ours.byteLength, last: newest.seq };
   }
 
-  /** Takes its place after `last`, or as the first one in place of all others; returns its number. */
+  /** Stores a chunk after `last`, or as the first, replacing all others; returns its number. */
   async #put(subject: string, bytes: Uint8Array, last: number | 'first'): Promise<number> {
     const options =
       last === 'first' ? { headers: this.#headers(ROLLUP) } : { expect: { lastSubjectSequence: last } };
@@ -187,7 +190,7 @@ export class NatsTarget implements RecordingTarget {
       'transfer-failed',
       `the recordings of ${this.#robot} cannot be reached: ${(cause as Error).message}`,
       {
-        hint: 'Does it have a bucket (`farhand fleet bucket NAME`), and do the credentials allow this robot?',
+        hint: 'Check that it has a bucket (`farhand fleet bucket NAME`) and that the credentials allow this robot.',
         cause,
       },
     );

@@ -18,13 +18,13 @@ import { sidecarOf } from '../../record/reader.ts';
 import { type Recording, recordingNames } from '../recordings.ts';
 import { type ReadPoint, type RecordingTarget, START, sha256OfFile } from './target.ts';
 
-/** Not an episode's ending: a folder of recordings does not show what is still on its way. */
+/** Not an episode's extension, so that a folder of recordings does not list unfinished downloads. */
 const PULL_ENDING = '.pull';
 const MAX_NOTE_BYTES = 1024;
-/** How far an earlier try has come. */
+/** How far an earlier attempt got. */
 const noteSchema = z.object({ offset: z.int().min(0), mark: z.number(), sha256: z.string() });
 
-/** Brings a recording into a folder, going on where an earlier try ended; returns its file. */
+/** Downloads a recording into a folder, resuming an earlier attempt; returns its file. */
 export async function pullRecording(
   target: RecordingTarget,
   recording: Recording,
@@ -37,23 +37,23 @@ export async function pullRecording(
   mkdirSync(dir, { recursive: true });
   if (existsSync(file)) {
     if ((await sha256OfFile(file)) === sha256) return file;
-    throw new TeleopError('file-unwritable', `${file} is there already, with other bytes`, {
-      hint: 'Move it away, or pull into another folder.',
+    throw new TeleopError('file-unwritable', `${file} already exists with different contents`, {
+      hint: 'Move it, or pull into another folder.',
     });
   }
   const part = `${file}${PULL_ENDING}`;
   const from = resumePoint(part, recording);
-  if (from.offset > 0) say(`${episode}: goes on at ${(from.offset / 1e6).toFixed(1)} MB`);
+  if (from.offset > 0) say(`${episode}: resuming at ${(from.offset / 1e6).toFixed(1)} MB`);
   await fetchRest(target, recording, part, from);
-  const found = statSync(part).size === sizeBytes ? await sha256OfFile(part) : 'of another size';
+  const found = statSync(part).size === sizeBytes ? await sha256OfFile(part) : 'unknown (its size differs)';
   rmSync(`${part}.json`, { force: true });
   if (found !== sha256) {
     rmSync(part);
     throw new TeleopError(
       'transfer-failed',
-      `${episode} did not come as announced: its SHA-256 is ${found}`,
+      `${episode} does not match its announcement: its SHA-256 is ${found}`,
       {
-        hint: 'Nothing was kept. Pull it again; if it stays so, the store has other bytes than the robot sent.',
+        hint: 'Nothing was kept. Pull it again; if this persists, the store holds other bytes than the robot sent.',
       },
     );
   }
@@ -79,7 +79,7 @@ async function fetchRest(
       if (next.offset > sizeBytes) break;
       await handle.write(bytes, 0, bytes.byteLength, at.offset);
       at = next;
-      // Bytes before the note of them: what is noted is there.
+      // Write bytes before noting them: noted bytes are always in the file.
       writeFileSync(`${part}.json.new`, JSON.stringify({ ...at, sha256 }));
       renameSync(`${part}.json.new`, `${part}.json`);
     }

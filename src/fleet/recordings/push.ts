@@ -15,11 +15,11 @@ export interface PushOptions {
   dir: string;
   /** Only these; empty: all that are finished. */
   episodes: readonly string[];
-  /** Null: they are announced only. */
+  /** Null: they are only announced. */
   target: RecordingTarget | null;
-  /** Removes the file here once its bytes were read back and had the right hash. */
+  /** Deletes the local file once its bytes were read back with the right hash. */
   deleteAfter: boolean;
-  /** Files that were seen to already, by size and time; for those who ask again and again. */
+  /** Files already handled, by size and time; for repeated calls. */
   seen?: Map<string, string>;
   /** As in `Upload`. */
   pace?: (bytes: number) => Promise<void>;
@@ -28,21 +28,21 @@ export interface PushOptions {
   say: (text: string) => void;
 }
 
-/** Announces the finished episodes of a folder and stores them; returns how many. What is unfinished waits. */
+/** Announces the finished episodes in a folder and stores them; returns how many. Skips unfinished ones. */
 export async function pushRecordings(index: RecordingIndex, options: PushOptions): Promise<number> {
   const { dir, episodes } = options;
   const all = await listEpisodes(dir);
   for (const id of episodes)
     if (!all.some((info) => info.id === id))
       throw new TeleopError('file-missing', `there is no episode "${id}" in ${dir}`, {
-        hint: 'List what there is with `farhand record list`.',
+        hint: 'List the episodes with `farhand record list`.',
       });
   let done = 0;
   for (const info of all) {
     if (episodes.length > 0 && !episodes.includes(info.id)) continue;
     if (!info.complete || !EPISODE_NAME.test(info.id)) {
       options.say(
-        `${info.id}: left alone, ${info.complete ? 'its name cannot be sent' : 'it is not finished'}`,
+        `${info.id}: skipped, ${info.complete ? 'its name is not valid in a fleet' : 'it is not finished'}`,
       );
       continue;
     }
@@ -51,7 +51,7 @@ export async function pushRecordings(index: RecordingIndex, options: PushOptions
   return done;
 }
 
-/** Announces one finished episode and stores it. False: it was seen to already. */
+/** Announces one finished episode and stores it. False: it was already handled. */
 export async function pushEpisode(
   index: RecordingIndex,
   options: Omit<PushOptions, 'episodes'>,
@@ -72,7 +72,7 @@ export async function pushEpisode(
   const where = options.target?.where(recordingNames.object(info.id));
   if (options.target === null) options.say(`${info.id}: announced`);
   else if (!options.deleteAfter && places.some((place) => place.where === where))
-    options.say(`${info.id}: is at ${where}`);
+    options.say(`${info.id}: already at ${where}`);
   else await storeOne(index, options, options.target, { entry, file, before });
   options.seen?.set(file, before);
   return true;
@@ -101,12 +101,12 @@ async function storeOne(
   };
   const there = await target.find(upload.name);
   if (there?.sha256 !== sha256 || there.sizeBytes !== sizeBytes)
-    await target.store(upload, (bytes) => say(`${episode}: goes on, ${megabytes(bytes)} are there`));
+    await target.store(upload, (bytes) => say(`${episode}: resuming, ${megabytes(bytes)} already stored`));
   const wrong = await whatIsWrong(target, upload);
   if (wrong !== null) {
     await target.discard(upload);
-    throw new TeleopError('transfer-failed', `${episode} was not stored well: ${wrong}`, {
-      hint: 'It is still here. What was stored is void; run the same command again.',
+    throw new TeleopError('transfer-failed', `${episode} was not stored correctly: ${wrong}`, {
+      hint: 'The original is intact and the stored copy was discarded. Run the same command again.',
     });
   }
   const where = target.where(upload.name);
@@ -115,7 +115,7 @@ async function storeOne(
   say(`${episode}: ${megabytes(sizeBytes)} at ${where}, verified`);
   if (!deleteAfter) return;
   if (stampOf(file) !== before)
-    throw new TeleopError('transfer-failed', `${file} was changed while it was sent; it stays here`, {
+    throw new TeleopError('transfer-failed', `${file} changed while it was sent, so it was not deleted`, {
       hint: 'Send it again.',
     });
   rmSync(file);

@@ -10,7 +10,7 @@ export interface BucketSize {
   replicas: number;
 }
 
-/** A robot's bucket, if it is not there yet; needs an administrator's credentials. */
+/** Creates a robot's bucket if it does not exist; needs an administrator's credentials. */
 export async function createRecordingBucket(
   nats: NatsConnection,
   robot: string,
@@ -31,7 +31,7 @@ export async function createRecordingBucket(
   });
 }
 
-/** What a fleet knows of a robot's recordings. An entry is announced to whoever listens as it is kept. */
+/** The index of a robot's recordings. Storing an entry also announces it to subscribers. */
 export class RecordingIndex {
   readonly #robot: string;
   readonly #js: JetStreamClient;
@@ -67,7 +67,7 @@ export class RecordingIndex {
     }
   }
 
-  /** Null: nothing is known of it, or what is kept is no entry. */
+  /** Null: unknown, or the stored entry is invalid. */
   async get(episode: string): Promise<Recording | null> {
     const last_by_subj = recordingNames.entry(this.#robot, episode);
     try {
@@ -93,7 +93,7 @@ export class RecordingIndex {
     return found;
   }
 
-  /** An entry that tells of something else than its place says is none. */
+  /** Ignores an entry whose contents do not match its subject. */
   #ours(entry: Recording | null, episode: string): Recording | null {
     return entry?.robot === this.#robot && entry.episode === episode ? entry : null;
   }
@@ -103,7 +103,7 @@ export class RecordingIndex {
       'transfer-failed',
       `the index of ${this.#robot}'s recordings does not answer: ${(cause as Error).message}`,
       {
-        hint: 'Does it have a bucket (`farhand fleet bucket NAME`), and do the credentials allow this robot?',
+        hint: 'Check that it has a bucket (`farhand fleet bucket NAME`) and that the credentials allow this robot.',
         cause,
       },
     );

@@ -2,11 +2,11 @@ import { TeleopError } from '../../core/errors.ts';
 import { type S3Keys, type S3Request, s3Encode, signS3 } from './s3-sign.ts';
 
 export interface S3Place {
-  /** Such as `https://s3.eu-central-1.amazonaws.com` or `http://127.0.0.1:9000`. */
+  /** For example `https://s3.eu-central-1.amazonaws.com` or `http://127.0.0.1:9000`. */
   endpoint: string;
   region: string;
   bucket: string;
-  /** Before every name; empty, or ending in a slash. */
+  /** Prefix of every name; empty, or ending in a slash. */
   prefix: string;
   keys: S3Keys;
 }
@@ -14,7 +14,10 @@ export interface S3Place {
 const TRIES = 3;
 const TIMEOUT_MS = 60_000;
 
-/** Requests to one bucket, by path (`endpoint/bucket/key`). What the server refuses is an answer; silence is not. */
+/**
+ * Path-style requests to one bucket (`endpoint/bucket/key`). A rejection is an answer; silence and 5xx are
+ * retried.
+ */
 export class S3Client {
   readonly place: S3Place;
 
@@ -26,7 +29,7 @@ export class S3Client {
     return `${this.place.prefix}${name}`;
   }
 
-  /** `query` with a null key asks of the bucket itself. */
+  /** A null key addresses the bucket itself. */
   async ask(
     method: S3Request['method'],
     key: string | null,
@@ -65,11 +68,11 @@ export class S3Client {
     throw this.failed(failure);
   }
 
-  /** The text of an answer that has to be a success. */
+  /** The text of a successful answer; throws for any other. */
   async text(...request: Parameters<S3Client['ask']>): Promise<string> {
     const answer = await this.ask(...request);
     const text = await answer.text();
-    // A completion may fail after its status was sent: then the text has the error.
+    // A completion may fail after its status was sent: the text then holds the error.
     if (!answer.ok || text.includes('<Error>'))
       throw this.failed(new Error(`${answer.status} ${errorOf(text)}`));
     return text;
@@ -88,7 +91,7 @@ export class S3Client {
 const errorOf = (text: string): string =>
   `${valuesOf(text, 'Code')[0] ?? ''} ${valuesOf(text, 'Message')[0] ?? ''}`.trim() || 'no reason given';
 
-/** The texts of all elements of a name; enough for S3's flat answers. */
+/** The texts of all elements with that tag; enough for S3's flat answers. */
 export function valuesOf(xml: string, tag: string): string[] {
   const found = [...xml.matchAll(new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`, 'g'))];
   return found.map(([, text = '']) =>

@@ -2,8 +2,8 @@ import { TeleopError } from '../../core/errors.ts';
 import { S3Client } from './s3-client.ts';
 
 /**
- * A store by its address, `s3://bucket/prefix`. Keys come from the environment, by the names all tools of S3 use; they
- * are never written anywhere. Every robot has a folder of its own.
+ * A store by its address, `s3://bucket/prefix`. Keys come from the environment, under the names that all S3
+ * tools use; they are never written anywhere. Every robot has its own folder.
  */
 export function s3ClientOf(
   address: string,
@@ -13,8 +13,8 @@ export function s3ClientOf(
 ): S3Client {
   const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,62})(?:\/(.*?))?\/?$/.exec(address) ?? [];
   if (bucket === undefined)
-    throw new TeleopError('bad-option', `"${address}" is no place for recordings`, {
-      hint: 'Write nats, or s3://BUCKET/FOLDER.',
+    throw new TeleopError('bad-option', `"${address}" is not a valid place for recordings`, {
+      hint: 'Use nats, or s3://BUCKET/FOLDER.',
     });
   const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret, AWS_SESSION_TOKEN: token } = env;
   if (!id || !secret)

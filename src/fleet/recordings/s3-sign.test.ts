@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type S3Keys, type S3Request, signS3 } from './s3-sign.ts';
 
-/** The worked examples of "Signature Calculations for the Authorization Header" in Amazon's S3 API reference. */
+/**
+ * The worked examples in "Signature Calculations for the Authorization Header" in Amazon's S3 API reference.
+ */
 const KEYS = {
   accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
@@ -11,7 +13,10 @@ const AT = new Date('2013-05-24T00:00:00Z');
 const url = (rest: string) => new URL(`https://examplebucket.s3.amazonaws.com/${rest}`);
 const empty = new Uint8Array(0);
 
-/** Names and queries with escaped letters; their signatures are from another implementation, on node:crypto. */
+/**
+ * Names and queries with escaped characters; their signatures are from another implementation, on
+ * node:crypto.
+ */
 const ESCAPED = [
   [
     'a%20b/c%2Bd%21%27%28%29%2A~/%C3%A9.mcap',
@@ -30,7 +35,7 @@ const signatureOf = async (request: S3Request): Promise<string> =>
   /Signature=(\w+)$/.exec(await authorizationOf(request))![1]!;
 
 describe('a signed request to S3', () => {
-  it('is signed as in Amazon’s examples', async () => {
+  it('has the signature of Amazon’s examples', async () => {
     assert.equal(
       await signatureOf({
         method: 'GET',
@@ -68,7 +73,7 @@ describe('a signed request to S3', () => {
     assert.notEqual(await sign('a'), await sign('b'));
   });
 
-  it('carries the hash of the body and the token of a session, both signed', async () => {
+  it('carries the body’s hash and the session token, both signed', async () => {
     const request: S3Request = { method: 'PUT', url: url('a'), headers: {}, body: Buffer.from('abc') };
     const headers = await signS3(request, { ...KEYS, sessionToken: 'token' }, 'us-east-1', AT);
     const abc = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
@@ -80,13 +85,13 @@ describe('a signed request to S3', () => {
     );
   });
 
-  it('signs every header, also range and content-type', async () => {
+  it('signs every header, including range and content-type', async () => {
     const headers = { range: 'bytes=0-9', 'content-type': 'text/xml' };
     const signed = await authorizationOf({ method: 'GET', url: url('a'), headers, body: empty });
     assert.match(signed, /SignedHeaders=content-type;host;range;x-amz-content-sha256;x-amz-date, /);
   });
 
-  it('is right for names and queries with escaped letters', async () => {
+  it('is signed correctly for names and queries with escaped characters', async () => {
     for (const [rest, signature] of ESCAPED)
       assert.equal(
         await signatureOf({ method: 'GET', url: url(rest), headers: {}, body: empty }),

@@ -15,7 +15,7 @@ export interface S3Request {
   body: Uint8Array;
 }
 
-/** RFC 3986: all but letters, digits and -._~ are escaped. */
+/** RFC 3986: escapes all but letters, digits and -._~. */
 export const s3Encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 

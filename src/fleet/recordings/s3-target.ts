@@ -9,7 +9,7 @@ import {
   withOpen,
 } from './target.ts';
 
-/** S3 takes at most 10,000 parts, each but the last of 5 MiB at least. */
+/** S3 accepts at most 10,000 parts, each at least 5 MiB except the last. */
 const MOST_PARTS = 10_000;
 const PART_STEP_BYTES = 8 << 20;
 const HASH_HEADER = 'x-amz-meta-sha256';
@@ -18,8 +18,8 @@ export const partBytesOf = (sizeBytes: number): number =>
   PART_STEP_BYTES * Math.max(1, Math.ceil(sizeBytes / MOST_PARTS / PART_STEP_BYTES));
 
 /**
- * A bucket that speaks S3. An upload is made of parts; one that was interrupted is found again at the server by its name,
- * and a part that is there already counts if its MD5 is right. Every part is signed with its SHA-256.
+ * An S3 bucket. Uploads consist of parts; an interrupted upload is found on the server by its name, and an
+ * existing part counts if its MD5 matches. Every part is signed with its SHA-256.
  */
 export class S3Target implements RecordingTarget {
   readonly #client: S3Client;
@@ -84,7 +84,7 @@ export class S3Target implements RecordingTarget {
     return valuesOf(text, 'UploadId')[0]!;
   }
 
-  /** The newest upload of this key that was begun and not ended. */
+  /** The newest unfinished upload of this key. */
   async #unfinished(key: string): Promise<string | null> {
     const text = await this.#client.text('GET', null, { uploads: '', prefix: key });
     const mine = valuesOf(text, 'Upload').filter((each) => valuesOf(each, 'Key')[0] === key);
@@ -124,7 +124,7 @@ export class S3Target implements RecordingTarget {
   }
 }
 
-/** The part's tag if it is what the file has there. Where a server's tags are no MD5, the part is sent again. */
+/** The stored part's tag if it matches the file. If a server's tags are not MD5, the part is sent again. */
 function tagIfSame(there: { tag: string; bytes: number } | undefined, part: Buffer): string | null {
   if (there?.bytes !== part.byteLength) return null;
   return there.tag.replaceAll('"', '') === createHash('md5').update(part).digest('hex') ? there.tag : null;

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { TeleopError } from '../../core/errors.ts';
 
-/** Where reading goes on. `mark` is the target's own; 0 at the start. */
+/** Where reading resumes. `mark` is private to the target; 0 at the start. */
 export interface ReadPoint {
   offset: number;
   mark: number;
@@ -11,28 +11,28 @@ export interface ReadPoint {
 
 export interface StoredObject {
   sizeBytes: number;
-  /** As the uploader said, hexadecimal. Only reading all of it back proves it. */
+  /** As reported by the uploader, hexadecimal. Only reading everything back proves it. */
   sha256: string;
 }
 
-/** A file that is to be stored, hashed already. */
+/** A file to store, with its hash. */
 export interface Upload extends StoredObject {
   name: string;
   file: string;
-  /** Told of every piece that went out or came back; waits as long as the next one should. */
+  /** Called after every piece sent or read back; delays the next one. */
   pace?: (bytes: number) => Promise<void>;
 }
 
-/** A store of recordings. Everything may be interrupted at any point and begun again. */
+/** A store of recordings. Every operation may be interrupted at any point and repeated. */
 export interface RecordingTarget {
-  /** As the index has it. */
+  /** The place as written in the index. */
   where(name: string): string;
-  /** What a finished upload left; null: there is none. */
+  /** The result of a finished upload; null: none. */
   find(name: string): Promise<StoredObject | null>;
-  /** Goes on where an earlier upload of the same bytes ended; `resumed` is told how much was there already. */
+  /** Resumes an earlier upload of the same bytes; `resumed` receives how much was already stored. */
   store(upload: Upload, resumed: (bytes: number) => void): Promise<void>;
   read(name: string, from: ReadPoint): AsyncIterable<{ bytes: Uint8Array; next: ReadPoint }>;
-  /** So that the next upload begins anew. */
+  /** Discards it, so that the next upload starts over. */
   discard(upload: Upload): Promise<void>;
 }
 
@@ -44,14 +44,14 @@ export async function sha256OfFile(file: string): Promise<string> {
     for await (const part of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(part as Buffer);
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Check that it is there and that this user may read it.',
+      hint: 'Check that it exists and that this user may read it.',
       cause,
     });
   }
   return hash.digest('hex');
 }
 
-/** Reads all of an object back and compares; null: its bytes are right. */
+/** Reads an object back and compares it; null: its bytes are right. */
 export async function whatIsWrong(
   target: RecordingTarget,
   { name, sizeBytes, sha256, pace }: Upload,
@@ -69,14 +69,14 @@ export async function whatIsWrong(
   return found === sha256 ? null : `its SHA-256 is ${found} instead of ${sha256}`;
 }
 
-/** Exactly `bytes` from `offset`; throws when the file is shorter than that by now. */
+/** Reads exactly `bytes` from `offset`; throws if the file has become shorter. */
 export async function readPart(handle: FileHandle, offset: number, bytes: number): Promise<Buffer> {
   const part = Buffer.alloc(bytes);
   for (let got = 0; got < bytes; ) {
     const { bytesRead } = await handle.read(part, got, bytes - got, offset + got);
     if (bytesRead === 0)
       throw new TeleopError('transfer-failed', 'the file became shorter while it was sent', {
-        hint: 'Send it when nothing writes to it any more.',
+        hint: 'Send it once no process writes to it any more.',
       });
     got += bytesRead;
   }
