@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
+import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
@@ -37,8 +37,7 @@ export type TraceMessage =
 const start = workerData as TraceStart;
 const DRAIN_MS = 20;
 const ring = RecordRing.attach(start.ring);
-const packed = new Float64Array(TRACE_FIELDS.length);
-const record = emptyTraceRecord();
+const record = TRACE.create();
 const joints = jointsCount(start.joints);
 const readJoints = jointsReader(start.joints);
 const matcher = new MotionMatcher(joints);
@@ -89,10 +88,9 @@ function estimate(writer: TraceFileWriter, nowNs: number): void {
 /** `patient` false: the run is over, and what has not been seen to move will not be. */
 function drain(writer: TraceFileWriter, patient = true): void {
   const nowNs = monotonicClock.nowNs();
-  while (ring.shift(packed)) {
-    unpackTraceRecord(packed, record);
+  while (ring.shift(record.packed)) {
     if (!Number.isNaN(record.offsetNs)) [offsetNs, uncertaintyNs] = [record.offsetNs, record.uncertaintyNs];
-    waiting.push(packed, nowNs);
+    waiting.push(record.packed, nowNs);
   }
   takeJoints();
   waiting.drain(patient ? nowNs : Number.POSITIVE_INFINITY, (ready) => writer.write(ready));
