@@ -3,11 +3,11 @@ import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { HandTransform } from '../mapping/retarget/transform.ts';
+import { loadZmq } from '../native/zeromq.ts';
 import { BOARD } from '../operator/board.ts';
 import { SkeletonView, VIEW_SIZE } from '../operator/hand-view/skeleton.ts';
 import type { Rig } from '../rig/rig.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
-import { loadZmq } from '../wire/transports/zmq-module.ts';
 import type { RoleMemory } from './role-memory.ts';
 
 const POLL_MS = 4;
@@ -88,7 +88,7 @@ export class HandPublisher {
 type Publishers = Partial<Record<'detector' | 'transform' | 'view', Publisher>>;
 
 async function publisherOn(name: string, host: string, port: number, opened: Publishers): Promise<Publisher> {
-  const zmq = await loadZmq('Install it with `npm install zeromq`, or publish nothing.');
+  const zmq = await loadZmq('publish nothing');
   const socket = new zmq.Publisher({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
   try {
     await socket.bind(`tcp://${host}:${port}`);
