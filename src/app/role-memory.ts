@@ -14,6 +14,7 @@ import type { Priors } from '../robot/network-memory.ts';
 import { PAIR_BOARD } from '../robot/pair-watch.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import type { FailedMessage } from './worker-host.ts';
 
 /** The memory a control thread shares with the rest of its process. All data leaves it this way. */
 export interface RoleMemory extends Flags {
@@ -64,7 +65,7 @@ export type ControlMessage =
     }
   | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number; flight: number }
   | { kind: 'learnt'; network: string; prior: PriorJson }
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | FailedMessage
   | { kind: 'done' };
 
 /** Ten seconds of closed commands at 400 Hz. */

@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { TRACE } from '../messages/trace-record.ts';
@@ -11,6 +10,7 @@ import { MotionCorrelator } from '../trace/motion-latency.ts';
 import { MotionQueue } from '../trace/motion-queue.ts';
 import { motionLine, type TraceSession } from '../trace/stamps.ts';
 import { type VideoRecord, videoLine } from '../trace/video.ts';
+import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 export interface TraceStart {
   ring: SharedArrayBuffer;
@@ -26,8 +26,8 @@ export interface TraceStart {
 export type TraceOrder = VideoEvent | 'close';
 
 export type TraceMessage =
-  | { kind: 'opened'; path: string }
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | { kind: 'ready'; path: string }
+  | FailedMessage
   /** Empty: it is over. */
   | { kind: 'trouble'; message: string }
   /** `loss`: what the file lacks for good because of the disk; empty: nothing. */
@@ -104,7 +104,7 @@ function drain(writer: TraceFileWriter, patient = true): void {
 
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
-  post({ kind: 'opened', path: writer.path });
+  post({ kind: 'ready', path: writer.path });
   // Readers begin with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
@@ -117,7 +117,6 @@ try {
     parentPort?.close();
   });
 } catch (error) {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
   parentPort?.close();
 }
