@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { SnapshotBoard } from './snapshot.ts';
 import { StructBoard } from './struct-board.ts';
 import { flag, number, numbers, oneOf, perJoint, struct } from './struct-layout.ts';
 
+const ACCESSES = 20_000;
 const COLOURS = ['red', 'green'] as const;
 const LAYOUT = struct({
   first: number,
@@ -61,6 +64,31 @@ describe('struct layout', () => {
     LAYOUT.create(1, shared).anglesRad[0] = 0.5;
     assert.equal(LAYOUT.create(1, shared).anglesRad[0], 0.5);
     assert.throws(() => Object.assign(LAYOUT.create(1), { anglesRad: new Float64Array(1) }), TypeError);
+  });
+});
+
+describe('an access to a struct', () => {
+  it('leaves no garbage', () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage = runInNewContext('gc') as () => void;
+    const view = LAYOUT.create(1);
+    let sum = 0;
+    const access = (i: number) => {
+      view.first = i + 0.5;
+      view.isOpen = i % 2 === 0;
+      view.colour = COLOURS[i % 2]!;
+      view.last = view.first * 2;
+      sum += view.colour === 'red' && view.isOpen ? view.last : 1;
+    };
+    let leastBytes = Number.POSITIVE_INFINITY;
+    for (let round = 0; round < 20 && leastBytes >= 1; round++) {
+      collectGarbage();
+      const before = process.memoryUsage().heapUsed;
+      for (let i = 0; i < ACCESSES; i++) access(i);
+      leastBytes = Math.min(leastBytes, Math.abs(process.memoryUsage().heapUsed - before) / ACCESSES);
+    }
+    assert.ok(leastBytes < 1, `${leastBytes} bytes per access`);
+    assert.ok(sum > 0);
   });
 });
 
