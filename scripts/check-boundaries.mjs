@@ -4,7 +4,7 @@ import path from 'node:path';
 import { cyclesIn, namesakesIn } from './import-graph.mjs';
 
 /** Every room but these may import them. */
-const FOUNDATION = ['core', 'messages', 'geometry', 'hand', 'files'];
+const FOUNDATION = ['core', 'messages', 'geometry', 'hand', 'files', 'native'];
 /** What a room may import besides itself and the foundation. */
 const MAY_IMPORT = {
   core: [],
@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   geometry: ['core'],
   hand: ['core'],
   files: ['core'],
+  native: ['core'],
   // Stages: one step of the data path each.
   input: [],
   mapping: [],
@@ -118,7 +119,7 @@ for (const file of files) {
     const room = to.startsWith('src/') ? to.split('/')[1] : to.startsWith('sim/') ? 'sim' : null;
     if (owner !== null && !(isTest && (room === 'core' || to.startsWith('test/'))) && !mayImport(owner, room))
       problems.push(`${file}: ${owner} may not import ${to}`);
-    if (room === 'files' && !isTest && isBrowserSafe(file))
+    if (['files', 'native'].includes(room) && !isTest && isBrowserSafe(file))
       problems.push(`${file}: ${to} is not browser-safe`);
     if (file.startsWith('web/') && room !== null && !WEB_MAY_IMPORT.some((p) => to.startsWith(p)))
       problems.push(`${file}: the page may not import ${to}`);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { DRIVER_CALLS, type DriverCall, LOG_HEAD } from '../../src/robot/driver-log.ts';
+import { DRIVER_LOG, type DriverCall } from '../../src/robot/driver-log.ts';
 import type { Target } from './limits.ts';
 
 export interface Pose {
@@ -18,12 +18,14 @@ export interface DriverLog {
 /** Reads a log of `robot.driverLog`; one that ends inside a record is read up to there. */
 export function readDriverLog(file: string, joints: number): DriverLog {
   const bytes = readFileSync(file);
-  const size = 8 * (LOG_HEAD + joints);
+  const record = DRIVER_LOG.create(joints);
+  const size = record.packed.byteLength;
   const reader = new LogReader();
   for (let at = 0; at + size <= bytes.length; at += size) {
-    const number = (i: number) => bytes.readDoubleLE(at + 8 * i);
-    const jointsRad = Float64Array.from({ length: joints }, (_, i) => number(LOG_HEAD + i));
-    reader.take(DRIVER_CALLS[number(0)]!, number(2), jointsRad);
+    record.packed.forEach((_, i) => {
+      record.packed[i] = bytes.readDoubleLE(at + 8 * i);
+    });
+    if (record.call !== null) reader.take(record.call, record.robotNs, record.jointsRad.slice());
   }
   return reader.log;
 }

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { joinLocally } from '../../src/app/local-pair.ts';
 import { monotonicClock as clock } from '../../src/core/time/clock.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../../src/messages/trace-record.ts';
+import { type PackedTrace, TRACE_FIELDS } from '../../src/messages/trace-record.ts';
 import { type Libc, loadLibc } from '../../src/wire/transports/libc.ts';
 import { LocalNetwork } from '../../src/wire/transports/local.ts';
 import type { InProcessDone, InProcessStart } from './in-process.ts';
@@ -13,10 +13,10 @@ const PR_SET_TIMERSLACK = 29;
 const packed = new Float64Array(TRACE_FIELDS.length * Math.ceil(rig.operator.hz * (seconds + 1)));
 let closed = 0;
 
-function keep(record: TraceRecord): void {
+function keep(record: PackedTrace): void {
   const at = closed * TRACE_FIELDS.length;
   if (at + TRACE_FIELDS.length > packed.length) return;
-  packTraceRecord(record, packed.subarray(at, at + TRACE_FIELDS.length));
+  packed.set(record.packed, at);
   closed++;
 }
 

@@ -5,7 +5,7 @@ import { type Given, JSON_OPTION, numberOption, type Verb } from '../../src/cli/
 import { percentiles } from '../../src/core/statistics/percentiles.ts';
 import { ManualClock } from '../../src/core/time/clock.ts';
 import type { ReceivedFrame } from '../../src/messages/recording.ts';
-import { emptyRingRow } from '../../src/messages/ring-row.ts';
+import { emptyRow } from '../../src/messages/ring-row.ts';
 import { emptyTraceRecord } from '../../src/messages/trace-record.ts';
 import { EpisodeRecorder } from '../../src/record/recorder.ts';
 import { finishEpisode, type RecoveredEpisode, recoverEpisode } from '../../src/record/recover.ts';
@@ -53,7 +53,7 @@ function record(
       file = saved;
     },
   });
-  const row = emptyRingRow(JOINTS);
+  const row = emptyRow(JOINTS);
   const trace = emptyTraceRecord();
   const blocksMs: number[] = [];
   const startedMs = performance.now();

@@ -6,7 +6,6 @@ import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import type { RobotPose } from '../camera/source.ts';
 import { type CameraEvent, CameraStation } from '../camera/station.ts';
 import { Counters } from '../core/counters.ts';
-import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
@@ -14,6 +13,7 @@ import { readRobotBoard } from '../messages/robot-board.ts';
 import type { CameraReport } from '../messages/role-report.ts';
 import { openCameraSource } from './registry.ts';
 import { lowerPriority } from './thread-priority.ts';
+import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 /** What a camera thread is started with. */
 export interface CameraStart {
@@ -29,7 +29,7 @@ export interface CameraStart {
 export type CameraMessage =
   | { kind: 'ready'; where: string }
   | { kind: 'event'; event: CameraEvent }
-  | { kind: 'failed'; code: ErrorCode; message: string; hint: string }
+  | FailedMessage
   | { kind: 'report'; reports: CameraReport[] };
 
 /** Sent to it: `report` asks for one, `close` for the last one. */
@@ -99,7 +99,6 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
   parentPort?.close();
 });

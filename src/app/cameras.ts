@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import type { CameraEvent } from '../camera/station.ts';
 import { deferred } from '../core/deferred.ts';
 import { TeleopError } from '../core/errors.ts';
@@ -7,6 +6,7 @@ import type { CameraReport } from '../messages/role-report.ts';
 import { cameraNames, frameSenderConfig } from '../rig/camera-channel.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { CameraMessage, CameraOrder, CameraStart } from './camera-worker.ts';
+import { READY_MS, WorkerHost } from './worker-host.ts';
 
 export interface CameraThread {
   /** Where the pictures can be had, for people. */
@@ -36,7 +36,7 @@ export async function startCameraThread(
   model: RobotModel,
   options: CameraThreadOptions,
 ): Promise<CameraThread> {
-  const workerData: CameraStart = {
+  const start: CameraStart = {
     cameras: rig.cameras.list,
     sender: frameSenderConfig(rig, options.keys),
     model,
@@ -44,52 +44,36 @@ export async function startCameraThread(
     counters: options.counters,
     linkUsesZmq: rig.link.transport === 'zmq',
   };
-  const worker = new Worker(new URL('./camera-worker.js', import.meta.url), { workerData });
-  const received = listenTo(worker, options.onEvent);
-  const order = (what: CameraOrder) => worker.postMessage(what);
-  return {
-    where: await received.ready,
-    ended: received.ended.promise,
-    report() {
-      order('report');
-      return received.nextReport();
-    },
-    async close() {
-      order('close');
-      const late = setTimeout(() => received.ended.resolve(), CLOSE_MS);
-      await received.ended.promise;
-      clearTimeout(late);
-      await worker.terminate();
-      return received.lastReport();
-    },
-  };
-}
-
-function listenTo(worker: Worker, onEvent: (event: CameraEvent) => void) {
-  const ready = deferred<string>();
-  const ended = deferred<void>();
   let asked = deferred<CameraReport[]>();
   let last: CameraReport[] = [];
-  worker.on('message', (message: CameraMessage) => {
-    if (message.kind === 'ready') ready.resolve(message.where);
-    else if (message.kind === 'event') onEvent(message.event);
-    else if (message.kind === 'failed')
-      ready.reject(new TeleopError(message.code, message.message, { hint: message.hint }));
-    else {
+  const host = new WorkerHost<CameraMessage>(new URL('./camera-worker.js', import.meta.url), {
+    name: 'the camera thread',
+    start,
+    readyMs: READY_MS,
+    onMessage: (message) => {
+      if (message.kind === 'event') return options.onEvent(message.event);
       last = message.reports;
       asked.resolve(last);
       asked = deferred();
-    }
+    },
+    onGone: (error, code) => {
+      if (code === null) options.onEvent(bugEvent(error));
+    },
   });
-  worker.on('error', (error) => {
-    ready.reject(error);
-    onEvent(bugEvent(error));
-  });
-  worker.on('exit', () => {
-    ended.resolve();
-    asked.resolve(last);
-  });
-  return { ready: ready.promise, ended, nextReport: () => asked.promise, lastReport: () => last };
+  void host.exited.then(() => asked.resolve(last));
+  const { where } = await host.ready;
+  return {
+    where,
+    ended: host.exited,
+    report() {
+      host.post('report' satisfies CameraOrder);
+      return asked.promise;
+    },
+    async close() {
+      await host.close('close' satisfies CameraOrder, CLOSE_MS);
+      return last;
+    },
+  };
 }
 
 const bugEvent = (error: unknown): CameraEvent => ({

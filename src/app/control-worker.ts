@@ -1,5 +1,4 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import { windDownFlag } from '../messages/role-flags.ts';
 import { openOperator } from './open-operator.ts';
@@ -7,6 +6,7 @@ import { openReactor } from './open-reactor.ts';
 import { runRobot } from './open-robot.ts';
 import type { ControlMessage, ControlStart } from './role-memory.ts';
 import { warmUp } from './warm-up.ts';
+import { failedMessage } from './worker-host.ts';
 
 /** The control thread of a role: opens the devices and sockets, then does nothing but the loop. */
 const start = workerData as ControlStart;
@@ -46,6 +46,5 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
 });

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { Counters } from '../core/counters.ts';
-import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { DriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { DriverLoop } from '../robot/driver-thread/driver-loop.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
+import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 /** What the thread of a driver is started with. */
 export interface DriverStart {
@@ -17,10 +17,7 @@ export interface DriverStart {
   counters?: SharedArrayBuffer;
 }
 
-export type DriverMessage =
-  | { kind: 'open' }
-  | { kind: 'closed' }
-  | { kind: 'failed'; code: string; message: string; hint: string };
+export type DriverMessage = { kind: 'ready' } | { kind: 'closed' } | FailedMessage;
 
 /** The part of `Atomics` that Node has and our library typings do not name yet. */
 interface AsyncWaiting {
@@ -46,7 +43,7 @@ async function main(): Promise<void> {
   const wake = new Int32Array(memory.wake);
   const watch = setInterval(() => loop.watch(), WATCH_MS);
   loop.onWake();
-  post({ kind: 'open' });
+  post({ kind: 'ready' });
   while (Atomics.load(wake, 1) === 0) {
     const seen = Atomics.load(wake, 0);
     loop.onWake();
@@ -63,6 +60,5 @@ async function main(): Promise<void> {
 }
 
 main().catch((error: unknown) => {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
 });

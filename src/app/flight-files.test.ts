@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { loadRig } from '../rig/rig.ts';
 import { loadModel } from '../rig/robot-models.ts';
-import { FlightRecorder, flightRecordSize } from '../robot/supervisor/flight-recorder.ts';
+import { FLIGHT, FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
 import { byAge, FlightFiles } from './flight-files.ts';
 
 const model = loadModel('ur3');
@@ -14,10 +14,10 @@ const stop = { robotNs: 5, from: 'engaged', to: 'stopped', cause: 'e-stop presse
 function setUp(dir: string): { recorder: FlightRecorder; files: FlightFiles; fly: () => void } {
   const recorder = FlightRecorder.create(6, 10);
   const rig = loadRig('demo', [`trace.dir=${dir}`]).config;
-  const record = new Float64Array(flightRecordSize(6));
+  const record = FLIGHT.create(6);
   const fly = () => {
-    record[0]! += 1;
-    recorder.write(record);
+    record.robotNs += 1;
+    recorder.write(record.packed);
   };
   return { recorder, files: new FlightFiles(rig, model, recorder.buffer), fly };
 }

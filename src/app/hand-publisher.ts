@@ -3,11 +3,11 @@ import { type JpegCoder, loadJpegCoder } from '../camera/encoder.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
 import { HandTransform } from '../mapping/retarget/transform.ts';
-import { boardIndex, boardPoints, boardSize } from '../operator/board.ts';
+import { loadZmq } from '../native/zeromq.ts';
+import { BOARD } from '../operator/board.ts';
 import { SkeletonView, VIEW_SIZE } from '../operator/hand-view/skeleton.ts';
 import type { Rig } from '../rig/rig.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
-import { loadZmq } from '../wire/transports/zmq-module.ts';
 import type { RoleMemory } from './role-memory.ts';
 
 const POLL_MS = 4;
@@ -17,8 +17,7 @@ const VIEW_QUALITY = 75;
 export class HandPublisher {
   readonly #sockets: Publishers;
   readonly #board: SnapshotBoard;
-  readonly #numbers: Float64Array;
-  readonly #joints: number;
+  readonly #shown;
   readonly #transform: HandTransform;
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #transformedM = new Float64Array(HAND_NUMBERS);
@@ -41,8 +40,7 @@ export class HandPublisher {
     this.#sockets = sockets;
     this.#coder = coder;
     this.#board = new SnapshotBoard(memory.board);
-    this.#numbers = new Float64Array(boardSize(joints));
-    this.#joints = joints;
+    this.#shown = BOARD.create(joints);
     this.#transform = new HandTransform({ movingAverage, bounds, scale, offsetM });
     this.#viewPeriodNs = 1e9 / rig.operator.handPublish.viewHz;
     this.#timer = setInterval(() => this.#poll(), POLL_MS);
@@ -62,19 +60,17 @@ export class HandPublisher {
   }
 
   #poll(): void {
-    if (this.#board.read(this.#numbers) === null) return;
-    const takenNs = this.#numbers[boardIndex('handTakenNs')]!;
-    if (this.#numbers[boardIndex('handPoints')] !== HAND_POINTS || !(takenNs > this.#takenNs)) return;
+    if (this.#board.read(this.#shown.packed) === null) return;
+    const { handTakenNs: takenNs, handPoints, handPointsM, handIsLeft } = this.#shown;
+    if (handPoints !== HAND_POINTS || !(takenNs > this.#takenNs)) return;
     this.#takenNs = takenNs;
-    const at = boardPoints(this.#joints);
-    this.#pointsM.set(this.#numbers.subarray(at, at + HAND_NUMBERS));
+    this.#pointsM.set(handPointsM);
     this.#send('detector', `hand_coords ${pointsText(this.#pointsM)}`);
     if (this.#transform.apply(this.#pointsM, takenNs, this.#transformedM) !== 'ok') return;
     this.#send('transform', `transformed_hand_coords ${pointsText(this.#transformedM)}`);
     if (this.#coder === null || takenNs - this.#viewedNs < this.#viewPeriodNs) return;
     this.#viewedNs = takenNs;
-    const isLeft = this.#numbers[boardIndex('handIsLeft')] === 1;
-    const drawn = this.#view.draw(this.#transformedM, isLeft);
+    const drawn = this.#view.draw(this.#transformedM, handIsLeft);
     this.#send('view', this.#coder.encodeGrey(drawn, VIEW_SIZE, VIEW_SIZE, VIEW_QUALITY));
   }
 
@@ -92,7 +88,7 @@ export class HandPublisher {
 type Publishers = Partial<Record<'detector' | 'transform' | 'view', Publisher>>;
 
 async function publisherOn(name: string, host: string, port: number, opened: Publishers): Promise<Publisher> {
-  const zmq = await loadZmq('Install it with `npm install zeromq`, or publish nothing.');
+  const zmq = await loadZmq('publish nothing');
   const socket = new zmq.Publisher({ linger: 0, sendHighWaterMark: 4, sendTimeout: 0 });
   try {
     await socket.bind(`tcp://${host}:${port}`);

@@ -2,9 +2,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import type { Pull, Subscriber } from 'zeromq';
 import type { Counters } from '../core/counters.ts';
 import type { InputRelay } from '../input/device.ts';
+import { loadZmq, type Zmq } from '../native/zeromq.ts';
 import { MAX_DATAGRAM_BYTES } from '../wire/reactor.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
-import { loadZmq, type Zmq } from '../wire/transports/zmq-module.ts';
 
 /** A relay with the port of the input's socket, where it has one. */
 export interface OpenRelay extends InputRelay {
@@ -30,7 +30,7 @@ export class InputRelays {
 
   static async open(relays: readonly OpenRelay[], counters: Counters): Promise<InputRelays> {
     if (relays.length === 0) return new InputRelays([]);
-    const zmq = await loadZmq('Install it with `npm install zeromq`, or use an input that needs none.');
+    const zmq = await loadZmq('use an input that needs none');
     const opened: Relay[] = [];
     try {
       for (const relay of relays) opened.push(await Relay.open(zmq, relay, counters));

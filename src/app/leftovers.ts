@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { Worker } from 'node:worker_threads';
 import { packageVersion } from '../files/package-root.ts';
 import { leftovers } from '../record/episodes.ts';
 import { readStart } from '../record/reader.ts';
-import type { RecoverWorkerStart } from './recover-worker.ts';
+import type { RecoverWorkerMessage, RecoverWorkerStart } from './recover-worker.ts';
+import { WorkerHost } from './worker-host.ts';
 
 /** An unfinished file of another machine is taken for abandoned after this silence. */
 const ABANDONED_MS = 60_000;
@@ -37,9 +37,14 @@ function isAlive(pid: number): boolean {
 export async function recoverLeftovers(dir: string, say: (text: string) => void): Promise<void> {
   const files = await abandonedIn(dir);
   if (files.length === 0) return;
-  const workerData: RecoverWorkerStart = { files, version: packageVersion() };
-  const worker = new Worker(new URL('./recover-worker.js', import.meta.url), { workerData });
-  worker.unref();
-  worker.on('error', (error) => say(`an unfinished recording could not be mended: ${error.message}`));
-  worker.on('message', say);
+  const start: RecoverWorkerStart = { files, version: packageVersion() };
+  new WorkerHost<RecoverWorkerMessage>(new URL('./recover-worker.js', import.meta.url), {
+    name: 'the thread that recovers recordings',
+    start,
+    isIdle: true,
+    onMessage: ({ text }) => say(text),
+    onGone: (error, code) => {
+      if (code === null) say(`an unfinished recording could not be mended: ${error.message}`);
+    },
+  });
 }

@@ -1,16 +1,17 @@
 import { lookup } from 'node:dns/promises';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel } from 'node:worker_threads';
 import { gunzipSync } from 'node:zlib';
 import { deferred } from '../core/deferred.ts';
-import { type ErrorCode, TeleopError } from '../core/errors.ts';
+import { TeleopError } from '../core/errors.ts';
 import type { DirectionSettings } from '../wire/emulator/link-model.ts';
 import { type LinkRequest, resolveLink } from '../wire/emulator/settings.ts';
 import { DirectionCounters, type LinkStats } from '../wire/emulator/stats.ts';
 import { parseTraceTable } from '../wire/emulator/trace-table.ts';
 import { type Peer, peerOf } from '../wire/reactor.ts';
 import type { LinkChangeMessage, LinkEntry, LinkMessage, LinkStart } from './link-worker.ts';
+import { READY_MS, WorkerHost } from './worker-host.ts';
 
 /** A listening address and the address it stands for: `[host:]port`, host 127.0.0.1 by default, port 0 any. */
 export interface LinkMapping {
@@ -106,32 +107,26 @@ interface LinkThread {
 }
 
 function linkThread(start: LinkStart, onEntry?: (entry: LinkEntry) => void): LinkThread {
-  const ready = deferred<Extract<LinkMessage, { kind: 'ready' }>>();
   const done = deferred<void>();
   const waiting = new Map<number, () => void>();
-  const worker = new Worker(new URL('./link-worker.js', import.meta.url), {
-    workerData: start,
-    transferList: [start.changes],
-  });
-  const fail = (error: unknown) => {
-    ready.reject(error);
-    done.reject(error);
-  };
   done.promise.catch(() => {});
-  worker.on('message', (message: LinkMessage) => {
-    if (message.kind === 'ready') ready.resolve(message);
-    else if (message.kind === 'entry') onEntry?.(message);
-    else if (message.kind === 'changed') waiting.get(message.id)?.();
-    else if (message.kind === 'failed') fail(revive(message));
-    else done.resolve();
+  const host = new WorkerHost<LinkMessage>(new URL('./link-worker.js', import.meta.url), {
+    name: 'the link thread',
+    start,
+    readyMs: READY_MS,
+    transfer: [start.changes],
+    onMessage: (message) => {
+      if (message.kind === 'entry') onEntry?.(message);
+      else if (message.kind === 'changed') waiting.get(message.id)?.();
+      else done.resolve();
+    },
+    onGone: done.reject,
   });
-  worker.on('error', fail);
-  worker.on('exit', (code) => fail(new Error(`the link thread ended with code ${code}`)));
   const changed = async (id: number) => {
     await Promise.race([new Promise<void>((resolve) => waiting.set(id, resolve)), done.promise]);
     waiting.delete(id);
   };
-  return { ready: ready.promise, changed, done: done.promise };
+  return { ready: host.ready, changed, done: done.promise };
 }
 
 /** Of a delay trace, unpacked: ten hours at 1 kHz. */
@@ -176,8 +171,4 @@ async function resolveTarget(text: string): Promise<Peer> {
   const { host, port } = await resolveEndpoint(text);
   if (port !== 0) return peerOf(host, port);
   throw new TeleopError('bad-option', `"${text}" is not a target`, { hint: 'Give the port of the robot.' });
-}
-
-function revive(message: { code: string; message: string; hint: string }): TeleopError {
-  return new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint });
 }

@@ -7,6 +7,7 @@ import { DirectionCounters, type DirectionMemory } from '../wire/emulator/stats.
 import { type Peer, peerAddress, peerPort, type Reactor, type SocketSpec } from '../wire/reactor.ts';
 import { openDgramReactor } from '../wire/transports/udp-dgram.ts';
 import { openNativeReactor } from '../wire/transports/udp-native.ts';
+import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 type BothDirections<T> = [forward: T, back: T];
 
@@ -46,7 +47,7 @@ export type LinkMessage =
   | { kind: 'ready'; ports: number[]; reactor: string; scheduling: string; fallback: string | null }
   | { kind: 'changed'; id: number }
   | ({ kind: 'entry' } & LinkEntry)
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | FailedMessage
   | { kind: 'done' };
 
 const start = workerData as LinkStart;
@@ -116,6 +117,5 @@ function takeChange(relay: LinkRelay): void {
 }
 
 main().catch((error: unknown) => {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
 });

@@ -4,9 +4,9 @@ import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { robotBoardSize } from '../messages/robot-board.ts';
-import type { TraceRecord } from '../messages/trace-record.ts';
-import { boardSize } from '../operator/board.ts';
+import { ROBOT_BOARD } from '../messages/robot-board.ts';
+import type { PackedTrace } from '../messages/trace-record.ts';
+import { BOARD } from '../operator/board.ts';
 import { jointsKeeper, jointsRing } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
 import type { Rig } from '../rig/rig.ts';
@@ -29,7 +29,7 @@ export interface LocalPairOptions {
   clock: Clock;
   network: LocalNetwork;
   sealed: boolean;
-  onClosed?: (record: TraceRecord) => void;
+  onClosed?: (record: PackedTrace) => void;
   /** Sees every datagram as it goes over the wire. */
   onSend?: (bytes: Uint8Array) => void;
 }
@@ -75,7 +75,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     boot: 1,
     counters: robotCounters,
     lateness: new DurationHistogram(),
-    board: SnapshotBoard.create(robotBoardSize(joints)),
+    board: SnapshotBoard.create(ROBOT_BOARD.size(joints)),
     onTransition: () => {},
   });
   const operator = new OperatorLoop({
@@ -86,7 +86,7 @@ export async function joinLocally(options: LocalPairOptions): Promise<LocalPair>
     session: 1,
     counters: operatorCounters,
     lateness: new DurationHistogram(),
-    board: SnapshotBoard.create(boardSize(joints)),
+    board: SnapshotBoard.create(BOARD.size(joints)),
     onClosed: options.onClosed ?? (() => {}),
     onJoints: jointsKeeper(joints, jointsRing(joints, 2).buffer),
   });

@@ -1,7 +1,4 @@
-import { Worker } from 'node:worker_threads';
 import type { Counters } from '../core/counters.ts';
-import { deferred } from '../core/deferred.ts';
-import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Driver } from '../robot/driver.ts';
@@ -9,6 +6,7 @@ import { createDriverMemory } from '../robot/driver-thread/driver-boards.ts';
 import { ThreadedDriver } from '../robot/driver-thread/threaded-driver.ts';
 import type { DriverMessage, DriverStart } from './driver-worker.ts';
 import { loadPlugin, pluginConfig } from './registry.ts';
+import { WorkerHost } from './worker-host.ts';
 
 export interface OpenDriver {
   driver: Driver;
@@ -44,29 +42,16 @@ export async function openThreaded(start: Omit<DriverStart, 'memory'>): Promise<
   const joints = start.model.joints.length;
   const memory = createDriverMemory(joints);
   const driver = new ThreadedDriver(memory, joints);
-  const workerData: DriverStart = { ...start, memory };
-  const worker = new Worker(new URL('./driver-worker.js', import.meta.url), { workerData });
-  const opened = deferred<void>();
-  const closed = deferred<void>();
-  worker.on('message', (message: DriverMessage) => {
-    if (message.kind === 'open') opened.resolve();
-    else if (message.kind === 'failed') opened.reject(revive(message));
-    else closed.resolve();
+  const host = new WorkerHost<DriverMessage>(new URL('./driver-worker.js', import.meta.url), {
+    name: 'the driver’s thread',
+    start: { ...start, memory } satisfies DriverStart,
   });
-  worker.on('error', (error) => opened.reject(error));
-  worker.on('exit', () => closed.resolve());
-  await opened.promise;
+  await host.ready;
   return {
     driver,
     async close() {
       driver.dispose();
-      const late = setTimeout(() => closed.resolve(), CLOSE_MS);
-      await closed.promise;
-      clearTimeout(late);
-      await worker.terminate();
+      await host.close('close', CLOSE_MS);
     },
   };
 }
-
-const revive = (message: { code: string; message: string; hint: string }): TeleopError =>
-  new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint });

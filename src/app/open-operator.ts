@@ -7,7 +7,7 @@ import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { InputPlugin } from '../input/device.ts';
 import { estopFlag, windDownFlag } from '../messages/role-flags.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
+import type { PackedTrace } from '../messages/trace-record.ts';
 import { jointsKeeper } from '../operator/joints-ring.ts';
 import { OperatorLoop } from '../operator/loop.ts';
 import { RowFeed } from '../operator/row-feed.ts';
@@ -137,11 +137,9 @@ export async function inputConfigs(
 }
 
 /** Closed commands leave the control thread through two rings: one to the trace file, one to the console. */
-function recordKeeper(...buffers: SharedArrayBuffer[]): (record: TraceRecord) => void {
+function recordKeeper(...buffers: SharedArrayBuffer[]): (record: PackedTrace) => void {
   const rings = buffers.map((buffer) => RecordRing.attach(buffer));
-  const packed = new Float64Array(TRACE_FIELDS.length);
-  return (record) => {
-    packTraceRecord(record, packed);
+  return ({ packed }) => {
     for (const ring of rings) ring.push(packed);
   };
 }

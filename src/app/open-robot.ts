@@ -59,7 +59,7 @@ export async function runRobot(
       onTransition,
       flight: new FlightRecorder(memory.flight),
       neighbour: start.neighbour,
-      pair: new SnapshotBoard(memory.pair),
+      pair: memory.pair,
       windDown: windDownFlag(memory),
       fleet: { estop: estopFlag(memory), leaseOver: leaseOverFlag(memory) },
       onFinished: () => reactor.stop(),

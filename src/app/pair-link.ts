@@ -2,7 +2,7 @@ import { createSocket, type Socket } from 'node:dgram';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import { readRobotBoard } from '../messages/robot-board.ts';
-import { pairBoardSize, writePairBoard } from '../robot/pair-watch.ts';
+import { type PairBoard, pairBoard } from '../robot/pair-watch.ts';
 import type { SupervisorConfig } from '../robot/supervisor/supervisor-config.ts';
 import { socketError } from '../wire/transports/socket-error.ts';
 import type { RoleMemory } from './role-memory.ts';
@@ -26,8 +26,7 @@ export class PairLink {
   readonly #socket: Socket;
   readonly #own: SnapshotBoard;
   readonly #joints: number;
-  readonly #other: SnapshotBoard;
-  readonly #numbers: Float64Array;
+  readonly #other: PairBoard;
   readonly #otherRad: Float64Array;
   #timer: NodeJS.Timeout | undefined;
 
@@ -42,9 +41,8 @@ export class PairLink {
     this.#socket = socket;
     this.#own = new SnapshotBoard(memory.board);
     this.#joints = model.joints.length;
-    this.#other = new SnapshotBoard(memory.pair);
+    this.#other = pairBoard(memory.pair, neighbour.joints.length);
     this.#otherRad = new Float64Array(neighbour.joints.length);
-    this.#numbers = new Float64Array(pairBoardSize(neighbour.joints.length));
     socket.on('message', (bytes, { port }) => {
       if (port !== config.otherPort || !this.#take(bytes)) this.refused++;
     });
@@ -98,7 +96,10 @@ export class PairLink {
     for (let i = 0; i < joints; i++) this.#otherRad[i] = bytes.readDoubleLE(HEAD_BYTES + 8 * i);
     const measuredNs = bytes.readDoubleLE(8);
     if (!Number.isFinite(measuredNs) || !this.#otherRad.every(Number.isFinite)) return false;
-    writePairBoard(this.#other, this.#numbers, measuredNs, (bytes[4]! & 1) !== 0, this.#otherRad);
+    this.#other.value.measuredNs = measuredNs;
+    this.#other.value.isStopped = (bytes[4]! & 1) !== 0;
+    this.#other.value.positionsRad.set(this.#otherRad);
+    this.#other.write();
     return true;
   }
 }

@@ -9,8 +9,8 @@ import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
 import type { EpisodeInfo, ReceivedFrame, RecorderStatus, RecordRequest } from '../messages/recording.ts';
-import { emptyRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
-import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
+import { emptyRow } from '../messages/ring-row.ts';
+import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { episodeFile, labelEpisode } from '../record/episodes.ts';
 import { EpisodeRecorder, type RecorderParts } from '../record/recorder.ts';
@@ -48,10 +48,8 @@ const sampler = new VideoSampler();
 const rows = RecordRing.attach(start.rows);
 const traces = RecordRing.attach(start.traces);
 const joints = start.parts.joints.length;
-const row = emptyRingRow(joints);
-const packedRow = new Float64Array(ringRowFields(joints));
-const record = emptyTraceRecord();
-const packedTrace = new Float64Array(TRACE_FIELDS.length);
+const row = emptyRow(joints);
+const record = TRACE.create();
 let trouble = '';
 
 const recorder = new EpisodeRecorder({
@@ -70,14 +68,8 @@ function onFrame(frame: ReceivedFrame): void {
 }
 
 function drain(): void {
-  while (rows.shift(packedRow)) {
-    unpackRingRow(packedRow, row);
-    recorder.row(row);
-  }
-  while (traces.shift(packedTrace)) {
-    unpackTraceRecord(packedTrace, record);
-    recorder.trace(record);
-  }
+  while (rows.shift(row.packed)) recorder.row(row);
+  while (traces.shift(record.packed)) recorder.trace(record);
   recorder.tick();
 }
 

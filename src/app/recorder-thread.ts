@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { TeleopError } from '../core/errors.ts';
 import { packageVersion } from '../files/package-root.ts';
 import { readYaml } from '../files/yaml-files.ts';
@@ -14,6 +13,7 @@ import type { Rig } from '../rig/rig.ts';
 import { recoverLeftovers } from './leftovers.ts';
 import type { RecordWorkerMessage, RecordWorkerRequest, RecordWorkerStart } from './record-worker.ts';
 import type { RoleMemory } from './role-memory.ts';
+import { WorkerHost } from './worker-host.ts';
 
 export interface RecorderHooks {
   onSaved: (info: EpisodeInfo, file: string) => void;
@@ -29,7 +29,7 @@ export class RecorderThread {
   readonly #start: RecordWorkerStart;
   readonly #wanted: Int32Array;
   readonly #hooks: RecorderHooks;
-  #worker: Worker | null = null;
+  #worker: WorkerHost<RecordWorkerMessage> | null = null;
   #closed: Promise<void> = Promise.resolve();
   #status: RecorderStatus;
   #presses = Number.NaN;
@@ -62,16 +62,20 @@ export class RecorderThread {
 
   #open(): void {
     if (this.#worker !== null) return;
-    const worker = new Worker(new URL('./record-worker.js', import.meta.url), { workerData: this.#start });
-    this.#worker = worker;
     Atomics.store(this.#wanted, 0, 1);
-    this.#closed = new Promise((resolve) => worker.once('exit', () => resolve()));
-    worker.on('error', (error) => this.#onBug(error));
-    worker.on('message', (message: RecordWorkerMessage) => {
-      if (message.kind === 'status') this.#onStatus(message.status);
-      else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
-      else if (message.kind === 'video') this.#hooks.onVideo(message.event);
+    this.#worker = new WorkerHost<RecordWorkerMessage>(new URL('./record-worker.js', import.meta.url), {
+      name: 'the recorder’s thread',
+      start: this.#start,
+      onMessage: (message) => {
+        if (message.kind === 'status') this.#onStatus(message.status);
+        else if (message.kind === 'saved') this.#hooks.onSaved(message.info, message.file);
+        else if (message.kind === 'video') this.#hooks.onVideo(message.event);
+      },
+      onGone: (error, code) => {
+        if (code === null) this.#onBug(error);
+      },
     });
+    this.#closed = this.#worker.exited;
   }
 
   /** Trouble is told where the operator was started, too: nobody may be looking at a page. */
@@ -102,7 +106,7 @@ export class RecorderThread {
   }
 
   #post(message: RecordWorkerRequest): void {
-    this.#worker?.postMessage(message);
+    this.#worker?.post(message);
   }
 
   /** A bug of ours in the recorder ends the recording, not the control. */

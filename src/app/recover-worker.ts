@@ -8,13 +8,19 @@ export interface RecoverWorkerStart {
   version: string;
 }
 
+export interface RecoverWorkerMessage {
+  kind: 'said';
+  text: string;
+}
+
 /** Mends what an earlier process left unfinished, beside everything else. Tells one line per file. */
+const say = (text: string) => parentPort?.postMessage({ kind: 'said', text } satisfies RecoverWorkerMessage);
 const { files, version } = workerData as RecoverWorkerStart;
 for (const file of files) {
   try {
-    parentPort?.postMessage(recoveryText(file, finishEpisode(file, version)));
+    say(recoveryText(file, finishEpisode(file, version)));
   } catch (error) {
     if (!(error instanceof TeleopError)) throw error;
-    parentPort?.postMessage(`${error.message}. ${error.hint}`);
+    say(`${error.message}. ${error.hint}`);
   }
 }

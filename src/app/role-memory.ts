@@ -3,17 +3,18 @@ import { RecordRing } from '../core/memory/ring.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { ringRowFields } from '../messages/ring-row.ts';
-import { robotBoardSize } from '../messages/robot-board.ts';
+import { RING_ROW } from '../messages/ring-row.ts';
+import { ROBOT_BOARD } from '../messages/robot-board.ts';
 import { FLAG_BYTES, type Flags, type Role } from '../messages/role-flags.ts';
 import { TRACE_FIELDS } from '../messages/trace-record.ts';
-import { boardSize } from '../operator/board.ts';
+import { BOARD } from '../operator/board.ts';
 import { jointsRing } from '../operator/joints-ring.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { Priors } from '../robot/network-memory.ts';
-import { pairBoardSize } from '../robot/pair-watch.ts';
+import { PAIR_BOARD } from '../robot/pair-watch.ts';
 import type { PriorJson } from '../robot/playout/adaptive/prior.ts';
 import { FlightRecorder } from '../robot/supervisor/flight-recorder.ts';
+import type { FailedMessage } from './worker-host.ts';
 
 /** The memory a control thread shares with the rest of its process. All data leaves it this way. */
 export interface RoleMemory extends Flags {
@@ -64,7 +65,7 @@ export type ControlMessage =
     }
   | { kind: 'transition'; from: string; to: string; cause: string; robotNs: number; flight: number }
   | { kind: 'learnt'; network: string; prior: PriorJson }
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | FailedMessage
   | { kind: 'done' };
 
 /** Ten seconds of closed commands at 400 Hz. */
@@ -80,7 +81,7 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
   const cycles = role === 'robot' ? FLIGHT_S * controlHz : 1;
   const rowRecords = role === 'operator' ? ROW_RECORDS : 2;
   const jointsRecords = role === 'operator' ? RING_RECORDS : 2;
-  const numbers = role === 'operator' ? boardSize(joints) : robotBoardSize(joints);
+  const numbers = role === 'operator' ? BOARD.size(joints) : ROBOT_BOARD.size(joints);
   return {
     flags: new SharedArrayBuffer(FLAG_BYTES),
     counters: new Counters().buffer,
@@ -88,11 +89,11 @@ export function createRoleMemory(role: Role, joints: number, controlHz = 0, pair
     board: SnapshotBoard.create(numbers).buffer,
     traceRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
     telemetryRing: RecordRing.create(TRACE_FIELDS.length, RING_RECORDS).buffer,
-    rowRing: RecordRing.create(ringRowFields(joints), rowRecords).buffer,
+    rowRing: RecordRing.create(RING_ROW.size(joints), rowRecords).buffer,
     rowTraceRing: RecordRing.create(TRACE_FIELDS.length, rowRecords).buffer,
     traceJoints: jointsRing(joints, jointsRecords).buffer,
     telemetryJoints: jointsRing(joints, jointsRecords).buffer,
     flight: FlightRecorder.create(joints, cycles).buffer,
-    pair: SnapshotBoard.create(pairBoardSize(pairJoints)).buffer,
+    pair: SnapshotBoard.create(PAIR_BOARD.size(pairJoints)).buffer,
   };
 }

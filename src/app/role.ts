@@ -1,10 +1,9 @@
 import { lookup } from 'node:dns/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Worker } from 'node:worker_threads';
 import { VideoGate } from '../camera/video-sampling.ts';
 import { Counters } from '../core/counters.ts';
 import { deferred } from '../core/deferred.ts';
-import { type ErrorCode, TeleopError } from '../core/errors.ts';
+import { TeleopError } from '../core/errors.ts';
 import { DurationHistogram } from '../core/statistics/histogram.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { EpisodeInfo } from '../messages/recording.ts';
@@ -29,6 +28,7 @@ import { Saving } from './saving.ts';
 import { TelemetryPublisher } from './telemetry-publisher.ts';
 import { startTraceThread } from './trace-thread.ts';
 import { watchVersion } from './version-watch.ts';
+import { WorkerHost } from './worker-host.ts';
 
 export interface RoleHandle {
   ready: Promise<RoleReady>;
@@ -254,21 +254,19 @@ function controlThread(
   done.promise.catch(() => {});
   const { role, rig } = start;
   resolveHost(role === 'operator' ? rig.link.robotHost : '127.0.0.1').then((robotHost) => {
-    const workerData: ControlStart = { ...start, robotHost };
-    const worker = new Worker(new URL('./control-worker.js', import.meta.url), { workerData });
-    worker.on('message', (message: ControlMessage) => {
-      if (message.kind === 'ready') ready.resolve(message);
-      else if (message.kind === 'transition') onTransition(message);
-      else if (message.kind === 'learnt') remember(message);
-      else if (message.kind === 'failed') fail(revive(message));
-      else {
+    const host = new WorkerHost<ControlMessage>(new URL('./control-worker.js', import.meta.url), {
+      name: `the control thread of the ${role}`,
+      start: { ...start, robotHost } satisfies ControlStart,
+      onMessage: (message) => {
+        if (message.kind === 'transition') return onTransition(message);
+        if (message.kind === 'learnt') return remember(message);
         // Too late to matter unless it was asked to end before it was ready.
         ready.reject(new EndedEarly(role));
         done.resolve();
-      }
+      },
+      onGone: fail,
     });
-    worker.on('error', fail);
-    worker.on('exit', (code) => fail(new Error(`the control thread of the ${role} ended with code ${code}`)));
+    host.ready.then(ready.resolve, fail);
   }, fail);
   return { ready: ready.promise, done: done.promise };
 }
@@ -291,8 +289,4 @@ async function resolveHost(name: string): Promise<string> {
       cause,
     });
   }
-}
-
-function revive(message: { code: string; message: string; hint: string }): TeleopError {
-  return new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint });
 }

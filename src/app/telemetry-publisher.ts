@@ -3,40 +3,16 @@ import { Counters, type Reason } from '../core/counters.ts';
 import { EntryBoundary } from '../core/entry-boundary.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { SnapshotBoard } from '../core/memory/snapshot.ts';
+import type { StructOf } from '../core/memory/struct-layout.ts';
 import { parseJson } from '../core/parse-json.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
-import { HAND_NUMBERS, HAND_POINTS } from '../hand/points.ts';
+import { HAND_POINTS } from '../hand/points.ts';
 import { sideRequestSchema } from '../messages/desk-requests.ts';
-import { PLAYOUT_MODES, PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
-import {
-  type ClosedCommand,
-  type InputStream,
-  OPERATOR_MODES,
-  type Telemetry,
-} from '../messages/telemetry.ts';
-import {
-  emptyTraceRecord,
-  OUTCOMES,
-  SEGMENTS,
-  TRACE_FIELDS,
-  type TraceRecord,
-  unpackTraceRecord,
-} from '../messages/trace-record.ts';
+import { PLAYOUT_MODES } from '../messages/playout-request.ts';
+import type { ClosedCommand, InputStream, Telemetry } from '../messages/telemetry.ts';
+import { OUTCOMES, SEGMENTS, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
-import {
-  BOARD_INPUTS,
-  type BoardField,
-  boardIndex,
-  boardInputs,
-  boardJoints,
-  boardPoints,
-  boardSize,
-  boardWords,
-  INPUT_NUMBERS,
-  limitOfCode,
-  MAPPING_STATUS,
-  stateOfCode,
-} from '../operator/board.ts';
+import { BOARD, BOARD_INPUTS, boardWords } from '../operator/board.ts';
 import { LiveFeel } from '../operator/live-feel.ts';
 import type { Rig } from '../rig/rig.ts';
 import { oneWayNs, segmentsNs } from '../trace/segments.ts';
@@ -54,7 +30,6 @@ const MAX_CLOSED = 60;
 const MAX_SUBSCRIBERS = 8;
 const MAX_REQUEST_BYTES = 2048;
 const CONNECTED_MS = 500;
-const INPUT_STATUS = ['ok', 'stale', 'none'];
 
 /** Tells consoles on this machine what the control thread left in shared memory. Main thread; holds no deadline. */
 export class TelemetryPublisher {
@@ -175,99 +150,88 @@ function telemetryBuilder(
   recorder: RecorderThread,
   trouble: () => string,
 ): () => Telemetry | null {
-  const joints = model.joints.length;
   const board = new SnapshotBoard(memory.board);
   const counters = new Counters(memory.counters);
   const live = new LiveFeel(memory.telemetryJoints);
   const drain = closedDrain(RecordRing.attach(memory.telemetryRing), (record) => live.add(record));
-  const numbers = new Float64Array(boardSize(joints));
+  const shown = BOARD.create(model.joints.length);
   const inputs = Object.keys(rig.operator.inputs);
-  const field = (name: BoardField) => numbers[boardIndex(name)]!;
-  const angles = (group: 0 | 1 | 2) => {
-    const at = boardJoints(group, joints);
-    // Joints not read yet are none.
-    if (Number.isNaN(numbers[at])) return [];
-    return Array.from(numbers.subarray(at, at + joints), (angle) => round(angle, 1e5));
-  };
+  // Joints not read yet are none.
+  const angles = (rad: Float64Array) =>
+    Number.isNaN(rad[0]) ? [] : Array.from(rad, (angle) => round(angle, 1e5));
   return () => {
     const closed = drain();
-    const text = board.read(numbers);
+    const text = board.read(shown.packed);
     if (text === null) return null;
-    recorder.onPresses(field('recordPresses'));
+    recorder.onPresses(shown.recordPresses);
     const [cause, nearest, playout] = boardWords(text);
-    const motion = live.motion(field('operatorNs'), field('offsetNs'));
-    const ageMs = (field('operatorNs') - field('stateReceivedNs')) / 1e6;
+    const motion = live.motion(shown.operatorNs, shown.offsetNs);
+    const ageMs = (shown.operatorNs - shown.stateReceivedNs) / 1e6;
     const connected = ageMs < CONNECTED_MS;
-    const hand = boardIndex('handX');
-    const points = boardPoints(joints);
     return {
       kind: 'telemetry',
       model: model.name,
-      operatorNs: field('operatorNs'),
+      operatorNs: shown.operatorNs,
       link: {
         connected,
         stateAgeMs: finite(ageMs),
-        offsetMs: finite(field('offsetNs') / 1e6),
-        uncertaintyMs: finite(field('uncertaintyNs') / 1e6),
-        driftPpm: finite(field('driftPpm')),
+        offsetMs: finite(shown.offsetNs / 1e6),
+        uncertaintyMs: finite(shown.uncertaintyNs / 1e6),
+        driftPpm: finite(shown.driftPpm),
         stampSource,
         transport: rig.link.transport,
         playout: playout || rig.robot.playout,
         modes: playout === '' ? [] : [...PLAYOUT_MODES],
-        quality: PLAYOUT_QUALITIES[field('quality')] ?? null,
+        quality: shown.quality,
       },
       input: {
-        active: inputs[field('input')] ?? '',
+        active: inputs[shown.input] ?? '',
         available: inputs,
-        status: INPUT_STATUS[field('inputStatus')] ?? 'none',
-        ageMs: finite((field('operatorNs') - field('handTakenNs')) / 1e6),
-        clutch: field('clutch') === 1,
-        rateHz: finite(field('inputRateHz')),
-        jitterMs: finite(field('inputJitterNs') / 1e6),
-        streams: inputs
-          .slice(0, BOARD_INPUTS)
-          .map((name, i) => streamOf(name, numbers, boardInputs(joints) + INPUT_NUMBERS * i)),
+        status: shown.inputStatus,
+        ageMs: finite((shown.operatorNs - shown.handTakenNs) / 1e6),
+        clutch: shown.clutch,
+        rateHz: finite(shown.inputRateHz),
+        jitterMs: finite(shown.inputJitterNs / 1e6),
+        streams: inputs.slice(0, BOARD_INPUTS).map((name, i) => streamOf(name, shown, i)),
       },
       operator: {
-        mode: OPERATOR_MODES[field('mode')] ?? 'hold',
-        mapping: MAPPING_STATUS[field('mapping')] ?? 'disengaged',
-        filterDelayMs: finite(field('filterDelayNs') / 1e6),
-        estopMs: finite(field('estopNs') / 1e6),
+        mode: shown.mode,
+        mapping: shown.mapping,
+        filterDelayMs: finite(shown.filterDelayNs / 1e6),
+        estopMs: finite(shown.estopNs / 1e6),
       },
       hand: {
-        positionM: Array.from(numbers.subarray(hand, hand + 3)),
-        quatXyzw: Array.from(numbers.subarray(hand + 3, hand + 7)),
+        positionM: [...shown.handPositionM],
+        quatXyzw: [...shown.handQuatXyzw],
         pointsM:
-          field('handPoints') === HAND_POINTS
-            ? Array.from(numbers.subarray(points, points + HAND_NUMBERS), (m) => round(m, 1e4))
-            : null,
-        isLeft: field('handIsLeft') === 1,
+          shown.handPoints === HAND_POINTS ? Array.from(shown.handPointsM, (m) => round(m, 1e4)) : null,
+        isLeft: shown.handIsLeft,
       },
       robot: Number.isFinite(ageMs)
         ? {
-            state: connected ? stateOfCode(field('robotState')) : 'disconnected',
+            state: connected ? shown.robotState : 'disconnected',
             cause: connected ? cause : 'no message from the robot',
-            epoch: field('epoch'),
-            measuredRad: angles(0),
-            targetRad: angles(1),
-            gripper: field('gripper'),
-            limitedBy: connected ? limitOfCode(field('limitedBy')) : '',
-            clearanceM: finite(field('clearanceM')),
+            epoch: shown.epoch,
+            measuredRad: angles(shown.measuredRad),
+            targetRad: angles(shown.targetRad),
+            gripper: shown.gripper,
+            limitedBy: connected ? shown.limitedBy : '',
+            clearanceM: finite(shown.clearanceM),
             nearest,
           }
         : null,
-      commandedRad: Number.isFinite(ageMs) ? angles(2) : null,
+      commandedRad: Number.isFinite(ageMs) ? angles(shown.commandedRad) : null,
       closed,
       feel: live.feel(),
       motionLatencyMs: motion && finite(motion.latencyNs / 1e6),
       motionConfidence: motion && finite(motion.confidence),
       totals: {
-        commands: field('commands'),
-        applied: field('applied'),
-        late: field('late'),
-        dropped: field('dropped'),
-        rejected: field('rejected'),
-        lost: field('lost'),
+        commands: shown.commands,
+        applied: shown.applied,
+        late: shown.late,
+        dropped: shown.dropped,
+        rejected: shown.rejected,
+        lost: shown.lost,
       },
       counters: counters.snapshot() as Record<string, number>,
       record: recorder.status,
@@ -276,24 +240,19 @@ function telemetryBuilder(
   };
 }
 
-function streamOf(name: string, numbers: Float64Array, at: number): InputStream {
-  const [rateHz, jitterNs, from] = numbers.subarray(at, at + INPUT_NUMBERS) as unknown as [
-    number,
-    number,
-    number,
-  ];
+function streamOf(name: string, shown: StructOf<typeof BOARD>, i: number): InputStream {
+  const from = shown.inputSenders[i]!;
   const sender = from > 0 ? `${peerAddress(from)}:${peerPort(from)}` : '';
-  return { name, rateHz: finite(rateHz), jitterMs: finite(jitterNs / 1e6), from: sender };
+  const [rateHz, jitterMs] = [finite(shown.inputRatesHz[i]!), finite(shown.inputJittersNs[i]! / 1e6)];
+  return { name, rateHz, jitterMs, from: sender };
 }
 
 function closedDrain(ring: RecordRing, onRecord: (record: TraceRecord) => void): () => ClosedCommand[] {
-  const packed = new Float64Array(TRACE_FIELDS.length);
-  const record = emptyTraceRecord();
+  const record = TRACE.create();
   const segments = new Float64Array(SEGMENTS.length);
   return () => {
     const closed: ClosedCommand[] = [];
-    while (ring.shift(packed)) {
-      unpackTraceRecord(packed, record);
+    while (ring.shift(record.packed)) {
       onRecord(record);
       segmentsNs(record, segments);
       closed.push({

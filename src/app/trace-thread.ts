@@ -1,10 +1,9 @@
-import { Worker } from 'node:worker_threads';
 import { deferred } from '../core/deferred.ts';
-import { type ErrorCode, TeleopError } from '../core/errors.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import type { Rig } from '../rig/rig.ts';
 import type { RoleMemory } from './role-memory.ts';
 import type { TraceMessage, TraceOrder, TraceStart } from './trace-worker.ts';
+import { READY_MS, WorkerHost } from './worker-host.ts';
 
 export interface ClosedTrace {
   path: string;
@@ -21,14 +20,14 @@ export interface TraceThread {
 }
 
 /** `onTrouble` is told why the trace cannot be written, and with an empty text when it can again. */
-export function startTraceThread(
+export async function startTraceThread(
   rig: Rig,
   session: number,
   stampSource: 'kernel' | 'userspace',
   memory: RoleMemory,
   onTrouble: (text: string) => void,
 ): Promise<TraceThread> {
-  const workerData: TraceStart = {
+  const start: TraceStart = {
     ring: memory.traceRing,
     joints: memory.traceJoints,
     camerasOnRobot: ['', rig.link.robotHost].includes(rig.cameras.host),
@@ -43,31 +42,34 @@ export function startTraceThread(
       rig,
     },
   };
-  const worker = new Worker(new URL('./trace-worker.js', import.meta.url), { workerData });
-  return new Promise((resolve, reject) => {
-    const closed = deferred<ClosedTrace>();
-    const order = (what: TraceOrder) => worker.postMessage(what);
-    let path = '';
+  const closed = deferred<ClosedTrace>();
+  let path = '';
+  let isClosed = false;
+  const host = new WorkerHost<TraceMessage>(new URL('./trace-worker.js', import.meta.url), {
+    name: 'the trace thread',
+    start,
+    readyMs: READY_MS,
+    onMessage: (message) => {
+      if (message.kind === 'trouble') return onTrouble(message.message);
+      isClosed = true;
+      closed.resolve(message);
+    },
     // A thread that is gone answers nothing any more.
-    const onGone = (error: unknown) => {
+    onGone: (error) => {
+      if (path === '' || isClosed) return;
       const loss = `The trace ${path} lacks its end: ${String(error)}`;
-      reject(error);
       onTrouble(loss);
       closed.resolve({ path, dropped: 0, loss });
-    };
-    const close = () => {
+    },
+  });
+  const order = (what: TraceOrder) => host.post(what);
+  ({ path } = await host.ready);
+  return {
+    path,
+    video: order,
+    close: () => {
       order('close');
       return closed.promise;
-    };
-    worker.on('error', onGone);
-    worker.on('message', (message: TraceMessage) => {
-      if (message.kind === 'opened') {
-        path = message.path;
-        resolve({ path, video: order, close });
-      } else if (message.kind === 'failed')
-        reject(new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint }));
-      else if (message.kind === 'trouble') onTrouble(message.message);
-      else closed.resolve(message);
-    });
-  });
+    },
+  };
 }

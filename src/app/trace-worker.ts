@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { TeleopError } from '../core/errors.ts';
 import { RecordRing } from '../core/memory/ring.ts';
 import { monotonicClock } from '../core/time/clock.ts';
-import { emptyTraceRecord, TRACE_FIELDS, unpackTraceRecord } from '../messages/trace-record.ts';
+import { TRACE } from '../messages/trace-record.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 import { jointsCount, jointsReader } from '../operator/joints-ring.ts';
 import { TraceFileWriter } from '../trace/file-writer.ts';
@@ -11,6 +10,7 @@ import { MotionCorrelator } from '../trace/motion-latency.ts';
 import { MotionQueue } from '../trace/motion-queue.ts';
 import { motionLine, type TraceSession } from '../trace/stamps.ts';
 import { type VideoRecord, videoLine } from '../trace/video.ts';
+import { type FailedMessage, failedMessage } from './worker-host.ts';
 
 export interface TraceStart {
   ring: SharedArrayBuffer;
@@ -26,8 +26,8 @@ export interface TraceStart {
 export type TraceOrder = VideoEvent | 'close';
 
 export type TraceMessage =
-  | { kind: 'opened'; path: string }
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | { kind: 'ready'; path: string }
+  | FailedMessage
   /** Empty: it is over. */
   | { kind: 'trouble'; message: string }
   /** `loss`: what the file lacks for good because of the disk; empty: nothing. */
@@ -37,8 +37,7 @@ export type TraceMessage =
 const start = workerData as TraceStart;
 const DRAIN_MS = 20;
 const ring = RecordRing.attach(start.ring);
-const packed = new Float64Array(TRACE_FIELDS.length);
-const record = emptyTraceRecord();
+const record = TRACE.create();
 const joints = jointsCount(start.joints);
 const readJoints = jointsReader(start.joints);
 const matcher = new MotionMatcher(joints);
@@ -89,10 +88,9 @@ function estimate(writer: TraceFileWriter, nowNs: number): void {
 /** `patient` false: the run is over, and what has not been seen to move will not be. */
 function drain(writer: TraceFileWriter, patient = true): void {
   const nowNs = monotonicClock.nowNs();
-  while (ring.shift(packed)) {
-    unpackTraceRecord(packed, record);
+  while (ring.shift(record.packed)) {
     if (!Number.isNaN(record.offsetNs)) [offsetNs, uncertaintyNs] = [record.offsetNs, record.uncertaintyNs];
-    waiting.push(packed, nowNs);
+    waiting.push(record.packed, nowNs);
   }
   takeJoints();
   waiting.drain(patient ? nowNs : Number.POSITIVE_INFINITY, (ready) => writer.write(ready));
@@ -106,7 +104,7 @@ function drain(writer: TraceFileWriter, patient = true): void {
 
 try {
   const writer = TraceFileWriter.open(start.dir, start.session, { maxPartBytes: start.maxPartBytes });
-  post({ kind: 'opened', path: writer.path });
+  post({ kind: 'ready', path: writer.path });
   // Readers begin with the first part and follow the rest.
   const { path } = writer;
   const timer = setInterval(() => drain(writer), DRAIN_MS);
@@ -119,7 +117,6 @@ try {
     parentPort?.close();
   });
 } catch (error) {
-  if (!(error instanceof TeleopError)) throw error;
-  post({ kind: 'failed', code: error.code, message: error.message, hint: error.hint });
+  post(failedMessage(error));
   parentPort?.close();
 }

@@ -6,7 +6,7 @@ import { HAND_SHAPES, type HandShape, mixShapes, shapeHand } from '../hand/model
 import { HAND_NUMBERS, POINT_COUNTS, spreadHandPoints } from '../hand/points.ts';
 import { type ButtonState, encodeHandToken, OPENTEACH_PORTS } from '../input/codecs/openteach-codec.ts';
 import { minimumJerk } from '../mapping/joint-path.ts';
-import { loadZmq } from '../wire/transports/zmq-module.ts';
+import { loadZmq } from '../native/zeromq.ts';
 import { type Given, numberOption } from './arguments.ts';
 import { linesOf } from './lines.ts';
 import { waitUntil } from './pace.ts';
@@ -115,7 +115,7 @@ class App {
   }
 
   static async connect(host: string, ports: Record<Place, number>): Promise<App> {
-    const zmq = await loadZmq('Install it with `npm install zeromq`.');
+    const zmq = await loadZmq();
     const sockets: Partial<Record<Place, Push>> = {};
     for (const [place, port] of Object.entries(ports) as [Place, number][]) {
       if (port === 0) continue;

@@ -1,5 +1,6 @@
 /** What a tick on a device reports; the supervisor decides what it means. */
-export type TickStatus = 'ok' | 'stale' | 'fault';
+export const TICK_STATUSES = ['ok', 'stale', 'fault'] as const;
+export type TickStatus = (typeof TICK_STATUSES)[number];
 
 export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
 export type SupervisorState = (typeof SUPERVISOR_STATES)[number];

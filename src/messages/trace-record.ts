@@ -1,66 +1,48 @@
+import { number, type StructOf, struct } from '../core/memory/struct-layout.ts';
+
 /**
  * One command's stamps from headset to actuator and back. Operator stamps are in the operator's clock, remote ones in
  * the robot's; `offsetNs` (robot − operator) joins them. NaN where a stage was not reached or not known.
  */
-export interface TraceRecord {
-  session: number;
-  seq: number;
-  outcome: number; // index into OUTCOMES
-  reason: number; // index into REASONS when rejected, else −1
-  sampledNs: number;
-  pipelineDoneNs: number;
-  wireSentNs: number;
-  kernelNs: number;
-  receiveNs: number;
-  dueNs: number;
-  releasedNs: number;
-  appliedNs: number;
-  offsetNs: number;
-  uncertaintyNs: number;
-  queueDepth: number;
+export const TRACE = struct({
+  session: number,
+  seq: number,
+  outcome: number, // index into OUTCOMES
+  reason: number, // index into REASONS when rejected, else −1
+  sampledNs: number,
+  pipelineDoneNs: number,
+  wireSentNs: number,
+  kernelNs: number,
+  receiveNs: number,
+  dueNs: number,
+  releasedNs: number,
+  appliedNs: number,
+  offsetNs: number,
+  uncertaintyNs: number,
+  queueDepth: number,
   /** Due − stamp, whatever the clock offset. */
-  playoutDelayNs: number;
+  playoutDelayNs: number,
   /** 1 when it arrived after it was due, else 0; NaN without a receipt. */
-  late: number;
+  late: number,
   /** Delay that the mapping's filter added before `sampledNs`, as it were: on top of the one-way time. */
-  filterDelayNs: number;
+  filterDelayNs: number,
   /** When the device took the sample this command follows, operator clock; NaN where the device does not tell. */
-  deviceNs: number;
+  deviceNs: number,
   /** When the headset's app or page sent it, operator clock. */
-  sentNs: number;
+  sentNs: number,
   /** When it arrived at the operator, operator clock. */
-  arrivedNs: number;
+  arrivedNs: number,
   /** First state sample that shows this command's own motion, operator clock (by `offsetNs`); see `src/trace/motion.ts`. */
-  movedNs: number;
-}
+  movedNs: number,
+});
+/** On the control thread and in rings. */
+export type PackedTrace = StructOf<typeof TRACE>;
+export type TraceRecord = Omit<PackedTrace, 'packed'>;
 
 export const OUTCOMES = ['applied', 'late', 'dropped-stale', 'lost', 'rejected'] as const;
 
 /** Field order of a trace record in a ring. */
-export const TRACE_FIELDS = [
-  'session',
-  'seq',
-  'outcome',
-  'reason',
-  'sampledNs',
-  'pipelineDoneNs',
-  'wireSentNs',
-  'kernelNs',
-  'receiveNs',
-  'dueNs',
-  'releasedNs',
-  'appliedNs',
-  'offsetNs',
-  'uncertaintyNs',
-  'queueDepth',
-  'playoutDelayNs',
-  'late',
-  'filterDelayNs',
-  'deviceNs',
-  'sentNs',
-  'arrivedNs',
-  'movedNs',
-] as const satisfies readonly (keyof TraceRecord)[];
+export const TRACE_FIELDS = TRACE.names;
 
 /** The parts of the one-way time, in path order; they add up to the total. */
 export const SEGMENTS = ['pipeline', 'serialise', 'wire', 'receive', 'playout', 'apply'] as const;
@@ -70,7 +52,7 @@ export type Segment = (typeof SEGMENTS)[number];
 export const HOPS = ['capture', 'uplink', 'wait', ...SEGMENTS, 'response'] as const;
 export type Hop = (typeof HOPS)[number];
 
-/** Written out: a reader of long traces makes millions of them. */
+/** Not packed, and written out: a reader of long traces makes millions of them. */
 export function emptyTraceRecord(): TraceRecord {
   return {
     session: Number.NaN,
@@ -98,7 +80,6 @@ export function emptyTraceRecord(): TraceRecord {
   };
 }
 
-/** Hot path. */
 export function packTraceRecord(record: TraceRecord, out: Float64Array): void {
   for (let i = 0; i < TRACE_FIELDS.length; i++) out[i] = record[TRACE_FIELDS[i]!];
 }

@@ -1,73 +1,59 @@
+import { flag, number, numbers, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
 import { HAND_NUMBERS } from '../hand/points.ts';
-import type { SupervisorState } from '../messages/robot-state.ts';
-import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES } from '../messages/robot-state.ts';
+import { PLAYOUT_QUALITIES } from '../messages/playout-request.ts';
+import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
+import { OPERATOR_MODES } from '../messages/telemetry.ts';
 
-/** Numbers on the operator's snapshot board, in order; joint arrays and the hand's points follow. */
-export const BOARD_FIELDS = [
-  'operatorNs',
-  'stateReceivedNs',
-  'offsetNs',
-  'uncertaintyNs',
-  'driftPpm',
-  'input',
-  'inputStatus',
-  'clutch',
-  'quality',
-  'inputRateHz',
-  'inputJitterNs',
-  'handX',
-  'handY',
-  'handZ',
-  'handQx',
-  'handQy',
-  'handQz',
-  'handQw',
-  'robotState',
-  'epoch',
-  'gripper',
-  'mode',
-  'mapping',
-  'filterDelayNs',
-  'limitedBy',
-  'clearanceM',
-  'estopNs',
-  'handTakenNs',
-  'handPoints',
-  'handIsLeft',
-  'recordPresses',
-  'commands',
-  'applied',
-  'late',
-  'dropped',
-  'rejected',
-  'lost',
-] as const;
+const INPUT_STATUS = ['ok', 'stale', 'none'] as const;
+const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
 
-export type BoardField = (typeof BOARD_FIELDS)[number];
-const INDEX = Object.fromEntries(BOARD_FIELDS.map((name, i) => [name, i])) as Record<BoardField, number>;
-
-/** Inputs whose senders are told of, and the numbers of each: rate, jitter, sender. */
+/** Inputs whose senders are on the board. */
 export const BOARD_INPUTS = 8;
-export const INPUT_NUMBERS = 3;
 
-export const boardSize = (joints: number): number => boardInputs(joints) + BOARD_INPUTS * INPUT_NUMBERS;
-export const boardIndex = (field: BoardField): number => INDEX[field];
-/** Start of the measured, target and commanded joint angles. */
-export const boardJoints = (group: 0 | 1 | 2, joints: number): number => BOARD_FIELDS.length + group * joints;
-
-/** Start of the points of a tracked hand. */
-export const boardPoints = (joints: number): number => BOARD_FIELDS.length + 3 * joints;
-
-/** Start of what is heard of each input, in the order of the rig. */
-export const boardInputs = (joints: number): number => boardPoints(joints) + HAND_NUMBERS;
-
-/** What the mapper said, by its place here. */
-export const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
-
-export const stateCode = (state: SupervisorState): number => SUPERVISOR_STATES.indexOf(state);
-export const stateOfCode = (code: number): SupervisorState => SUPERVISOR_STATES[code] ?? 'disconnected';
-export const limitCode = (by: LimitedBy): number => LIMITED_BY.indexOf(by);
-export const limitOfCode = (code: number): LimitedBy => LIMITED_BY[code] ?? '';
+/** What the operator's control thread shows of itself, every tick. */
+export const BOARD = struct({
+  operatorNs: number,
+  stateReceivedNs: number,
+  offsetNs: number,
+  uncertaintyNs: number,
+  driftPpm: number,
+  /** Place of the active input in the rig; −1: none of them. */
+  input: number,
+  inputStatus: oneOf(INPUT_STATUS, 'none'),
+  clutch: flag,
+  quality: oneOf(PLAYOUT_QUALITIES, null),
+  inputRateHz: number,
+  inputJitterNs: number,
+  robotState: oneOf(SUPERVISOR_STATES, 'disconnected'),
+  epoch: number,
+  gripper: number,
+  mode: oneOf(OPERATOR_MODES, 'hold'),
+  mapping: oneOf(MAPPING_STATUS, 'disengaged'),
+  filterDelayNs: number,
+  limitedBy: oneOf(LIMITED_BY, ''),
+  clearanceM: number,
+  estopNs: number,
+  handTakenNs: number,
+  handPoints: number,
+  handIsLeft: flag,
+  recordPresses: number,
+  commands: number,
+  applied: number,
+  late: number,
+  dropped: number,
+  rejected: number,
+  lost: number,
+  handPositionM: numbers(3),
+  handQuatXyzw: numbers(4),
+  measuredRad: perJoint,
+  targetRad: perJoint,
+  commandedRad: perJoint,
+  handPointsM: numbers(HAND_NUMBERS),
+  /** Of each input, in the order of the rig. */
+  inputRatesHz: numbers(BOARD_INPUTS),
+  inputJittersNs: numbers(BOARD_INPUTS),
+  inputSenders: numbers(BOARD_INPUTS),
+});
 
 /** The board has one text: why the robot is in its state, what is nearest to what, and its playout. */
 export const boardText = (cause: string, nearest: string, playout = ''): string =>

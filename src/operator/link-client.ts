@@ -2,7 +2,7 @@ import { type Counters, REASONS, type Reason } from '../core/counters.ts';
 import type { Clock } from '../core/time/clock.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { Receipt } from '../messages/receipt.ts';
-import { emptyTraceRecord, OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
+import { OUTCOMES, type PackedTrace, TRACE } from '../messages/trace-record.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import { copyCommand, emptyCommand, encodeCommand } from '../wire/codecs/command.ts';
 import { decodeReceipt, emptyReceipt } from '../wire/codecs/receipt.ts';
@@ -22,12 +22,12 @@ export class LinkClient {
   readonly #clock: Clock;
   readonly #sync: ClockSync;
   readonly #counters: Counters;
-  readonly #onClosed: (record: TraceRecord) => void;
+  readonly #onClosed: (record: PackedTrace) => void;
   readonly #bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
   readonly #pending = new Float64Array(PENDING * COLUMNS);
   readonly #receipt: Receipt = emptyReceipt();
   readonly #recent: JointCommand[];
-  readonly #record = emptyTraceRecord();
+  readonly #record = TRACE.create();
   #session = 0;
   #oldestOpen = 1;
   #newest = 0;
@@ -41,7 +41,7 @@ export class LinkClient {
     counters: Counters,
     joints: number,
     redundancy: number,
-    onClosed: (record: TraceRecord) => void,
+    onClosed: (record: PackedTrace) => void,
   ) {
     this.#outbox = outbox;
     this.#socket = socket;
@@ -145,7 +145,7 @@ export class LinkClient {
     this.#close(at, record);
   }
 
-  #begin(at: number): TraceRecord {
+  #begin(at: number): PackedTrace {
     const record = this.#record;
     record.session = this.#session;
     record.seq = this.#pending[at]!;
@@ -171,7 +171,7 @@ export class LinkClient {
     return record;
   }
 
-  #close(at: number, record: TraceRecord): void {
+  #close(at: number, record: PackedTrace): void {
     this.#pending[at] = 0;
     const outcome = OUTCOMES[record.outcome]!;
     if (outcome === 'dropped-stale') this.totals.dropped++;

@@ -11,28 +11,15 @@ import { createHandMapper } from '../mapping/hand-mapper.ts';
 import { withJointTargets } from '../mapping/joint-follower.ts';
 import type { DeskAction } from '../messages/desk-action.ts';
 import { type DeskActionRequest, deskActionSchema } from '../messages/desk-requests.ts';
-import { PLAYOUT_QUALITIES, type PlayoutMode, type PlayoutRequest } from '../messages/playout-request.ts';
-import { OPERATOR_MODES, type OperatorMode } from '../messages/telemetry.ts';
-import type { TraceRecord } from '../messages/trace-record.ts';
+import type { PlayoutMode, PlayoutRequest } from '../messages/playout-request.ts';
+import type { OperatorMode } from '../messages/telemetry.ts';
+import type { PackedTrace } from '../messages/trace-record.ts';
 import type { Rig } from '../rig/rig.ts';
 import { encodeBye, encodeHello } from '../wire/codecs/desk.ts';
 import { frameType, TAG_BYTES } from '../wire/codecs/frame.ts';
 import { decodeState, type StateOrigin } from '../wire/codecs/state.ts';
 import type { DatagramHandler, Outbox, Peer } from '../wire/reactor.ts';
-import {
-  BOARD_FIELDS,
-  BOARD_INPUTS,
-  boardIndex,
-  boardInputs,
-  boardJoints,
-  boardPoints,
-  boardSize,
-  boardText,
-  INPUT_NUMBERS,
-  limitCode,
-  MAPPING_STATUS,
-  stateCode,
-} from './board.ts';
+import { BOARD, BOARD_INPUTS, boardText } from './board.ts';
 import { CommandSource } from './command-source.ts';
 import { DeskClient } from './desk-client.ts';
 import { Homing } from './homing.ts';
@@ -58,7 +45,7 @@ export interface OperatorParts {
   /** Lateness of every deadline the loop woke for. */
   lateness: DurationHistogram;
   board: SnapshotBoard;
-  onClosed: (record: TraceRecord) => void;
+  onClosed: (record: PackedTrace) => void;
   /** To a recorder, after the command has left. */
   rows?: RowFeed;
   /** Where the joints were told to be when the hand was sampled (operator clock), and where they were (robot clock). Hot path. */
@@ -72,7 +59,6 @@ export interface OperatorParts {
 
 const HELLO_HZ = 5;
 const WIND_DOWN_NS = 300e6;
-const INPUT_STATUS = ['ok', 'stale', 'none'];
 
 /** The operator role, sans I/O: ticks and datagrams in, datagrams and closed traces out. */
 export class OperatorLoop implements DatagramHandler {
@@ -87,7 +73,7 @@ export class OperatorLoop implements DatagramHandler {
   readonly #desk: DeskClient;
   readonly #inputNames: string[];
   readonly #bytes = new Uint8Array(256);
-  readonly #numbers: Float64Array;
+  readonly #shown;
   readonly #origin: StateOrigin = { boot: 0, session: 0 };
   readonly #playoutRequest: PlayoutRequest;
   readonly #quality = emptyQuality();
@@ -114,7 +100,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#autoArm = rig.operator.autoArm;
     this.#playoutRequest = { quality: rig.operator.playoutQuality, capMs: rig.operator.playoutCapMs };
     this.#inputNames = [...parts.inputs.keys()];
-    this.#numbers = new Float64Array(boardSize(joints));
+    this.#shown = BOARD.create(joints);
     this.robot = new RobotView(joints);
     this.sampler = new Sampler(parts.inputs, rig.operator.input);
     this.sync = new SyncClient(outbox, sync, robot.sync, clock, counters);
@@ -338,60 +324,70 @@ export class OperatorLoop implements DatagramHandler {
     return null;
   }
 
-  #publishInputs(nowNs: number, at: number): void {
+  #publish(nowNs: number): void {
+    const out = this.#shown;
+    const { sync } = this.sync;
+    out.operatorNs = nowNs;
+    out.stateReceivedNs = this.robot.receivedNs;
+    out.offsetNs = sync.offsetAt(nowNs);
+    out.uncertaintyNs = sync.uncertaintyNs;
+    out.driftPpm = sync.driftPpm;
+    out.quality = this.#playoutRequest.quality;
+    out.mode = this.#commandSource.mode;
+    out.mapping = this.#commandSource.mapped;
+    out.filterDelayNs = this.#commandSource.command.filterDelayNs;
+    out.commandedRad.set(this.#commandSource.command.positionsRad);
+    out.estopNs = this.#desk.estopNs;
+    this.#publishInputs(nowNs);
+    this.#publishHand();
+    this.#publishTotals();
+    const robot = this.robot.state;
+    out.robotState = robot.state;
+    out.epoch = robot.epoch;
+    out.gripper = robot.gripper;
+    out.limitedBy = robot.limitedBy;
+    out.clearanceM = robot.clearanceM;
+    out.measuredRad.set(robot.positionsRad);
+    out.targetRad.set(robot.targetRad);
+    this.#parts.board.write(out.packed, boardText(robot.cause, robot.nearest, robot.playout));
+  }
+
+  #publishInputs(nowNs: number): void {
+    const out = this.#shown;
+    out.input = this.#inputNames.indexOf(this.sampler.active);
+    out.inputStatus = this.sampler.hand.status;
+    out.recordPresses = this.sampler.recordPresses;
+    this.sampler.quality(nowNs, this.#quality);
+    out.inputRateHz = this.#quality.rateHz;
+    out.inputJitterNs = this.#quality.jitterNs;
     for (let i = 0; i < Math.min(BOARD_INPUTS, this.#inputNames.length); i++) {
       this.sampler.quality(nowNs, this.#quality, this.#inputNames[i]!);
-      const { rateHz, jitterNs, from } = this.#quality;
-      this.#numbers[at + INPUT_NUMBERS * i] = rateHz;
-      this.#numbers[at + INPUT_NUMBERS * i + 1] = jitterNs;
-      this.#numbers[at + INPUT_NUMBERS * i + 2] = from;
+      out.inputRatesHz[i] = this.#quality.rateHz;
+      out.inputJittersNs[i] = this.#quality.jitterNs;
+      out.inputSenders[i] = this.#quality.from;
     }
   }
 
-  #publish(nowNs: number): void {
-    const out = this.#numbers;
-    const { sync } = this.sync;
-    const { sample, status } = this.sampler.hand;
-    const robot = this.robot.state;
+  #publishHand(): void {
+    const out = this.#shown;
+    const { sample } = this.sampler.hand;
+    out.clutch = sample.clutch;
+    out.handPositionM.set(sample.positionM);
+    out.handQuatXyzw.set(sample.quatXyzw);
+    out.handTakenNs = sample.takenNs;
+    out.handPoints = sample.points;
+    out.handIsLeft = sample.isLeft;
+    if (sample.points > 0) out.handPointsM.set(sample.pointsM);
+  }
+
+  #publishTotals(): void {
+    const out = this.#shown;
     const { totals } = this.link;
-    const values = [
-      nowNs,
-      this.robot.receivedNs,
-      sync.offsetAt(nowNs),
-      sync.uncertaintyNs,
-      sync.driftPpm,
-      this.#inputNames.indexOf(this.sampler.active),
-      INPUT_STATUS.indexOf(status),
-      sample.clutch ? 1 : 0,
-      this.#playoutRequest.quality === null ? -1 : PLAYOUT_QUALITIES.indexOf(this.#playoutRequest.quality),
-    ];
-    out.set(values);
-    this.sampler.quality(nowNs, this.#quality);
-    out[boardIndex('inputRateHz')] = this.#quality.rateHz;
-    out[boardIndex('inputJitterNs')] = this.#quality.jitterNs;
-    this.#publishInputs(nowNs, boardInputs(robot.positionsRad.length));
-    out.set(sample.positionM, boardIndex('handX'));
-    out.set(sample.quatXyzw, boardIndex('handQx'));
-    out[boardIndex('robotState')] = stateCode(robot.state);
-    out[boardIndex('epoch')] = robot.epoch;
-    out[boardIndex('gripper')] = robot.gripper;
-    out[boardIndex('mode')] = OPERATOR_MODES.indexOf(this.#commandSource.mode);
-    out[boardIndex('mapping')] = MAPPING_STATUS.indexOf(this.#commandSource.mapped);
-    out[boardIndex('filterDelayNs')] = this.#commandSource.command.filterDelayNs;
-    out[boardIndex('limitedBy')] = limitCode(robot.limitedBy);
-    out[boardIndex('clearanceM')] = robot.clearanceM;
-    for (let i = boardIndex('commands'); i < BOARD_FIELDS.length; i++)
-      out[i] = totals[BOARD_FIELDS[i] as keyof typeof totals];
-    const joints = robot.positionsRad.length;
-    out.set(robot.positionsRad, boardJoints(0, joints));
-    out.set(robot.targetRad, boardJoints(1, joints));
-    out.set(this.#commandSource.command.positionsRad, boardJoints(2, joints));
-    out[boardIndex('estopNs')] = this.#desk.estopNs;
-    out[boardIndex('handTakenNs')] = sample.takenNs;
-    out[boardIndex('handPoints')] = sample.points;
-    out[boardIndex('recordPresses')] = this.sampler.recordPresses;
-    out[boardIndex('handIsLeft')] = sample.isLeft ? 1 : 0;
-    if (sample.points > 0) out.set(sample.pointsM, boardPoints(joints));
-    this.#parts.board.write(out, boardText(robot.cause, robot.nearest, robot.playout));
+    out.commands = totals.commands;
+    out.applied = totals.applied;
+    out.late = totals.late;
+    out.dropped = totals.dropped;
+    out.rejected = totals.rejected;
+    out.lost = totals.lost;
   }
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Counters } from '../core/counters.ts';
 import { RecordRing } from '../core/memory/ring.ts';
-import { emptyRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
+import { emptyRow, RING_ROW } from '../messages/ring-row.ts';
 import { FLAG_BYTES, recorderFlag } from '../messages/role-flags.ts';
-import { emptyTraceRecord, TRACE_FIELDS } from '../messages/trace-record.ts';
+import { type PackedTrace, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import { ClockSync } from '../wire/clock-sync.ts';
 import { emptyCommand } from '../wire/codecs/command.ts';
 import { RobotView } from './robot-view.ts';
@@ -16,8 +16,8 @@ const ROWS = 2048;
 function bench() {
   const memory = {
     flags: new SharedArrayBuffer(FLAG_BYTES),
-    rowRing: RecordRing.create(ringRowFields(JOINTS), ROWS).buffer,
-    rowTraceRing: RecordRing.create(TRACE_FIELDS.length, ROWS).buffer,
+    rowRing: RecordRing.create(RING_ROW.size(JOINTS), ROWS).buffer,
+    rowTraceRing: RecordRing.create(TRACE.size(), ROWS).buffer,
   };
   const counters = new Counters();
   const feed = new RowFeed(memory, JOINTS, counters);
@@ -32,24 +32,28 @@ function bench() {
     feed.onCommand(command, robot, new ClockSync());
   };
   const take = () => {
-    const packed = new Float64Array(ringRowFields(JOINTS));
-    const row = emptyRingRow(JOINTS);
-    assert.ok(rows.shift(packed));
-    unpackRingRow(packed, row);
+    const row = emptyRow(JOINTS);
+    assert.ok(rows.shift(row.packed));
     return row;
   };
   return { memory, counters, feed, robot, command, rows, traces, send, take };
+}
+
+function closedCommand(fields: Partial<TraceRecord>): PackedTrace {
+  const record = TRACE.create();
+  record.packed.fill(Number.NaN);
+  return Object.assign(record, fields);
 }
 
 describe('rows for the recorder', () => {
   it('are made only while one wants them', () => {
     const { memory, send, feed, rows, traces, counters } = bench();
     for (let i = 0; i < 5000; i++) send();
-    feed.onClosed(emptyTraceRecord());
+    feed.onClosed(closedCommand({}));
     assert.deepEqual([rows.length, traces.length, counters.snapshot()], [0, 0, {}]);
     Atomics.store(recorderFlag(memory), 0, 1);
     send();
-    feed.onClosed(emptyTraceRecord());
+    feed.onClosed(closedCommand({}));
     assert.deepEqual([rows.length, traces.length], [1, 1]);
   });
 
@@ -71,10 +75,10 @@ describe('rows for the recorder', () => {
       [1, true, 'engaged', 'velocity', 0.5, 0.25],
     );
     assert.ok(Number.isNaN(first.oneWayNs));
-    const closed = { ...emptyTraceRecord(), seq: 1, sampledNs: 100, appliedNs: 5100, offsetNs: 1000 };
-    feed.onClosed({ ...closed, uncertaintyNs: 7, playoutDelayNs: 3000 });
+    const stamps = { seq: 1, sampledNs: 100, appliedNs: 5100, offsetNs: 1000 };
+    feed.onClosed(closedCommand({ ...stamps, uncertaintyNs: 7, playoutDelayNs: 3000 }));
     // A command that was never applied says nothing of the way.
-    feed.onClosed({ ...emptyTraceRecord(), seq: 2 });
+    feed.onClosed(closedCommand({ seq: 2 }));
     send();
     const second = take();
     assert.deepEqual([second.oneWayNs, second.uncertaintyNs, second.playoutDelayNs], [4000, 7, 3000]);

@@ -1,9 +1,9 @@
 import type { Counters } from '../core/counters.ts';
 import { RecordRing } from '../core/memory/ring.ts';
-import { emptyRingRow, packRingRow, type RingRow, ringRowFields } from '../messages/ring-row.ts';
+import { emptyRow, type PackedRow } from '../messages/ring-row.ts';
 import type { RobotState } from '../messages/robot-state.ts';
 import { type Flags, recorderFlag } from '../messages/role-flags.ts';
-import { packTraceRecord, TRACE_FIELDS, type TraceRecord } from '../messages/trace-record.ts';
+import type { PackedTrace } from '../messages/trace-record.ts';
 import { oneWayNs } from '../trace/segments.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import type { IssuedCommand } from './command-source.ts';
@@ -23,17 +23,14 @@ export class RowFeed {
   readonly #traces: RecordRing;
   readonly #wanted: Int32Array;
   readonly #counters: Counters;
-  readonly #row: RingRow;
-  readonly #packedRow: Float64Array;
-  readonly #packedTrace = new Float64Array(TRACE_FIELDS.length);
+  readonly #row: PackedRow;
 
   constructor(memory: RowMemory, joints: number, counters: Counters) {
     this.#rows = RecordRing.attach(memory.rowRing);
     this.#traces = RecordRing.attach(memory.rowTraceRing);
     this.#wanted = recorderFlag(memory);
     this.#counters = counters;
-    this.#row = emptyRingRow(joints);
-    this.#packedRow = new Float64Array(ringRowFields(joints));
+    this.#row = emptyRow(joints);
   }
 
   /** Hot path. */
@@ -51,19 +48,17 @@ export class RowFeed {
     row.offsetUncertaintyNs = sync.uncertaintyNs;
     row.commandRad.set(command.positionsRad);
     row.stateRad.set(robot.positionsRad);
-    packRingRow(row, this.#packedRow);
-    if (!this.#rows.push(this.#packedRow)) this.#counters.add('row-dropped');
+    if (!this.#rows.push(row.packed)) this.#counters.add('row-dropped');
   }
 
   /** Hot path. */
-  onClosed(record: TraceRecord): void {
+  onClosed(record: PackedTrace): void {
     if (!Number.isNaN(record.appliedNs)) {
       this.#row.oneWayNs = oneWayNs(record);
       this.#row.uncertaintyNs = record.uncertaintyNs;
       this.#row.playoutDelayNs = record.playoutDelayNs;
     }
     if (Atomics.load(this.#wanted, 0) === 0) return;
-    packTraceRecord(record, this.#packedTrace);
-    this.#traces.push(this.#packedTrace);
+    this.#traces.push(record.packed);
   }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { TeleopError } from '../core/errors.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { MAX_JOINTS } from '../messages/hand-sample.ts';
-import { loadZmq } from '../wire/transports/zmq-module.ts';
+import { loadZmq } from '../native/zeromq.ts';
 import type { Observation } from './observation.ts';
 
 /** What a policy may answer; null: no action now. Which joints it is for is for the runner to check. */
@@ -58,7 +58,7 @@ function overHttp(url: string): PolicyChannel {
  * which a REP socket returns unread, so that the answer to a question that was given up is known for what it is.
  */
 async function overZmq(address: string): Promise<PolicyChannel> {
-  const { Dealer } = await loadZmq('Reach the policy over HTTP instead, or install the package zeromq.');
+  const { Dealer } = await loadZmq('reach the policy over HTTP');
   const socket = new Dealer({ linger: 0, sendHighWaterMark: 2, sendTimeout: 0 });
   socket.connect(address);
   let question = 0;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { ReceivedFrame } from '../messages/recording.ts';
-import { emptyRingRow, packRingRow, ringRowFields, unpackRingRow } from '../messages/ring-row.ts';
+import { emptyRow, RING_ROW } from '../messages/ring-row.ts';
 import { joinFrames, type NewestAt, rowFrom } from './join.ts';
 
 const LIMITS = { staleNs: 150e6, missingNs: 1000e6 };
@@ -93,15 +93,14 @@ describe('the join of a row with its frames', () => {
 
 describe('a row in the ring', () => {
   it('comes out as it went in', () => {
-    const row = { ...emptyRingRow(3), seq: 9, sampledNs: 5, engaged: true, supervisor: 'hold' as const };
+    const row = emptyRow(3);
+    Object.assign(row, { seq: 9, sampledNs: 5, engaged: true, supervisor: 'hold' });
     row.commandRad.set([1, 2, 3]);
     row.stateRad.set([4, 5, 6]);
     row.limitedBy = 'collision';
-    const packed = new Float64Array(ringRowFields(3));
-    const out = emptyRingRow(3);
-    packRingRow(row, packed);
-    unpackRingRow(packed, out);
-    assert.deepEqual(out, row);
+    const out = emptyRow(3);
+    out.packed.set(row.packed);
+    assert.deepEqual(RING_ROW.plain(out), RING_ROW.plain(row));
     const saved = rowFrom(out, {}, 2, 3);
     assert.deepEqual([saved.index, saved.timeNs, saved.oneWayNs, saved.commandRad], [2, 2, null, [1, 2, 3]]);
   });

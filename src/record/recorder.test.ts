@@ -6,7 +6,7 @@ import { needs } from '../../test/needs.ts';
 import { temporaryFolder } from '../../test/temporary-folder.ts';
 import { ManualClock } from '../core/time/clock.ts';
 import type { EpisodeInfo, ReceivedFrame } from '../messages/recording.ts';
-import { emptyRingRow, type RingRow } from '../messages/ring-row.ts';
+import { emptyRow, RING_ROW, type RingRow } from '../messages/ring-row.ts';
 import { readEpisode, readJson } from './reader.ts';
 import { EpisodeRecorder, type RecorderParts } from './recorder.ts';
 import { received, WALL_NS } from './test-episode.ts';
@@ -48,7 +48,7 @@ function bench(name: string, parts: Partial<RecorderParts> = {}) {
   const run = (count: number, change: Partial<RingRow> = {}) => {
     for (let i = 0; i < count; i++) {
       clock.advanceBy(10e6);
-      const row = { ...emptyRingRow(2), seq: ++seq, sampledNs: clock.nowNs(), ...change };
+      const row = { ...RING_ROW.plain(emptyRow(2)), seq: ++seq, sampledNs: clock.nowNs(), ...change };
       recorder.row(row);
       recorder.tick();
     }

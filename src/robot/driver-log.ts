@@ -1,14 +1,19 @@
 import { openSync, writeSync } from 'node:fs';
-import type { TickStatus } from '../messages/robot-state.ts';
+import { number, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
+import { TICK_STATUSES, type TickStatus } from '../messages/robot-state.ts';
 import type { Driver, HandOver, JointReading } from './driver.ts';
 
-/** Calls in the log, by their number. */
-export const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
+const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
 export type DriverCall = (typeof DRIVER_CALLS)[number];
-const STATUSES = ['ok', 'stale', 'fault'] as const satisfies readonly TickStatus[];
 
-/** Numbers before the joints: call, status, robot clock. */
-export const LOG_HEAD = 3;
+/** One call as it stands in the file: the layout is a format. */
+export const DRIVER_LOG = struct({
+  call: oneOf(DRIVER_CALLS, null),
+  status: oneOf(TICK_STATUSES, null),
+  robotNs: number,
+  /** Measured of a `read`, target of a `write`, else NaN. */
+  jointsRad: perJoint,
+});
 
 /**
  * A driver whose calls are written down, each as little-endian doubles: number of the call, number of its status, instant
@@ -18,14 +23,14 @@ export const LOG_HEAD = 3;
 export class LoggedDriver implements Driver {
   readonly #driver: Driver;
   readonly #fd: number;
-  readonly #record: Float64Array;
+  readonly #record;
   readonly #bytes: Uint8Array;
 
   constructor(driver: Driver, file: string, joints: number) {
     this.#driver = driver;
     this.#fd = openSync(file, 'a');
-    this.#record = new Float64Array(LOG_HEAD + joints);
-    this.#bytes = new Uint8Array(this.#record.buffer);
+    this.#record = DRIVER_LOG.create(joints);
+    this.#bytes = new Uint8Array(this.#record.packed.buffer);
   }
 
   get fault(): string {
@@ -64,11 +69,11 @@ export class LoggedDriver implements Driver {
 
   #log(call: DriverCall, status: TickStatus, nowNs: number, jointsRad: Float64Array | null): TickStatus {
     const record = this.#record;
-    record[0] = DRIVER_CALLS.indexOf(call);
-    record[1] = STATUSES.indexOf(status);
-    record[2] = nowNs;
-    if (jointsRad === null) record.fill(Number.NaN, LOG_HEAD);
-    else record.set(jointsRad, LOG_HEAD);
+    record.call = call;
+    record.status = status;
+    record.robotNs = nowNs;
+    if (jointsRad === null) record.jointsRad.fill(Number.NaN);
+    else record.jointsRad.set(jointsRad);
     try {
       writeSync(this.#fd, this.#bytes);
     } catch {

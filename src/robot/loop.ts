@@ -7,7 +7,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { JointCommand } from '../messages/command.ts';
 import type { PlayoutRequest } from '../messages/playout-request.ts';
 import type { Outcome, Receipt } from '../messages/receipt.ts';
-import { robotBoardSize, writeRobotBoard } from '../messages/robot-board.ts';
+import { ROBOT_BOARD, writeRobotBoard } from '../messages/robot-board.ts';
 import {
   copyCommand,
   decodeCommand,
@@ -63,7 +63,7 @@ export interface RobotParts {
   flight?: FlightRecorder;
   /** The arm beside this one, and where its newest pose stands. */
   neighbour?: RobotModel | null;
-  pair?: SnapshotBoard;
+  pair?: SharedArrayBuffer;
   /** Non-zero asks the loop to stop the robot and finish. */
   windDown: Int32Array;
   /** Set by the fleet's agent, taken back by the loop: an e-stop, and the end of the operator's lease. */
@@ -91,7 +91,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #earlier: EarlierCommands;
   readonly #probe = emptyProbe();
   readonly #state;
-  readonly #numbers: Float64Array;
+  readonly #snapshot;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
   /** Null where the driver's write is done when it returns. */
@@ -113,7 +113,7 @@ export class RobotLoop implements DatagramHandler {
     this.#state = emptyState(joints);
     this.#newest = emptyCommand(joints);
     this.#earlier = emptyEarlier(joints);
-    this.#numbers = new Float64Array(robotBoardSize(joints));
+    this.#snapshot = ROBOT_BOARD.create(joints);
     this.#learning = new NetworkLearning(parts.policy, parts.priors, rig.robot.network, parts.onLearnt);
     this.#lease = new OperatorLease(rig.robot.allowTakeover);
     this.queue = new CommandQueue(QUEUE_CAPACITY, () => emptyCommand(joints));
@@ -158,7 +158,7 @@ export class RobotLoop implements DatagramHandler {
     this.#pairWatch?.tick(nowNs, this.supervisor);
     this.supervisor.tick(nowNs);
     const { queue, supervisor } = this;
-    writeRobotBoard(this.#parts.board, this.#numbers, nowNs, supervisor, queue.releasedSeq, queue.depth);
+    writeRobotBoard(this.#parts.board, this.#snapshot, nowNs, supervisor, queue.releasedSeq, queue.depth);
   }
 
   #heedFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {

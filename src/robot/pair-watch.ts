@@ -1,49 +1,34 @@
-import type { SnapshotBoard } from '../core/memory/snapshot.ts';
+import { StructBoard } from '../core/memory/struct-board.ts';
+import { flag, number, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
 import { NS_PER_MS } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 import type { Neighbour } from './supervisor/collision.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 import type { SupervisorConfig } from './supervisor/supervisor-config.ts';
 
-/** [when it was measured, 1 where it is stopped], then its joints. One monotonic clock: both run on one machine. */
-const HEAD = 2;
+/** The other arm. One monotonic clock: both run on one machine. */
+export const PAIR_BOARD = struct({ measuredNs: number, isStopped: flag, positionsRad: perJoint });
+export type PairBoard = StructBoard<StructOf<typeof PAIR_BOARD>>;
 
-export const pairBoardSize = (joints: number): number => HEAD + joints;
-
-/** Puts what the other arm told where the control thread finds it. `numbers` is scratch of `pairBoardSize`. */
-export function writePairBoard(
-  board: SnapshotBoard,
-  numbers: Float64Array,
-  measuredNs: number,
-  isStopped: boolean,
-  positionsRad: ArrayLike<number>,
-): void {
-  numbers[0] = measuredNs;
-  numbers[1] = isStopped ? 1 : 0;
-  numbers.set(positionsRad, HEAD);
-  board.write(numbers, '');
-}
+export const pairBoard = (buffer: SharedArrayBuffer, joints: number): PairBoard =>
+  new StructBoard(buffer, PAIR_BOARD.create(joints));
 
 /** The control thread's look at the other arm, once per cycle: its pose, its stop, its silence. */
 export class PairWatch {
-  readonly #board: SnapshotBoard;
-  readonly #numbers: Float64Array;
-  readonly #joints: Float64Array;
+  readonly #board: PairBoard;
   readonly #silenceNs: number;
 
-  constructor(board: SnapshotBoard, joints: number, silenceMs: number) {
-    this.#board = board;
-    this.#numbers = new Float64Array(pairBoardSize(joints));
-    this.#joints = this.#numbers.subarray(HEAD);
+  constructor(buffer: SharedArrayBuffer, joints: number, silenceMs: number) {
+    this.#board = pairBoard(buffer, joints);
     this.#silenceNs = silenceMs * NS_PER_MS;
   }
 
   tick(nowNs: number, supervisor: Supervisor): void {
-    const received = this.#board.read(this.#numbers) !== null;
-    const ageNs = nowNs - this.#numbers[0]!;
+    const received = this.#board.read();
+    const { measuredNs, isStopped, positionsRad } = this.#board.value;
     // Written so that a stamp that is no number, or of the future, is silence.
-    if (received && Math.abs(ageNs) <= this.#silenceNs)
-      supervisor.neighbourAt(this.#joints, this.#numbers[1] !== 0, nowNs);
+    if (received && Math.abs(nowNs - measuredNs) <= this.#silenceNs)
+      supervisor.neighbourAt(positionsRad, isStopped, nowNs);
     else supervisor.neighbourSilent(nowNs);
   }
 }

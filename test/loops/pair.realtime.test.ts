@@ -5,9 +5,9 @@ import { PairLink } from '../../src/app/pair-link.ts';
 import { createRoleMemory } from '../../src/app/role-memory.ts';
 import { SnapshotBoard } from '../../src/core/memory/snapshot.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
-import { robotBoardSize, writeRobotBoard } from '../../src/messages/robot-board.ts';
+import { ROBOT_BOARD, writeRobotBoard } from '../../src/messages/robot-board.ts';
 import { loadModel } from '../../src/rig/robot-models.ts';
-import { neighbourOf, PairWatch, pairBoardSize, writePairBoard } from '../../src/robot/pair-watch.ts';
+import { neighbourOf, PAIR_BOARD, type PairBoard, PairWatch, pairBoard } from '../../src/robot/pair-watch.ts';
 import { createClearanceField } from '../../src/robot/supervisor/collision.ts';
 import { Bench, HostileDriver, MS } from '../../src/robot/supervisor/supervisor.test.bench.ts';
 import { supervisorConfig } from '../../src/robot/supervisor/supervisor-config.ts';
@@ -23,23 +23,25 @@ const pairOf = (other: RobotModel, more: object = {}) =>
 /** One arm of two, with the board on which the other tells of itself. */
 class Side {
   readonly bench: Bench;
-  readonly board: SnapshotBoard;
+  readonly board: PairBoard;
   readonly watch: PairWatch;
-  readonly #numbers: Float64Array;
   deaf = false;
 
   constructor(own: RobotModel, other: RobotModel, more: object = {}) {
     const joints = other.joints.length;
     const pair = pairOf(other, more);
     this.bench = new Bench(new HostileDriver(own.homeRad), own, {}, neighbourOf(pair, other));
-    this.board = SnapshotBoard.create(pairBoardSize(joints));
-    this.#numbers = new Float64Array(pairBoardSize(joints));
-    this.watch = new PairWatch(this.board, joints, pair.silenceMs);
+    const { buffer } = SnapshotBoard.create(PAIR_BOARD.size(joints));
+    this.board = pairBoard(buffer, joints);
+    this.watch = new PairWatch(buffer, joints, pair.silenceMs);
   }
 
   receive({ bench }: Side): void {
-    const isStopped = bench.state === 'stopped';
-    if (!this.deaf) writePairBoard(this.board, this.#numbers, bench.nowNs, isStopped, bench.driver.measured);
+    if (this.deaf) return;
+    this.board.value.measuredNs = bench.nowNs;
+    this.board.value.isStopped = bench.state === 'stopped';
+    this.board.value.positionsRad.set(bench.driver.measured);
+    this.board.write();
   }
 
   tick(): void {
@@ -178,10 +180,10 @@ describe('the link of two arms', () => {
       const pair = pairOf(other, { port: ports[0], otherPort: ports[1] });
       const bench = new Bench(new HostileDriver(own.homeRad), own, {}, neighbourOf(pair, other));
       const send = () => {
-        const numbers = new Float64Array(robotBoardSize(own.joints.length));
-        writeRobotBoard(new SnapshotBoard(memory.board), numbers, bench.nowNs, bench.supervisor, 0, 0);
+        const out = ROBOT_BOARD.create(own.joints.length);
+        writeRobotBoard(new SnapshotBoard(memory.board), out, bench.nowNs, bench.supervisor, 0, 0);
       };
-      const watch = new PairWatch(new SnapshotBoard(memory.pair), other.joints.length, 100);
+      const watch = new PairWatch(memory.pair, other.joints.length, 100);
       return { link: await PairLink.open(pair, memory, own, other), bench, send, watch };
     };
     const a = await open(right, left, [port, otherPort]);

@@ -8,10 +8,10 @@ import { type Clock, ManualClock } from '../../src/core/time/clock.ts';
 import type { RobotModel } from '../../src/geometry/robot-model.ts';
 import type { InputDevice } from '../../src/input/device.ts';
 import { emptyHandSample, type HandSample, type SampleStatus } from '../../src/messages/hand-sample.ts';
-import { robotBoardSize } from '../../src/messages/robot-board.ts';
+import { ROBOT_BOARD } from '../../src/messages/robot-board.ts';
 import type { TickStatus } from '../../src/messages/robot-state.ts';
-import type { TraceRecord } from '../../src/messages/trace-record.ts';
-import { boardSize } from '../../src/operator/board.ts';
+import { TRACE, type TraceRecord } from '../../src/messages/trace-record.ts';
+import { BOARD } from '../../src/operator/board.ts';
 import { OPERATOR_SOCKETS, OperatorLoop, type OperatorParts } from '../../src/operator/loop.ts';
 import type { OpenInput } from '../../src/operator/sampler.ts';
 import { loadRig, type Rig } from '../../src/rig/rig.ts';
@@ -320,7 +320,7 @@ export class SimulatedRig {
       boot,
       counters: side.counters,
       lateness: new DurationHistogram(),
-      board: SnapshotBoard.create(robotBoardSize(model.joints.length)),
+      board: SnapshotBoard.create(ROBOT_BOARD.size(model.joints.length)),
       onTransition: (transition) => side.transitions.push(transition),
       windDown: new Int32Array(1),
       onFinished: () => assert.fail('nobody ends the robot'),
@@ -368,8 +368,8 @@ export class SimulatedRig {
       session,
       counters: side.counters,
       lateness: new DurationHistogram(),
-      board: SnapshotBoard.create(boardSize(model.joints.length)),
-      onClosed: (record) => side.closed.push({ ...record }),
+      board: SnapshotBoard.create(BOARD.size(model.joints.length)),
+      onClosed: (record) => side.closed.push(TRACE.plain(record)),
       onJoints: (...joints) => this.onJoints(...joints),
       windDown: side.windDown,
       onFinished: () => {

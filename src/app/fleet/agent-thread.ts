@@ -1,9 +1,8 @@
-import { Worker } from 'node:worker_threads';
 import { deferred } from '../../core/deferred.ts';
-import { type ErrorCode, TeleopError } from '../../core/errors.ts';
+import { WorkerHost } from '../worker-host.ts';
 import type { AgentMessage, AgentRequest, AgentStart } from './agent-worker.ts';
 
-type Ready = Extract<AgentMessage, { kind: 'robot-ready' | 'operator-ready' }>;
+type Ready = Extract<AgentMessage, { kind: 'ready' }>;
 
 const CLOSE_MS = 4000;
 
@@ -12,51 +11,33 @@ export class AgentThread {
   readonly ready: Promise<Ready>;
   /** Resolves with the reason when the agent ended by itself. */
   readonly ended: Promise<string>;
-  readonly #worker: Worker;
-  readonly #closed: Promise<unknown>;
+  readonly #host: WorkerHost<AgentMessage>;
   #closing = false;
 
   constructor(start: AgentStart) {
-    const ready = deferred<Ready>();
     const ended = deferred<string>();
-    const closed = deferred<void>();
-    this.#worker = new Worker(new URL('./agent-worker.js', import.meta.url), { workerData: start });
     const end = (reason: string) => {
       if (!this.#closing) ended.resolve(reason);
     };
-    this.#worker.on('message', (message: AgentMessage) => {
-      if (message.kind === 'robot-ready' || message.kind === 'operator-ready') ready.resolve(message);
-      else if (message.kind === 'ended') end(message.reason);
-      else if (message.kind === 'failed')
-        ready.reject(new TeleopError(message.code as ErrorCode, message.message, { hint: message.hint }));
-      else closed.resolve();
+    this.#host = new WorkerHost(new URL('./agent-worker.js', import.meta.url), {
+      name: 'the fleet’s agent',
+      start,
+      onMessage: (message) => {
+        if (message.kind === 'ended') end(message.reason);
+      },
+      onGone: (error, code) =>
+        end(code === null ? `the fleet’s agent failed: ${error}` : 'the fleet’s agent ended'),
     });
-    const over = (what: string) => {
-      ready.reject(new Error(what));
-      end(what);
-      closed.resolve();
-    };
-    this.#worker.on('error', (error) => over(`the fleet’s agent failed: ${error}`));
-    this.#worker.on('exit', () => over('the fleet’s agent ended'));
-    ready.promise.catch(() => {});
-    this.ready = ready.promise;
+    this.ready = this.#host.ready;
     this.ended = ended.promise;
-    this.#closed = closed.promise;
   }
 
   send(request: AgentRequest): void {
-    this.#worker.postMessage(request);
+    this.#host.post(request);
   }
 
   async close(): Promise<void> {
     this.#closing = true;
-    this.send({ kind: 'close' });
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, CLOSE_MS);
-    });
-    await Promise.race([this.#closed, late]);
-    clearTimeout(timer);
-    await this.#worker.terminate();
+    await this.#host.close({ kind: 'close' } satisfies AgentRequest, CLOSE_MS);
   }
 }

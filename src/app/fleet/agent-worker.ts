@@ -5,6 +5,7 @@ import { type OpenedLink, OperatorAgent, type OperatorAgentStart } from '../../f
 import { RobotAgent, type RobotAgentStart } from '../../fleet/robot-agent.ts';
 import type { Flags } from '../../messages/role-flags.ts';
 import { loadRtc } from '../../wire/transports/webrtc.ts';
+import type { FailedMessage } from '../worker-host.ts';
 
 /** The thread of a fleet's agent: the peer connection and the broker, away from the role's own threads. */
 export type AgentStart =
@@ -19,10 +20,10 @@ export type AgentRequest =
 
 /** From the agent. */
 export type AgentMessage =
-  | { kind: 'robot-ready'; name: string }
-  | { kind: 'operator-ready'; opened: OpenedLink }
+  | { kind: 'ready'; role: 'robot'; name: string }
+  | { kind: 'ready'; role: 'operator'; opened: OpenedLink }
   | { kind: 'ended'; reason: string }
-  | { kind: 'failed'; code: string; message: string; hint: string }
+  | FailedMessage
   | { kind: 'closed' };
 
 const port = parentPort!;
@@ -32,13 +33,13 @@ async function openAgent(): Promise<RobotAgent | OperatorAgent> {
   const given = workerData as AgentStart;
   if (given.role === 'robot') {
     const agent = await RobotAgent.open(given.start, (reason) => post({ kind: 'ended', reason }));
-    post({ kind: 'robot-ready', name: agent.name });
+    post({ kind: 'ready', role: 'robot', name: agent.name });
     return agent;
   }
   const { agent, opened } = await OperatorAgent.open(given.start, (reason) =>
     post({ kind: 'ended', reason }),
   );
-  post({ kind: 'operator-ready', opened });
+  post({ kind: 'ready', role: 'operator', opened });
   return agent;
 }
 

@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads';
+import { WorkerHost } from '../worker-host.ts';
 import type { AnnounceMessage, AnnounceStart } from './announce-worker.ts';
 import type { Companion, FleetAccess } from './companion.ts';
 
@@ -15,41 +15,31 @@ export function announced(companion: Companion, access: FleetAccess, robot: stri
     ...{ robot, dir: record.dir, push: fleet.recordings === 'push', deleteAfter: fleet.deleteAfterPush },
     bytesPerS: (fleet.pushMbitS * 1e6) / 8,
   };
-  let thread: AnnounceThread | null = null;
+  let thread: WorkerHost<AnnounceMessage> | null = null;
   return {
     ...companion,
     rig: { ...companion.rig, fleet: { ...fleet, robot: robot || fleet.robot } },
     async started(handle, info) {
       const text = await companion.started(handle, info);
-      thread = new AnnounceThread(start);
+      thread = announceThread(start);
       return text;
     },
     async close() {
-      await Promise.all([thread?.close(), companion.close()]);
+      await Promise.all([thread?.close('close', CLOSE_MS), companion.close()]);
     },
   };
 }
 
-class AnnounceThread {
-  readonly #worker: Worker;
-  readonly #closed: Promise<void>;
-
-  constructor(start: AnnounceStart) {
-    this.#worker = new Worker(new URL('./announce-worker.js', import.meta.url), { workerData: start });
-    this.#worker.on('message', (message: AnnounceMessage) => {
+function announceThread(start: AnnounceStart): WorkerHost<AnnounceMessage> {
+  return new WorkerHost<AnnounceMessage>(new URL('./announce-worker.js', import.meta.url), {
+    name: 'the thread that announces recordings',
+    start,
+    onMessage: (message) => {
       if (message.kind === 'said') console.error(`farhand: ${message.text}`);
-    });
+    },
     // It ends no session: what is not announced now is announced later.
-    this.#worker.on('error', (error) =>
-      console.error(`farhand: recordings are not announced: ${error.message}`),
-    );
-    this.#closed = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
-  }
-
-  async close(): Promise<void> {
-    this.#worker.postMessage('close');
-    const timer = setTimeout(() => void this.#worker.terminate(), CLOSE_MS);
-    await this.#closed;
-    clearTimeout(timer);
-  }
+    onGone: (error, code) => {
+      if (code === null) console.error(`farhand: recordings are not announced: ${error.message}`);
+    },
+  });
 }

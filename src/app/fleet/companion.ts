@@ -86,7 +86,7 @@ export function robotCompanion(rig: Rig, access: FleetAccess, name: string): Com
       });
       void agent.ended.then(end);
       const ready = await agent.ready;
-      return `on the fleet at ${access.url}${ready.kind === 'robot-ready' ? ` as ${ready.name}` : ''}`;
+      return `on the fleet at ${access.url}${ready.role === 'robot' ? ` as ${ready.name}` : ''}`;
     },
     transition: ({ from, to, cause }) => agent?.send({ kind: 'transition', event: { from, to, cause } }),
     ended: new Promise((resolve) => {
@@ -122,7 +122,7 @@ export async function operatorCompanion(
   });
   try {
     const ready = await agent.ready;
-    if (ready.kind !== 'operator-ready') throw new Error('not an operator');
+    if (ready.role !== 'operator') throw new Error('not an operator');
     const { ports, key, model, path: route } = ready.opened;
     if (path.basename(rig.model) !== model)
       throw new TeleopError('model-mismatch', `${robot} is a ${model}, not a ${path.basename(rig.model)}`, {

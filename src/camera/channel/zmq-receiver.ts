@@ -1,8 +1,8 @@
 import type { Reason } from '../../core/counters.ts';
 import type { Clock } from '../../core/time/clock.ts';
+import { loadZmq } from '../../native/zeromq.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
-import { loadZmq } from './zmq-module.ts';
 
 /** Whoever sends more is disconnected. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
@@ -20,7 +20,7 @@ export async function openZmqReceiver(
   take: (frame: ArrivedFrame) => void,
   remark: (reason: Reason) => void,
 ): Promise<FrameReceiver> {
-  const zmq = await loadZmq();
+  const zmq = await loadZmq('send the pictures as UDP slices: cameras.wire=udp');
   const socket = new zmq.Subscriber({
     linger: 0,
     receiveHighWaterMark: Math.max(1, config.cameras.length),

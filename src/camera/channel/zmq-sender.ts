@@ -1,8 +1,8 @@
 import type { Reason } from '../../core/counters.ts';
 import type { CameraFrame } from '../../messages/recording.ts';
+import { loadZmq } from '../../native/zeromq.ts';
 import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
-import { loadZmq } from './zmq-module.ts';
 
 /**
  * What the kernel may hold for a receiver; Linux doubles it. Small, because it is age on a slow wire: 0.2 s at 5 Mbit/s.
@@ -22,7 +22,7 @@ export async function openZmqSender(
   remark: (reason: Reason) => void,
 ): Promise<FrameSender> {
   const { host, port, cameras, curve } = config;
-  const zmq = await loadZmq();
+  const zmq = await loadZmq('send the pictures as UDP slices: cameras.wire=udp');
   const socket = new zmq.Publisher({
     linger: 0,
     sendHighWaterMark: Math.max(1, cameras.length),

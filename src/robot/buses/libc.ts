@@ -1,6 +1,4 @@
-import { TeleopError } from '../../core/errors.ts';
-
-type Pointer = Uint8Array | null;
+import { bindLibc, type Pointer } from '../../native/libc.ts';
 
 interface PollCall {
   (fds: Pointer, count: number, timeoutMs: number): number;
@@ -13,8 +11,8 @@ interface PollCall {
   ): void;
 }
 
-/** The calls of CAN sockets, serial lines and pseudo-terminals. 64-bit Linux. */
-export interface BusLibc {
+/** The calls of CAN sockets, serial lines and pseudo-terminals. */
+interface BusCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Pointer, length: number): number;
   setsockopt(fd: number, level: number, name: number, value: Pointer, length: number): number;
@@ -34,6 +32,9 @@ export interface BusLibc {
   tcflush(fd: number, queue: number): number;
   cfsetspeed(settings: Pointer, baudRate: number): number;
   ioctl(fd: number, request: number): number;
+}
+
+export interface BusLibc extends BusCalls {
   errno(): number;
 }
 
@@ -57,7 +58,7 @@ const SIGNATURES = {
   tcflush: 'int tcflush(int, int)',
   cfsetspeed: 'int cfsetspeed(void *, uint32_t)',
   ioctl: 'int ioctl(int, uint64_t)',
-} as const;
+};
 
 export const EAGAIN = 11;
 export const ENOBUFS = 105;
@@ -85,21 +86,9 @@ export function loadBusLibc(): Promise<BusLibc> {
 }
 
 async function bindAll(): Promise<BusLibc> {
-  if (process.platform !== 'linux' || !['x64', 'arm64', 'riscv64', 'loong64'].includes(process.arch))
-    throw unavailable(`${process.platform}-${process.arch} is not 64-bit little-endian Linux`);
-  try {
-    const { default: koffi } = await import('koffi');
-    const library = koffi.load('libc.so.6');
-    const calls = Object.entries(SIGNATURES).map(([name, signature]) => [name, library.func(signature)]);
-    return { ...(Object.fromEntries(calls) as Omit<BusLibc, 'errno'>), errno: () => koffi.errno() };
-  } catch (cause) {
-    throw unavailable(cause instanceof Error ? cause.message : String(cause), cause);
-  }
-}
-
-function unavailable(why: string, cause?: unknown): TeleopError {
-  return new TeleopError('native-unavailable', `native calls are not available: ${why}`, {
-    hint: 'SocketCAN and pseudo-terminals require 64-bit Linux and the optional package koffi (`npm install koffi`).',
-    cause,
-  });
+  const { calls, koffi } = await bindLibc<BusCalls>(
+    SIGNATURES,
+    'SocketCAN and pseudo-terminals require 64-bit Linux and the optional package koffi (`npm install koffi`).',
+  );
+  return { ...calls, errno: () => koffi.errno() };
 }

@@ -1,7 +1,7 @@
 import type { Counters } from '../../core/counters.ts';
 import { type Clock, NS_PER_MS } from '../../core/time/clock.ts';
-import { type Driver, emptyReading, type JointReading } from '../driver.ts';
-import { type DriverMemory, emptyOrder, emptyReport, OrderBoard, ReportBoard } from './driver-boards.ts';
+import type { Driver } from '../driver.ts';
+import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
 /** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
@@ -12,11 +12,10 @@ export class DriverLoop {
   readonly #driver: Driver;
   readonly #clock: Clock;
   readonly #counters: Counters | null;
-  readonly #orders: OrderBoard;
-  readonly #reportBoard: ReportBoard;
+  readonly #orders;
   readonly #order;
-  readonly #report = emptyReport();
-  readonly #reading: JointReading;
+  readonly #reportBoard;
+  readonly #report;
   readonly #results: WriteResults;
   /** The newest target seen: it is written in the pass that sees it, or never. */
   #written = 0;
@@ -37,10 +36,10 @@ export class DriverLoop {
     this.#driver = driver;
     this.#clock = clock;
     this.#counters = counters;
-    this.#orders = new OrderBoard(memory, joints);
-    this.#reportBoard = new ReportBoard(memory, joints);
-    this.#order = emptyOrder(joints);
-    this.#reading = emptyReading(joints);
+    this.#orders = orderBoard(memory, joints);
+    this.#order = this.#orders.value;
+    this.#reportBoard = reportBoard(memory, joints);
+    this.#report = this.#reportBoard.value;
     this.#results = new WriteResults(memory.results);
     this.#receivedNs = clock.nowNs();
   }
@@ -49,7 +48,7 @@ export class DriverLoop {
   onWake(): void {
     const nowNs = this.#clock.nowNs();
     this.#receivedNs = nowNs;
-    if (this.#orders.read(this.#order)) this.#carryOut(nowNs);
+    if (this.#orders.read()) this.#carryOut(nowNs);
     this.#publish(nowNs);
   }
 
@@ -84,10 +83,9 @@ export class DriverLoop {
 
   #publish(nowNs: number): void {
     this.#report.beats++;
-    const reading = this.#driver.read(nowNs, this.#reading);
+    const reading = this.#driver.read(nowNs, this.#report);
     this.#report.reading = this.#lapse === '' ? reading : 'fault';
-    this.#report.fault = this.#lapse || this.#driver.fault;
-    this.#reportBoard.write(this.#report, this.#reading);
+    this.#reportBoard.write(this.#lapse || this.#driver.fault);
     this.#count();
   }
 

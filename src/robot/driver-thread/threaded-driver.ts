@@ -1,14 +1,7 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
 import type { TickStatus } from '../../messages/robot-state.ts';
-import { type Driver, emptyReading, type HandOver, type JointReading } from '../driver.ts';
-import {
-  type DriverMemory,
-  type DriverOrder,
-  emptyOrder,
-  emptyReport,
-  OrderBoard,
-  ReportBoard,
-} from './driver-boards.ts';
+import type { Driver, HandOver, JointReading } from '../driver.ts';
+import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
 /** A thread that has not passed for so long is taken for dead. */
@@ -20,21 +13,21 @@ const THREAD_SILENCE_NS = 250 * NS_PER_MS;
  */
 export class ThreadedDriver implements Driver {
   readonly handOver: HandOver;
-  readonly #orders: OrderBoard;
-  readonly #reportBoard: ReportBoard;
+  readonly #orders;
+  readonly #order;
+  readonly #reportBoard;
+  readonly #report;
   readonly #wake: Int32Array;
-  readonly #order: DriverOrder;
-  readonly #report = emptyReport();
-  readonly #reading: JointReading;
   #beats = -1;
   #beatNs = Number.NaN;
   #silent = false;
 
   constructor(memory: DriverMemory, joints: number) {
-    this.#orders = new OrderBoard(memory, joints);
-    this.#reportBoard = new ReportBoard(memory, joints);
+    this.#orders = orderBoard(memory, joints);
+    this.#reportBoard = reportBoard(memory, joints);
+    this.#report = this.#reportBoard.value;
     this.#wake = new Int32Array(memory.wake);
-    const order = emptyOrder(joints);
+    const order = this.#orders.value;
     const results = new WriteResults(memory.results);
     this.#order = order;
     this.handOver = {
@@ -43,11 +36,10 @@ export class ThreadedDriver implements Driver {
       },
       next: (out) => results.next(out),
     };
-    this.#reading = emptyReading(joints);
   }
 
   get fault(): string {
-    return this.#silent ? 'the driver’s thread does not answer' : this.#report.fault;
+    return this.#silent ? 'the driver’s thread does not answer' : this.#reportBoard.text;
   }
 
   enable(nowNs: number): TickStatus {
@@ -61,10 +53,10 @@ export class ThreadedDriver implements Driver {
     this.#pass(nowNs);
     // Without power there is nothing to stop: a thread that starts, or a busy machine, is waited for.
     if (this.#silent) return this.#order.powered ? 'fault' : 'stale';
-    out.robotNs = this.#reading.robotNs;
-    out.gripper = this.#reading.gripper;
-    out.positionsRad.set(this.#reading.positionsRad);
-    out.velocitiesRadS.set(this.#reading.velocitiesRadS);
+    out.robotNs = this.#report.robotNs;
+    out.gripper = this.#report.gripper;
+    out.positionsRad.set(this.#report.positionsRad);
+    out.velocitiesRadS.set(this.#report.velocitiesRadS);
     return this.#report.reading;
   }
 
@@ -96,7 +88,7 @@ export class ThreadedDriver implements Driver {
 
   #pass(nowNs: number): void {
     this.#publish();
-    this.#reportBoard.read(this.#report, this.#reading);
+    this.#reportBoard.read();
     if (this.#report.beats !== this.#beats || Number.isNaN(this.#beatNs)) {
       this.#beats = this.#report.beats;
       this.#beatNs = nowNs;
@@ -105,7 +97,7 @@ export class ThreadedDriver implements Driver {
   }
 
   #publish(): void {
-    this.#orders.write(this.#order);
+    this.#orders.write();
     Atomics.add(this.#wake, 0, 1);
     Atomics.notify(this.#wake, 0);
   }

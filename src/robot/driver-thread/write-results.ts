@@ -1,33 +1,34 @@
 import { RecordRing } from '../../core/memory/ring.ts';
+import { flag, number, struct } from '../../core/memory/struct-layout.ts';
 import type { WriteResult } from '../driver.ts';
 
-const FIELDS = 3;
+const RESULT = struct({ number, writtenNs: number, isFault: flag });
 /** The control loop hands over at most a few targets between two looks at the results. */
 const CAPACITY = 64;
 
-export const createWriteResults = (): SharedArrayBuffer => RecordRing.create(FIELDS, CAPACITY).buffer;
+export const createWriteResults = (): SharedArrayBuffer => RecordRing.create(RESULT.size(), CAPACITY).buffer;
 
 /** Results of writes, from the driver's thread to the control thread. Hot path: nothing waits or allocates. */
 export class WriteResults {
   readonly #ring: RecordRing;
-  readonly #numbers = new Float64Array(FIELDS);
+  readonly #result = RESULT.create();
 
   constructor(buffer: SharedArrayBuffer) {
     this.#ring = RecordRing.attach(buffer);
   }
 
-  push(number: number, writtenNs: number, isFault: boolean): void {
-    this.#numbers[0] = number;
-    this.#numbers[1] = writtenNs;
-    this.#numbers[2] = isFault ? 1 : 0;
-    this.#ring.push(this.#numbers);
+  push(place: number, writtenNs: number, isFault: boolean): void {
+    this.#result.number = place;
+    this.#result.writtenNs = writtenNs;
+    this.#result.isFault = isFault;
+    this.#ring.push(this.#result.packed);
   }
 
   next(out: WriteResult): boolean {
-    if (!this.#ring.shift(this.#numbers)) return false;
-    out.number = this.#numbers[0]!;
-    out.writtenNs = this.#numbers[1]!;
-    out.isFault = this.#numbers[2] === 1;
+    if (!this.#ring.shift(this.#result.packed)) return false;
+    out.number = this.#result.number;
+    out.writtenNs = this.#result.writtenNs;
+    out.isFault = this.#result.isFault;
     return true;
   }
 }

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FlightRecorder, flightRecordSize } from './flight-recorder.ts';
+import { FLIGHT, FlightRecorder } from './flight-recorder.ts';
 import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
 
 function numbered(joints: number, n: number): Float64Array {
-  const record = new Float64Array(flightRecordSize(joints)).fill(0.5);
-  record[0] = n;
-  record[1] = 3;
-  record[2] = 9;
-  record[6] = Number.NaN;
-  return record;
+  const record = FLIGHT.create(joints);
+  record.packed.fill(0.5);
+  record.robotNs = n;
+  record.state = 'engaged';
+  record.limitedBy = 'collision';
+  record.commandNs = Number.NaN;
+  return record.packed;
 }
 
 const stamps = (recorder: FlightRecorder, slab: number) => recorder.read(slab).map(({ robotNs }) => robotNs);
@@ -31,6 +32,11 @@ describe('flight recorder', () => {
       ['engaged', 'collision', null],
     );
     assert.deepEqual(first!['measuredRad'], [0.5, 0.5]);
+    // These are the keys of a flight file.
+    const keys =
+      'robotNs state limitedBy epoch engagement seq commandNs appliedNs readingNs clearanceM gripper';
+    const arrays = 'goalRad targetRad targetRadS measuredRad measuredRadS';
+    assert.deepEqual(Object.keys(first!), `${keys} ${arrays}`.split(' '));
   });
 
   it('hands a frozen slab out and goes on in another, and never waits for its reader', () => {

@@ -1,23 +1,25 @@
+import { number, oneOf, perJoint, struct } from '../../core/memory/struct-layout.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 
-/** Numbers of one record; joint arrays follow in the order of `FLIGHT_JOINTS`. */
-export const FLIGHT_FIELDS = [
-  'robotNs',
-  'state',
-  'limitedBy',
-  'epoch',
-  'engagement',
-  'seq',
-  'commandNs',
-  'appliedNs',
-  'readingNs',
-  'clearanceM',
-  'gripper',
-] as const;
-const FLIGHT_JOINTS = ['goalRad', 'targetRad', 'targetRadS', 'measuredRad', 'measuredRadS'] as const;
-
-export const flightRecordSize = (joints: number): number =>
-  FLIGHT_FIELDS.length + FLIGHT_JOINTS.length * joints;
+/** One control cycle of the robot. The names and their order are those of the flight files. */
+export const FLIGHT = struct({
+  robotNs: number,
+  state: oneOf(SUPERVISOR_STATES, null),
+  limitedBy: oneOf(LIMITED_BY, null),
+  epoch: number,
+  engagement: number,
+  seq: number,
+  commandNs: number,
+  appliedNs: number,
+  readingNs: number,
+  clearanceM: number,
+  gripper: number,
+  goalRad: perJoint,
+  targetRad: perJoint,
+  targetRadS: perJoint,
+  measuredRad: perJoint,
+  measuredRadS: perJoint,
+});
 
 /** One control cycle, for people and programs; null where there was no number. */
 export type FlightRecord = Record<string, number | string | null | (number | null)[]>;
@@ -44,13 +46,13 @@ export class FlightRecorder {
     this.buffer = buffer;
     this.#header = new Int32Array(buffer, 0, HEADER + 2 * SLABS);
     this.#data = new Float64Array(buffer, HEADER_BYTES);
-    this.#size = flightRecordSize(this.#header[JOINTS]!);
+    this.#size = FLIGHT.size(this.#header[JOINTS]!);
     this.#capacity = this.#header[CAPACITY]!;
   }
 
   static create(joints: number, cycles: number): FlightRecorder {
     const capacity = Math.max(1, Math.ceil(cycles));
-    const numbers = SLABS * capacity * flightRecordSize(joints);
+    const numbers = SLABS * capacity * FLIGHT.size(joints);
     const buffer = new SharedArrayBuffer(HEADER_BYTES + numbers * 8);
     const header = new Int32Array(buffer, 0, HEADER);
     header[JOINTS] = joints;
@@ -101,9 +103,10 @@ export class FlightRecorder {
   read(slab: number): FlightRecord[] {
     const written = Atomics.load(this.#header, writtenAt(slab));
     const count = Math.min(written, this.#capacity);
+    const joints = this.#header[JOINTS]!;
     return Array.from({ length: count }, (_, i) => {
       const at = slab * this.#capacity + ((written - count + i) % this.#capacity);
-      return this.#record(this.#data.slice(at * this.#size, (at + 1) * this.#size));
+      return readable(this.#data.slice(at * this.#size, (at + 1) * this.#size), joints);
     });
   }
 
@@ -111,21 +114,16 @@ export class FlightRecorder {
   release(slab: number): void {
     Atomics.compareExchange(this.#header, stateAt(slab), FROZEN, FREE);
   }
+}
 
-  #record(numbers: Float64Array): FlightRecord {
-    const record: FlightRecord = {};
-    FLIGHT_FIELDS.forEach((name, i) => {
-      record[name] = finite(numbers[i]!);
-    });
-    record['state'] = SUPERVISOR_STATES[numbers[1]!] ?? null;
-    record['limitedBy'] = LIMITED_BY[numbers[2]!] ?? null;
-    const joints = this.#header[JOINTS]!;
-    FLIGHT_JOINTS.forEach((name, group) => {
-      const at = FLIGHT_FIELDS.length + group * joints;
-      record[name] = Array.from(numbers.subarray(at, at + joints), finite);
-    });
-    return record;
-  }
+function readable(packed: Float64Array, joints: number): FlightRecord {
+  const entries = Object.entries(FLIGHT.plain(FLIGHT.create(joints, packed)));
+  return Object.fromEntries(
+    entries.map(([name, value]) => {
+      if (typeof value === 'number') return [name, finite(value)];
+      return [name, value instanceof Float64Array ? Array.from(value, finite) : value];
+    }),
+  );
 }
 
 const stateAt = (slab: number): number => HEADER + 2 * slab;

@@ -1,9 +1,7 @@
-import { TeleopError } from '../../core/errors.ts';
+import { bindLibc, type Pointer } from '../../native/libc.ts';
 
-type Pointer = Uint8Array | null;
-
-/** The calls a control thread makes, bound once per thread. Linux on a 64-bit machine. */
-export interface Libc {
+/** The calls a control thread makes, bound once per thread. */
+interface LibcCalls {
   socket(domain: number, type: number, protocol: number): number;
   bind(fd: number, address: Pointer, length: number): number;
   getsockname(fd: number, address: Pointer, length: Pointer): number;
@@ -17,6 +15,9 @@ export interface Libc {
   /** With 0 for this very thread. */
   sched_setscheduler(pid: number, policy: number, param: Pointer): number;
   mlock(memory: Pointer, length: number): number;
+}
+
+export interface Libc extends LibcCalls {
   /** Address of memory that stays where it is: never pass a pooled Buffer. */
   address(bytes: Uint8Array): bigint;
   errnoName(): string;
@@ -35,7 +36,7 @@ const SIGNATURES = {
   close: 'int close(int)',
   sched_setscheduler: 'int sched_setscheduler(int, int, void *)',
   mlock: 'int mlock(void *, uint64_t)',
-} as const;
+};
 
 const ERRNO: Record<number, string> = {
   1: 'EPERM',
@@ -47,25 +48,13 @@ const ERRNO: Record<number, string> = {
 
 /** Throws `native-unavailable` where FFI or the platform is missing; the caller falls back to `dgram`. */
 export async function loadLibc(): Promise<Libc> {
-  const known = process.platform === 'linux' && ['x64', 'arm64', 'riscv64', 'loong64'].includes(process.arch);
-  if (!known) throw unavailable(`${process.platform}-${process.arch} is not 64-bit little-endian Linux`);
-  try {
-    const { default: koffi } = await import('koffi');
-    const library = koffi.load('libc.so.6');
-    const calls = Object.entries(SIGNATURES).map(([name, signature]) => [name, library.func(signature)]);
-    return {
-      ...(Object.fromEntries(calls) as Omit<Libc, 'address' | 'errnoName'>),
-      address: (bytes) => BigInt(koffi.address(bytes) as unknown as bigint),
-      errnoName: () => ERRNO[koffi.errno()] ?? `errno ${koffi.errno()}`,
-    };
-  } catch (cause) {
-    throw unavailable(cause instanceof Error ? cause.message : String(cause), cause);
-  }
-}
-
-function unavailable(why: string, cause?: unknown): TeleopError {
-  return new TeleopError('native-unavailable', `native sockets are not available: ${why}`, {
-    hint: 'Use `link.reactor=dgram`: everything works, without kernel receive stamps and DSCP marking.',
-    cause,
-  });
+  const { calls, koffi } = await bindLibc<LibcCalls>(
+    SIGNATURES,
+    'Use `link.reactor=dgram`: everything works, without kernel receive stamps and DSCP marking.',
+  );
+  return {
+    ...calls,
+    address: (bytes) => BigInt(koffi.address(bytes) as unknown as bigint),
+    errnoName: () => ERRNO[koffi.errno()] ?? `errno ${koffi.errno()}`,
+  };
 }

@@ -1,6 +1,6 @@
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { TeleopError } from '../../core/errors.ts';
 import { type Clock, monotonicClock } from '../../core/time/clock.ts';
+import { loadZmq, type Zmq } from '../../native/zeromq.ts';
 import {
   type DatagramHandler,
   MAX_DATAGRAM_BYTES,
@@ -12,7 +12,6 @@ import {
 import type { CurveKeys } from '../secure/curve-keys.ts';
 import { socketError } from './socket-error.ts';
 
-type Zmq = typeof import('zeromq');
 type Publisher = import('zeromq').Publisher;
 type Subscriber = import('zeromq').Subscriber;
 
@@ -48,7 +47,7 @@ export async function openZmqReactor(
   stopFlag: Int32Array = new Int32Array(new SharedArrayBuffer(4)),
   clock: Clock = monotonicClock,
 ): Promise<Reactor> {
-  const zmq = await loadZmq();
+  const zmq = await loadZmq('use link.transport=udp');
   const channels: Channel[] = [];
   const local: UdpSocket[] = [];
   try {
@@ -60,17 +59,6 @@ export async function openZmqReactor(
     throw error;
   }
   return new ZmqReactor(options, channels, local, stopFlag, clock);
-}
-
-async function loadZmq(): Promise<Zmq> {
-  try {
-    return await import('zeromq');
-  } catch (cause) {
-    throw new TeleopError('native-unavailable', `ZeroMQ is not available: ${(cause as Error).message}`, {
-      hint: 'Install it with `npm install zeromq`, or use link.transport=udp.',
-      cause,
-    });
-  }
 }
 
 interface Channel {

@@ -1,0 +1,116 @@
+import { type TransferListItem, Worker } from 'node:worker_threads';
+import { deferred } from '../core/deferred.ts';
+import { type ErrorCode, TeleopError } from '../core/errors.ts';
+
+/** What a thread sends when it cannot start, or cannot go on, for a reason that a user can act on. */
+export interface FailedMessage {
+  kind: 'failed';
+  code: ErrorCode;
+  message: string;
+  hint: string;
+}
+
+/** On the thread: an error for the user becomes a message; a bug is thrown on and ends the thread. */
+export function failedMessage(error: unknown): FailedMessage {
+  if (!(error instanceof TeleopError)) throw error;
+  return { kind: 'failed', code: error.code, message: error.message, hint: error.hint };
+}
+
+/** Long enough for a busy machine. */
+export const READY_MS = 30_000;
+
+type Ready<M> = Extract<M, { kind: 'ready' }>;
+
+export interface WorkerOptions<M> {
+  /** For messages: `the link thread`. */
+  name: string;
+  /** The thread's `workerData`. */
+  start: unknown;
+  transfer?: TransferListItem[];
+  /** Does not keep the process alive. */
+  isIdle?: boolean;
+  /** How long the thread may take to be ready; without it, any time. */
+  readyMs?: number;
+  /** Everything but `ready` and `failed`. */
+  onMessage?: (message: Exclude<M, { kind: 'ready' | 'failed' }>) => void;
+  /** Once, when the thread fails after it was ready, throws or exits, unless `close` ended it. `code` is null but at an exit. */
+  onGone?: (error: Error, code: number | null) => void;
+}
+
+/** A thread from its start to its end. Its messages have a kind; `ready`, `failed` and `closed` are understood here. */
+export class WorkerHost<M extends { kind: string }> {
+  /** Rejects when the thread fails, throws or exits first, or takes too long. */
+  readonly ready: Promise<Ready<M>>;
+  /** Resolves when the thread is gone, whatever ended it. */
+  readonly exited: Promise<void>;
+  readonly #worker: Worker;
+  readonly #options: WorkerOptions<M>;
+  readonly #ready = deferred<Ready<M>>();
+  readonly #closed = deferred<void>();
+  readonly #late: NodeJS.Timeout | undefined;
+  #isReady = false;
+  #isGone = false;
+
+  constructor(file: URL, options: WorkerOptions<M>) {
+    const { name, start, transfer = [], isIdle = false, readyMs } = options;
+    this.#options = options;
+    this.#worker = new Worker(file, { workerData: start, transferList: transfer });
+    if (isIdle) this.#worker.unref();
+    this.ready = this.#ready.promise;
+    this.ready.catch(() => {});
+    this.exited = new Promise((resolve) => this.#worker.once('exit', () => resolve()));
+    this.#worker.on('message', (message: M) => this.#onMessage(message));
+    this.#worker.on('error', (error) => this.#onGone(error, null));
+    this.#worker.on('exit', (code) => this.#onGone(new Error(`${name} ended with code ${code}`), code));
+    if (readyMs !== undefined) this.#late = setTimeout(() => this.#giveUp(readyMs), readyMs);
+  }
+
+  post(message: unknown): void {
+    this.#worker.postMessage(message);
+  }
+
+  /** Sends `order`, waits until the thread has closed or exited, at most `withinMs`, and ends it. */
+  async close(order: unknown, withinMs: number): Promise<void> {
+    this.#isGone = true;
+    this.post(order);
+    const late = setTimeout(() => this.#closed.resolve(), withinMs);
+    await this.#closed.promise;
+    clearTimeout(late);
+    await this.#worker.terminate();
+  }
+
+  #onMessage(message: M): void {
+    if (message.kind === 'ready') {
+      this.#isReady = true;
+      clearTimeout(this.#late);
+      this.#ready.resolve(message as Ready<M>);
+    } else if (message.kind === 'failed') this.#onFailed(message as unknown as FailedMessage);
+    else {
+      this.#options.onMessage?.(message as never);
+      if (message.kind === 'closed') this.#closed.resolve();
+    }
+  }
+
+  #onFailed({ code, message, hint }: FailedMessage): void {
+    const error = new TeleopError(code, message, { hint });
+    clearTimeout(this.#late);
+    if (this.#isReady) this.#onGone(error, null);
+    else this.#ready.reject(error);
+  }
+
+  #onGone(error: Error, code: number | null): void {
+    clearTimeout(this.#late);
+    this.#ready.reject(error);
+    if (code !== null) this.#closed.resolve();
+    if (this.#isGone) return;
+    this.#isGone = true;
+    this.#options.onGone?.(error, code);
+  }
+
+  #giveUp(readyMs: number): void {
+    const what = `${this.#options.name} was not ready within ${readyMs / 1000} s`;
+    const hint = 'The machine may be too busy: end other programs and start again.';
+    this.#ready.reject(new TeleopError('child-failed', what, { hint }));
+    void this.#worker.terminate();
+  }
+}
