@@ -78,7 +78,7 @@ describe('simulated UR controller', () => {
     );
     assert.match(
       run('global x = 1', 'thread t():', 'x = 2', 'end', 'h = run t()', 'sync()', 'sync()', 'textmsg(x)'),
-      /says: 2/,
+      /program message: 2/,
     );
   });
 
