@@ -13,6 +13,8 @@ export interface DriverStart {
   options: Record<string, unknown>;
   model: RobotModel;
   memory: DriverMemory;
+  /** Silence of the control loop after which this thread stops the robot; default 150. */
+  controlSilenceMs?: number;
   /** Of the robot, where it counts. */
   counters?: SharedArrayBuffer;
 }
@@ -39,7 +41,14 @@ async function main(): Promise<void> {
   const plugin = await loadPlugin('driver', name);
   const driver = await plugin.open(pluginConfig('driver', name, plugin, options), model, monotonicClock);
   const counters = start.counters === undefined ? null : new Counters(start.counters);
-  const loop = new DriverLoop(driver, memory, model.joints.length, monotonicClock, counters);
+  const loop = new DriverLoop(
+    driver,
+    memory,
+    model.joints.length,
+    monotonicClock,
+    counters,
+    start.controlSilenceMs,
+  );
   const wake = new Int32Array(memory.wake);
   const watch = setInterval(() => loop.watch(), WATCH_MS);
   loop.onWake();

@@ -22,12 +22,18 @@ export async function openDriver(
   options: Record<string, unknown>,
   model: RobotModel,
   clock: Clock,
-  counters?: Counters,
+  robot: { counters?: Counters; controlSilenceMs?: number } = {},
 ): Promise<OpenDriver> {
   const plugin = await loadPlugin('driver', name);
   const config = pluginConfig('driver', name, plugin, options);
   if (plugin.inline?.(config) !== true)
-    return openThreaded({ name, options, model, ...(counters ? { counters: counters.buffer } : {}) });
+    return openThreaded({
+      name,
+      options,
+      model,
+      ...(robot.controlSilenceMs === undefined ? {} : { controlSilenceMs: robot.controlSilenceMs }),
+      ...(robot.counters ? { counters: robot.counters.buffer } : {}),
+    });
   const driver = await plugin.open(config, model, clock);
   return {
     driver,

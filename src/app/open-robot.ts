@@ -16,6 +16,9 @@ import { RobotTunnel } from '../wire/secure/robot-tunnel.ts';
 import { openDriver } from './open-driver.ts';
 import type { ControlStart } from './role-memory.ts';
 
+/** The driver's thread gives the control loop this many times the silence that ends in hold. */
+const CONTROL_SILENCE = 1.5;
+
 /** The robot role from opening its driver to leaving the robot at rest. */
 export async function runRobot(
   start: ControlStart,
@@ -28,13 +31,10 @@ export async function runRobot(
   const { rig, model, memory, identity } = start;
   const counters = new Counters(memory.counters);
   const policy = rigPolicy(rig);
-  const { driver: opened, close } = await openDriver(
-    rig.robot.driver,
-    rig.robot.options,
-    model,
-    clock,
+  const { driver: opened, close } = await openDriver(rig.robot.driver, rig.robot.options, model, clock, {
     counters,
-  );
+    controlSilenceMs: CONTROL_SILENCE * rig.robot.commandTimeoutMs,
+  });
   const { driverLog } = rig.robot;
   const driver = driverLog === '' ? opened : new LoggedDriver(opened, driverLog, model.joints.length);
   try {

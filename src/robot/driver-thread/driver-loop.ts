@@ -4,14 +4,15 @@ import type { Driver } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
-/** The control loop passes by at 50 Hz at least; when it has not for so long, the driver's thread stops the robot. */
-const CONTROL_SILENCE_NS = 150 * NS_PER_MS;
+/** The control loop passes at 50 Hz at least. After this silence the driver's thread stops the robot. */
+export const CONTROL_SILENCE_MS = 150;
 
 /** The driver's side of the two boards: carries out the newest order and tells the newest news. Sans I/O. */
 export class DriverLoop {
   readonly #driver: Driver;
   readonly #clock: Clock;
   readonly #counters: Counters | null;
+  readonly #controlSilenceMs: number;
   readonly #orders;
   readonly #order;
   readonly #reportBoard;
@@ -32,10 +33,12 @@ export class DriverLoop {
     joints: number,
     clock: Clock,
     counters: Counters | null = null,
+    controlSilenceMs = CONTROL_SILENCE_MS,
   ) {
     this.#driver = driver;
     this.#clock = clock;
     this.#counters = counters;
+    this.#controlSilenceMs = controlSilenceMs;
     this.#orders = orderBoard(memory, joints);
     this.#order = this.#orders.value;
     this.#reportBoard = reportBoard(memory, joints);
@@ -98,12 +101,12 @@ export class DriverLoop {
   /** Now and then: a control loop that is silent has lost the robot. */
   watch(): void {
     const nowNs = this.#clock.nowNs();
-    if (nowNs - this.#receivedNs <= CONTROL_SILENCE_NS) return;
+    if (nowNs - this.#receivedNs <= this.#controlSilenceMs * NS_PER_MS) return;
     if (!this.#enabled) return;
     this.#driver.stop(nowNs);
     this.#enabled = false;
     this.#report.writing = 'fault';
-    this.#lapse = `the control loop was silent for ${CONTROL_SILENCE_NS / NS_PER_MS} ms`;
+    this.#lapse = `the control loop was silent for ${this.#controlSilenceMs} ms`;
   }
 
   end(): void {
