@@ -1,7 +1,7 @@
 import { fillRect } from './drawing.ts';
 import type { RgbPicture } from './source.ts';
 
-/** Numbers as light and dark cells along the lower edge: what a programme can read out of a lossy picture. */
+/** Numbers as light and dark cells along the bottom edge: a program can read them from a lossy picture. */
 const STRIP_BITS = 32;
 
 const cellPx = ({ widthPx }: RgbPicture): number => Math.floor(widthPx / STRIP_BITS);
@@ -26,6 +26,6 @@ export function readStrip(from: RgbPicture): number {
   return value;
 }
 
-/** The low 16 bits of a frame's number over those of its capture in milliseconds. */
+/** The low 16 bits of the frame number, then the low 16 bits of the capture time in milliseconds. */
 export const stripValue = (frame: number, captureNs: number): number =>
   (((frame & 0xffff) << 16) | (Math.floor(captureNs / 1e6) & 0xffff)) >>> 0;

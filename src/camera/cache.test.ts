@@ -18,7 +18,7 @@ function frame(camera: string, captureNs: number, arrivedNs: number): ReceivedFr
 }
 
 describe('FrameCache', () => {
-  it('knows what had arrived at an instant', () => {
+  it('finds the newest frame that had arrived at a given time', () => {
     const cache = new FrameCache();
     for (let i = 1; i <= 5; i++) cache.put(frame('front', i * 10, i * 10 + 5));
     assert.equal(cache.newestAt('front', 14), null);
@@ -29,7 +29,7 @@ describe('FrameCache', () => {
     assert.deepEqual(cache.cameras(), ['front']);
   });
 
-  it('keeps the last picture of a silent camera, flagged after a second', () => {
+  it('keeps the last picture of a silent camera and flags it as stale after one second', () => {
     const cache = new FrameCache();
     cache.put(frame('front', 1, 10 * S));
     assert.equal(cache.view('front', 11 * S)?.stale, false);
@@ -48,7 +48,7 @@ describe('FrameCache', () => {
     assert.equal(cache.newestAt('front', 98)?.captureNs, 98);
   });
 
-  it('lets the whole picture take the place of one that ended falsely', () => {
+  it('replaces a picture with a false end by the complete one', () => {
     const cache = new FrameCache();
     cache.put(frame('front', 7, 100));
     cache.put({ ...frame('front', 7, 110), bytes: new Uint8Array(9) });

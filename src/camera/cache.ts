@@ -1,16 +1,19 @@
 import type { ReceivedFrame } from '../messages/recording.ts';
 import { STALE_AFTER_MS } from './config.ts';
 
-/** The newest picture of a camera, and whether it has been silent for too long. */
+/** The newest picture of a camera, and whether the camera has been silent too long. */
 export interface FrameView {
   frame: ReceivedFrame;
   stale: boolean;
 }
 
-/** At 30 Hz a quarter of a second: enough for a reader that asks what had arrived at an earlier instant. */
+/** A quarter of a second at 30 Hz: enough for a reader that looks up an earlier instant. */
 const DEPTH = 8;
 
-/** The newest few frames per camera. A silent camera keeps its last one: whoever asks decides what it is worth. */
+/**
+ * The newest frames of each camera. A silent camera keeps its last frame; the caller decides whether to use
+ * it.
+ */
 export class FrameCache {
   readonly #depth: number;
   /** Per camera in order of arrival, newest last. */
@@ -20,7 +23,7 @@ export class FrameCache {
     this.#depth = depth;
   }
 
-  /** A frame with the capture of one already held takes its place. */
+  /** Replaces a held frame with the same capture time. */
   put(frame: ReceivedFrame): void {
     const held = this.#frames.get(frame.camera);
     if (held === undefined) {
@@ -33,7 +36,7 @@ export class FrameCache {
     if (held.length > this.#depth) held.shift();
   }
 
-  /** The newest frame that had arrived at that instant (operator clock), or null. */
+  /** The newest frame that had arrived by that time (operator clock), or null. */
   newestAt(camera: string, instantNs: number): ReceivedFrame | null {
     const held = this.#frames.get(camera) ?? [];
     for (let i = held.length - 1; i >= 0; i--) if (held[i]!.arrivedNs <= instantNs) return held[i]!;
@@ -44,13 +47,13 @@ export class FrameCache {
     return this.#frames.get(camera)?.at(-1) ?? null;
   }
 
-  /** The newest frame with its flag: stale when nothing came from the camera for `limitNs`. */
+  /** The newest frame and its flag: stale when the camera has sent nothing for `limitNs`. */
   view(camera: string, nowNs: number, limitNs = STALE_AFTER_MS * 1e6): FrameView | null {
     const frame = this.newest(camera);
     return frame && { frame, stale: nowNs - frame.arrivedNs > limitNs };
   }
 
-  /** Cameras heard so far. */
+  /** Cameras received so far. */
   cameras(): string[] {
     return [...this.#frames.keys()];
   }

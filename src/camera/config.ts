@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Default limit after which a view of a camera is called stale. */
+/** Default time after which a camera's last picture counts as stale. */
 export const STALE_AFTER_MS = 1000;
 
 const camera = z.strictObject({
@@ -23,7 +23,9 @@ export const camerasConfig = z.strictObject({
     .min(0)
     .max(65_000)
     .default(4753)
-    .describe('zmq: TCP port of all cameras; udp: port of the first, one more for each further'),
+    .describe(
+      'zmq: TCP port of all cameras; udp: port of the first camera, plus one for each further camera',
+    ),
   wire: z.enum(['zmq', 'udp']).default('zmq').describe('ZeroMQ PUB/SUB, or JPEG slices over UDP'),
   sliceOrder: z.enum(['little', 'big']).default('little').describe('udp: byte order of frame numbers sent'),
   firstSection: z.int().min(0).max(1).default(0).describe('udp: number of the first slice sent'),
@@ -32,15 +34,15 @@ export const camerasConfig = z.strictObject({
     .min(0)
     .max(65_000)
     .default(0)
-    .describe('udp: first port to listen on for a sender that does not wait to be asked; 0: ask'),
+    .describe('udp: first port to listen on for a sender that needs no request; 0: send requests'),
   sendTo: z
     .array(z.string().regex(/^\d+\.\d+\.\d+\.\d+:\d+$/, 'write address:port'))
     .default([])
-    .describe('udp: receivers that do not ask; cameras after the first use the ports after that one'),
+    .describe('udp: receivers that send no requests; further cameras use the following ports'),
   security: z
     .enum(['link', 'plain'])
     .default('link')
-    .describe('link: pictures over ZeroMQ are encrypted wherever commands are; plain: never'),
+    .describe('link: encrypt pictures over ZeroMQ whenever commands are encrypted; plain: never encrypt'),
   plainBeyondLoopback: z
     .boolean()
     .default(false)

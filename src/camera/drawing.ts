@@ -95,7 +95,7 @@ export function drawText(
   }
 }
 
-/** Hours, minutes, seconds and milliseconds of a clock. */
+/** Hours, minutes, seconds and milliseconds. */
 export function timeCode(ns: number): string {
   const ms = Math.floor(ns / 1e6);
   const two = (value: number) => String(value).padStart(2, '0');

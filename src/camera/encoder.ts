@@ -10,16 +10,16 @@ export interface JpegCoder {
   encode(picture: RgbPicture, quality: number): Uint8Array;
   /** One byte per pixel, rows from the top. A new buffer each time. */
   encodeGrey(pixels: Uint8Array, widthPx: number, heightPx: number, quality: number): Uint8Array;
-  /** Null for what is no picture. */
+  /** Null if the bytes are not a picture. */
   decode(jpeg: Uint8Array): RgbPicture | null;
 }
 
 const load = async (): Promise<JpegTurbo> =>
   ((await import('@julusian/jpeg-turbo')) as unknown as { default: JpegTurbo }).default;
 
-/** `without`: what to do instead of installing it. */
+/** `without`: the alternative to installing the library. */
 export async function loadJpegCoder(
-  without = 'use a source that gives JPEG and leave its pictures as they are',
+  without = 'use a source that delivers JPEG and switch resizing and drawing off',
   loadTurbo = load,
 ): Promise<JpegCoder> {
   try {

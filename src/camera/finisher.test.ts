@@ -12,7 +12,7 @@ const S = 1e9;
 const camera = (values: Record<string, unknown>) =>
   camerasConfig.parse({ list: { front: values } }).list['front']!;
 const noCoder = (): JpegCoder => {
-  throw new Error('not to be asked for');
+  throw new Error('the coder must not be used');
 };
 
 function scene() {
@@ -29,14 +29,14 @@ const orange = (jpeg: Uint8Array): number => {
   return count;
 };
 
-describe('finishing a picture', () => {
-  it('passes JPEG on untouched when nothing is asked for', () => {
+describe('Finisher', () => {
+  it('passes JPEG through unchanged when no processing is configured', () => {
     const bytes = coder.encode(scene(), 75);
     const finisher = new Finisher(camera({ gripperBar: true }), noCoder);
     assert.equal(finisher.finish({ kind: 'jpeg', bytes }, Number.NaN, 0), bytes);
   });
 
-  it('makes a third of the width and height, of JPEG too', () => {
+  it('resizes RGB and JPEG pictures to a third of the width and height', () => {
     const finisher = new Finisher(camera({ resizeToThird: true }), () => coder);
     for (const picture of [scene(), { kind: 'jpeg' as const, bytes: coder.encode(scene(), 75) }]) {
       const small = coder.decode(finisher.finish(picture, Number.NaN, 0)!)!;
@@ -45,7 +45,7 @@ describe('finishing a picture', () => {
     }
   });
 
-  it('takes pictures that change their size', () => {
+  it('accepts pictures that change size', () => {
     const finisher = new Finisher(camera({ resizeToThird: true }), () => coder);
     const sizes = [scene(), emptyPicture(192, 60), scene()].map(
       (picture) => coder.decode(finisher.finish(picture, Number.NaN, 0)!)!.heightPx,
@@ -53,7 +53,7 @@ describe('finishing a picture', () => {
     assert.deepEqual(sizes, [40, 20, 40]);
   });
 
-  it('means nine pixels', () => {
+  it('averages nine pixels into one', () => {
     const picture = emptyPicture(9, 3);
     fillRect(picture, 3, 0, 3, 3, [90, 0, 9]);
     assert.deepEqual([...toThird(picture).pixels], [0, 0, 0, 90, 0, 9, 0, 0, 0]);
@@ -61,12 +61,12 @@ describe('finishing a picture', () => {
     assert.equal(toThird(picture).pixels[0], 10);
   });
 
-  it('gives nothing for what is no picture', () => {
+  it('returns null for bytes that are not a picture', () => {
     const finisher = new Finisher(camera({ resizeToThird: true }), () => coder);
     assert.equal(finisher.finish({ kind: 'jpeg', bytes: Uint8Array.of(1, 2, 3) }, 0, 0), null);
   });
 
-  it('shows the gripper while it moves and half a second longer, as full as it is closed', () => {
+  it('draws the gripper bar during motion and 0.5 s after, filled in proportion to closing', () => {
     const finisher = new Finisher(camera({ gripperBar: true, quality: 95 }), () => coder);
     const at = (gripper: number, nowS: number) => orange(finisher.finish(scene(), gripper, nowS * S)!);
     assert.equal(at(0.2, 0), 0, 'nothing has moved yet');
@@ -74,10 +74,10 @@ describe('finishing a picture', () => {
     assert.ok(some > 0 && more > 2 * some, `${some}, ${more}`);
     assert.ok(at(0.9, 0.6) > 0);
     assert.equal(at(0.9, 0.8), 0);
-    assert.equal(at(0.903, 0.9), 0, 'jitter is no motion');
+    assert.equal(at(0.903, 0.9), 0, 'jitter does not count as motion');
   });
 
-  it('sees slow motion as motion', () => {
+  it('detects slow motion', () => {
     const bar = new GripperBar();
     let shown = 0;
     for (let i = 0; i < 100; i++) if (bar.update(0.002 * i, i * 0.033 * S)) shown++;

@@ -4,7 +4,7 @@ import { GripperBar } from './gripper-bar.ts';
 import { toThird } from './resize.ts';
 import type { Picture, RgbPicture } from './source.ts';
 
-/** From what a source gives to what is sent: made smaller, drawn upon, encoded, each only where the rig asks for it. */
+/** Turns a source's picture into the JPEG to send: resizes, draws and encodes, each only where configured. */
 export class Finisher {
   readonly #camera: CameraConfig;
   readonly #coder: () => JpegCoder;
@@ -12,13 +12,13 @@ export class Finisher {
   #small: RgbPicture | null = null;
   #shrunkFrom: { widthPx: number; heightPx: number } | null = null;
 
-  /** `coder` is asked for only when a picture has to be encoded. */
+  /** `coder` is called only when a picture has to be encoded. */
   constructor(camera: CameraConfig, coder: () => JpegCoder) {
     this.#camera = camera;
     this.#coder = coder;
   }
 
-  /** JPEG bytes of one's own; null for a picture that cannot be read. JPEG that needs no change is passed on as it is. */
+  /** JPEG bytes, or null for an unreadable picture. JPEG that needs no change is passed through. */
   finish(picture: Picture, gripper: number, nowNs: number): Uint8Array | null {
     const { resizeToThird, gripperBar, quality } = this.#camera;
     const bar = gripperBar && this.#bar.update(gripper, nowNs);

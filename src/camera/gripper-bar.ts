@@ -1,17 +1,20 @@
 import { drawText, fillRect } from './drawing.ts';
 import type { RgbPicture } from './source.ts';
 
-/** A change of the stroke that counts as motion, above what an encoder jitters. */
+/** Smallest change of the stroke that counts as motion; above encoder jitter. */
 const MOTION = 0.005;
 /** How long the bar stays after the last motion. */
 const LINGER_NS = 0.5e9;
 
-/** Draws the gripper's position on pictures while it moves, as an operator sees it only through the camera. */
+/**
+ * Draws the gripper's position on pictures while it moves, because the operator sees it only through the
+ * camera.
+ */
 export class GripperBar {
   #last = Number.NaN;
   #movedNs = Number.NEGATIVE_INFINITY;
 
-  /** True while the bar is to be seen. `gripper`: 0 open to 1 closed; NaN: unknown. */
+  /** True while the bar is visible. `gripper`: 0 open to 1 closed; NaN: unknown. */
   update(gripper: number, nowNs: number): boolean {
     if (Number.isNaN(gripper)) return false;
     if (Math.abs(gripper - this.#last) > MOTION) this.#movedNs = nowNs;

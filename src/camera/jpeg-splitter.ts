@@ -1,21 +1,22 @@
-/** A stream that holds no picture in so many bytes is not one of pictures. */
+/** A stream without a complete picture in this many bytes is not a JPEG stream. */
 const MAX_PICTURE_BYTES = 16 * 2 ** 20;
 const SOI = 0xd8;
 const EOI = 0xd9;
 const SOS = 0xda;
 
 /**
- * Cuts a stream of bytes into JPEG pictures, however it is split: MJPEG from a file or a pipe, multipart over HTTP. What
- * lies between pictures is skipped. Follows the segments, so that a thumbnail inside one does not end a picture.
+ * Splits a byte stream into JPEG pictures, wherever the reads are cut: MJPEG from a file or pipe, multipart
+ * over HTTP. Skips what lies between pictures. Follows the segments, so an embedded thumbnail does not end a
+ * picture.
  */
 export class JpegSplitter {
   readonly #emit: (jpeg: Uint8Array) => void;
   #held = new Uint8Array(1 << 16);
   #length = 0;
-  /** How far the held bytes are understood; 0: no picture begun. */
+  /** How far the held bytes have been parsed; 0: no picture started. */
   #at = 0;
   #inScan = false;
-  /** Bytes given up as no picture. */
+  /** Bytes discarded because they were not a picture. */
   skippedBytes = 0;
 
   constructor(emit: (jpeg: Uint8Array) => void) {
@@ -38,7 +39,7 @@ export class JpegSplitter {
     this.#length += bytes.length;
   }
 
-  /** True when something was understood and there may be more. */
+  /** True when something was parsed and there may be more. */
   #advance(): boolean {
     if (this.#at === 0) return this.#seekStart();
     const marker = this.#inScan ? this.#seekMarker() : this.#at;
@@ -67,7 +68,7 @@ export class JpegSplitter {
     return true;
   }
 
-  /** The next FF after which comes neither 00 nor RST; remembers how far it looked. */
+  /** The next FF not followed by 00 or RST; remembers how far it searched. */
   #seekMarker(): number {
     const held = this.#held.subarray(0, this.#length);
     let at = held.indexOf(0xff, this.#at);
@@ -90,7 +91,7 @@ export class JpegSplitter {
     return found;
   }
 
-  /** Not a picture after all: look for the next beginning. */
+  /** Not a picture: look for the next start. */
   #restart(): void {
     this.skippedBytes += 2;
     this.#drop(2);

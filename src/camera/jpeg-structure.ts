@@ -1,4 +1,4 @@
-/** The parts of ITU-T T.81 annex B that are needed to tell a whole picture from a piece of one. */
+/** The parts of ITU-T T.81 annex B needed to tell a complete picture from a fragment. */
 const SOI = 0xd8;
 const EOI = 0xd9;
 const SOS = 0xda;
@@ -13,8 +13,8 @@ export const endsJpeg = (bytes: Uint8Array, length = bytes.length): boolean =>
   length >= 2 && bytes[length - 2] === 0xff && bytes[length - 1] === EOI;
 
 /**
- * Whether the last two bytes are the end of the picture. `unknown`: what follows the first marker is not built like a
- * JPEG, so that its end cannot be told from the inside.
+ * Whether the last two bytes are the end of the picture. `unknown`: the content is not structured like a
+ * JPEG, so its end cannot be determined.
  */
 export function jpegEnd(bytes: Uint8Array): 'whole' | 'cut' | 'unknown' {
   if (!startsJpeg(bytes) || !endsJpeg(bytes)) return 'cut';
@@ -36,7 +36,7 @@ export function jpegEnd(bytes: Uint8Array): 'whole' | 'cut' | 'unknown' {
 
 const lengthAt = (bytes: Uint8Array, at: number): number => ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 
-/** The next marker after entropy-coded data: FF that is followed by neither 00 nor RST0…7. */
+/** The next marker after entropy-coded data: FF not followed by 00 or RST0…7. */
 function afterScan(bytes: Uint8Array, from: number): number {
   let at = bytes.indexOf(0xff, from);
   while (at >= 0) {
@@ -48,8 +48,8 @@ function afterScan(bytes: Uint8Array, from: number): number {
 }
 
 /**
- * The picture with its capture time in a comment right after SOI, which every decoder skips, and behind it the time at which
- * it was ready to be sent, where that is given.
+ * Adds the capture time in a comment right after SOI, which every decoder skips, followed by the time the
+ * picture was ready to be sent, if given.
  */
 export function withStamp(jpeg: Uint8Array, captureNs: number, encodedNs?: number): Uint8Array {
   const text = `${STAMP}${captureNs}${encodedNs === undefined ? '' : ` ${encodedNs}`}`;
@@ -60,7 +60,7 @@ export function withStamp(jpeg: Uint8Array, captureNs: number, encodedNs?: numbe
   return out;
 }
 
-/** What `withStamp` wrote; NaN where there is none. */
+/** Reads what `withStamp` wrote; NaN if absent. */
 export function stampsOf(jpeg: Uint8Array): { captureNs: number; encodedNs: number } {
   const none = { captureNs: Number.NaN, encodedNs: Number.NaN };
   if (!startsJpeg(jpeg) || jpeg[2] !== 0xff || jpeg[3] !== COM) return none;

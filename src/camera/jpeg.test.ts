@@ -16,7 +16,7 @@ function picture(tone: number): Uint8Array {
   return coder.encode(pixels, 75);
 }
 
-/** A picture with another one, whole, in a segment of its header, as cameras put thumbnails there. */
+/** A picture with a complete second one in a header segment, as cameras embed thumbnails. */
 function withThumbnail(jpeg: Uint8Array, thumbnail: Uint8Array): Uint8Array {
   const length = thumbnail.length + 2;
   const segment = Uint8Array.of(0xff, 0xe1, length >> 8, length & 255, ...thumbnail);
@@ -24,7 +24,7 @@ function withThumbnail(jpeg: Uint8Array, thumbnail: Uint8Array): Uint8Array {
 }
 
 describe('JPEG', () => {
-  it('comes back from the coder nearly as it went in', () => {
+  it('survives encoding and decoding with small errors', () => {
     const back = coder.decode(picture(40))!;
     assert.deepEqual([back.widthPx, back.heightPx], [96, 64]);
     const corner = back.pixels.subarray(3 * (96 * 60 + 90), 3 * (96 * 60 + 90) + 3);
@@ -48,7 +48,7 @@ describe('JPEG', () => {
       for (let c = 0; c < 3; c++) assert.ok(Math.abs(back.pixels[3 * i + c]! - pixels[i]!) < 8, `pixel ${i}`);
   });
 
-  it('without its library says what to install, and what to do instead', async () => {
+  it('names the missing library and the alternative', async () => {
     const missing = () => Promise.reject(new Error('no prebuild'));
     await assert.rejects(loadJpegCoder('draw nothing', missing), {
       code: 'native-unavailable',
@@ -73,7 +73,7 @@ describe('JPEG', () => {
     assert.ok(Number.isNaN(stampsOf(new Uint8Array(3)).captureNs));
   });
 
-  it('is told whole from cut', () => {
+  it('distinguishes complete pictures from truncated ones', () => {
     const whole = picture(10);
     assert.equal(jpegEnd(whole), 'whole');
     assert.equal(jpegEnd(whole.subarray(0, whole.length - 1)), 'cut');
@@ -83,7 +83,7 @@ describe('JPEG', () => {
     assert.equal(jpegEnd(nested.subarray(0, falseEnd)), 'cut', 'the end of the thumbnail is not the end');
   });
 
-  it('never throws on anything', () => {
+  it('never throws on arbitrary bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
         jpegEnd(bytes);
@@ -116,19 +116,19 @@ describe('JpegSplitter', () => {
     );
   });
 
-  it('finds them byte by byte', () => {
+  it('finds every picture when fed byte by byte', () => {
     const found: Uint8Array[] = [];
     const splitter = new JpegSplitter((jpeg) => found.push(jpeg));
     for (const byte of stream) splitter.push(Uint8Array.of(byte));
     assert.deepEqual(found, pictures);
   });
 
-  it('finds the picture after garbage and after one that was cut off', () => {
+  it('finds pictures after garbage and after a truncated picture', () => {
     const found: Uint8Array[] = [];
     const splitter = new JpegSplitter((jpeg) => found.push(jpeg));
     const garbage = fc.sample(fc.uint8Array({ minLength: 50, maxLength: 500 }), 100);
     for (const bytes of garbage) splitter.push(bytes);
-    // Whatever the garbage seemed to begin comes to its end within a few pictures.
+    // Any picture the garbage seemed to start ends within a few real pictures.
     for (let i = 0; i < 60; i++) splitter.push(stream);
     splitter.push(pictures[0]!.subarray(0, 400));
     for (let i = 0; i < 3; i++) splitter.push(stream);
@@ -137,7 +137,7 @@ describe('JpegSplitter', () => {
 });
 
 describe('bit strip', () => {
-  it('survives the coder', () => {
+  it('survives JPEG encoding', () => {
     fc.assert(
       fc.property(fc.nat(0xffffffff), (value) => {
         const pixels = emptyPicture(320, 64);

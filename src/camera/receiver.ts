@@ -5,16 +5,16 @@ import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './channel
 import { openUdpReceiver } from './channel/udp-receiver.ts';
 import { openZmqReceiver } from './channel/zmq-receiver.ts';
 
-/** A capture on the operator's clock, and how far that may be off. */
+/** A capture time on the operator's clock, and its uncertainty. */
 export interface ProjectedCapture {
   operatorNs: number;
   uncertaintyNs: number;
 }
 
 export interface FrameReceiverOptions {
-  /** From the clock of the cameras' host to the operator's; null while the offset is not known. */
+  /** Converts the camera host's clock to the operator's; null while the offset is unknown. */
   project?: (captureNs: number) => ProjectedCapture | null;
-  /** Counts what was refused or given up. */
+  /** Counts rejected and abandoned frames. */
   remark?: (reason: Reason) => void;
   clock?: Clock;
 }
@@ -25,7 +25,7 @@ export const sameClock = (captureNs: number): ProjectedCapture => ({
   uncertaintyNs: 0,
 });
 
-/** `offsetNs`: camera host − operator, as the link's clock synchronization estimates it. */
+/** `offsetNs`: camera host − operator, as estimated by the link's clock synchronization. */
 export function projectedBy(
   captureNs: number,
   offsetNs: number,
@@ -35,9 +35,9 @@ export function projectedBy(
 }
 
 /**
- * Receives frames on this thread's event loop until closed; they may begin at any time later, and go away and come
- * back. `onFrame` has each whole picture once, and owns its bytes. A sender that tells no capture time (a foreign one,
- * over UDP) is given the arrival of the first slice, with an uncertainty of NaN.
+ * Receives frames on this thread's event loop until closed; senders may start later, disappear and reconnect.
+ * `onFrame` gets each complete picture once and owns its bytes. For a sender without capture times (a
+ * third-party UDP sender), the arrival of the first slice is used, with an uncertainty of NaN.
  */
 export async function openFrameReceiver(
   config: FrameReceiverConfig,

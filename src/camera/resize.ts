@@ -1,7 +1,7 @@
 import { emptyPicture } from './drawing.ts';
 import type { RgbPicture } from './source.ts';
 
-/** A third of the width and height, each pixel the mean of nine; what is left over at the edges is cut off. */
+/** A third of the width and height, each pixel the mean of nine; leftover edge pixels are cropped. */
 export function toThird(from: RgbPicture, out: RgbPicture = thirdOf(from)): RgbPicture {
   const stride = 3 * from.widthPx;
   const { pixels } = from;

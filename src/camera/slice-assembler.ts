@@ -2,16 +2,16 @@ import type { Reason } from '../core/counters.ts';
 import { endsJpeg, jpegEnd, startsJpeg } from './jpeg-structure.ts';
 import { MAX_SECTIONS, MAX_SLICE_BYTES, MAX_SLICE_PAYLOAD, SLICE_HEADER_BYTES } from './slices.ts';
 
-/** Frames that may be open at once; the oldest gives way. */
+/** Frames that may be open at once; the oldest is dropped. */
 const OPEN_FRAMES = 3;
-/** A frame whose slices come no more is given up, on a wire. */
+/** An incomplete frame is dropped after this time. */
 const GIVE_UP_NS = 100e6;
-/** Without a whole frame for so long, lower numbers mean that the sender began anew. */
+/** After this long without a complete frame, lower numbers mean that the sender restarted. */
 const RESTART_NS = 1e9;
-/** A step of the frame number that shows the byte order. */
+/** The largest step of the frame number that reveals the byte order. */
 const MAX_STEP = 64n;
 
-/** One frame being put together. Its memory is used again. */
+/** One frame being assembled. Its memory is reused. */
 class OpenFrame {
   id = 0n;
   firstNs = 0;
@@ -53,9 +53,10 @@ class OpenFrame {
 }
 
 /**
- * Slices in, pictures out; no socket and no clock. Takes either byte order and either first section: the order in
- * which frame numbers are small and step by one, the section that begins with SOI. Losses and disorder leave a frame
- * out, never one that is damaged; one with a false end is delivered again when the rest has come. One sender.
+ * Slices in, pictures out; no socket and no clock. Detects the byte order (the one in which frame numbers are
+ * small and increase by one) and the first section (the one that starts with SOI). Loss and reordering drop a
+ * frame but never damage one; a frame with a false end is delivered again once the rest has arrived. One
+ * sender.
  */
 export class SliceAssembler {
   readonly #deliver: (jpeg: Uint8Array, firstNs: number) => void;
@@ -70,7 +71,7 @@ export class SliceAssembler {
   #deliveredId = 0n;
   #deliveredNs = Number.NEGATIVE_INFINITY;
 
-  /** `remark` counts frames that were given up or ended falsely; both are called from within `ingest`. */
+  /** `remark` counts dropped frames and false ends; both callbacks run inside `ingest`. */
   constructor(
     deliver: (jpeg: Uint8Array, firstNs: number) => void,
     remark: (reason: Reason) => void,
@@ -81,12 +82,12 @@ export class SliceAssembler {
     this.#giveUpNs = giveUpNs;
   }
 
-  /** Byte order of the sender and its first section, once known. */
+  /** The sender's byte order and first section, once known. */
   get variant(): { order: 'little' | 'big' | null; first: number } {
     return { order: this.#order, first: this.#base };
   }
 
-  /** Null when the slice was taken. The bytes are valid only during the call. */
+  /** Null when the slice was accepted. The bytes are valid only during the call. */
   ingest(bytes: Uint8Array, length: number, nowNs: number): Reason | null {
     if (length <= SLICE_HEADER_BYTES) return 'short';
     if (length > MAX_SLICE_BYTES) return 'oversize';
@@ -120,7 +121,7 @@ export class SliceAssembler {
     this.#deliver(jpeg, frame.firstNs);
   }
 
-  /** The frame number in the sender's byte order; finds that out on the way. */
+  /** The frame number in the sender's byte order, which it detects first. */
   #idOf(bytes: Uint8Array): bigint {
     const view = new DataView(bytes.buffer, bytes.byteOffset, 8);
     const [little, big] = [view.getBigUint64(0, true), view.getBigUint64(0, false)];
@@ -138,7 +139,7 @@ export class SliceAssembler {
     this.#base = 1;
   }
 
-  /** The open frame of that number, or a new one; null when it is older than all that may be open. */
+  /** The open frame with that number, or a new one; null when it is older than every open frame. */
   #frame(id: bigint, nowNs: number): OpenFrame | null {
     const known = this.#open.find((frame) => frame.id === id);
     if (known !== undefined) return known;

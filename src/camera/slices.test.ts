@@ -26,7 +26,7 @@ const MS = 1e6;
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-/** SOI, a pattern that is no JPEG inside, EOI: as in the vectors. */
+/** SOI, a pattern that is not JPEG inside, EOI: as in the vectors. */
 function picture(bytes: number, seed = 3): Uint8Array {
   const jpeg = Uint8Array.from({ length: bytes }, (_, i) => ((i - 2) * 7 + seed) % 255);
   jpeg.set([0xff, 0xd8]);
@@ -37,10 +37,10 @@ function picture(bytes: number, seed = 3): Uint8Array {
 function cut(jpeg: Uint8Array, frameId: number, variant = LITTLE): Uint8Array[] {
   const packets: Uint8Array[] = [];
   const packet = new Uint8Array(MAX_SLICE_BYTES);
-  const refused = sliceJpeg(jpeg, frameId, variant, packet, (length) =>
+  const rejected = sliceJpeg(jpeg, frameId, variant, packet, (length) =>
     packets.push(packet.slice(0, length)),
   );
-  assert.equal(refused, null);
+  assert.equal(rejected, null);
   return packets;
 }
 
@@ -65,7 +65,7 @@ function bench() {
 
 describe('slices of a JPEG', () => {
   for (const vector of cases)
-    it(`match the vector ${vector.name}, and are put together again`, () => {
+    it(`match the vector ${vector.name} and reassemble to the same picture`, () => {
       const jpeg = picture(vector.jpegBytes);
       assert.equal(sha256(jpeg), vector.jpeg_sha256);
       const variant = { order: vector.order, first: vector.firstSection };
@@ -86,7 +86,7 @@ describe('slices of a JPEG', () => {
       assert.deepEqual(assembler.variant, variant);
     });
 
-  it('never wrap the section: a picture too large is refused', () => {
+  it('never wrap the section: rejects a picture that is too large', () => {
     const scratch = new Uint8Array(MAX_SLICE_BYTES);
     for (const first of [0, 1]) {
       const sections: number[] = [];
@@ -102,8 +102,8 @@ describe('slices of a JPEG', () => {
   });
 });
 
-describe('putting slices together', () => {
-  it('does not mind any order of arrival, nor duplicates', () => {
+describe('SliceAssembler', () => {
+  it('assembles slices in any order, with duplicates', () => {
     const variants = [0, 1].flatMap((first) =>
       (['little', 'big'] as const).map((order) => ({ order, first })),
     );
@@ -118,7 +118,7 @@ describe('putting slices together', () => {
           const packets = cut(jpeg, frameId, variant);
           const doubled = [...packets, ...packets].sort(() => (chance.next().value % 3) - 1);
           const { feed, pictures } = bench();
-          // The first frame of a sender teaches its variant when it comes in order.
+          // The sender's variant is learnt from its first frame, which must arrive in order.
           for (const packet of cut(picture(4), frameId - 1 || frameId, variant))
             if (frameId > 1) feed(packet);
           const before = pictures.length;
@@ -130,7 +130,7 @@ describe('putting slices together', () => {
     );
   });
 
-  it('leaves out a frame with a lost slice, and counts it', () => {
+  it('drops and counts a frame with a lost slice', () => {
     const { feed, pictures, remarks } = bench();
     const [first, second] = [picture(5000, 1), picture(5000, 2)];
     for (const packet of cut(first, 1).toSpliced(1, 1)) feed(packet);
@@ -140,7 +140,7 @@ describe('putting slices together', () => {
     assert.equal(feed(cut(first, 1)[1]!), 'too-old');
   });
 
-  it('gives up a frame after 100 ms, and its rest begins no new one that is whole', () => {
+  it('drops a frame after 100 ms and does not deliver its late slices as a frame', () => {
     const { feed, pictures, remarks } = bench();
     const packets = cut(picture(5000), 9);
     feed(packets[0]!);
@@ -149,9 +149,9 @@ describe('putting slices together', () => {
     assert.ok(remarks.includes('frame-incomplete'));
   });
 
-  it('un-completes a frame that went on after a false end', () => {
+  it('delivers a frame again when it continues after a false end', () => {
     const jpeg = picture(4000);
-    // The second slice ends like a picture; nothing inside says otherwise.
+    // The second slice ends like a picture; nothing inside contradicts it.
     jpeg.set([0xff, 0xd9], 2 * 1431 - 2);
     const { feed, pictures, remarks } = bench();
     for (const packet of cut(jpeg, 1)) feed(packet);
@@ -159,7 +159,7 @@ describe('putting slices together', () => {
     assert.deepEqual(remarks, ['false-end']);
   });
 
-  it('is not deceived by the end of a thumbnail', () => {
+  it('ignores the end marker of a thumbnail', () => {
     const jpeg = picture(4000);
     // SOI, then an APP1 segment of 3000 bytes that contains EOI where a slice ends.
     jpeg.set([0xff, 0xe1, 3000 >> 8, 3000 & 255], 2);
@@ -172,7 +172,7 @@ describe('putting slices together', () => {
     assert.deepEqual(remarks, []);
   });
 
-  it('takes a sender that began anew only after a second of silence', () => {
+  it('accepts a restarted sender only after one second of silence', () => {
     const { feed, pictures } = bench();
     const jpeg = picture(3000);
     for (const packet of cut(jpeg, 5000)) feed(packet);
@@ -183,7 +183,7 @@ describe('putting slices together', () => {
     assert.equal(pictures.length, 2);
   });
 
-  it('sees the other byte order when the sender changes', () => {
+  it('detects a new byte order when the sender changes', () => {
     const { feed, pictures, assembler } = bench();
     const jpeg = picture(3000);
     for (const id of [100, 101, 102]) for (const packet of cut(jpeg, id)) feed(packet);
@@ -193,7 +193,7 @@ describe('putting slices together', () => {
     assert.ok(pictures.length >= 6, `${pictures.length} pictures`);
   });
 
-  it('takes garbage for what it is, and recovers within a second', () => {
+  it('rejects garbage with a reason and recovers within a second', () => {
     const known = new Set<string>(REASONS);
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 1500 }), { maxLength: 60 }), (garbage) => {
@@ -215,7 +215,7 @@ describe('putting slices together', () => {
     );
   });
 
-  it('refuses number 0', () => {
+  it('rejects frame number 0', () => {
     const packet = cut(picture(100), 1)[0]!;
     packet.fill(0, 0, 8);
     assert.equal(bench().feed(packet), 'bad-range');

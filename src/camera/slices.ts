@@ -1,6 +1,7 @@
 /**
- * JPEG pictures cut into UDP packets: bytes 0–7 frame number, byte 8 section, the rest JPEG, at most 1440 bytes.
- * No count, no last flag, no stream: a frame is complete when its sections are contiguous from SOI to EOI.
+ * JPEG pictures split into UDP packets: bytes 0–7 frame number, byte 8 section, the rest JPEG, at most 1440
+ * bytes. No count, last flag or stream name: a frame is complete when its sections are contiguous from SOI to
+ * EOI.
  */
 export const MAX_SLICE_BYTES = 1440;
 export const SLICE_HEADER_BYTES = 9;
@@ -14,12 +15,12 @@ export interface SliceVariant {
   first: number;
 }
 
-/** A picture this large has to be made smaller: it is refused, not cut. */
+/** Larger pictures are rejected, not truncated. */
 export const maxJpegBytes = (first: number): number => (MAX_SECTIONS - first) * MAX_SLICE_PAYLOAD;
 
 /**
- * Cuts a picture. `packet` is scratch of `MAX_SLICE_BYTES`, filled anew for each call of `emit`, which has its length.
- * `frameId` counts from 1; 0 is reserved.
+ * Splits a picture. `packet` is scratch of `MAX_SLICE_BYTES`, refilled before each `emit` with the packet's
+ * length. `frameId` counts from 1; 0 is reserved.
  */
 export function sliceJpeg(
   jpeg: Uint8Array,

@@ -8,13 +8,13 @@ import type { JpegCoder } from './encoder.ts';
 import { Finisher } from './finisher.ts';
 import type { CameraSource, Picture, RobotPose, SourceHost } from './source.ts';
 
-/** News of a camera, in words: rare. */
+/** A camera's change of state, in words. Rare. */
 export interface CameraEvent {
   camera: string;
   kind: 'up' | 'trouble';
   message: string;
   hint: string;
-  /** When the source is tried again. */
+  /** Delay until the source is reopened. */
   retryMs: number;
 }
 
@@ -33,17 +33,17 @@ export interface StationParts {
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 10_000;
-/** A source that gives nothing for so long is dead, whatever it says. */
+/** A source that delivers nothing for this long counts as dead. */
 const SILENT_MS = 5000;
 
-/** One camera from its source to the sender. A source that dies is opened again, after pauses that grow. */
+/** One camera, from its source to the sender. Reopens a failed source, after increasing pauses. */
 export class CameraStation {
   readonly report: CameraReport;
   readonly #parts: StationParts;
   readonly #finisher: Finisher;
   readonly #joints: Float64Array;
   #source: CameraSource | null = null;
-  /** Grows with every attempt: what an earlier source still says is not heard. */
+  /** Incremented with every attempt, so that callbacks of an earlier source are ignored. */
   #attempt = 0;
   #pauseMs: number;
   #timers: NodeJS.Timeout[] = [];
@@ -110,7 +110,7 @@ export class CameraStation {
     };
   }
 
-  /** A timer per instant: Node's intervals drift, and a camera that was late must not hurry afterwards. */
+  /** One timer per tick: Node's intervals drift, and a late camera must not catch up with a burst. */
   #pace(fpsHz: number, attempt: number, tick: (nowNs: number) => void): void {
     const { clock } = this.#parts;
     const periodic = new Periodic(fpsHz, clock.nowNs());
@@ -159,7 +159,7 @@ export class CameraStation {
     report.encodeMeanMs = this.#encodeNs / NS_PER_MS / report.frames;
   }
 
-  /** Whatever a source or an encoder throws ends this source, not the thread. */
+  /** An exception in a source or encoder ends that source, not the thread. */
   #guard(attempt: number, action: () => void): void {
     try {
       action();
@@ -175,7 +175,7 @@ export class CameraStation {
     const known = error instanceof TeleopError;
     this.report.trouble = known ? error.message : String(error);
     this.report.restarts++;
-    const hint = known ? error.hint : 'This is a bug of the source; the other cameras go on.';
+    const hint = known ? error.hint : 'This is a bug in the source; the other cameras keep running.';
     this.#emit('trouble', this.report.trouble, hint, this.#pauseMs);
     this.#timers.push(setTimeout(() => void this.start(), this.#pauseMs));
     this.#pauseMs = Math.min(LONGEST_PAUSE_MS, 2 * this.#pauseMs);
@@ -198,5 +198,5 @@ export class CameraStation {
 
 const silent = (silentMs: number): TeleopError =>
   new TeleopError('camera-failed', `no picture for ${silentMs / 1000} s`, {
-    hint: 'Check the cable or the stream; the source is opened again by itself.',
+    hint: 'Check the cable or the stream; the source is reopened automatically.',
   });

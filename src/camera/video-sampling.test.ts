@@ -15,8 +15,8 @@ const EVENT: VideoEvent = {
   pageUncertaintyNs: 2e5,
 };
 
-describe('news of a picture', () => {
-  it('is taken as it is, and refused with anything wrong about it', () => {
+describe('video events', () => {
+  it('are accepted when valid and rejected with any invalid field', () => {
     const of = (change: object) => sideRequestSchema.safeParse({ ...EVENT, ...change }).data ?? null;
     assert.deepEqual(of({}), EVENT);
     const wrong = [
@@ -33,7 +33,7 @@ describe('news of a picture', () => {
     for (const change of wrong) assert.equal(of(change), null, JSON.stringify(change));
   });
 
-  it('comes from the console while that speaks, else from the recorder', () => {
+  it('come from the console while it reports, otherwise from the recorder', () => {
     const taken: string[] = [];
     const gate = new VideoGate(({ camera, receivedNs }) => taken.push(`${camera} ${receivedNs / 1e9}`));
     const at = (s: number, camera = 'front') => ({ ...EVENT, camera, receivedNs: s * 1e9 });

@@ -1,12 +1,14 @@
 import type { ReceivedFrame } from '../messages/recording.ts';
 import type { VideoEvent } from '../messages/video-event.ts';
 
-/** Of each camera some pictures a second are told about: enough for percentiles, nothing beside the pictures. */
+/** Interval between reported pictures per camera: enough for percentiles, negligible beside the pictures. */
 const EVERY_NS = 200e6;
-/** The console knows more of a picture than a recorder: while it speaks of a camera, it alone is heard. */
-const CONSOLE_SPEAKS_NS = 2e9;
+/**
+ * The console knows more about a picture than a recorder: while it reports a camera, the recorder is ignored.
+ */
+const CONSOLE_ACTIVE_NS = 2e9;
 
-/** Which pictures are told about. */
+/** Selects the pictures to report. */
 export class VideoSampler {
   readonly #dueNs = new Map<string, number>();
 
@@ -17,7 +19,7 @@ export class VideoSampler {
   }
 }
 
-/** What a receiver knows of a picture. */
+/** What a receiver knows about a picture. */
 export function arrivalEvent({ camera, captureNs, encodedNs, arrivedNs }: ReceivedFrame): VideoEvent {
   return {
     kind: 'video',
@@ -31,7 +33,7 @@ export function arrivalEvent({ camera, captureNs, encodedNs, arrivedNs }: Receiv
   };
 }
 
-/** One line per picture in the trace, whoever saw it. */
+/** Keeps one line per picture in the trace, from one reporter. */
 export class VideoGate {
   readonly #consoleNs = new Map<string, number>();
   readonly #take: (event: VideoEvent) => void;
@@ -47,6 +49,6 @@ export class VideoGate {
 
   fromRecorder(event: VideoEvent): void {
     const receivedNs = this.#consoleNs.get(event.camera) ?? Number.NEGATIVE_INFINITY;
-    if (event.receivedNs - receivedNs > CONSOLE_SPEAKS_NS) this.#take(event);
+    if (event.receivedNs - receivedNs > CONSOLE_ACTIVE_NS) this.#take(event);
   }
 }

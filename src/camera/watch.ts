@@ -8,17 +8,17 @@ import type { FrameReceiverConfig } from './channel/frame-receiver.ts';
 import type { CamerasConfig } from './config.ts';
 import { openFrameReceiver, type ProjectedCapture, sameClock } from './receiver.ts';
 
-/** What arrived from one camera since it was last asked. */
+/** What arrived from one camera since the last `restart`. */
 export interface CameraSeen {
   camera: string;
   frames: number;
   rateHz: number;
   kilobytes: Percentiles | null;
-  /** From capture to arrival of the last byte; null where the clocks cannot be compared. */
+  /** From capture to arrival of the last byte; null if the clocks cannot be compared. */
   ageMs: Percentiles | null;
   /** Between arrivals. */
   gapMs: Percentiles | null;
-  /** Nothing for `cameras.staleAfterMs`, or never anything. */
+  /** Nothing for `cameras.staleAfterMs`, or nothing at all. */
   stale: boolean;
 }
 
@@ -28,10 +28,10 @@ interface Tally {
   gapsMs: number[];
 }
 
-/** Ages older than this are not kept apart when nobody asks. */
+/** A tally is reset at this many frames, to bound its memory. */
 const MOST = 100_000;
 
-/** Receives cameras and keeps count; for looking at the channel. */
+/** Receives the cameras and counts their frames, to inspect the channel. */
 export class CameraWatch {
   readonly cache = new FrameCache();
   readonly counters = new Counters();
@@ -46,7 +46,7 @@ export class CameraWatch {
     this.#staleNs = staleNs;
   }
 
-  /** `project` defaults to one clock for a host that is this machine, and to none otherwise. */
+  /** `project` defaults to the shared clock when the host is this machine, otherwise to none. */
   static async open(
     receiver: FrameReceiverConfig,
     cameras: Pick<CamerasConfig, 'staleAfterMs'>,

@@ -4,16 +4,16 @@ import type { EpisodeInfo } from '../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../messages/robot-state.ts';
 import type { RowMessage } from './schemas.ts';
 
-/** The JSON of a recording, as it is read back. A file may come from anybody. */
+/** The JSON inside a recording, as read back. Files are untrusted. */
 
-/** A rig, with what its model has. */
+/** Fits a rig with its model. */
 const MAX_METADATA_BYTES = 4 << 20;
 const MAX_MESSAGE_BYTES = 64 * 1024;
 /** A rig nests deeper than our messages. */
 const MAX_DEPTH = 64;
 const names = z.array(z.string().max(256)).max(256);
 const maybe = z.number().nullable();
-/** As many as an operator can have; loops and memory follow from it. */
+/** Rates an operator can have; loop counts and memory depend on it. */
 const rateHz = z.number().min(1).max(1000);
 
 const quality = z.object({
@@ -29,16 +29,16 @@ const info = z.object({
   ...{ sizeBytes: z.number(), complete: z.boolean(), quality: quality.nullable() },
 }) satisfies z.ZodType<EpisodeInfo>;
 
-/** What was known at the start, with the rig; and of it, what is known of the episode. */
+/** Known at the start: the rig, and what is known about the episode. */
 const start = z.looseObject(info.partial().shape);
 export type EpisodeStart = z.infer<typeof start>;
 
-/** Null: not the metadata of a recording. */
+/** Null if this is not the metadata of a recording. */
 export function parseStart(json: string): EpisodeStart | null {
   return orNull(parseJson(json, start, MAX_METADATA_BYTES, MAX_DEPTH));
 }
 
-/** What the end of a file says of its episode; null: nothing. */
+/** The summary at the end of a file; null if there is none. */
 export function parseSummary(json: string): Partial<EpisodeInfo> | null {
   return orNull(
     parseJson(json, info.partial(), MAX_METADATA_BYTES, MAX_DEPTH),
@@ -46,7 +46,7 @@ export function parseSummary(json: string): Partial<EpisodeInfo> | null {
 }
 
 const frame = z.object({ captureNs: z.number(), ageNs: z.number(), stale: z.boolean() });
-/** JSON has no NaN: null where there is none. */
+/** JSON has no NaN: null means no gripper. */
 const gripper = z
   .number()
   .nullable()
@@ -64,12 +64,12 @@ export const parseRow = (data: Uint8Array): RowMessage | null =>
 
 const object = z.record(z.string(), z.unknown());
 
-/** A trace or an event of a recording; whoever uses a field checks it. Null where it is no object. */
+/** A trace or event of a recording; the consumer validates each field. Null if it is not an object. */
 export const parseObject = (data: Uint8Array): Record<string, unknown> | null =>
   orNull(parseJson(data, object, MAX_MESSAGE_BYTES));
 
 const sidecar = z.object({ label: z.string().nullable().exactOptional(), task: z.string().exactOptional() });
-/** What may be said of an episode after it was saved; stands beside it as `<id>.json`. */
+/** What can be changed after an episode was saved; stored beside it as `<id>.json`. */
 export type Sidecar = z.infer<typeof sidecar>;
 
 export const parseSidecar = (data: Uint8Array): Sidecar | null =>

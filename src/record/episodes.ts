@@ -7,10 +7,10 @@ import type { Sidecar } from './episode-schema.ts';
 import { readInfo, sidecarOf } from './reader.ts';
 import { EPISODE_ENDING, PART_ENDING } from './writer.ts';
 
-/** Episodes that did not keep the limits go here, out of the way of an export. */
+/** Episodes that violate the limits go here, where an export does not pick them up. */
 export const REFUSED_FOLDER = 'refused';
 
-/** All episodes of a folder, oldest first. Files that are none of ours are left out. */
+/** All episodes of a folder, oldest first. Other files are ignored. */
 export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
   const found: EpisodeInfo[] = [];
   const all = names(dir);
@@ -24,13 +24,13 @@ export async function listEpisodes(dir: string): Promise<EpisodeInfo[]> {
   return found;
 }
 
-/** Left behind by a process that was ended while it recorded, and not recovered since. */
+/** Files of processes that died while recording, not recovered yet. */
 export const leftovers = (dir: string): string[] =>
   names(dir)
     .filter((name, _, all) => name.endsWith(PART_ENDING) && !isRecovered(name, all))
     .map((name) => path.join(dir, name));
 
-/** The file of an episode: in the folder, among the refused ones, or unfinished. */
+/** The file of an episode: in the folder, in its refused/ subfolder, or unfinished. */
 export function episodeFile(dir: string, id: string): string {
   const places = [dir, path.join(dir, REFUSED_FOLDER)];
   const endings = [EPISODE_ENDING, PART_ENDING];
@@ -41,19 +41,19 @@ export function episodeFile(dir: string, id: string): string {
         if (existsSync(file)) return file;
       }
   throw new TeleopError('file-missing', `there is no episode "${id}" in ${dir}`, {
-    hint: 'List what there is with `farhand record list`.',
+    hint: 'List the episodes with `farhand record list`.',
   });
 }
 
-/** Says something of a saved episode; the recording itself stays as it is. */
-export async function labelEpisode(file: string, said: Sidecar): Promise<void> {
+/** Changes the label or task of a saved episode; the recording itself is not modified. */
+export async function labelEpisode(file: string, change: Sidecar): Promise<void> {
   const { label, task } = await readInfo(file);
   const beside = sidecarOf(file);
-  const text = `${JSON.stringify({ label, task, ...said }, null, 2)}\n`;
+  const text = `${JSON.stringify({ label, task, ...change }, null, 2)}\n`;
   writeWhole(beside, text);
 }
 
-/** `YYYYMMDD-HHMMSS-<3 digits>`, UTC; the digits tell episodes of one second apart. */
+/** `YYYYMMDD-HHMMSS-<3 digits>`, UTC; the digits distinguish episodes of the same second. */
 export function newEpisodeId(startedAt: Date, isTaken: (id: string) => boolean): string {
   const [date, time] = startedAt.toISOString().slice(0, 19).replaceAll(/[-:]/g, '').split('T');
   for (let n = 1; ; n++) {
@@ -67,12 +67,12 @@ export function isTakenIn(dir: string, id: string): boolean {
   return places.some((place) => names(place).some((name) => name.startsWith(`${id}.`)));
 }
 
-/** Any name a file can have, and no path. */
+/** Any file name without a path separator. */
 const ID = /^[^/\\]+$/;
 
 const isEpisode = (name: string): boolean => name.endsWith(EPISODE_ENDING) || name.endsWith(PART_ENDING);
 
-/** An unfinished file that was recovered by hand is still there. */
+/** After a manual recovery the unfinished file remains. */
 const isRecovered = (name: string, all: readonly string[]): boolean =>
   name.endsWith(PART_ENDING) && all.includes(name.slice(0, -'.part'.length));
 
@@ -82,7 +82,7 @@ function names(dir: string): string[] {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw new TeleopError('file-unreadable', `folder ${dir} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Make it a folder this user may read.',
+      hint: `Check that it is a folder this user may read: ls -ld ${dir}`,
       cause,
     });
   }

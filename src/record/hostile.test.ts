@@ -12,12 +12,15 @@ import { captures, readEpisode, readInfo, readJson, readStart } from './reader.t
 import { recoverEpisode } from './recover.ts';
 import { TOPICS } from './schemas.ts';
 
-/** Files made to waste a reader's time. What it costs is counted in bytes read, which no busy machine changes. */
+/**
+ * Files crafted to waste a reader's time. The cost is measured in bytes read, which machine load cannot
+ * change.
+ */
 
 const dir = temporaryFolder('hostile');
 
 const SIZE = 300_000;
-/** Read at most this many times over, and a constant for each look at the ends. */
+/** A file may be read at most this many times over, plus a constant for its two ends. */
 const MOST_READS = 16;
 
 const MAGIC = Buffer.from([0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]);
@@ -29,7 +32,7 @@ const record = (opcode: number, ...parts: Buffer[]) => {
   const body = Buffer.concat(parts);
   return Buffer.concat([Buffer.from([opcode]), u64(body.length), body]);
 };
-/** A head that claims `bytes` of records with a wrong check sum. */
+/** A chunk header that claims `bytes` of records with a wrong checksum. */
 const chunkHead = (bytes: number, crc = 1) =>
   Buffer.concat([
     Buffer.from([Opcode.CHUNK]),
@@ -56,7 +59,7 @@ const repeat = (unit: (at: number) => Buffer, from = MAGIC.length): Buffer => {
   return Buffer.concat(parts);
 };
 const whole = (...parts: Buffer[]) => Buffer.concat([MAGIC, ...parts]);
-/** With an end whose summary holds `entries`. */
+/** A file with a footer whose summary holds `entries`. */
 const ended = (data: Buffer, entries: Buffer) => {
   const start = MAGIC.length + data.length;
   return Buffer.concat([MAGIC, data, entries, footer(start)]);
@@ -96,7 +99,7 @@ const FILES: Record<string, () => Buffer> = {
     ),
   'small whole chunks with a stray byte between them': () =>
     whole(repeat(() => Buffer.concat([chunk(schema(1)), Buffer.from([0xff])]))),
-  'nothing but the byte that begins a chunk': () => whole(Buffer.alloc(SIZE, Opcode.CHUNK)),
+  'only the opcode byte of a chunk': () => whole(Buffer.alloc(SIZE, Opcode.CHUNK)),
   'records without a body': () => whole(repeat(() => record(Opcode.ATTACHMENT))),
   'message indexes without a chunk': () => whole(repeat(() => record(Opcode.MESSAGE_INDEX, u16(0), u32(0)))),
   'chunks within chunks': () => {
@@ -104,7 +107,7 @@ const FILES: Record<string, () => Buffer> = {
     while (inner.length < SIZE) inner = chunk(Buffer.concat([inner, Buffer.alloc(inner.length >> 3)]));
     return whole(inner);
   },
-  'an index that names one large metadata record again and again': () => {
+  'an index that lists one large metadata record repeatedly': () => {
     const large = metadata('farhand.episode', info({ task: 'x'.repeat(SIZE >> 1) }));
     const entry = record(
       Opcode.METADATA_INDEX,
@@ -117,7 +120,7 @@ const FILES: Record<string, () => Buffer> = {
       repeat(() => entry, SIZE >> 1),
     );
   },
-  'an index that names one large chunk again and again': () => {
+  'an index that lists one large chunk repeatedly': () => {
     const data = Buffer.concat([
       metadata('farhand.episode', info({})),
       channel(0, TOPICS.row),
@@ -139,7 +142,7 @@ const FILES: Record<string, () => Buffer> = {
     whole(repeat(() => Buffer.concat([Buffer.from([Opcode.CHUNK]), Buffer.alloc(40, 0xff)]))),
 };
 
-/** Everything that opens a recording; none may fail otherwise than by saying that it is none. */
+/** Every function that opens a recording; each may fail only with a `TeleopError`. */
 async function open(file: string): Promise<void> {
   const into = `${file}.out`;
   const readers = [
@@ -160,7 +163,7 @@ async function open(file: string): Promise<void> {
   for (const each of [into, `${into}.2`]) rmSync(each, { force: true });
 }
 
-describe('a file made to waste time', () => {
+describe('a hostile file', () => {
   for (const [name, make] of Object.entries(FILES))
     it(`is read in linear time: ${name}`, async () => {
       const file = path.join(dir, 'crafted.mcap');
@@ -185,15 +188,15 @@ describe('a file made to waste time', () => {
     });
 
   const LIES: Record<string, [start: string, rows: Buffer[]]> = {
-    'a rate of 10^15 rows a second and a gap as long': [
+    'a rate of 10^15 rows per second and an equally large gap': [
       info({ rateHz: 1e15 }),
       [row({ seq: 0 }), row({ seq: 1e15 })],
     ],
     'no rate': [info({ rateHz: 0 }), [row({})]],
-    'joints that are no list': [info({ joints: { length: 1e9 } }), [row({})]],
+    'joints that are not a list': [info({ joints: { length: 1e9 } }), [row({})]],
     'no joints': [info({ joints: null }), [row({})]],
     null: ['null', [Buffer.from('null')]],
-    'rows that are no rows': [
+    'rows with the wrong structure': [
       info({}),
       [Buffer.from('[]'), Buffer.from('"x"'), row({ frames: null }), row({ frames: { a: null } })],
     ],
@@ -225,7 +228,7 @@ describe('a file made to waste time', () => {
     ...[u32(0), u32(0), u32(0), u32(0), u32(1), Buffer.alloc(4), f64(0), u32(0), u32(0)],
   ]);
   for (const [name, [start, rows]] of Object.entries(LIES))
-    it(`or one that lies is an error or an empty episode: ${name}`, async () => {
+    it(`with false contents yields an error or an empty episode: ${name}`, async () => {
       const file = path.join(dir, 'lies.mcap');
       const messages = rows.flatMap((data, i) => [
         message(1, array(0), i),

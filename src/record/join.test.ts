@@ -18,12 +18,12 @@ const frame = (camera: string, captureNs: number, arrivedNs: number): ReceivedFr
   arrivedNs,
 });
 
-/** The rule, the slow way. */
+/** A slow reference implementation of the rule. */
 const newestOf =
   (frames: readonly ReceivedFrame[]): NewestAt =>
   (camera, sampledNs) => {
-    const there = frames.filter((one) => one.camera === camera && one.arrivedNs <= sampledNs);
-    return there.reduce<ReceivedFrame | null>(
+    const arrived = frames.filter((one) => one.camera === camera && one.arrivedNs <= sampledNs);
+    return arrived.reduce<ReceivedFrame | null>(
       (best, one) => (best === null || one.arrivedNs >= best.arrivedNs ? one : best),
       null,
     );
@@ -39,8 +39,8 @@ const feed = fc.array(
 );
 const instants = fc.array(fc.integer({ min: 0, max: 4e9 }), { minLength: 1, maxLength: 40 });
 
-describe('the join of a row with its frames', () => {
-  it('takes no frame that came after the instant, and one of every camera or none', () => {
+describe('joinFrames', () => {
+  it('uses no frame that arrived after the row, and one per camera or none at all', () => {
     fc.assert(
       fc.property(feed, instants, (made, times) => {
         const frames = made.map(({ camera, captureNs, transitNs }) =>
@@ -54,7 +54,7 @@ describe('the join of a row with its frames', () => {
           for (const camera of CAMERAS) {
             const picture = joined.pictures.get(camera)!;
             const reported = joined.frames[camera]!;
-            // The row's figures and the picture are of the same frame.
+            // The row's metadata and the picture belong to the same frame.
             assert.equal(reported.captureNs, picture.captureNs);
             assert.equal(reported.ageNs, sampledNs - picture.captureNs);
             assert.equal(reported.stale, reported.ageNs > LIMITS.staleNs);
@@ -69,12 +69,12 @@ describe('the join of a row with its frames', () => {
     );
   });
 
-  it('refuses a frame from the future, whatever the cache says', () => {
+  it('rejects a frame from the future, whatever the cache returns', () => {
     const liar: NewestAt = (camera, sampledNs) => frame(camera, sampledNs, sampledNs + 1);
     assert.equal(joinFrames(1e9, CAMERAS, liar, LIMITS).missing, 'front');
   });
 
-  it('keeps a frame that is slightly stale, flagged, and misses one that is too old', () => {
+  it('keeps and flags a stale frame, and treats a much older one as missing', () => {
     const of = (ageNs: number) =>
       joinFrames(5e9, ['front'], () => frame('front', 5e9 - ageNs, 5e9 - ageNs + 1e6), LIMITS);
     assert.deepEqual([of(100e6).isStale, of(100e6).missing], [false, null]);
@@ -82,7 +82,7 @@ describe('the join of a row with its frames', () => {
     assert.equal(of(1001e6).missing, 'front');
   });
 
-  it('tells the age by the arrival before the clocks are known', () => {
+  it('computes the age from the arrival time until the clock offset is known', () => {
     const unknown = { ...frame('front', 9e12, 4.9e9), captureOperatorNs: Number.NaN };
     const { frames, missing } = joinFrames(5e9, ['front'], () => unknown, LIMITS);
     assert.equal(missing, null);
@@ -91,8 +91,8 @@ describe('the join of a row with its frames', () => {
   });
 });
 
-describe('a row in the ring', () => {
-  it('comes out as it went in', () => {
+describe('ring rows', () => {
+  it('unpack to the row that was packed', () => {
     const row = emptyRow(3);
     Object.assign(row, { seq: 9, sampledNs: 5, engaged: true, supervisor: 'hold' });
     row.commandRad.set([1, 2, 3]);

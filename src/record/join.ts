@@ -1,7 +1,7 @@
 import type { EpisodeRow, ReceivedFrame, RowFrame } from '../messages/recording.ts';
 import type { RingRow } from '../messages/ring-row.ts';
 
-/** The newest frame of a camera that had arrived at an instant, operator clock; null without one. */
+/** The newest frame of a camera that had arrived by a given time (operator clock); null if none. */
 export type NewestAt = (camera: string, sampledNs: number) => ReceivedFrame | null;
 
 export interface JoinLimits {
@@ -11,7 +11,7 @@ export interface JoinLimits {
   missingNs: number;
 }
 
-/** What belongs to one instant; `missing` names the first camera without a frame, and then there is no row. */
+/** The frames of one row; `missing` names the first camera without a frame, in which case there is no row. */
 export interface Joined {
   missing: string | null;
   isStale: boolean;
@@ -19,11 +19,11 @@ export interface Joined {
   pictures: Map<string, ReceivedFrame>;
 }
 
-/** How old a frame was at an instant. Before the first clock offset its arrival is the best that is known. */
+/** Age of a frame at a given time. Until the first clock offset, its arrival is the best estimate. */
 const ageNsAt = (frame: ReceivedFrame, sampledNs: number): number =>
   sampledNs - (Number.isFinite(frame.captureOperatorNs) ? frame.captureOperatorNs : frame.arrivedNs);
 
-/** One frame per camera, none of which came after the instant. */
+/** One frame per camera, none of which arrived after `sampledNs`. */
 export function joinFrames(
   sampledNs: number,
   cameras: readonly string[],
@@ -46,7 +46,7 @@ export function joinFrames(
   return joined;
 }
 
-/** A row of the episode. `index` and `firstNs` are the episode's. */
+/** Builds a row of the episode; `index` and `firstNs` refer to the episode. */
 export function rowFrom(
   ring: RingRow,
   frames: Record<string, RowFrame>,
@@ -71,6 +71,6 @@ export function rowFrom(
   };
 }
 
-/** A robot without a gripper tells none. */
+/** A robot without a gripper reports NaN. */
 const finiteOr0 = (value: number): number => (Number.isFinite(value) ? value : 0);
 const known = (value: number): number | null => (Number.isFinite(value) ? value : null);

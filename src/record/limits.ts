@@ -3,20 +3,20 @@ import type { EpisodeQuality } from '../messages/recording.ts';
 
 const most = (about: string) => z.number().min(0).optional().describe(about);
 
-/** What an episode must keep to be saved among the good ones; what is not given does not matter. */
+/** Quality limits an episode must satisfy; limits that are not set are not checked. */
 export const limitsSchema = z.strictObject({
-  minRows: z.int().min(1).optional().describe('rows an episode must have'),
-  maxSkippedShare: most('rows skipped for want of a frame, of all'),
-  maxStaleShare: most('rows with a stale frame, of all'),
+  minRows: z.int().min(1).optional().describe('minimum number of rows'),
+  maxSkippedShare: most('share of rows skipped because of a missing frame'),
+  maxStaleShare: most('share of rows with a stale frame'),
   maxJerkP95RadS3: most('95th percentile of the measured jerk'),
-  maxFrameAgeP95Ms: most('95th percentile of the oldest frame of a row'),
-  maxOneWayP95Ms: most('95th percentile of the one-way time'),
-  maxBadWindows: most('seconds in which the robot followed unsteadily'),
+  maxFrameAgeP95Ms: most('95th percentile of the age of a row’s oldest frame'),
+  maxOneWayP95Ms: most('95th percentile of the one-way latency'),
+  maxBadWindows: most('number of seconds in which the robot followed unsteadily'),
 });
 
 export type QualityLimits = z.infer<typeof limitsSchema>;
 
-/** Limits that were not kept, in words. A figure that is not known keeps no limit. */
+/** The violated limits, in words. An unknown figure violates its limit. */
 export function refusals(
   quality: Omit<EpisodeQuality, 'refusedBy'>,
   rows: number,
@@ -27,7 +27,7 @@ export function refusals(
     found.push(`${rows} rows, fewer than ${limits.minRows}`);
   const check = (name: string, value: number | null, limit: number | undefined) => {
     if (limit === undefined || (value !== null && value <= limit)) return;
-    found.push(`${name} ${value === null ? 'not known' : Number(value.toFixed(3))}, more than ${limit}`);
+    found.push(`${name} ${value === null ? 'unknown' : Number(value.toFixed(3))}, more than ${limit}`);
   };
   check('share of skipped rows', quality.skippedShare, limits.maxSkippedShare);
   check('share of stale rows', quality.staleShare, limits.maxStaleShare);

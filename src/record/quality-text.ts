@@ -4,7 +4,7 @@ const share = (part: number): string => `${(100 * part).toFixed(1)} %`;
 const figure = (value: number | null, unit: string, digits = 1): string =>
   value === null ? '–' : `${value.toFixed(digits)} ${unit}`;
 
-/** What an episode came to, in two lines or three. */
+/** Summary of an episode in two or three lines. */
 export function episodeText(info: EpisodeInfo, file: string): string {
   const { quality } = info;
   const name = [info.task && `"${info.task}"`, info.label && `labelled ${info.label}`]
@@ -21,16 +21,16 @@ export function episodeText(info: EpisodeInfo, file: string): string {
         `one-way p95 ${figure(quality.oneWayP95Ms, 'ms')}, bad windows ${quality.badWindows}`,
     );
   if (quality !== null && quality.refusedBy.length > 0)
-    lines.push(`  refused: ${quality.refusedBy.join('; ')}`);
+    lines.push(`  rejected: ${quality.refusedBy.join('; ')}`);
   return lines.join('\n');
 }
 
 /** One line of a list. */
 export function episodeLine(info: EpisodeInfo): string {
-  const refused = info.quality !== null && info.quality.refusedBy.length > 0;
+  const rejected = info.quality !== null && info.quality.refusedBy.length > 0;
   const notes = [
     info.complete ? '' : 'unfinished',
-    refused ? 'refused' : '',
+    rejected ? 'rejected' : '',
     info.skippedRows > 0 ? `${info.skippedRows} skipped` : '',
     info.label ?? '',
   ].filter((note) => note !== '');

@@ -4,7 +4,7 @@ import { refusals } from './limits.ts';
 import { QualityMeter } from './quality.ts';
 import { received, rowOf, START_NS } from './test-episode.ts';
 
-/** `delayMs`: when the robot acted on the i-th command after its hand was read. */
+/** `delayMs`: delay from sampling the hand to the robot acting on the i-th command. */
 function measured(count: number, delayMs: (i: number) => number, skip = (_: number) => false): QualityMeter {
   const meter = new QualityMeter(100);
   for (let i = 0; i < count; i++) {
@@ -16,23 +16,23 @@ function measured(count: number, delayMs: (i: number) => number, skip = (_: numb
   return meter;
 }
 
-describe('the quality of an episode', () => {
+describe('QualityMeter', () => {
   it('counts the seconds in which the robot followed unsteadily', () => {
     assert.equal(measured(1000, () => 5).result(0).badWindows, 0);
-    // A late command is made up for by the one after it; a run of late ones is not.
+    // The next command makes up for a single late one, but not for a run of late ones.
     const spiky = (i: number) => (i >= 500 && i < 600 && i % 8 === 0 ? 45 : 5);
     assert.equal(measured(1000, spiky).result(0).badWindows, 0);
     const bursts = (i: number) => (i >= 500 && i < 600 && i % 25 < 8 ? 45 : 5);
     assert.ok(measured(1000, bursts).result(0).badWindows >= 1);
   });
 
-  it('judges a skipped row’s command all the same', () => {
+  it('includes the commands of skipped rows', () => {
     const late = (i: number) => (i >= 500 && i < 600 ? 60 : 5);
     const all = measured(1000, late).result(0).badWindows;
     assert.equal(measured(1000, late, (i) => i % 50 === 7).result(20).badWindows, all);
   });
 
-  it('finds the jerk of a known motion, and none across a gap', () => {
+  it('computes the jerk of a known motion, and none across a gap', () => {
     const meter = new QualityMeter(100);
     const [amplitudeRad, omega] = [0.5, 4];
     for (let i = 0; i < 600; i++) {
@@ -52,7 +52,7 @@ describe('the quality of an episode', () => {
     assert.ok((torn.result(0).jerkP95RadS3 ?? 0) < 1e-6);
   });
 
-  it('tells shares, ages and latency, and null where nothing was measured', () => {
+  it('reports shares, ages and latency, and null for what was not measured', () => {
     const result = measured(300, () => 5).result(100);
     assert.equal(result.skippedShare, 0.25);
     assert.ok(Math.abs(result.oneWayP95Ms! - 3.2) < 1e-9);
@@ -61,7 +61,7 @@ describe('the quality of an episode', () => {
     assert.deepEqual([empty.frameAgeP95Ms, empty.jerkP95RadS3, empty.skippedShare], [null, null, 0]);
   });
 
-  it('refuses by each limit, also when a figure is not known', () => {
+  it('rejects by each limit, including when a figure is unknown', () => {
     const quality = new QualityMeter(100).result(0);
     assert.deepEqual(refusals(quality, 10, {}), []);
     assert.deepEqual(refusals(quality, 10, { maxSkippedShare: 0, maxBadWindows: 0 }), []);

@@ -3,13 +3,15 @@ import { badWindowsOf, TICK_MS } from '../core/statistics/smoothness.ts';
 import type { EpisodeQuality, EpisodeRow } from '../messages/recording.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 
-/** Jerk is the third difference of the measured angles over steps of this length: encoder noise stays out of it. */
+/**
+ * Jerk is the third difference of the measured angles over steps of this length, which filters encoder noise.
+ */
 const JERK_STEP_S = 0.05;
-/** The first moments of an engagement, in ticks, may leap: its delay is being found. */
+/** The first ticks of an engagement may jump while its delay settles. */
 const WARM_TICKS = 50;
 const SHORTEST_RUN = 100;
 
-/** Gathers what an episode's quality is told from; rows and closed commands in order. */
+/** Collects the inputs of an episode's quality; rows and closed commands in order. */
 export class QualityMeter {
   readonly #rateHz: number;
   readonly #stride: number;
@@ -19,7 +21,7 @@ export class QualityMeter {
   readonly #oneWayMs: number[] = [];
   /** Of engaged rows, in order. */
   readonly #engagedSeqs: number[] = [];
-  /** By seq: when the hand was read, and when the robot had acted, operator clock. */
+  /** By seq: when the hand was sampled and when the robot acted, operator clock. */
   readonly #acts = new Map<number, { sampledNs: number; appliedNs: number }>();
   #rows = 0;
   #staleRows = 0;
@@ -51,7 +53,7 @@ export class QualityMeter {
     if (recent.length <= 3 * this.#stride) return;
     const [a, b, c, d] = [0, 1, 2, 3].map((i) => recent[i * this.#stride]!);
     const stepS = (d!.timeNs - a!.timeNs) / 3e9;
-    // Rows were skipped in between: no even steps, no difference.
+    // Rows were skipped in between: without even steps there is no difference.
     if (Math.abs(stepS - this.#stride / this.#rateHz) > 0.2 / this.#rateHz) return;
     let most = 0;
     for (let j = 0; j < stateRad.length; j++) {
@@ -77,7 +79,7 @@ export class QualityMeter {
     return this.#staleRows;
   }
 
-  /** Over each engagement by itself: in between there is nothing to follow. */
+  /** Counts each engagement separately: between them there is nothing to follow. */
   #badWindows(): number {
     let bad = 0;
     let run: number[] = [];
@@ -87,7 +89,7 @@ export class QualityMeter {
     };
     for (const seq of this.#engagedSeqs) {
       const next = (run.at(-1) ?? seq - 1) + 1;
-      // A skipped row leaves out its number, not its command.
+      // A skipped row lacks an entry here, but its command was sent.
       if (seq < next || seq - next > this.#rateHz) end();
       else for (let missed = next; missed < seq; missed++) run.push(missed);
       run.push(seq);
@@ -96,7 +98,7 @@ export class QualityMeter {
     return bad;
   }
 
-  /** As docs/playout.md says: when the robot first acted on a command at least as new, after its hand was read. */
+  /** As defined in docs/playout.md: time from sampling to the robot acting on a command at least as new. */
   #badIn(seqs: readonly number[]): number {
     if (seqs.length < SHORTEST_RUN) return 0;
     const latencyMs = new Float64Array(seqs.length);

@@ -24,7 +24,7 @@ export interface JsonMessage {
   value: Record<string, unknown>;
 }
 
-/** What is known of an episode without reading its rows. Blocking; reads the ends of the file only, if it has both. */
+/** What is known about an episode without its rows. Blocking; reads only the two ends of a complete file. */
 export async function readInfo(file: string): Promise<EpisodeInfo> {
   return withFile(file, (mcap) => infoOf(mcap, mcap.index()));
 }
@@ -38,12 +38,12 @@ export async function readEpisode(file: string): Promise<{ info: EpisodeInfo; ro
   });
 }
 
-/** The rig and all else that was written at the start. */
+/** The rig and everything else written at the start. */
 export async function readStart(file: string): Promise<Record<string, unknown>> {
   return withFile(file, (mcap) => parseStart(metadataOf(mcap.index(), EPISODE_METADATA)) ?? {});
 }
 
-/** The traces, the events, or the rows without their joints, with their times. */
+/** Traces, events, or rows without their joints, each with its time. */
 export async function readJson(file: string, kind: 'trace' | 'event' | 'row'): Promise<JsonMessage[]> {
   return withFile(file, (mcap) => {
     const index = mcap.index();
@@ -72,12 +72,12 @@ export async function* frames(
   }
 }
 
-/** The captures of a camera's pictures that are in the file. */
+/** Capture times of a camera's pictures in the file. */
 export async function captures(file: string, camera: string): Promise<ReadonlySet<number>> {
   return withFile(file, (mcap) => new Set(pictures(mcap, camera).keys()));
 }
 
-/** One picture; null when the file has none of that camera and capture. */
+/** One picture; null if the file has none with that camera and capture time. */
 export async function readFrame(file: string, camera: string, captureNs: number): Promise<Uint8Array | null> {
   return withFile(file, (mcap) => {
     const place = pictures(mcap, camera).get(captureNs);
@@ -111,7 +111,7 @@ function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
     ...parseStart(metadataOf(index, EPISODE_METADATA)),
   } as EpisodeInfo & { rig?: unknown; owner?: unknown };
   if (known.robot === undefined || known.joints === undefined)
-    throw new TeleopError('file-unreadable', `${mcap.path} is not a recording of Farhand`, {
+    throw new TeleopError('file-unreadable', `${mcap.path} is not a Farhand recording`, {
       hint: 'Other MCAP files open in Foxglove, Lichtblick or Rerun.',
     });
   const ended = index.complete && summary.rows !== undefined;
@@ -125,7 +125,7 @@ function infoOf(mcap: McapFile, index: McapIndex): EpisodeInfo {
   };
 }
 
-/** Of a file without an end: what its chunks show. */
+/** For a file without an end: measured from its chunks. */
 function measured(mcap: McapFile, index: McapIndex): Pick<EpisodeInfo, 'rows' | 'durationS'> {
   const channel = channelsOf(index, [TOPICS.row]);
   let rows = 0;
@@ -144,7 +144,7 @@ function readSidecar(file: string): Sidecar {
   const sidecar = parseSidecar(readFileSync(beside));
   if (sidecar !== null) return sidecar;
   throw new TeleopError('file-unreadable', `${beside} is not valid`, {
-    hint: 'It holds the label and task of the recording beside it; fix or delete it.',
+    hint: 'It holds the label and task of the recording next to it; fix or delete it.',
   });
 }
 
@@ -172,7 +172,7 @@ function* selected(
 const messagesOn = (mcap: McapFile, index: McapIndex, topics: readonly string[]): Generator<MessageRecord> =>
   selected(mcap, index, channelsOf(index, topics));
 
-/** Rows whose command and state are there as well. */
+/** Rows whose command and state are present. */
 function* rowsOf(mcap: McapFile, index: McapIndex, info: EpisodeInfo): Generator<EpisodeRow> {
   const assembler = new RowAssembler(info.joints.length);
   const channels = channelsOf(index, ROW_TOPICS);
@@ -187,10 +187,10 @@ interface Place {
   bytes: number;
 }
 
-/** Enough of a picture's message to tell when it was taken. */
+/** Enough of a picture's message to read its capture time. */
 const PICTURE_HEAD_BYTES = 256;
 
-/** Where the pictures of a camera are; kept for the file asked about last, since pages ask picture by picture. */
+/** Locations of a camera's pictures; cached, because pages request pictures one by one. */
 function pictures(mcap: McapFile, camera: string): ReadonlyMap<number, Place> {
   const key = `${mcap.path}\n${camera}\n${mcap.sizeBytes}\n${statSync(mcap.path).mtimeMs}`;
   const kept = PLACES.get(key);

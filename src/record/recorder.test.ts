@@ -13,7 +13,7 @@ import { received, WALL_NS } from './test-episode.ts';
 
 const root = temporaryFolder('recorder');
 
-/** A recorder on a clock that moves with its rows. */
+/** A recorder on a manual clock that advances with its rows. */
 function bench(name: string, parts: Partial<RecorderParts> = {}) {
   const dir = path.join(root, name);
   const clock = new ManualClock(5e9);
@@ -70,7 +70,7 @@ function bench(name: string, parts: Partial<RecorderParts> = {}) {
 }
 const ENGAGED = { engaged: true, supervisor: 'engaged' } as const;
 
-describe('the recorder', () => {
+describe('EpisodeRecorder', () => {
   it('goes through idle, recording and reset, and names its files', async () => {
     const { recorder, run, saved } = bench('states', { task: 'first' });
     assert.equal(recorder.status.state, 'idle');
@@ -93,7 +93,7 @@ describe('the recorder', () => {
     assert.deepEqual(events, ['start', 'supervisor', 'stop']);
   });
 
-  it('begins by itself with each engagement, if told to', () => {
+  it('starts with each engagement when configured to', () => {
     const { recorder, run, saved } = bench('auto', { startsAtEngagement: true });
     run(10);
     assert.equal(recorder.status.state, 'idle');
@@ -113,7 +113,7 @@ describe('the recorder', () => {
     );
   });
 
-  it('skips rows without a frame of every camera, and counts each, also those lost before', async () => {
+  it('skips and counts rows that lack a frame, including rows lost in the ring', async () => {
     let frame: ReceivedFrame | null = null;
     const { recorder, run, saved, skipped, clock, lose } = bench('frames', {
       cameras: ['front'],
@@ -133,16 +133,16 @@ describe('the recorder', () => {
     assert.equal(info.quality!.skippedShare, 10 / 31);
   });
 
-  it('saves nothing of an episode without rows, and says why', () => {
+  it('saves nothing for an episode without rows and reports why', () => {
     const { recorder, run, dir } = bench('none', { cameras: ['front'] });
     recorder.request({ kind: 'record', action: 'start' });
     run(20);
     recorder.request({ kind: 'record', action: 'stop' });
-    assert.match(recorder.status.message, /no frame of camera "front"/);
+    assert.match(recorder.status.message, /no frame arrived from camera "front"/);
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('leaves no file of an episode that was discarded', () => {
+  it('leaves no file of a discarded episode', () => {
     const { recorder, run, dir, saved } = bench('discard');
     recorder.request({ kind: 'record', action: 'start' });
     run(20);
@@ -150,26 +150,26 @@ describe('the recorder', () => {
     assert.deepEqual([readdirSync(dir), saved.length, recorder.status.state], [[], 0, 'reset']);
   });
 
-  it('puts an episode that does not keep the limits aside', async () => {
+  it('moves an episode that violates the limits to refused/', async () => {
     const { recorder, run, dir, saved } = bench('refused', { limits: { minRows: 100 } });
     recorder.request({ kind: 'record', action: 'start' });
     run(20);
     recorder.request({ kind: 'record', action: 'stop' });
     assert.equal(saved[0]!.file, path.join(dir, 'refused', `${saved[0]!.info.id}.mcap`));
-    assert.match(recorder.status.message, /was refused: 20 rows, fewer than 100/);
+    assert.match(recorder.status.message, /was rejected: 20 rows, fewer than 100/);
     assert.deepEqual((await readEpisode(saved[0]!.file)).info.quality!.refusedBy, [
       '20 rows, fewer than 100',
     ]);
   });
 
-  it('that cannot write says so, goes on, and can begin again', () => {
+  it('reports a failed write, keeps running and can start again', () => {
     const blocked = path.join(root, 'blocked');
     writeFileSync(blocked, 'a file where the folder should be');
     const { recorder, run } = bench('blocked');
     recorder.request({ kind: 'record', action: 'start' });
     run(10);
     assert.equal(recorder.status.state, 'failed');
-    assert.match(recorder.status.message, /Cannot begin a recording in .*blocked: .*record\.dir=FOLDER/);
+    assert.match(recorder.status.message, /Cannot start a recording in .*blocked: .*record\.dir=FOLDER/);
     rmSync(blocked);
     recorder.request({ kind: 'record', action: 'start' });
     run(10);
@@ -177,7 +177,7 @@ describe('the recorder', () => {
     recorder.close();
   });
 
-  it('whose folder goes away says so when it saves', () => {
+  it('reports on saving that its folder was deleted', () => {
     const { recorder, run, dir } = bench('gone');
     recorder.request({ kind: 'record', action: 'start' });
     run(30);
@@ -187,20 +187,20 @@ describe('the recorder', () => {
     assert.match(recorder.status.message, /Cannot save the recording/);
   });
 
-  it('stops while there is room to end the file properly', async () => {
+  it('stops while there is enough space to complete the file', async () => {
     const { recorder, run, saved, demand } = bench('nearly-full');
     recorder.request({ kind: 'record', action: 'start' });
     run(150);
     demand(Number.MAX_SAFE_INTEGER);
     run(150);
     assert.equal(recorder.status.state, 'failed');
-    assert.match(recorder.status.message, /nearly full. The episode is saved/);
+    assert.match(recorder.status.message, /nearly full. The episode was saved/);
     recorder.request({ kind: 'record', action: 'start' });
-    assert.match(recorder.status.message, /Cannot begin a recording in .*: the disk is nearly full/);
+    assert.match(recorder.status.message, /Cannot start a recording in .*: the disk is nearly full/);
     assert.equal((await readEpisode(saved[0]!.file)).info.complete, true);
   });
 
-  it('does not write where it may not', {
+  it('fails in a folder without write permission', {
     skip: needs('an ordinary user'),
   }, () => {
     const { recorder, dir } = bench('read-only');

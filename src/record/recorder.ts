@@ -15,7 +15,7 @@ import { EPISODE_ENDING, EpisodeWriter } from './writer.ts';
 export interface RecorderParts {
   dir: string;
   task: string;
-  /** Begin by itself whenever the robot starts to follow. */
+  /** Start automatically whenever the robot engages. */
   startsAtEngagement: boolean;
   robot: string;
   joints: string[];
@@ -24,11 +24,11 @@ export interface RecorderParts {
   rateHz: number;
   rig: unknown;
   version: string;
-  /** Who writes: an unfinished file of a living process is left alone. */
+  /** The writing process: an unfinished file of a running process is not recovered. */
   owner: { pid: number; host: string };
   join: JoinLimits;
   limits: QualityLimits;
-  /** Recording ends by itself, and whole, while this much is still free; 0 does not look. */
+  /** Recording stops and saves the episode when less than this is free; 0 disables the check. */
   minFreeBytes: number;
   newestAt: NewestAt;
   clock: Clock;
@@ -50,8 +50,8 @@ interface Episode {
 }
 
 /**
- * Turns rows of the control thread into episodes on disk. Blocking: it belongs on a thread of its own. Trouble with the
- * disk ends the recording with a message and nothing else.
+ * Turns rows of the control thread into episodes on disk. Blocking: run it on its own thread. A disk failure
+ * ends the recording with a message and nothing else.
  */
 export class EpisodeRecorder {
   readonly #parts: RecorderParts;
@@ -81,7 +81,7 @@ export class EpisodeRecorder {
     };
   }
 
-  /** A label of a saved episode is not for this class: it needs no recorder. */
+  /** Labels of saved episodes are not handled here: they need no recorder. */
   request(request: Exclude<RecordRequest, { action: 'label' }>): void {
     if (request.action === 'start') {
       if (request.task !== undefined) this.#task = request.task;
@@ -91,7 +91,7 @@ export class EpisodeRecorder {
     else this.#task = request.task;
   }
 
-  /** A controller's button: begins an episode, or ends it. */
+  /** A controller's button: starts or ends an episode. */
   toggle(): void {
     this.request({ kind: 'record', action: this.#episode === null ? 'start' : 'stop' });
   }
@@ -101,7 +101,7 @@ export class EpisodeRecorder {
     const startWallNs = wallNs() - BigInt(Math.round(clock.nowNs() - startNs));
     const startedAt = new Date(Number(startWallNs / 1_000_000n));
     this.#message = '';
-    this.#guard('begin a recording', () => {
+    this.#guard('start a recording', () => {
       mkdirSync(dir, { recursive: true });
       if (!this.#hasRoom()) throw noRoom(dir);
       const id = newEpisodeId(startedAt, (taken) => isTakenIn(dir, taken));
@@ -151,12 +151,12 @@ export class EpisodeRecorder {
     this.#wasEngaged = isEngaged;
     const episode = this.#episode;
     if (episode === null || ring.sampledNs < episode.startNs) return;
-    this.#guard('go on recording', () => this.#write(episode, ring));
+    this.#guard('continue recording', () => this.#write(episode, ring));
   }
 
   #write(episode: Episode, ring: RingRow): void {
     const { info, writer, meter } = episode;
-    // Rows that the ring had no room for.
+    // Rows dropped because the ring was full.
     if (episode.lastSeq >= 0 && ring.seq > episode.lastSeq + 1)
       this.#skip(info, ring.seq - episode.lastSeq - 1);
     episode.lastSeq = ring.seq;
@@ -194,7 +194,7 @@ export class EpisodeRecorder {
     const episode = this.#episode;
     if (episode === null || record.sampledNs < episode.startNs) return;
     episode.meter.trace(record);
-    this.#guard('go on recording', () => episode.writer.trace(record, record.sampledNs));
+    this.#guard('continue recording', () => episode.writer.trace(record, record.sampledNs));
   }
 
   /** Call every few milliseconds. */
@@ -202,10 +202,10 @@ export class EpisodeRecorder {
     const episode = this.#episode;
     if (episode === null) return;
     const nowNs = this.#parts.clock.nowNs();
-    this.#guard('go on recording', () => episode.writer.flushIfDue(nowNs));
+    this.#guard('continue recording', () => episode.writer.flushIfDue(nowNs));
     if (nowNs - this.#checkedNs < NS_PER_S) return;
     this.#checkedNs = nowNs;
-    this.#guard('go on recording', () => {
+    this.#guard('continue recording', () => {
       if (!episode.writer.isNamed) throw deleted(episode.writer.path);
       if (!this.#hasRoom()) this.#stopForRoom();
     });
@@ -223,7 +223,7 @@ export class EpisodeRecorder {
     this.#stop(null);
     if (this.#state === 'failed') return;
     this.#state = 'failed';
-    this.#message = `Recording stopped: the disk of ${dir} is nearly full. The episode is saved. Free space, then start again.`;
+    this.#message = `Recording stopped: the disk of ${dir} is nearly full. The episode was saved. Free some space, then start again.`;
   }
 
   #stop(label: string | null): void {
@@ -244,14 +244,14 @@ export class EpisodeRecorder {
       }
       writer.close(final, file);
       this.#end({ ...final, sizeBytes: writer.sizeBytes });
-      if (refusedBy.length > 0) this.#message = `Episode ${info.id} was refused: ${refusedBy.join('; ')}.`;
+      if (refusedBy.length > 0) this.#message = `Episode ${info.id} was rejected: ${refusedBy.join('; ')}.`;
       onSaved(this.#last!, file);
     });
   }
 
   #discardEmpty(episode: Episode): void {
     const why =
-      episode.missing === null ? 'no command was sent' : `no frame of camera "${episode.missing}" was there`;
+      episode.missing === null ? 'no command was sent' : `no frame arrived from camera "${episode.missing}"`;
     this.#discard();
     this.#message = `Nothing was saved: ${why}.`;
   }
@@ -271,7 +271,7 @@ export class EpisodeRecorder {
     this.#state = 'reset';
   }
 
-  /** Saves what is being recorded. */
+  /** Saves the current episode. */
   close(): void {
     this.#stop(null);
   }
@@ -291,24 +291,26 @@ export class EpisodeRecorder {
     try {
       isLeft = this.#episode?.writer.abandon() ?? false;
     } catch {
-      // A disk that is gone cannot even close the file.
+      // If the disk is gone, even closing the file fails.
     }
     this.#last = this.#episode?.info ?? this.#last;
     this.#episode = null;
     this.#state = 'failed';
-    const remedy = isLeft ? ` What was written until then is in ${path}: \`farhand recover\` mends it.` : '';
+    const remedy = isLeft
+      ? ` What was written so far is in ${path}: recover it with \`farhand recover\`.`
+      : '';
     this.#message = `${message}. ${hint}${remedy}`;
   }
 }
 
 const deleted = (file: string): TeleopError =>
-  new TeleopError('recording-stopped', `Cannot go on recording: ${file} was deleted`, {
-    hint: 'Leave the folder in place while it is recorded to, and start again.',
+  new TeleopError('recording-stopped', `Cannot continue recording: ${file} was deleted`, {
+    hint: 'Keep the folder in place while recording, and start again.',
   });
 
 const noRoom = (dir: string): TeleopError =>
-  new TeleopError('recording-stopped', `Cannot begin a recording in ${dir}: the disk is nearly full`, {
-    hint: 'Free space on the disk, choose another folder with record.dir=FOLDER, or lower record.minFreeMb.',
+  new TeleopError('recording-stopped', `Cannot start a recording in ${dir}: the disk is nearly full`, {
+    hint: 'Free some disk space, choose another folder with record.dir=FOLDER, or lower record.minFreeMb.',
   });
 
 function recordingStopped(what: string, dir: string, cause: NodeJS.ErrnoException): TeleopError {
@@ -317,8 +319,8 @@ function recordingStopped(what: string, dir: string, cause: NodeJS.ErrnoExceptio
   const why = full ? 'the disk is full' : cause.message;
   return new TeleopError('recording-stopped', `Cannot ${what} in ${dir}: ${why}`, {
     hint: full
-      ? 'Free space on the disk, or choose another folder: record.dir=FOLDER.'
-      : 'Check that the disk is there and the folder writable, or choose another: record.dir=FOLDER.',
+      ? 'Free some disk space, or choose another folder: record.dir=FOLDER.'
+      : 'Check that the disk is mounted and the folder writable, or choose another folder: record.dir=FOLDER.',
     cause,
   });
 }

@@ -42,7 +42,7 @@ const damaged = (name: string, change: (bytes: Buffer) => Buffer): string => {
   return file;
 };
 
-/** Every row of a recovered file has its pictures, and says what it said before. */
+/** Every row of a recovered file has its pictures and equals the original. */
 async function assertSound(file: string): Promise<number> {
   const [{ rows, info }, original] = [await readEpisode(file), await readEpisode(whole)];
   assert.equal(info.complete, true);
@@ -58,7 +58,10 @@ async function assertSound(file: string): Promise<number> {
   return rows.length;
 }
 
-/** As the format's own library counts them, by the index and in order, with every check sum right. */
+/**
+ * Message count according to the format's reference library, by index and in order, with every checksum
+ * verified.
+ */
 async function messagesIn(bytes: Uint8Array): Promise<number> {
   const stream = new McapStreamReader({ validateCrcs: true });
   stream.append(bytes);
@@ -80,7 +83,7 @@ async function messagesIn(bytes: Uint8Array): Promise<number> {
 
 describe('recovery', () => {
   for (const share of [0.999, 0.75, 0.5, 0.1])
-    it(`keeps what is before the cut at ${share * 100} %`, async () => {
+    it(`keeps everything before a cut at ${share * 100} %`, async () => {
       const file = path.join(dir, `cut-${share}.mcap.part`);
       copyFileSync(whole, file);
       truncateSync(file, Math.floor(readFileSync(whole).length * share));
@@ -88,12 +91,12 @@ describe('recovery', () => {
       assert.equal(found.path, path.join(dir, `cut-${share}.mcap`));
       const rows = await assertSound(found.path);
       assert.equal(rows, found.rows);
-      // Numbers are handed over every tenth of a second, so at most those of the last chunk are gone.
+      // Numbers are flushed every 0.1 s, so at most the last chunk is lost.
       assert.ok(rows >= COUNT * share - 25, `${rows} rows of ${COUNT * share}`);
       assert.equal(found.hadEnd, share > 0.99 && found.truncatedBytes === 0);
     });
 
-  it('finishes a file that was cut off where it is, wherever the cut is', async () => {
+  it('completes a truncated file in place, wherever it was cut', async () => {
     const bytes = readFileSync(whole);
     const mcap = new McapFile(whole);
     const chunks = mcap.index().chunks.filter(({ channels }) => channels.size > 1);
@@ -113,7 +116,7 @@ describe('recovery', () => {
     }
   });
 
-  it('finishes by a copy what is damaged as well', async () => {
+  it('completes a file that is also damaged by copying it', async () => {
     const part = damaged('both.mcap.part', (bytes) => {
       bytes[bytes.length >> 2]! ^= 0x55;
       return bytes.subarray(0, bytes.length >> 1);
@@ -124,7 +127,7 @@ describe('recovery', () => {
     assert.equal(await messagesIn(readFileSync(found.path)), found.keptMessages);
   });
 
-  it('leaves out a damaged chunk and says so', async () => {
+  it('skips a damaged chunk and counts it', async () => {
     const file = path.join(dir, 'index.mcap');
     copyFileSync(whole, file);
     const mcap = new McapFile(file);
@@ -146,7 +149,7 @@ describe('recovery', () => {
     assert.equal(rows.length + found.lostRows, COUNT);
   });
 
-  it('finds the next chunk after garbage, and after bytes that are missing', async () => {
+  it('finds the next chunk after garbage and after missing bytes', async () => {
     const noise = damaged('noise.mcap', (bytes) => bytes.fill(0x06, 300_000, 380_000));
     const hole = damaged('hole.mcap', (bytes) =>
       Buffer.concat([bytes.subarray(0, 300_000), bytes.subarray(380_123)]),
@@ -159,7 +162,7 @@ describe('recovery', () => {
     }
   });
 
-  it('takes the channels from the end when the start is gone', async () => {
+  it('reads the channels from the summary when the start is damaged', async () => {
     const file = damaged('headless.mcap', (bytes) => bytes.fill(0, 0, 9000));
     const found = recoverEpisode(file, recoveryPath(file), '0.0.0');
     assert.ok(found.keptMessages > COUNT * 4 * 0.8, `${found.keptMessages}`);
@@ -168,7 +171,7 @@ describe('recovery', () => {
     assert.ok(rows.length > COUNT * 0.8, `${rows.length}`);
   });
 
-  it('says so of a file that is shorter than any', () => {
+  it('rejects a file too short to be a recording', () => {
     for (const bytes of [0, 5, 20, 36]) {
       const file = damaged(`stub-${bytes}.mcap`, (all) => all.subarray(0, bytes));
       assert.throws(() => recoverEpisode(file, `${file}.out`, '0.0.0'), { code: 'file-unreadable' });
@@ -177,7 +180,7 @@ describe('recovery', () => {
     }
   });
 
-  it('says when there is nothing to recover, and leaves nothing behind', () => {
+  it('reports when nothing can be recovered, and leaves no file behind', () => {
     const file = path.join(dir, 'empty.mcap.part');
     writeFileSync(file, readFileSync(whole).subarray(0, 500));
     assert.throws(() => recoverEpisode(file, recoveryPath(file), '0.0.0'), { code: 'file-unreadable' });

@@ -25,13 +25,13 @@ export interface RecoveredEpisode extends Scanned {
   lostRows: number;
 }
 
-/** Where a recovery of `file` goes if nothing else is said: an unfinished file gets its name, a damaged one a copy. */
+/** Default destination of a recovery: an unfinished file gets its final name, a damaged one a copy. */
 export const recoveryPath = (file: string): string =>
   file.endsWith(PART_ENDING)
     ? file.slice(0, -'.part'.length)
     : `${file.endsWith(EPISODE_ENDING) ? file.slice(0, -EPISODE_ENDING.length) : file}.recovered${EPISODE_ENDING}`;
 
-/** Writes what is whole of an episode to `into`; the file itself stays as it is. Blocking. */
+/** Writes the intact parts of an episode to `into`; the source file is not changed. Blocking. */
 export function recoverEpisode(file: string, into: string, version: string): RecoveredEpisode {
   const episode = new EpisodeTally();
   const draft = `${into}.recovering`;
@@ -47,8 +47,8 @@ export function recoverEpisode(file: string, into: string, version: string): Rec
 }
 
 /**
- * Finishes an episode that was cut off: where it is if nothing else is wrong with it, which takes hardly any space,
- * and by a copy otherwise. The unfinished file is gone afterwards. Blocking.
+ * Completes a truncated episode: in place if nothing else is wrong with it, which takes hardly any space,
+ * otherwise through a copy. Removes the unfinished file. Blocking.
  */
 export function finishEpisode(part: string, version: string): RecoveredEpisode {
   const into = recoveryPath(part);
@@ -83,10 +83,10 @@ const hooksOf = (episode: EpisodeTally, id: string): RecoverHooks => ({
 
 const nothingLeft = (file: string): TeleopError =>
   new TeleopError('file-unreadable', `nothing in ${file} can be recovered`, {
-    hint: 'It holds no whole chunk of an MCAP file: it was ended before anything was written, or is none. Delete it.',
+    hint: 'It contains no intact MCAP chunk: nothing was written before it was cut off, or it is not an MCAP file. Delete it.',
   });
 
-/** Counts and judges an episode as its messages pass by. */
+/** Counts an episode's rows and measures its quality as its messages pass by. */
 class EpisodeTally {
   rows = 0;
   lostRows = 0;
@@ -135,7 +135,7 @@ class EpisodeTally {
     });
   }
 
-  /** What the episode came to; null when the file does not say what it is of. */
+  /** The episode's summary; null if the file has no episode metadata. */
   info(id: string): EpisodeInfo | null {
     if (this.#start === null) return null;
     const { rig: _, owner: __, ...start } = this.#start;

@@ -3,10 +3,10 @@ import { parseRow } from './episode-schema.ts';
 import type { MessageRecord } from './mcap/records.ts';
 import { readFloat64MultiArray, readJointState, TOPICS } from './schemas.ts';
 
-/** The channels a row is put together from. */
+/** The channels that make up a row. */
 export const ROW_TOPICS: readonly string[] = [TOPICS.command, TOPICS.state, TOPICS.row];
 
-/** Puts rows together from the messages of a file, in the file's order. */
+/** Assembles rows from the messages of a file, in file order. */
 export class RowAssembler {
   readonly #joints: number;
   readonly #commands = new Map<number, number[]>();
@@ -16,7 +16,7 @@ export class RowAssembler {
     this.#joints = joints;
   }
 
-  /** The row, once its last message came; null otherwise, and for a row of which a part is not there. */
+  /** The row once its last message has arrived; null before that, and for an incomplete row. */
   add(topic: string, { sequence, data }: MessageRecord): EpisodeRow | null {
     if (topic === TOPICS.command) this.#commands.set(sequence, this.#angles(readFloat64MultiArray(data)));
     else if (topic === TOPICS.state)

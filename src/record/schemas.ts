@@ -2,7 +2,7 @@ import { CdrReader, CdrWriter, ENCAPSULATION, ENCAPSULATION_BYTES, payloadReader
 import type { EpisodeRow } from '../messages/recording.ts';
 import type { TraceRecord } from '../messages/trace-record.ts';
 
-/** Names in a recording. Anyone may read them: docs/recording.md has the layout. */
+/** Names in a recording. They are public: docs/recording.md describes the layout. */
 export const TOPICS = {
   command: '/farhand/command',
   state: '/farhand/joint_states',
@@ -15,7 +15,7 @@ export const CAMERA_TOPIC = '/farhand/camera/';
 export const EPISODE_METADATA = 'farhand.episode';
 export const SUMMARY_METADATA = 'farhand.summary';
 export const GRIPPER_NAME = 'gripper';
-/** Key of a field on the topic `trace`. `sampledNs` keeps the key that readers of recordings know. */
+/** Key of a field on the topic `trace`. `sampledNs` keeps the key that existing readers use. */
 export const traceKey = (field: keyof TraceRecord): string => (field === 'sampledNs' ? 'getStateNs' : field);
 
 const RULE = '='.repeat(80);
@@ -29,7 +29,7 @@ int32 sec
 uint32 nanosec
 `;
 
-/** ROS 2 message definitions, each with those it is made of. */
+/** ROS 2 message definitions, each with its dependencies. */
 export const ROS2_SCHEMAS = {
   'std_msgs/msg/Float64MultiArray': `std_msgs/MultiArrayLayout layout
 float64[] data
@@ -60,7 +60,7 @@ const number = { type: 'number' };
 const text = { type: 'string' };
 const maybe = { type: ['number', 'null'] };
 
-/** JSON Schemas of our own channels. */
+/** JSON Schemas of our channels. */
 export const JSON_SCHEMAS = {
   'farhand.Row': object({
     index: number,
@@ -83,10 +83,10 @@ export const JSON_SCHEMAS = {
   'farhand.Event': object({ atNs: number, event: text, detail: text }),
 } as const;
 
-/** A row as its JSON message: the joints are in channels of their own. */
+/** A row as a JSON message: the joints are in separate channels. */
 export type RowMessage = Omit<EpisodeRow, 'commandRad' | 'stateRad'>;
 
-/** Encodes into memory that the next call uses again; grows to what it needs. */
+/** Encodes into memory that the next call reuses; grows as needed. */
 export class MessageEncoder {
   #cdr = new CdrWriter(new Uint8Array(64 * 1024));
 
@@ -132,7 +132,7 @@ function header(cdr: CdrWriter, stampNs: bigint, frameId: string): void {
   cdr.string(frameId);
 }
 
-/** The numbers of a Float64MultiArray; null when it is none. */
+/** The numbers of a Float64MultiArray; null if the payload is not one. */
 export function readFloat64MultiArray(payload: Uint8Array): Float64Array | null {
   const cdr = payloadReader(payload);
   if (cdr === null || cdr.u32() !== 0) return null;
@@ -141,7 +141,7 @@ export function readFloat64MultiArray(payload: Uint8Array): Float64Array | null 
   return cdr.ok ? values : null;
 }
 
-/** Names and positions of a JointState; null when it is none. */
+/** Names and positions of a JointState; null if the payload is not one. */
 export function readJointState(payload: Uint8Array): { names: string[]; positions: Float64Array } | null {
   const cdr = payloadReader(payload);
   if (cdr === null) return null;
@@ -153,10 +153,13 @@ export function readJointState(payload: Uint8Array): { names: string[]; position
   return cdr.ok ? { names, positions } : null;
 }
 
-/** `<camera>:<captureNs>`, as in the header of every picture. */
+/** `<camera>:<captureNs>`, the frame_id of every picture. */
 export const frameIdOf = (camera: string, captureNs: number): string => `${camera}:${captureNs}`;
 
-/** When a picture was taken, camera host's clock: from the first bytes of its message. NaN when they do not tell. */
+/**
+ * A picture's capture time on the camera host's clock, from the first bytes of its message; NaN if
+ * unreadable.
+ */
 export function captureOf(head: Uint8Array): number {
   if (head.length < ENCAPSULATION_BYTES) return Number.NaN;
   const cdr = new CdrReader(head, ENCAPSULATION_BYTES, head.length, head[1] === ENCAPSULATION.cdrLe);
@@ -167,7 +170,7 @@ export function captureOf(head: Uint8Array): number {
   return cdr.ok && captured !== '' ? Number(captured) : Number.NaN;
 }
 
-/** Bytes of a CompressedImage; null when it is none. A view, no copy. */
+/** Bytes of a CompressedImage; null if the payload is not one. A view, not a copy. */
 export function readCompressedImage(payload: Uint8Array): { captureNs: number; bytes: Uint8Array } | null {
   const cdr = payloadReader(payload);
   if (cdr === null) return null;

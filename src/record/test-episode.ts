@@ -1,7 +1,7 @@
 import type { EpisodeInfo, EpisodeRow, ReceivedFrame } from '../messages/recording.ts';
 import type { EpisodeStart } from './writer.ts';
 
-/** Episodes made up for tests and measurements. */
+/** Synthetic episodes for tests and benchmarks. */
 export const START_NS = 5e9;
 export const WALL_NS = 1_790_000_000_000_000_000n;
 const FRAME_NS = 30e6;
@@ -33,7 +33,7 @@ export const startOf = (info: EpisodeInfo): EpisodeStart => ({
   wallNs: WALL_NS,
 });
 
-/** The n-th picture of a camera, 5 ms on its way; its bytes are its own. */
+/** The n-th picture of a camera, 5 ms in transit, with unique bytes. */
 export function received(camera: string, n: number, salt: number, sizeBytes = 2000): ReceivedFrame {
   const captureNs = 1e12 + n * FRAME_NS + salt;
   const bytes = new Uint8Array(sizeBytes);

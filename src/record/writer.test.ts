@@ -13,7 +13,7 @@ import { EpisodeWriter } from './writer.ts';
 
 const dir = temporaryFolder('writer');
 
-/** Rows every 10 ms; a new picture of each camera every third. */
+/** Rows every 10 ms; a new picture from each camera every third row. */
 function writeEpisode(id: string, count: number, cameras: string[], joints = 6): EpisodeRow[] {
   const info = emptyInfo(id, joints, cameras);
   const writer = new EpisodeWriter(path.join(dir, `${id}.mcap`), startOf(info));
@@ -33,7 +33,7 @@ function writeEpisode(id: string, count: number, cameras: string[], joints = 6):
 }
 
 describe('an episode file', () => {
-  it('gives back the rows and pictures that went in', async () => {
+  it('returns the rows and pictures that were written', async () => {
     const rows = writeEpisode('two', 100, ['front', 'wrist']);
     const file = path.join(dir, 'two.mcap');
     const read = await readEpisode(file);
@@ -60,7 +60,7 @@ describe('an episode file', () => {
     assert.equal(info.hasGripper, false);
   });
 
-  it('is read by the library of the format, with every check sum right', async () => {
+  it('is readable by the reference library, with every checksum correct', async () => {
     writeEpisode('lib', 50, ['front']);
     const bytes = new Uint8Array(readFileSync(path.join(dir, 'lib.mcap')));
     const stream = new McapStreamReader({ validateCrcs: true });
@@ -80,7 +80,7 @@ describe('an episode file', () => {
     assert.equal(times[1], WALL_NS + 30_000_000n);
   });
 
-  it('takes a label beside it, which stays when the file is listed', async () => {
+  it('keeps a label in a file beside it', async () => {
     writeEpisode('labelled', 5, []);
     const file = path.join(dir, 'labelled.mcap');
     await labelEpisode(file, { label: 'success' });
@@ -90,14 +90,14 @@ describe('an episode file', () => {
     assert.ok(listed.includes('labelled'));
   });
 
-  it('that is none of ours is said to be none, and is left out of a list', async () => {
+  it('is rejected and not listed when it is not an MCAP file', async () => {
     const file = path.join(dir, 'zz.mcap');
     writeFileSync(file, 'not an mcap file at all');
     await assert.rejects(() => readInfo(file), { code: 'file-unreadable' });
     assert.ok(!(await listEpisodes(dir)).some(({ id }) => id === 'zz'));
   });
 
-  it('has a name of its own within its second', () => {
+  it('gets a unique id within its second', () => {
     const at = new Date(Date.UTC(2026, 10, 15, 9, 5, 3));
     const taken = new Set(['20261115-090503-001']);
     assert.equal(

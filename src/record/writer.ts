@@ -19,29 +19,29 @@ import {
 export const PART_ENDING = '.mcap.part';
 export const EPISODE_ENDING = '.mcap';
 
-/** Numbers gather for at most this long before they are handed to the system; pictures also by size. */
+/** Numbers are buffered for at most this long before they are flushed; pictures are also limited by size. */
 const FLUSH_NS = 100e6;
-/** How often the disk is asked to keep up: less to wait for at the end, less to lose without power. */
+/** Interval of disk syncs: shortens the wait at the end and limits the loss after a power failure. */
 const SYNC_NS = 2e9;
 const NUMBERS_BYTES = 256 * 1024;
 const PICTURES_BYTES = 256 * 1024;
 
-/** What is known when an episode begins. */
+/** What is known when an episode starts. */
 export interface EpisodeStart {
-  /** Of EpisodeInfo, what is known; and anything else that belongs into the file, such as the rig. */
+  /** The known part of EpisodeInfo. */
   info: EpisodeInfo;
   rig: unknown;
   version: string;
-  /** The process that writes. */
+  /** The writing process. */
   owner?: { pid: number; host: string };
-  /** The same instant on both clocks; all times of the file follow from it. */
+  /** The same instant on both clocks; all times in the file derive from it. */
   startNs: number;
   wallNs: bigint;
 }
 
 /**
- * Writes one episode, blocking: it belongs on a thread of its own. The file ends in `.mcap.part` until it was closed.
- * Throws what the file system throws; what was flushed before is then still in the file.
+ * Writes one episode with blocking calls: run it on its own thread. The file ends in `.mcap.part` until it is
+ * closed. Throws file system errors; what was flushed before is still in the file.
  */
 export class EpisodeWriter {
   readonly #file: McapFileWriter;
@@ -58,7 +58,7 @@ export class EpisodeWriter {
   #events = 0;
   #traces = 0;
 
-  /** `path`: of the finished episode, `<dir>/<id>.mcap`. */
+  /** `path`: path of the finished episode, `<dir>/<id>.mcap`. */
   constructor(path: string, start: EpisodeStart) {
     const { info, rig, version, owner } = start;
     this.#start = start;
@@ -110,12 +110,12 @@ export class EpisodeWriter {
     return channels;
   }
 
-  /** On the wall clock, of an instant on the operator's clock. */
+  /** Converts an operator time to wall-clock time. */
   wallNsAt(operatorNs: number): bigint {
     return this.#start.wallNs + BigInt(Math.round(operatorNs - this.#start.startNs));
   }
 
-  /** One row of the episode with the pictures it names; each picture is written once. */
+  /** One row with the pictures it refers to; each picture is written once. */
   row(row: EpisodeRow, sampledNs: number, pictures: ReadonlyMap<string, ReceivedFrame>): void {
     const timeNs = this.wallNsAt(sampledNs);
     for (const [camera, frame] of pictures) this.#picture(camera, frame, timeNs);
@@ -127,7 +127,7 @@ export class EpisodeWriter {
     this.#put(target, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, commanded));
     const measured = this.#vector(stateRad, row.stateGripper);
     this.#put(state, sequence, timeNs, this.#encoder.jointState(timeNs, this.#names, measured));
-    // The row comes last: where it is, all it stands for is.
+    // The row comes last: once it is in the file, everything it refers to is too.
     this.#put(this.#channels.row, sequence, timeNs, jsonBytes(rest));
   }
 
@@ -148,7 +148,7 @@ export class EpisodeWriter {
     return this.#values;
   }
 
-  /** A closed command; fields that are not known are null. */
+  /** A closed command; unknown fields are null. */
   trace(record: TraceRecord, atNs: number): void {
     const fields: Record<string, number | null> = {};
     for (const name of TRACE_FIELDS)
@@ -165,7 +165,7 @@ export class EpisodeWriter {
     this.#file.message({ channelId, sequence, timeNs, data });
   }
 
-  /** Call often: hands over what has waited long enough. */
+  /** Call often: flushes what has waited long enough. */
   flushIfDue(nowNs: number): void {
     if (nowNs - this.#flushedNs < FLUSH_NS) return;
     this.#flushedNs = nowNs;
@@ -175,7 +175,7 @@ export class EpisodeWriter {
     this.#file.sync();
   }
 
-  /** Ends the file with what the episode came to, and gives it its name: in `intoPath`, if that is given. */
+  /** Completes the file with the episode's summary and renames it to its final name, or to `intoPath`. */
   close(info: EpisodeInfo, intoPath = this.#finalPath): string {
     this.#file.metadata(SUMMARY_METADATA, { json: JSON.stringify(info) });
     this.#file.end();
@@ -184,12 +184,12 @@ export class EpisodeWriter {
     return intoPath;
   }
 
-  /** Whether the file still has a name; one that was deleted takes bytes and keeps none. */
+  /** Whether the file still has a name: data written to a deleted file is lost. */
   get isNamed(): boolean {
     return this.#file.isNamed;
   }
 
-  /** Leaves the unfinished file behind; removes it when no row of it can be recovered. True: it is there. */
+  /** Closes the unfinished file; deletes it if no row can be recovered. Returns whether the file remains. */
   abandon(): boolean {
     const isWorthKeeping = this.#file.hasChunks && this.#file.isNamed;
     if (isWorthKeeping) this.#file.close();

@@ -21,7 +21,7 @@ describe('bootstrap over slices', () => {
     assert.ok(Number.isNaN(pooledQuantile([], 0.5)));
   });
 
-  it('covers the true median about 95 times in 100', () => {
+  it('covers the true median in about 95 % of runs', () => {
     const random = seeded(7);
     let covered = 0;
     for (let run = 0; run < 40; run++) {
@@ -31,7 +31,7 @@ describe('bootstrap over slices', () => {
     assert.ok(covered >= 33, `${covered} of 40`);
   });
 
-  it('tells a real difference from none', () => {
+  it('distinguishes a real difference from none', () => {
     const random = seeded(11);
     const a = slicesOf(random, 10, 0);
     const real = differenceInterval(a, slicesOf(random, 10, 0.2), 0.5, random);

@@ -1,4 +1,4 @@
-/** An estimate with the range that holds the truth in 95 of 100 repetitions. */
+/** An estimate with its 95 % confidence interval. */
 export interface Interval {
   value: number;
   low: number;
@@ -20,8 +20,8 @@ export function pooledQuantile(groups: readonly Float64Array[], q: number): numb
 }
 
 /**
- * Bootstrap over whole slices, because neighbouring ticks share their luck and one tick proves little.
- * `random` gives numbers in [0, 1).
+ * Bootstrap over whole slices, because neighbouring ticks are correlated and a single tick proves little.
+ * `random` returns numbers in [0, 1).
  */
 export function sliceInterval(slices: readonly Float64Array[], q: number, random: () => number): Interval {
   const estimates = Array.from({ length: ROUNDS }, () => pooledQuantile(resample(slices, random), q));

@@ -4,7 +4,7 @@ import { roundMs } from './milliseconds.ts';
 import { HOP_WORDS } from './report-text.ts';
 import type { RunSample } from './run-sample.ts';
 
-/** Two runs for people, plain text. */
+/** Compares two runs as plain text. */
 export function diffText(
   names: readonly [string, string],
   runs: readonly [RunSample, RunSample],
@@ -13,7 +13,7 @@ export function diffText(
   const [a, b] = runs;
   const heads = [`A  ${names[0]}: ${runText(a)}`, `B  ${names[1]}: ${runText(b)}`];
   if (found === null)
-    return `${[...heads, '', 'The shorter run has too few seconds to tell a difference from chance.'].join('\n')}\n`;
+    return `${[...heads, '', 'The shorter run is too short to distinguish a difference from chance.'].join('\n')}\n`;
   const rows = found.map(rowOf);
   const width = (i: number) => Math.max(...[HEADINGS, ...rows].map((row) => row[i]!.length));
   const line = (row: string[]) =>
@@ -22,14 +22,14 @@ export function diffText(
       .join('  ')
       .trimEnd();
   const real = found.filter(({ verdict }) => verdict === 'real').length;
-  const summary = `${real} of ${found.length} figures differ for certain (95 % interval without 0).`;
+  const summary = `${real} of ${found.length} figures differ (their 95 % interval excludes 0).`;
   return `${[...heads, '', line(HEADINGS), ...rows.map(line), '', summary, ADVICE].join('\n')}\n`;
 }
 
 const ADVICE =
-  'Runs at different times also differ by the weather on the network: alternate them, and compare more than one pair.';
+  'Network conditions also change between runs: alternate the runs and compare more than one pair.';
 const HEADINGS = ['', 'A', 'B', 'B − A', '95 % interval', ''];
-const VERDICTS = { real: 'differs', clock: 'within what the clock offsets may be wrong', open: 'not shown' };
+const VERDICTS = { real: 'differs', clock: 'within the clock uncertainty', open: 'no evidence' };
 
 function runText({ commands, feel, stride }: RunSample): string {
   const thinned = stride > 1 ? `, every ${stride}th group of seconds` : '';

@@ -4,13 +4,13 @@ import { COMPARED, type Compared, GROUP_S, type RunSample } from './run-sample.t
 /** One figure of two runs. */
 export interface Difference extends Interval {
   what: Compared | 'badSeconds';
-  /** 0.5, 0.95, 0.99 of a distribution in nanoseconds; null: a share of seconds. */
+  /** 0.5, 0.95 or 0.99 of a distribution in nanoseconds; null for a share of seconds. */
   quantile: number | null;
   a: number;
   b: number;
   /**
-   * `real`: 0 lies outside the 95 % interval of b − a. `clock`: so it does, but the two clock offsets may be wrong by
-   * more than that. `open`: not shown.
+   * `real`: 0 lies outside the 95 % interval of b − a. `clock`: likewise, but the uncertainty of the clock
+   * offsets is larger than the difference. `open`: no evidence of a difference.
    */
   verdict: 'real' | 'clock' | 'open';
 }
@@ -22,13 +22,13 @@ const QUANTILES: Partial<Record<Compared, readonly number[]>> = {
   variation: [0.5, 0.99],
   handToMotion: [0.5, 0.95],
 };
-/** These begin and end on different clocks. */
+/** These start and end on different clocks. */
 const CROSSES_CLOCKS: readonly string[] = ['oneWay', 'wire', 'handToMotion'];
 
 /**
- * b − a with its interval, by resampling whole groups of seconds of each run: neighbouring commands share their luck,
- * and thousands of them prove no more than the seconds they come from. Null when a run is too short to say anything.
- * `random` gives numbers in [0, 1).
+ * b − a with its interval, by resampling whole groups of seconds of each run: neighbouring commands are
+ * correlated, so thousands of them prove no more than the seconds they come from. Null if a run is too short.
+ * `random` returns numbers in [0, 1).
  */
 export function differences(a: RunSample, b: RunSample, random: () => number): Difference[] | null {
   const size = Math.max(1, Math.min(GROUP_S, Math.floor(Math.min(a.seconds.length, b.seconds.length) / 20)));
@@ -100,7 +100,7 @@ function intervalsOf(
   });
 }
 
-/** Nearest ranks, for ascending `wanted`, of the values of blocks drawn with replacement, without building them. */
+/** Nearest ranks, for ascending `wanted`, of blocks drawn with replacement, without copying their values. */
 function drawnQuantiles(
   { values, block, sizes }: Pooled,
   wanted: readonly number[],
@@ -126,7 +126,7 @@ function drawnQuantiles(
 
 function verdictOf(what: string, { low, high, value }: Interval, clockNs: number): Difference['verdict'] {
   if (!(low > 0 || high < 0)) return 'open';
-  // An offset that is wrong moves every quantile alike; how commands vary it leaves alone.
+  // A wrong offset shifts every quantile equally but does not affect the variation.
   return CROSSES_CLOCKS.includes(what) && Math.abs(value) <= clockNs ? 'clock' : 'real';
 }
 

@@ -1,14 +1,17 @@
 import { closeSync, fstatSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** The few things a trace writer asks of a file system. Each blocks, and throws an error with a `code` on failure. */
+/**
+ * What a trace writer needs from a file system. Each call blocks, and throws an error with a `code` on
+ * failure.
+ */
 export interface Disk {
-  /** A new file, its directories made as needed; fails when the file exists. */
+  /** Creates a new file, and its directories if needed; fails if the file exists. */
   create(path: string): number;
-  /** Returns how many of the bytes were taken, which may be fewer than given. */
+  /** Returns how many bytes were written, which may be fewer than given. */
   write(fd: number, bytes: Buffer, start: number, length: number): number;
   sync(fd: number): void;
-  /** Whether the file still has a name: bytes written to one without are lost when it is closed. */
+  /** Whether the file still has a name: data written to an unlinked file is lost when it is closed. */
   isNamed(fd: number): boolean;
   close(fd: number): void;
   remove(path: string): void;

@@ -3,11 +3,11 @@ import { Quantiles } from './quantiles.ts';
 
 export interface SegmentReport {
   latencyNs: Percentiles | null;
-  /** |x_i − x_{i−1}| between consecutive applied commands of one session, in order of sequence number. */
+  /** |x_i − x_{i−1}| between consecutive applied commands of a session, in sequence order. */
   variationNs: Percentiles | null;
 }
 
-/** Durations in the order of sending, and how they vary from one to the next. */
+/** Durations in send order, and their variation from one to the next. */
 export class Distribution {
   readonly latency = new Quantiles();
   readonly variation = new Quantiles();
@@ -20,7 +20,7 @@ export class Distribution {
     this.#previousNs = durationNs;
   }
 
-  /** What comes next is not to be compared with what came before. */
+  /** The next duration is not compared with the previous one. */
   restart(): void {
     this.#previousNs = Number.NaN;
   }

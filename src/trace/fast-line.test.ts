@@ -25,8 +25,8 @@ const anyRecord = fc
     return { ...record, session, seq, outcome, reason: -1 };
   });
 
-describe('the fast reader of command lines', () => {
-  it('reads what the writer writes, as the strict reader does', () => {
+describe('fastCommand', () => {
+  it('reads the writer’s lines exactly as the strict reader does', () => {
     fc.assert(
       fc.property(anyRecord, fc.nat(5), (record, before) => {
         const text = traceLine(record);
@@ -36,7 +36,7 @@ describe('the fast reader of command lines', () => {
     );
   });
 
-  it('is never of another opinion: whatever is damaged, it leaves to the strict reader or agrees with it', () => {
+  it('never disagrees with the strict reader on a damaged line', () => {
     fc.assert(
       fc.property(anyRecord, fc.nat(700), fc.integer({ min: 32, max: 126 }), (record, at, byte) => {
         const text = traceLine(record);

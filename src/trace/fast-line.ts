@@ -27,8 +27,9 @@ const REST = (
 const FILTER = bytesOf(',"filter_delay_ns":');
 
 /**
- * Reads a command line that is written byte for byte as `traceLine` writes it, three times as fast as JSON.parse.
- * Null for anything else, however valid: ask `parseTraceLine`. A ten-hour trace has millions of lines.
+ * Reads a command line that is byte for byte what `traceLine` writes, three times as fast as JSON.parse.
+ * Returns null for anything else, however valid: use `parseTraceLine` then. A ten-hour trace has millions of
+ * lines.
  */
 export function fastCommand(bytes: Uint8Array, start: number, end: number): TraceRecord | null {
   cursor.bytes = bytes;
@@ -87,7 +88,7 @@ function takeOrNull(record: TraceRecord, field: keyof TraceRecord): boolean {
   return !Number.isNaN(record[field]);
 }
 
-/** NaN where there is none, or one that is not exact. */
+/** NaN if there is no integer, or one that is not exact. */
 function whole(): number {
   const { bytes } = cursor;
   let { at } = cursor;

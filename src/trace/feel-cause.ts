@@ -1,6 +1,6 @@
 import { SEGMENTS } from '../messages/trace-record.ts';
 
-/** What made a tick come at another time than the person at the controls had got used to. */
+/** Why a tick's latency differed from what the operator had adapted to. */
 export const CAUSES = [...SEGMENTS, 'lost', 'dropped', 'rejected', 'missed-tick', 'late-wake'] as const;
 export type Cause = (typeof CAUSES)[number];
 
@@ -9,11 +9,11 @@ export const CAUSE_WORDS: Record<Cause, string> = {
   serialise: 'the operator was slow to send',
   wire: 'the network was slow',
   receive: 'the robot was slow to receive',
-  playout: 'playout waited otherwise than before',
+  playout: 'the playout delay changed',
   apply: 'the driver or its bus was slow',
   lost: 'commands or their receipts were lost',
-  dropped: 'commands came after newer ones',
-  rejected: 'the robot refused commands',
+  dropped: 'commands arrived after newer ones',
+  rejected: 'the robot rejected commands',
   'missed-tick': 'the operator’s loop missed ticks',
   'late-wake': 'the robot’s loop woke late',
 };
@@ -21,12 +21,12 @@ export const CAUSE_WORDS: Record<Cause, string> = {
 const SEGMENT_COUNT = SEGMENTS.length;
 const HISTORY = 201;
 
-/** Knows what each segment usually takes, and so which one is to blame for an unusual tick. */
+/** Learns the usual duration of each segment, to find the one responsible for an unusual tick. */
 export class Blame {
   readonly #recent = new Float64Array(HISTORY * SEGMENT_COUNT);
   readonly #usual = new Float64Array(SEGMENT_COUNT);
   #count = 0;
-  /** The medians cost a sort: they are renewed only when asked for, and not more often than this many ticks. */
+  /** Medians need a sort: they are refreshed on demand, at most once per this many ticks. */
   #freshUntil = 0;
 
   /** Segments of an applied command. */
@@ -34,7 +34,9 @@ export class Blame {
     this.#recent.set(segments, (this.#count++ % HISTORY) * SEGMENT_COUNT);
   }
 
-  /** The segment farthest from its usual in the direction of the error; NaN segments are not considered. */
+  /**
+   * The segment that deviates most from its usual value in the direction of the error; ignores NaN segments.
+   */
   segmentOf(segments: Float64Array, isLate: boolean): number {
     this.#refresh();
     let worst = -1;

@@ -2,14 +2,14 @@ import { NS_PER_MS } from '../core/time/clock.ts';
 import { CAUSES, type Cause } from './feel-cause.ts';
 
 const THRESHOLD_NS = 10.5 * NS_PER_MS;
-/** Of a second's ticks: 6 of 100. */
+/** Share of a second's ticks: 6 of 100. */
 const BAD_SHARE = 0.06;
 const PHASES = 10;
 const MAX_SPELLS = 2000;
 
-/** One second as it felt. */
+/** The verdict on one second. */
 export interface WindowVerdict {
-  /** In order of appearance. */
+  /** Number of the session, in order of appearance. */
   session: number;
   /** Its first tick, operator clock. */
   startNs: number;
@@ -17,23 +17,23 @@ export interface WindowVerdict {
   p50Ns: number;
   p95Ns: number;
   maxNs: number;
-  /** Ticks more than 10.5 ms from the running target, of `ticks`. */
+  /** Number of ticks, out of `ticks`, that are more than 10.5 ms from the running target. */
   deviating: number;
   ticks: number;
   isBad: boolean;
-  /** Two deviating ticks in a row. */
+  /** Two consecutive deviating ticks. */
   isStrict: boolean;
   cause: Cause | null;
 }
 
-/** A time that felt bad: bad seconds that overlap, whatever the phase they are counted in. */
+/** A bad period: overlapping bad seconds, in any phase. */
 export interface BadSpell {
   session: number;
   startNs: number;
   endNs: number;
   deviating: number;
   worstNs: number;
-  /** What most of its deviating ticks were due to, and the share of them. */
+  /** The cause of most of its deviating ticks, and their share. */
   cause: Cause;
   share: number;
 }
@@ -41,7 +41,7 @@ export interface BadSpell {
 export interface Tick {
   atNs: number;
   latencyNs: number;
-  /** Index into CAUSES of what it would be due to if it deviates; −1: none found. */
+  /** Index into CAUSES of the cause if it deviates; −1 if none was found. */
   cause: number;
 }
 
@@ -52,7 +52,7 @@ export class Judge {
   longestLateRun = 0;
   windows: WindowVerdict[] = [];
   spells: BadSpell[] = [];
-  /** Spells that were not kept. */
+  /** Spells beyond the limit, only counted. */
   spellsLeftOut = 0;
   readonly #keep: number;
   readonly #byPhase = new Int32Array(PHASES);
@@ -72,7 +72,7 @@ export class Judge {
     this.#keep = keepWindows;
   }
 
-  /** A new stretch: windows do not reach over its ends. */
+  /** Starts a new stretch: windows do not span stretches. */
   begin(windowTicks: number, session: number): void {
     this.end();
     this.#session = session;
@@ -85,7 +85,7 @@ export class Judge {
     this.#causes = new Int8Array(windowTicks);
   }
 
-  /** `causeOf` is asked for deviating ticks only. */
+  /** `causeOf` is called for deviating ticks only. */
   add(tick: Tick, targetNs: number, causeOf: (isLate: boolean) => number): void {
     const errorNs = tick.latencyNs - targetNs;
     const deviates = Math.abs(errorNs) > THRESHOLD_NS;
@@ -152,7 +152,7 @@ export class Judge {
     if (this.windows.length > 2 * this.#keep) this.windows = this.windows.slice(-this.#keep);
   }
 
-  /** Adds the deviating ticks of the present window that the spell does not have yet. */
+  /** Adds the deviating ticks of the current window that the spell does not include yet. */
   #extendSpell(): void {
     this.#spell ??= {
       startNs: Number.NaN,

@@ -5,7 +5,7 @@ import { Blame, CAUSES } from './feel-cause.ts';
 import { type BadSpell, Judge, type Tick, type WindowVerdict } from './feel-judge.ts';
 import { segmentsNs } from './segments.ts';
 
-/** How a run felt, second by second: what percentiles over the run hide. `docs/playout.md` has the rules. */
+/** How a run felt, second by second, which percentiles over the run hide. Rules: `docs/playout.md`. */
 export interface Feel {
   /** Whole seconds judged. */
   windows: number;
@@ -14,7 +14,7 @@ export interface Feel {
   longestLateRun: number;
   spells: BadSpell[];
   spellsLeftOut: number;
-  /** The newest windows, in the phase that begins with the stretch. */
+  /** The newest windows, in the phase that starts with the stretch. */
   seconds: WindowVerdict[];
 }
 
@@ -23,7 +23,7 @@ export interface FeelOptions {
   keepWindows?: number;
 }
 
-/** Refused because nobody was meant to be driving: no tick of a motion. */
+/** Rejections that mean nobody was driving: not a tick of a motion. */
 const IDLE: ReadonlySet<Reason | undefined> = new Set<Reason | undefined>([
   'not-engaged',
   'not-armed',
@@ -39,13 +39,13 @@ const MAX_WARP_UP = 0.1;
 const MAX_WARP_DOWN = 0.05;
 const MEDIAN_HALF = 10;
 const FLOOR_HALF = 25;
-/** Ticks at the end of a stretch that nothing newer can vouch for. */
+/** Ticks at the end of a stretch that no newer command can confirm. */
 const TAIL = 5;
-/** A tick may be early by this share of a period, against the earliest; the grid follows a slower clock slowly. */
+/** A tick may be early by this share of a period; the grid follows a slower clock gradually. */
 const EARLY = 0.15;
 const DRIFT = 0.02;
 const GAPS = 101;
-/** Operators tick at 1 kHz at most; a shorter period, and so a longer row of missed ticks, is no operator's. */
+/** Operators tick at 1 kHz at most, so a shorter period is not an operator's. */
 const MIN_TICK_NS = 0.5 * NS_PER_MS;
 const SLOTS = 128;
 const PENDING = 4096;
@@ -56,12 +56,12 @@ const DROPPED = CAUSES.indexOf('dropped');
 const REJECTED = CAUSES.indexOf('rejected');
 const MISSED = CAUSES.indexOf('missed-tick');
 const LATE_WAKE = CAUSES.indexOf('late-wake');
-/** A wake-up this late, or a segment this much longer than usual, is worth a name. */
+/** A wake-up this late, or a segment this much longer than usual, is reported as a cause. */
 const NOTABLE_NS = 2 * NS_PER_MS;
 
 /**
- * Judges a stream of commands in the order of sending, in constant memory. Ticks run through two stages: the effective
- * latency needs the next command that was applied; the running target needs the ticks around it.
+ * Judges a stream of commands in send order, in constant memory. Ticks pass through two stages: the effective
+ * latency needs the next applied command; the running target needs the surrounding ticks.
  */
 export class FeelMeter {
   readonly #byMedian: Judge;
@@ -72,7 +72,7 @@ export class FeelMeter {
   readonly #pendingNs = new Float64Array(PENDING);
   readonly #pendingCause = new Int8Array(PENDING);
   #pending = 0;
-  // Ticks with one, around the tick to be judged.
+  // Ticks with one, around the tick being judged.
   readonly #atNs = new Float64Array(SLOTS);
   readonly #latencyNs = new Float64Array(SLOTS);
   readonly #planNs = new Float64Array(SLOTS);
@@ -105,7 +105,9 @@ export class FeelMeter {
     this.#byPlan = new Judge(keep);
   }
 
-  /** `session` counts sessions; within one, records come in order of sequence number. The record is not kept. */
+  /**
+   * `session` numbers the sessions; within one, records come in sequence order. The record is not retained.
+   */
   add(record: TraceRecord, session: number): void {
     const { sampledNs } = record;
     if (session !== this.#session) this.#beginSession(session);
@@ -129,12 +131,12 @@ export class FeelMeter {
       );
   }
 
-  /** The run is over, or paused: what is still open is judged. */
+  /** The run has ended or paused: judges what is still open. */
   finish(): void {
     this.#endStretch();
   }
 
-  /** May be asked at any time. */
+  /** May be called at any time. */
   verdict(): Feel {
     const [a, b] = [this.#byMedian, this.#byPlan];
     const planIsBetter =
@@ -166,7 +168,9 @@ export class FeelMeter {
     if (this.#gaps === GAPS) this.#tickNs = Math.max(MIN_TICK_NS, this.#gapsNs.slice().sort()[GAPS >> 1]!);
   }
 
-  /** A loop that wakes late is not one that missed a tick: the ticks lie on a grid, from which it may only lag. */
+  /**
+   * Ticks lie on a grid and may only lag behind it, so a loop that wakes late is not one that missed a tick.
+   */
   #missTicks(sampledNs: number): void {
     const isNew = this.#ready === 0 && this.#pending === 0;
     if (isNew || Number.isNaN(this.#tickNs)) {
@@ -181,8 +185,8 @@ export class FeelMeter {
   }
 
   /**
-   * Released and dropped: the driver was still busy with an earlier command. Arrived in time: it was due together with a
-   * newer one. Otherwise it was late, for a reason that its stamps show.
+   * Released and dropped: the driver was still busy with an earlier command. Arrived in time: it was due together
+   * with a newer one. Otherwise it was late, for a reason that its stamps show.
    */
   #dropped(record: TraceRecord): number {
     if (!Number.isNaN(record.releasedNs)) return APPLY;
@@ -208,7 +212,7 @@ export class FeelMeter {
     this.#push(record.sampledNs, appliedNs - record.sampledNs, record.playoutDelayNs, cause);
   }
 
-  /** The robot acted at `actedNs` on something newer than all that is pending. */
+  /** The robot acted at `actedNs` on something newer than every pending tick. */
   #settle(actedNs: number, isTail: boolean): void {
     const count = isTail && this.#pending <= TAIL ? 0 : this.#pending;
     this.#segments.fill(Number.NaN);

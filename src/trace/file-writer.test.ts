@@ -33,7 +33,7 @@ async function seqsIn(dir: string) {
   return { seqs, infos };
 }
 
-/** Takes a few bytes at a time, refuses when told to, and counts calls. */
+/** Writes a few bytes at a time, fails on demand, and counts calls. */
 class HostileDisk implements Disk {
   full = false;
   syncs = 0;
@@ -53,8 +53,8 @@ class HostileDisk implements Disk {
   }
 }
 
-describe('writing a trace', () => {
-  it('is read back as written', async () => {
+describe('TraceFileWriter', () => {
+  it('writes what the reader reads back', async () => {
     const dir = join(root, 'deep', 'plain');
     const writer = TraceFileWriter.open(dir, SESSION);
     assert.equal(writer.path, join(dir, FIRST));
@@ -69,7 +69,7 @@ describe('writing a trace', () => {
     assert.deepEqual(infos[0]?.header?.rig, SESSION.rig);
   });
 
-  it('goes on in a new part before the limit is passed', async () => {
+  it('starts a new part before the size limit is exceeded', async () => {
     const dir = join(root, 'rotate');
     const writer = TraceFileWriter.open(dir, SESSION, { maxPartBytes: 5000 });
     for (const seq of range(0, 100)) writer.write(record(seq));
@@ -99,7 +99,7 @@ describe('writing a trace', () => {
     writer.close(0);
   });
 
-  it('loses nothing to a disk that refuses for a while', async () => {
+  it('loses nothing while the disk fails temporarily', async () => {
     const dir = join(root, 'refuse');
     const disk = new HostileDisk();
     const writer = TraceFileWriter.open(dir, SESSION, { disk });
@@ -116,7 +116,7 @@ describe('writing a trace', () => {
     assert.deepEqual([infos[0]?.bad, infos[0]?.torn, writer.dropped], [0, 0, 0]);
   });
 
-  it('counts what a full disk cost, and carries on', async () => {
+  it('counts the commands lost to a full disk and continues', async () => {
     const dir = join(root, 'full');
     const disk = new HostileDisk();
     const writer = TraceFileWriter.open(dir, SESSION, { disk });
@@ -132,7 +132,7 @@ describe('writing a trace', () => {
     assert.equal(infos[0]?.footer?.ringDropped, writer.dropped + 7);
   });
 
-  it('stays in its part when the next cannot be made', async () => {
+  it('stays in its part when the next one cannot be created', async () => {
     const dir = join(root, 'blocked');
     const writer = TraceFileWriter.open(dir, SESSION, { maxPartBytes: 2000 });
     writeFileSync(join(dir, FIRST.replace('.jsonl', '_2.jsonl')), 'not ours');
@@ -144,7 +144,7 @@ describe('writing a trace', () => {
     assert.equal(readFileSync(join(dir, FIRST.replace('.jsonl', '_2.jsonl')), 'utf8'), 'not ours');
   });
 
-  it('reports a fault when it cannot end the file, and leaves no half-made part behind', () => {
+  it('reports a fault when it cannot complete the file, and leaves no partial file behind', () => {
     const dir = join(root, 'end');
     const disk = new HostileDisk();
     const writer = TraceFileWriter.open(dir, SESSION, { disk });

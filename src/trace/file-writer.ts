@@ -7,14 +7,15 @@ import { traceFileName } from './file-name.ts';
 import { footerLine, headerLine, type TraceSession, traceLine } from './stamps.ts';
 
 export interface TraceFileOptions {
-  /** A part is ended before it would grow beyond this. Default 256 MiB. */
+  /** A part is completed before it exceeds this size. Default 256 MiB. */
   maxPartBytes?: number;
   disk?: Disk;
 }
 
 /**
- * Writes a trace, blocking: it belongs on a thread of its own. When the disk refuses, buffered lines are tried again
- * at the next flush, `failure` tells why, and `dropped` counts the commands for which the buffer had no room left.
+ * Writes a trace with blocking calls: run it on its own thread. After a disk failure, buffered lines are
+ * retried at the next flush, `failure` holds the reason, and `dropped` counts the commands that no longer
+ * fitted into the buffer.
  */
 export class TraceFileWriter {
   readonly #dir: string;
@@ -32,7 +33,7 @@ export class TraceFileWriter {
   #syncedNs = Number.NEGATIVE_INFINITY;
   #dropped = 0;
   #failure: TeleopError | null = null;
-  /** The last failure, also when the disk obeyed again. */
+  /** The last failure, even if the disk has recovered since. */
   #lastFailure: TeleopError | null = null;
   #deleted = false;
 
@@ -43,7 +44,7 @@ export class TraceFileWriter {
     this.#disk = options.disk ?? nodeDisk;
   }
 
-  /** Makes the directory and the first part; throws when it cannot. */
+  /** Creates the directory and the first part; throws if it cannot. */
   static open(dir: string, session: TraceSession, options: TraceFileOptions = {}): TraceFileWriter {
     const writer = new TraceFileWriter(dir, session, options);
     if (!writer.#try(() => writer.#openPart(1))) throw writer.#failure!;
@@ -59,15 +60,15 @@ export class TraceFileWriter {
     return this.#dropped;
   }
 
-  /** Why the disk last refused; null once it has obeyed again. */
+  /** Why the disk last failed; null once it works again. */
   get failure(): TeleopError | null {
     return this.#failure;
   }
 
-  /** What the file lacks for good because of the disk, and why; empty when it lacks nothing. Known after `close`. */
+  /** What the file permanently lacks because of the disk, and why; empty if nothing. Known after `close`. */
   get loss(): string {
     if (this.#lastFailure === null || (this.#failure === null && this.#dropped === 0)) return '';
-    const lacks = this.#dropped > 0 ? ` It lacks ${this.#dropped} commands.` : '';
+    const lacks = this.#dropped > 0 ? ` ${this.#dropped} commands are missing.` : '';
     return `${this.#lastFailure.message}.${lacks} ${this.#lastFailure.hint}`;
   }
 
@@ -79,12 +80,15 @@ export class TraceFileWriter {
     else this.#dropped++;
   }
 
-  /** A line of another kind than a command, from `stamps.ts`; given up when there is no room. */
+  /** A line of another kind than a command, from `stamps.ts`; dropped if there is no room. */
   note(line: string): void {
     this.#append(`${line}\n`);
   }
 
-  /** Hands all lines to the system, and those to the disk at most once a second of `nowNs`, any monotonic clock. */
+  /**
+   * Hands all lines to the operating system, and syncs them to disk at most once a second (any monotonic
+   * clock).
+   */
   flush(nowNs: number): 'ok' | 'fault' {
     const done = this.#try(() => {
       this.#drain();
@@ -99,7 +103,7 @@ export class TraceFileWriter {
     return done ? 'ok' : 'fault';
   }
 
-  /** `ringDropped` commands never got here. The file is closed even on a fault. Idempotent. */
+  /** `ringDropped` commands never arrived here. Closes the file even on a fault. Idempotent. */
   close(ringDropped: number): 'ok' | 'fault' {
     if (this.#fd === CLOSED) return 'ok';
     this.#append(`${footerLine(this.#partCommands, ringDropped + this.#dropped)}\n`);
@@ -109,7 +113,7 @@ export class TraceFileWriter {
     return done ? 'ok' : 'fault';
   }
 
-  /** The next part is opened first: when that fails, the present one goes on. */
+  /** Opens the next part first: if that fails, the current one continues. */
   #rotate(): void {
     this.#drain();
     const [fd, part, commands] = [this.#fd, this.#part, this.#partCommands];
@@ -160,7 +164,7 @@ export class TraceFileWriter {
     return true;
   }
 
-  /** Keeps exactly what the disk did not take, so that a later attempt goes on in mid-line. */
+  /** Keeps exactly what the disk did not accept, so that a later attempt continues mid-line. */
   #drain(): void {
     let taken = 0;
     try {
@@ -187,8 +191,8 @@ export class TraceFileWriter {
     } catch (cause) {
       if (typeof (cause as NodeJS.ErrnoException).code !== 'string') throw cause;
       const hint = this.#deleted
-        ? 'Leave the folder of a running operator in place; its next run writes a new trace.'
-        : `Free space on the disk and make ${this.#dir} a directory this user may write to.`;
+        ? 'Do not delete the folder while the operator runs; its next run writes a new trace.'
+        : `Free some disk space and make sure that this user may write to ${this.#dir}.`;
       const where = this.#path === '' ? `in ${this.#dir}` : this.#path;
       const message = `The trace ${where} cannot be written: ${reasonOf(cause as NodeJS.ErrnoException)}`;
       this.#failure = this.#lastFailure = new TeleopError('file-unwritable', message, { hint, cause });
@@ -197,12 +201,12 @@ export class TraceFileWriter {
   }
 }
 
-const deleted = (): Error => Object.assign(new Error('it was deleted'), { code: 'ENOENT' });
+const deleted = (): Error => Object.assign(new Error('the file was deleted'), { code: 'ENOENT' });
 
 const reasonOf = ({ code, message }: NodeJS.ErrnoException): string =>
   code === 'ENOSPC' || code === 'EDQUOT' ? `the disk is full (${code})` : message;
 
-/** Of lines that never reached the disk; the first may have begun there. */
+/** Commands in lines that never reached the disk; the first line may be there in part. */
 const commandsIn = (text: string): number =>
   text.split('\n').filter((line, i) => line.startsWith(COMMAND_START) || (i === 0 && isTornCommand(line)))
     .length;
@@ -212,6 +216,6 @@ const isTornCommand = (line: string): boolean => line !== '' && !line.startsWith
 
 /** Several seconds of commands at 100 Hz. */
 const BUFFER_BYTES = 256 * 1024;
-/** Room kept for the footer that ends a part. */
+/** Space reserved for the footer of a part. */
 const FOOTER_BYTES = 128;
 const CLOSED = -1;

@@ -1,9 +1,9 @@
-/** Longer than any line a trace can hold; what exceeds it is passed over. */
+/** Longer than any line a trace can contain; longer lines are skipped. */
 export const MAX_LINE_BYTES = 1 << 20;
 
 const LINE_FEED = 10;
 
-/** Cuts a stream of bytes into lines without ever holding more than one chunk and one line. */
+/** Splits a byte stream into lines while holding at most one chunk and one line. */
 export class LineSplitter {
   readonly #carry = Buffer.allocUnsafe(MAX_LINE_BYTES);
   #carried = 0;
@@ -12,7 +12,7 @@ export class LineSplitter {
   readonly #onOversize: () => void;
   readonly #onBytes: ((bytes: Buffer, start: number, end: number) => boolean) | null;
 
-  /** `onBytes` may take a line before it is made a text; the bytes are valid during the call. */
+  /** `onBytes` may consume a line before it is decoded; the bytes are valid only during the call. */
   constructor(
     onLine: (text: string) => void,
     onOversize: () => void,
@@ -23,7 +23,7 @@ export class LineSplitter {
     this.#onBytes = onBytes;
   }
 
-  /** `bytes` may be reused by the caller afterwards. */
+  /** The caller may reuse `bytes` afterwards. */
   push(bytes: Buffer): void {
     let start = 0;
     if (this.#carried > 0 || this.#overflowed) {
@@ -40,7 +40,7 @@ export class LineSplitter {
     this.#keep(bytes, start, bytes.length);
   }
 
-  /** What followed the last line feed; null when nothing did. */
+  /** What followed the last line feed; null if nothing. */
   end(): string | null {
     if (this.#overflowed) this.#onOversize();
     if (this.#overflowed || this.#carried === 0) return null;

@@ -1,12 +1,12 @@
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import { NS_PER_MS } from '../core/time/clock.ts';
 
-/** To the microsecond. */
+/** Rounded to the microsecond. */
 export function roundMs(ns: number): number {
   return Math.round(ns / 1000) / (NS_PER_MS / 1000);
 }
 
-/** To the microsecond, always with three decimals. */
+/** Rounded to the microsecond, always with three decimals. */
 export function formatMs(ns: number): string {
   return roundMs(ns).toFixed(3);
 }

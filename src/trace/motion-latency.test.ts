@@ -4,7 +4,7 @@ import { MotionCorrelator } from './motion-latency.ts';
 
 const MS = 1e6;
 
-/** Numbers in [0, 1) that are the same in every run. */
+/** Deterministic numbers in [0, 1). */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -13,7 +13,7 @@ function seeded(seed: number): () => number {
   };
 }
 
-/** A hand that does not repeat itself: sums of sines with unrelated periods. */
+/** A motion that never repeats: sums of sines with unrelated periods. */
 const wander = (ns: number, joint: number): number => {
   const s = ns / 1e9;
   return 0.2 * Math.sin(2.1 * s + joint) + 0.1 * Math.sin(5.3 * s + 2 * joint) + 0.03 * Math.sin(13.7 * s);
@@ -44,34 +44,34 @@ function estimateOf({ delayMs, noiseRad = 0, ticksRad = 0, jitterMs = 0, path = 
   return correlator.estimate();
 }
 
-describe('the motion latency', () => {
+describe('MotionCorrelator', () => {
   for (const delayMs of [0, 2.5, 17, 37.3, 61.8, 148.6, 412.1])
-    it(`finds a delay of ${delayMs} ms between the samples`, () => {
+    it(`estimates a delay of ${delayMs} ms between samples`, () => {
       const found = estimateOf({ delayMs });
       assert.ok(found !== null);
       assert.ok(Math.abs(found.latencyNs / MS - delayMs) < 0.5, `${found.latencyNs / MS}`);
       assert.ok(found.confidence > 0.99);
     });
 
-  it('stands noise, coarse encoders and uneven sampling', () => {
+  it('tolerates noise, coarse encoders and uneven sampling', () => {
     const found = estimateOf({ delayMs: 61.8, noiseRad: 0.001, ticksRad: 0.0015, jitterMs: 4 });
     assert.ok(found !== null);
     assert.ok(Math.abs(found.latencyNs / MS - 61.8) < 2, `${found.latencyNs / MS}`);
     assert.ok(found.confidence > 0.9 && found.confidence < 1);
   });
 
-  it('says nothing of a hand at rest, of steady speed, of noise alone, or of a lag beyond its range', () => {
+  it('returns null at rest, at constant speed, for pure noise and for lags out of range', () => {
     assert.equal(estimateOf({ delayMs: 40, path: () => 0.3 }), null);
     assert.equal(estimateOf({ delayMs: 40, path: (ns) => ns * 1e-10 }), null);
     assert.equal(estimateOf({ delayMs: 40, path: () => 0, noiseRad: 0.01 }), null);
     assert.equal(estimateOf({ delayMs: 900 }), null);
   });
 
-  it('says nothing when the motion repeats itself so soon that two lags fit', () => {
+  it('returns null when the motion repeats so fast that two lags fit', () => {
     assert.equal(estimateOf({ delayMs: 40, path: (ns) => 0.1 * Math.sin((2 * Math.PI * ns) / 200e6) }), null);
   });
 
-  it('forgets when no hand is followed, and waits for enough', () => {
+  it('forgets everything on clear and waits for enough samples', () => {
     const correlator = new MotionCorrelator(1);
     for (let i = 0; i < 500; i++) {
       correlator.command(i * 10 * MS, [wander(i * 10 * MS, 0)]);

@@ -1,6 +1,8 @@
 import { NS_PER_MS } from '../core/time/clock.ts';
 
-/** By how much the measured joints lag behind the commanded ones, and how alike the two are: 1 is the same motion. */
+/**
+ * How far the measured joints lag behind the commanded ones, and how similar the motions are (1: identical).
+ */
 export interface MotionLatency {
   latencyNs: number;
   /** Correlation at that lag, 0 … 1. */
@@ -9,21 +11,21 @@ export interface MotionLatency {
 
 const GRID_NS = 5 * NS_PER_MS;
 const WINDOW = 600; // grid steps: 3 s of motion
-/** Lags from a little below 0, so that a peak near 0 has two sides, to 600 ms. */
+/** Lags from slightly below 0, so that a peak near 0 has two sides, to 600 ms. */
 const BELOW = 4;
 const LAGS = 125;
 const HISTORY = 8192;
-/** Speeds are taken over this many grid steps to either side. */
+/** Speeds are differences over this many grid steps to either side. */
 const REACH = 2;
 const MIN_SPEED_RAD_S = 0.02;
 const MIN_CONFIDENCE = 0.8;
-/** A second lag that fits nearly as well leaves it open which one it is. */
+/** A second lag that fits nearly as well makes the result ambiguous. */
 const MAX_RIVAL = 0.97;
 
 /**
- * Compares the motion that was asked for with the motion that was measured: the lag at which their speeds correlate
- * best, over the last three seconds and all joints, with the peak between two grid points found by a parabola. Off the
- * control thread: an estimate takes about a millisecond.
+ * Compares the commanded with the measured motion: finds the lag at which their speeds correlate best, over
+ * the last three seconds and all joints, and interpolates the peak between grid points with a parabola. Run
+ * it off the control thread: an estimate takes about a millisecond.
  */
 export class MotionCorrelator {
   readonly #joints: number;
@@ -36,22 +38,22 @@ export class MotionCorrelator {
     this.#states = new Series(joints);
   }
 
-  /** When its hand was sampled, operator clock. */
+  /** `operatorNs`: when its hand was sampled, operator clock. */
   command(operatorNs: number, targetRad: ArrayLike<number>): void {
     this.#commands.push(operatorNs, targetRad);
   }
 
-  /** On the operator's clock too. */
+  /** Also on the operator's clock. */
   state(operatorNs: number, measuredRad: ArrayLike<number>): void {
     this.#states.push(operatorNs, measuredRad);
   }
 
-  /** Commands that follow no hand say nothing: forget what came before them. */
+  /** Commands that follow no hand carry no information: forget everything before them. */
   clear(): void {
     this.#commands.clear();
   }
 
-  /** Null without enough motion, or when the measured motion does not tell one lag from another. */
+  /** Null without enough motion, or if the measured motion fits more than one lag. */
   estimate(): MotionLatency | null {
     const endNs = Math.min(this.#states.lastNs, this.#commands.lastNs) - BELOW * GRID_NS;
     const startNs = endNs - (WINDOW + 2 * REACH) * GRID_NS;
@@ -115,7 +117,7 @@ function peakOf(correlation: Float64Array): MotionLatency | null {
   return { latencyNs: (best - BELOW + shift) * GRID_NS, confidence: Math.min(1, peak) };
 }
 
-/** Another local maximum that fits nearly as well: a motion that repeats itself. */
+/** Another local maximum that fits nearly as well: a repeating motion. */
 function hasRival(correlation: Float64Array, best: number): boolean {
   for (let lag = 1; lag < LAGS - 1; lag++) {
     const value = correlation[lag]!;
@@ -125,7 +127,7 @@ function hasRival(correlation: Float64Array, best: number): boolean {
   return false;
 }
 
-/** The newest joint angles with their instants. */
+/** The newest joint angles with their times. */
 class Series {
   readonly #joints: number;
   readonly #ns = new Float64Array(HISTORY);
@@ -149,7 +151,7 @@ class Series {
     this.#count = 0;
   }
 
-  /** An instant that does not go on begins anew. */
+  /** Starts over if time does not increase. */
   push(ns: number, rad: ArrayLike<number>): void {
     if (!Number.isFinite(ns)) return;
     if (ns <= this.lastNs) this.clear();

@@ -1,10 +1,10 @@
 import { type PackedTrace, TRACE, type TraceRecord } from '../messages/trace-record.ts';
 import { GIVE_UP_NS, type MotionMatcher } from './motion.ts';
 
-/** How long a closed command may wait for states that would show its motion: these may be late themselves. */
+/** How long a closed command waits for states that could show its motion; they may be late too. */
 const PATIENCE_NS = 2 * GIVE_UP_NS;
 
-/** Closed commands on their way to the file, in the order of closing, until their motion was seen or given up. */
+/** Closed commands waiting to be written, in closing order, until their motion was seen or given up. */
 export class MotionQueue {
   readonly #matcher: MotionMatcher;
   readonly #waiting: { record: PackedTrace; sinceNs: number }[] = [];
@@ -20,7 +20,7 @@ export class MotionQueue {
     this.#waiting.push({ record, sinceNs: nowNs });
   }
 
-  /** Hands out what is ready; everything, with `nowNs` = ∞. The record is reused. */
+  /** Emits what is ready; everything if `nowNs` = ∞. The record is reused. */
   drain(nowNs: number, onReady: (record: TraceRecord) => void): void {
     let ready = 0;
     for (const { record, sinceNs } of this.#waiting) {

@@ -21,7 +21,7 @@ function applied(seq: number, fields: Partial<TraceRecord> = {}): TraceRecord {
   return { ...emptyTraceRecord(), session: 1, seq, outcome: 0, reason: -1, ...stamps, ...fields };
 }
 
-/** Joint 1 is told to go at 1 rad/s and is measured `lagMs` behind; states every 10 ms, 2 ms after the ticks. */
+/** Joint 1 is commanded at 1 rad/s and measured `lagMs` behind; states every 10 ms, 2 ms after the ticks. */
 function moving(lagMs: number, matcher = new MotionMatcher(2), untilSeq = 100): MotionMatcher {
   for (let seq = 1; seq <= untilSeq; seq++) {
     matcher.command(seq, [0.4, seq * 0.01], true);
@@ -35,15 +35,15 @@ function movedMs(matcher: MotionMatcher, record: TraceRecord): number | 'wait' {
   return matcher.resolve(record) ? (record.movedNs - record.sampledNs) / MS : 'wait';
 }
 
-describe('the motion of a command', () => {
-  it('is seen in the first state that has covered half of its step', () => {
+describe('MotionMatcher', () => {
+  it('finds the first state that has covered half of the step', () => {
     // The target of 50 is at 0.50 rad; half of its step, 0.495, is measured 30 ms after the tick at 495 ms.
     assert.equal(movedMs(moving(30), applied(50)), 32);
     assert.equal(movedMs(moving(37.1), applied(50)), 42);
     assert.equal(movedMs(moving(36.9), applied(50)), 32);
   });
 
-  it('cannot be told where the joint was there already, or does not get there', () => {
+  it('returns NaN if the joint was already there or never arrives', () => {
     assert.equal(movedMs(moving(0), applied(50)), Number.NaN);
     const stuck = new MotionMatcher(1);
     for (let seq = 1; seq <= 100; seq++) {
@@ -54,7 +54,7 @@ describe('the motion of a command', () => {
     assert.equal(movedMs(stuck, applied(80)), 'wait');
   });
 
-  it('cannot be told of steps within the noise of the encoders at rest', () => {
+  it('returns NaN for steps within the encoder noise at rest', () => {
     const rest = (noiseRad: number) => {
       const matcher = new MotionMatcher(2);
       for (let i = 0; i < 300; i++) matcher.state(i * MS, [0, i % 2 === 0 ? noiseRad : -noiseRad]);
@@ -70,7 +70,7 @@ describe('the motion of a command', () => {
     assert.equal(movedMs(slow, applied(50)), Number.NaN);
   });
 
-  it('belongs to commands that were applied, follow a hand, and have an offset', () => {
+  it('resolves only applied commands that follow a hand and have a clock offset', () => {
     const matcher = moving(30);
     assert.equal(movedMs(matcher, applied(50, { outcome: 3 })), Number.NaN);
     assert.equal(movedMs(matcher, applied(50, { offsetNs: Number.NaN })), Number.NaN);
@@ -81,13 +81,13 @@ describe('the motion of a command', () => {
     assert.equal(movedMs(idle, applied(51)), Number.NaN);
   });
 
-  it('is forgotten when the robot begins a new clock', () => {
+  it('forgets all states when the robot restarts its clock', () => {
     const matcher = moving(30);
     matcher.state(1 * MS, [0.4, 0]);
     assert.equal(matcher.resolve(applied(50)), false);
   });
 
-  it('holds lines back in the order of closing until it was seen, and no longer than it is worth', () => {
+  it('delays lines in closing order until the motion is seen or the wait times out', () => {
     const matcher = moving(30, new MotionMatcher(2), 51);
     const queue = new MotionQueue(matcher);
     const packed = new Float64Array(TRACE_FIELDS.length);
@@ -117,14 +117,14 @@ describe('the hops', () => {
   const sampledNs = 1000 * MS;
   const base = applied(100, { appliedNs: sampledNs + 30 * MS + OFFSET_NS, movedNs: sampledNs + 52 * MS });
 
-  it('lead from the device to the motion, in one clock', () => {
+  it('lead from the device to the motion on one clock', () => {
     const record = { ...base, deviceNs: 980 * MS, sentNs: 981 * MS, arrivedNs: 994 * MS };
     const { capture, uplink, wait, response } = hops(record);
     assert.deepEqual([capture, uplink, wait, response], [1, 13, 6, 22]);
     assert.equal(handToMotionNs(record), 72 * MS);
   });
 
-  it('hand on the time of a stamp that is missing', () => {
+  it('assign the time of a missing stamp to the next hop', () => {
     const silent = hops({ ...base, deviceNs: 980 * MS, arrivedNs: 994 * MS });
     assert.deepEqual([silent['capture'], silent['uplink'], silent['wait']], [0, 14, 6]);
     const local = hops({ ...base, deviceNs: 1000 * MS });

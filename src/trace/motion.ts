@@ -1,10 +1,10 @@
 import { NS_PER_MS } from '../core/time/clock.ts';
 import { OUTCOMES, type TraceRecord } from '../messages/trace-record.ts';
 
-/** A step smaller than this, or than several times the noise of the encoders at rest, cannot be told from nothing. */
+/** A step smaller than this, or than several times the encoder noise at rest, cannot be detected. */
 const MIN_STEP_RAD = 0.5e-3;
 const NOISE_FACTOR = 6;
-/** A motion not seen by then is not seen at all. */
+/** A motion not seen after this long is given up. */
 export const GIVE_UP_NS = 300 * NS_PER_MS;
 const COMMANDS = 4096;
 const STATES = 512;
@@ -13,17 +13,17 @@ const NOISE_WEIGHT = 0.02;
 const REST_STATES = 50;
 
 /**
- * Finds when a command's own motion showed in the measured joints. A command's step leads from the target of the
- * command before it to its own, in the joint that it moves most; its motion shows in the first state sample, taken after
- * it was applied, in which that joint has covered half of the step or more. NaN, because it cannot be told:
+ * Finds when a command's own motion showed in the measured joints. A command's step leads from the previous
+ * command's target to its own, in the joint that it moves most; its motion shows in the first state, sampled after
+ * it was applied, in which that joint has covered at least half of the step. The result is NaN:
  *
- * - where the step is smaller than the encoders' noise: a hand at rest or slow;
- * - where the joint was there already when the command was applied;
- * - where it does not get there in 300 ms: limited, stopped, or hanging lower than told by a steady error.
+ * - if the step is smaller than the encoder noise: a hand at rest or slow;
+ * - if the joint was already there when the command was applied;
+ * - if it does not arrive within 300 ms: limited, stopped, or held off its target by a steady error.
  */
 export class MotionMatcher {
   readonly #joints: number;
-  /** seq, joint, middle of the step, direction; seq 0 where there is no step to see. */
+  /** seq, joint, middle of the step, direction; seq 0 where there is no detectable step. */
   readonly #steps = new Float64Array(COMMANDS * 4);
   readonly #previousRad: Float64Array;
   #previousSeq = 0;
@@ -41,7 +41,7 @@ export class MotionMatcher {
     this.#restSquare = new Float64Array(joints);
   }
 
-  /** In order of `seq`. `moves` is false for commands that follow no hand. */
+  /** In `seq` order. `moves` is false for commands that follow no hand. */
   command(seq: number, targetRad: ArrayLike<number>, moves: boolean): void {
     const at = (seq % COMMANDS) * 4;
     this.#steps[at] = 0;
@@ -51,7 +51,7 @@ export class MotionMatcher {
     for (let i = 0; i < this.#joints; i++) this.#previousRad[i] = targetRad[i]!;
   }
 
-  /** A measured state in order of its robot clock; an older one begins anew. */
+  /** A measured state in robot clock order; an older one starts over. */
   state(robotNs: number, measuredRad: ArrayLike<number>): void {
     const before = (this.#states + STATES - 1) % STATES;
     if (robotNs <= this.#stateNs[before]!) this.#stateNs.fill(Number.NaN);
@@ -62,7 +62,7 @@ export class MotionMatcher {
     this.#states++;
   }
 
-  /** Fills `movedNs`; false while a later state may still tell. */
+  /** Sets `movedNs`; false while a later state may still decide. */
   resolve(record: TraceRecord): boolean {
     record.movedNs = Number.NaN;
     const step = (record.seq % COMMANDS) * 4;

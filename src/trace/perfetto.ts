@@ -11,9 +11,9 @@ const APPLY_THREAD = 1;
 type Put = (event: string) => void;
 
 /**
- * Turns commands into Chrome trace events, which ui.perfetto.dev opens: each command an async span with one span per
- * hop inside it, work on the two threads as slices joined by a flow, and counters. All on the operator's clock.
- * Commands in flight overlap, so that they cannot be slices of one thread.
+ * Turns commands into Chrome trace events for ui.perfetto.dev: each command is an async span with one span
+ * per hop inside it, work on the two threads are slices joined by a flow, plus counters. All on the
+ * operator's clock. Commands in flight overlap, so they cannot be slices of one thread.
  */
 export class PerfettoWriter {
   readonly #put: Put;
@@ -21,7 +21,7 @@ export class PerfettoWriter {
   #baseNs = Number.NaN;
   #events = 0;
 
-  /** `put` takes one piece of text after the other; together they are the file. */
+  /** `put` receives pieces of text that together form the file. */
   constructor(put: (text: string) => void) {
     put('{"displayTimeUnit":"ms","traceEvents":[\n');
     this.#put = (event) => put(`${this.#events++ === 0 ? '' : ',\n'}${event}`);
@@ -51,7 +51,7 @@ export class PerfettoWriter {
     else this.#instant(outcome, record.wireSentNs);
   }
 
-  /** The text that ends the file. */
+  /** The text that completes the file. */
   end(): string {
     return '\n]}\n';
   }
@@ -69,7 +69,7 @@ export class PerfettoWriter {
       this.#counter('playout ms', appliedNs, record.playoutDelayNs / 1e6);
   }
 
-  /** The whole way, and its hops end to end inside it. */
+  /** The whole command, with its hops end to end inside it. */
   #spans(record: TraceRecord): void {
     const before = ['capture', 'uplink', 'wait'].reduce((sum, hop) => sum + known(this.#hop(hop)), 0);
     let atNs = record.sampledNs - before;

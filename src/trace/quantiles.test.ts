@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { percentiles } from '../core/statistics/percentiles.ts';
 import { EXACT_VALUES, Quantiles } from './quantiles.ts';
 
-describe('quantiles of a stream', () => {
-  it('are exact while there are few', () => {
+describe('Quantiles', () => {
+  it('is exact for few values', () => {
     fc.assert(
       fc.property(fc.array(fc.double(), { maxLength: 300 }), (values) => {
         const quantiles = new Quantiles();
@@ -16,7 +16,7 @@ describe('quantiles of a stream', () => {
     );
   });
 
-  it('are right to 0.1 % beyond, negative ones too, and the most exactly', () => {
+  it('is accurate to 0.1 % for many values, including negative ones, with an exact maximum', () => {
     const quantiles = new Quantiles();
     const values: number[] = [];
     for (let i = 0; i < EXACT_VALUES + 50_000; i++) {
@@ -39,7 +39,7 @@ describe('quantiles of a stream', () => {
     assert.ok(Math.abs(-quantiles.quantile(0.01) - low.p99) <= 0.001 * Math.abs(low.p99) + 30);
   });
 
-  it('are counted between edges alike in both ways', () => {
+  it('counts values between edges equally in both representations', () => {
     const [few, many] = [new Quantiles(), new Quantiles()];
     for (let i = 0; i < 1000; i++) few.add(i * 1e6);
     for (let round = 0; round < 150; round++) for (let i = 0; i < 1000; i++) many.add(i * 1e6);

@@ -1,17 +1,17 @@
 import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts';
 
-/** Up to this many values are kept and told exactly. */
+/** Up to this many values are kept and reported exactly. */
 export const EXACT_VALUES = 100_000;
-/** Buckets per doubling: beyond, a quantile is right to 0.14 %. */
+/** Buckets per doubling: beyond `EXACT_VALUES` a quantile is accurate to 0.14 %. */
 const PER_OCTAVE = 512;
-/** Nanoseconds below this are told to the nanosecond. */
+/** Nanoseconds below this are exact. */
 const LINEAR = 1024;
 const OCTAVES = 34;
 const BUCKETS = LINEAR + OCTAVES * PER_OCTAVE;
 
 /**
- * Percentiles of a stream in constant memory: exact while there are few values, then by a histogram with fine
- * logarithmic buckets. The maximum is always exact. Values that are not finite are not counted.
+ * Percentiles of a stream in constant memory: exact for few values, then from a histogram with fine
+ * logarithmic buckets. The maximum is always exact. Non-finite values are ignored.
  */
 export class Quantiles {
   #values: Float64Array | null = new Float64Array(64);
@@ -60,7 +60,7 @@ export class Quantiles {
     };
   }
 
-  /** How many values lie in each of the intervals between ascending `edges`; below and above are left out. */
+  /** Number of values in each interval between ascending `edges`; values outside are not counted. */
   counts(edges: readonly number[]): number[] {
     const out = new Array<number>(edges.length - 1).fill(0);
     const put = (value: number, n: number) => {

@@ -36,7 +36,7 @@ async function seqsOf(path: string) {
 }
 
 describe('reading a trace', () => {
-  it('reads a trace of an earlier version, which calls `operator.sampled` `leader.get_state`', async () => {
+  it('reads traces of earlier versions, which name `operator.sampled` `leader.get_state`', async () => {
     const sampledNs: number[] = [];
     const path = 'test/data/traces/earlier-version.jsonl';
     const info = await readTraceFile(path, (record) => sampledNs.push(record.sampledNs));
@@ -67,7 +67,7 @@ describe('reading a trace', () => {
     }
   });
 
-  it('passes over lines it cannot read, of any length', async () => {
+  it('skips unreadable lines of any length', async () => {
     const junk = Buffer.concat([
       Buffer.from([0, 255, 254, 10]),
       Buffer.alloc(3 * MAX_LINE_BYTES, 'x'),
@@ -93,7 +93,7 @@ describe('reading a trace', () => {
     assert.deepEqual(seen.at(-1), [content.length, content.length]);
   });
 
-  it('goes on into the parts that follow', async () => {
+  it('continues with the following parts', async () => {
     const name = 'robot_trace_20260511-081422_00000001';
     fileWith(`${line(2)}\n`, `${name}_2.jsonl`);
     fileWith(`${line(3)}\n`, `${name}_3.jsonl`);
@@ -108,12 +108,12 @@ describe('reading a trace', () => {
     );
   });
 
-  it('fails with a code and a remedy', async () => {
+  it('fails with a code and a hint', async () => {
     const failing: [string, string, RegExp][] = [
       [join(dir, 'absent.jsonl'), 'file-missing', /no file/],
       [dir, 'file-unreadable', /cannot be read/],
-      [fileWith(''), 'no-trace', /holds no command/],
-      [fileWith(`${header}\n${footerLine(0, 0)}\n`), 'no-trace', /holds no command/],
+      [fileWith(''), 'no-trace', /contains no command/],
+      [fileWith(`${header}\n${footerLine(0, 0)}\n`), 'no-trace', /contains no command/],
       [fileWith('once upon a time\n'), 'no-trace', /is not a trace/],
       [fileWith(Buffer.alloc(2 * MAX_LINE_BYTES, 'x')), 'no-trace', /is not a trace/],
       [fileWith(`${header.replace('trace/1', 'trace/9')}\n${line(1)}\n`), 'no-trace', /format/],
@@ -132,7 +132,7 @@ describe('reading a trace', () => {
   });
 });
 
-it('cuts lines the same however the bytes arrive', () => {
+it('splits lines the same way however the bytes arrive', () => {
   const text = fc
     .array(fc.constantFrom('a', 'ü', '\n', '{"x":1}\n'), { maxLength: 40 })
     .map((parts) => parts.join(''));

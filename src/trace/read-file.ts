@@ -16,18 +16,18 @@ import type { VideoRecord } from './video.ts';
 
 export interface TraceFileInfo {
   path: string;
-  /** Null when the first lines are missing. */
+  /** Null if the first lines are missing. */
   header: TraceHeader | null;
-  /** Null when the trace was not closed. */
+  /** Null if the trace was not closed. */
   footer: TraceFooter | null;
   commands: number;
-  /** Lines that could not be read, and were passed over. */
+  /** Unreadable lines, which were skipped. */
   bad: number;
-  /** 1 when the file ends inside a line: the writer was interrupted. */
+  /** 1 if the file ends inside a line: the writer was interrupted. */
   torn: number;
 }
 
-/** Every record is fresh and belongs to the callee. */
+/** Every record is new and belongs to the callee. */
 export type OnRecord = (record: TraceRecord) => void;
 /** Lines of other kinds. */
 export interface OtherLines {
@@ -37,8 +37,8 @@ export interface OtherLines {
 export type OnProgress = (readBytes: number, totalBytes: number) => void;
 
 /**
- * Streams one file in constant memory. Bad lines are counted, lines of unknown kind ignored.
- * Throws `file-missing`, `file-unreadable`, or `no-trace` when there is no command in it.
+ * Streams one file in constant memory. Counts bad lines and ignores lines of unknown kind.
+ * Throws `file-missing`, `file-unreadable`, or `no-trace` if it contains no command.
  */
 export async function readTraceFile(
   path: string,
@@ -121,7 +121,7 @@ function takeLine(text: string, info: TraceFileInfo, onRecord: OnRecord, others:
   return true;
 }
 
-/** No prefix of a JSON object is itself JSON, so an unended line that reads well is whole. */
+/** No prefix of a JSON object is valid JSON, so an unterminated line that parses is complete. */
 function takeRest(text: string | null, info: TraceFileInfo, onRecord: OnRecord): void {
   if (text === null || takeLine(text, info, onRecord)) return;
   info.bad--;
@@ -133,10 +133,10 @@ async function attempt<T>(path: string, operation: () => Promise<T>): Promise<T>
     return await operation();
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') {
-      const hint = 'Check the path; traces are written to the traces directory of the run.';
+      const hint = 'Check the path; a run writes its traces to its traces directory: ls traces';
       throw new TeleopError('file-missing', `There is no file ${path}.`, { hint, cause });
     }
-    const hint = 'Name a trace file (robot_trace_*.jsonl), not a directory, and check that you may read it.';
+    const hint = 'Give a trace file (robot_trace_*.jsonl), not a directory, and check that you may read it.';
     throw new TeleopError('file-unreadable', `${path} cannot be read: ${(cause as Error).message}`, {
       hint,
       cause,
@@ -145,8 +145,8 @@ async function attempt<T>(path: string, operation: () => Promise<T>): Promise<T>
 }
 
 function noTrace({ path, header, bad, torn }: TraceFileInfo): TeleopError {
-  const hint = 'Name a file written by a run (robot_trace_*.jsonl) in which at least one command was closed.';
-  const what = header === null && bad + torn > 0 ? 'is not a trace' : 'holds no command';
+  const hint = 'Give a file written by a run (robot_trace_*.jsonl) that closed at least one command.';
+  const what = header === null && bad + torn > 0 ? 'is not a trace' : 'contains no command';
   return new TeleopError('no-trace', `${path} ${what}.`, { hint });
 }
 

@@ -4,18 +4,18 @@ import type { Quantiles } from './quantiles.ts';
 import { oneWayNs } from './segments.ts';
 import type { TraceMotion } from './stamps.ts';
 
-/** A stretch of time for drawing. Times are nanoseconds on the drawing's axis. */
+/** A time bin for drawing. Times are nanoseconds on the drawing's axis. */
 export interface TimeBin {
   startNs: number;
   endNs: number;
   commands: number;
   applied: number;
-  /** One-way: the usual one, the 95th percentile and the worst of its seconds; NaN when nothing was applied. */
+  /** One-way latency: median, 95th percentile and maximum of its seconds; NaN if nothing was applied. */
   p50Ns: number;
   p95Ns: number;
   maxNs: number;
   playoutNs: number;
-  /** The usual duration of each hop, in the order of HOPS. */
+  /** The median duration of each hop, in the order of HOPS. */
   hopsNs: Float64Array;
 }
 
@@ -30,7 +30,7 @@ export interface WorstCommand {
 }
 
 export interface Histogram {
-  /** Ascending; one more than `counts`. */
+  /** Ascending; one element more than `counts`. */
   edgesNs: number[];
   counts: number[];
 }
@@ -41,7 +41,7 @@ export interface ReportDetail {
   oneWay: Histogram;
   hops: Partial<Record<Hop, Histogram>>;
   motion: { atNs: number; latencyNs: number; confidence: number }[];
-  /** Where an instant of a session lies on the axis of the drawing: sessions follow each other. */
+  /** Converts a session's operator time to the axis of the drawing, on which sessions follow each other. */
   toAxisNs(session: number, operatorNs: number): number;
 }
 
@@ -53,7 +53,7 @@ const SESSION_GAP_NS = 2 * NS_PER_S;
 const MAX_MOTION = 4096;
 const HISTOGRAM_BINS = 48;
 
-/** Collects what a drawing of a run needs, in bounded memory; records come in the order of sending. */
+/** Collects what a drawing of a run needs, in bounded memory; records come in send order. */
 export class ReportDetailBuilder {
   readonly #axes: { firstNs: number; baseNs: number; lastNs: number }[] = [];
   #bins: TimeBin[] = [];
@@ -145,7 +145,7 @@ export class ReportDetailBuilder {
     });
   }
 
-  /** Beyond the limit, neighbours are joined and bins are twice as wide from then on. */
+  /** Beyond the limit, neighbouring bins are merged and new bins are twice as wide. */
   #push(second: TimeBin): void {
     const last = this.#bins.at(-1);
     const slot = (ns: number) => Math.floor(ns / this.#widthNs);
@@ -196,7 +196,7 @@ export class ReportDetailBuilder {
   }
 }
 
-/** The worst stays the worst; the usual one is weighed by what was applied. */
+/** Keeps the larger extremes; medians are weighted by the number of applied commands. */
 function joined(a: TimeBin, b: TimeBin): TimeBin {
   const share = a.applied / (a.applied + b.applied);
   const usual = (x: number, y: number) =>
@@ -215,7 +215,7 @@ function joined(a: TimeBin, b: TimeBin): TimeBin {
   };
 }
 
-/** Equal steps of the logarithm from the least to the most, nothing below a microsecond. */
+/** Equal logarithmic steps from the smallest to the largest value, nothing below a microsecond. */
 function histogramOf(values: Quantiles): Histogram {
   const low = Math.max(1000, values.quantile(0.0001));
   const high = Math.max(low * 2, values.quantile(1) * 1.0001);

@@ -2,7 +2,7 @@ import { formatMs } from './milliseconds.ts';
 import type { TraceFileInfo } from './read-file.ts';
 import type { TraceReport } from './report.ts';
 
-/** What a reader must know so as not to misread the numbers; sentences without their full stop. */
+/** What a reader must know to interpret the numbers; sentences without their full stop. */
 export function notesOf(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   return [...measurementNotes(report), ...fileNotes(files)];
 }
@@ -20,26 +20,30 @@ function measurementNotes(report: TraceReport): string[] {
     notes.push(`${share(withoutKernel, applied, 'kernel')}: wire includes the robot's receive path`);
   if (withoutRelease > 0) {
     notes.push(
-      `${share(withoutRelease, applied, 'released')}: playout counts as 0 and apply begins at receive`,
+      `${share(withoutRelease, applied, 'released')}: playout counts as 0 and apply starts at receive`,
     );
   }
   if (wire !== null) {
     notes.push(
-      `the table holds applied commands only; the ${report.dropped} dropped as stale spent ` +
+      `the table covers applied commands only; the ${report.dropped} dropped as stale spent ` +
         `p50 ${formatMs(wire.p50)}, max ${formatMs(wire.max)} ms on the wire`,
     );
   }
   if (report.moved > 0 && report.moved < applied)
-    notes.push(`the motion of ${report.moved} of ${applied} applied commands was large enough to be seen`);
+    notes.push(
+      `the motion of ${report.moved} of ${applied} applied commands was large enough to be detected`,
+    );
   if (!report.isExact)
-    notes.push('there are too many commands to keep: percentiles are right to 0.1 %, maxima exactly');
+    notes.push(
+      'there are too many commands to keep them all: percentiles are accurate to 0.1 %, maxima are exact',
+    );
   if ((report.segments.wire.latencyNs?.p50 ?? 0) < 0) {
-    notes.push('the wire median is negative: the clock offset is wrong by more than the time on the wire');
+    notes.push('the wire median is negative: the clock offset error exceeds the time on the wire');
   }
   return notes;
 }
 
-/** Whether the files hold every command that was closed, and how many lines or commands they are known to lack. */
+/** Whether the files contain every closed command, and how many lines or commands are known to be missing. */
 export function completeness(files: readonly TraceFileInfo[]): { complete: boolean; missing: number } {
   const missing = files.reduce(
     (sum, { bad, torn, footer }) => sum + bad + torn + (footer?.ringDropped ?? 0),
@@ -61,7 +65,7 @@ function fileNotes(files: readonly TraceFileInfo[]): string[] {
   if (bad > 0) notes.push(`${plural(bad, 'line')} could not be read`);
   if (torn > 0) notes.push('the last line is torn: the writer was interrupted');
   else if (files.length > 0 && files.at(-1)!.footer === null)
-    notes.push('the trace was not closed: it may lack its end');
+    notes.push('the trace was not closed: its end may be missing');
   return notes;
 }
 

@@ -62,11 +62,11 @@ function textOf(records: TraceRecord[], files: TraceFileInfo[] = [FILE], columns
   return reportText(report.finish(), files, columns);
 }
 
-describe('the text of a report', () => {
-  it('tells what a filter of the hand adds, where there is one', () => {
+describe('reportText', () => {
+  it('shows the delay of the hand filter, if there is one', () => {
     const filtered = [20e6, 45e6].map((filterDelayNs, seq) => command(seq, 0, { filterDelayNs }));
     const line =
-      'Filter    of the hand adds p50 20.000, p99 45.000, max 45.000 ms before sampled, not in the table';
+      'Filter    the hand filter adds p50 20.000, p99 45.000, max 45.000 ms before sampled, not in the table';
     assert.ok(textOf(filtered).includes(`\n${line}\n`), textOf(filtered));
     assert.doesNotMatch(textOf([command(0, 0), command(1, 0, { filterDelayNs: 0 })]), /Filter/);
   });
@@ -102,7 +102,7 @@ Robot apply        0.800   0.800   0.800   0.800    0.000   0.000   0.000   0.00
     assert(table.includes('Wire               wire_sent → kernel_received'));
   });
 
-  it('says what is missing or partial', () => {
+  it('notes what is missing or partial', () => {
     const gone = { dueNs: Number.NaN, releasedNs: Number.NaN, appliedNs: Number.NaN };
     const blind = { kernelNs: Number.NaN, releasedNs: Number.NaN };
     const text = textOf(
@@ -123,8 +123,8 @@ Robot apply        0.800   0.800   0.800   0.800    0.000   0.000   0.000   0.00
       [
         'Note: 1 command before the first clock offset is counted but has no cross-clock times.',
         "Note: no kernel stamps: wire includes the robot's receive path.",
-        'Note: no released stamps: playout counts as 0 and apply begins at receive.',
-        'Note: the table holds applied commands only; the 1 dropped as stale spent p50 92.550, max 92.550 ms on the wire.',
+        'Note: no released stamps: playout counts as 0 and apply starts at receive.',
+        'Note: the table covers applied commands only; the 1 dropped as stale spent p50 92.550, max 92.550 ms on the wire.',
         'Note: 2 lines could not be read.',
         'Note: the last line is torn: the writer was interrupted.',
       ],
@@ -137,14 +137,14 @@ Robot apply        0.800   0.800   0.800   0.800    0.000   0.000   0.000   0.00
     assert(text.includes('\n          traces/next.jsonl\n'));
   });
 
-  it('warns of an offset that cannot be right and of commands that are not in the file', () => {
+  it('warns of an implausible clock offset and of commands missing from the file', () => {
     const footer = { kind: 'footer', closed: 1, ringDropped: 3, nextPart: null } as const;
     const text = textOf([command(0, 0, { offsetNs: OFFSET_NS + 5e6 }), command(1, 0)], [{ ...FILE, footer }]);
     assert(text.includes('Note: the wire median is negative'));
     assert(text.includes('Note: 3 closed commands did not reach the file and are missing here.'));
   });
 
-  it('stands without any command', () => {
+  it('works without any command', () => {
     const text = textOf([], []);
     assert(text.includes('offset uncertainty unknown'));
     assert.match(text, /End to end +– +–/);

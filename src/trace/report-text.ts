@@ -10,7 +10,7 @@ import type { TraceHeader } from './stamps.ts';
 import { clockText, spellText, verdictOf } from './verdict.ts';
 import { VIDEO_SEGMENTS } from './video.ts';
 
-/** The report for people, plain text. `files` are the parts read; `columns` is the width of the terminal. */
+/** The report as plain text. `files` are the parts read; `columns` is the terminal width. */
 export function reportText(report: TraceReport, files: readonly TraceFileInfo[] = [], columns = 120): string {
   const rows: Row[] = [
     row('End to end', 'sampled → applied', report.oneWay),
@@ -35,7 +35,7 @@ interface Row {
   cells: string[];
 }
 
-/** Name and ends of each hop, for people. */
+/** Label and end stamps of each hop, for people. */
 export const HOP_WORDS: Record<Hop, [label: string, path: string]> = {
   capture: ['Capture', 'sampled → sent'],
   uplink: ['Headset uplink', 'sent → arrived'],
@@ -56,7 +56,7 @@ function spellLines({ feel, sessionStartsNs }: TraceReport): string[][] {
   if (spells.length === 0) return [];
   const shown = [...spells].sort((a, b) => b.deviating - a.deviating).slice(0, MAX_SPELLS);
   const left = spells.length + feel.spellsLeftOut - shown.length;
-  const title = left > 0 ? `Bad times, the worst ${shown.length} of ${shown.length + left}` : 'Bad times';
+  const title = left > 0 ? `Bad periods, the worst ${shown.length} of ${shown.length + left}` : 'Bad periods';
   const lines = shown.map(
     (spell) =>
       `  ${clockText(spell.startNs - sessionStartsNs[spell.session]!).padStart(7)}  ${spellText(spell)}`,
@@ -66,7 +66,7 @@ function spellLines({ feel, sessionStartsNs }: TraceReport): string[][] {
 
 function videoLines({ video }: TraceReport): string[][] {
   return video.map(({ camera, frames, totalNs, segmentsNs, clockUncertaintyNs: clock }) => [
-    `Camera ${camera}: ${frames} pictures followed, captured → displayed ${wordsOf(totalNs)}` +
+    `Camera ${camera}: ${frames} pictures sampled, captured → displayed ${wordsOf(totalNs)}` +
       (clock === null ? '' : `; clock ±${formatMs(clock.p50)}, ±${formatMs(clock.max)} at worst`),
     ...VIDEO_SEGMENTS.map((name) => `  ${name.padEnd(9)} ${wordsOf(segmentsNs[name])}`),
   ]);
@@ -87,7 +87,7 @@ function cellsOf(p: Percentiles | null): string[] {
   return p === null ? ['–', '–', '–', '–'] : [p.p50, p.p95, p.p99, p.max].map(formatMs);
 }
 
-/** With room the stamps stand beside the numbers, otherwise in a list below. */
+/** With enough room the stamps are beside the numbers, otherwise in a list below. */
 function table(rows: Row[], columns: number): string[] {
   const labelWidth = Math.max(...rows.map(({ label }) => label.length));
   const widths = HEADINGS.map((heading, i) =>
@@ -108,7 +108,7 @@ function table(rows: Row[], columns: number): string[] {
   return [...heads, ...lines, '', ...rows.map(({ label, path }) => `${label.padEnd(labelWidth)}  ${path}`)];
 }
 
-/** Which transport the link had, where the rig tells. */
+/** The transport of the link, if the rig names it. */
 export function routeText({ rig }: TraceHeader): string {
   const { transport } = (rig?.['link'] ?? {}) as Record<string, unknown>;
   return typeof transport === 'string' ? `, over ${transport}` : '';
@@ -131,7 +131,8 @@ function facts(report: TraceReport, files: readonly TraceFileInfo[]): string[] {
   const filter = report.filterDelayNs;
   if (filter !== null && filter.max > 0) lines.push(`Filter    ${filterText(filter)}`);
   const motion = report.motionLatencyNs;
-  if (motion !== null) lines.push(`Motion    joints follow commands by ${wordsOf(motion)} (sampled → there)`);
+  if (motion !== null)
+    lines.push(`Motion    joints lag behind commands by ${wordsOf(motion)} (sampled → reached)`);
   if (report.feel.windows > 0) lines.push(`Feel      ${feelText(report)}`);
   return lines;
 }
@@ -168,7 +169,7 @@ function feelText(report: TraceReport): string {
 }
 
 function filterText({ p50, p99, max }: Percentiles): string {
-  return `of the hand adds p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, max ${formatMs(max)} ms before sampled, not in the table`;
+  return `the hand filter adds p50 ${formatMs(p50)}, p99 ${formatMs(p99)}, max ${formatMs(max)} ms before sampled, not in the table`;
 }
 
 function playoutText(report: TraceReport, policy: string | undefined): string {

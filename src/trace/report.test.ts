@@ -54,7 +54,7 @@ function reportOf(records: TraceRecord[]) {
   return report.finish();
 }
 
-describe('a report', () => {
+describe('TraceReport', () => {
   it('counts every outcome and keeps late within applied', () => {
     const report = reportOf([
       command(0, 2),
@@ -77,7 +77,7 @@ describe('a report', () => {
     assert.equal(report.oneWay.latencyNs?.max, (30 + 11.8) * MS);
   });
 
-  it('has the percentiles of a known series', () => {
+  it('computes the percentiles of a known series', () => {
     const report = reportOf(Array.from({ length: 100 }, (_, i) => command(i, i + 1)));
     const wireMs = { p50: 50, p95: 95, p99: 99, max: 100 };
     const plus = (ms: number) => Object.fromEntries(Object.entries(wireMs).map(([q, x]) => [q, x + ms]));
@@ -113,7 +113,7 @@ describe('a report', () => {
     assert.deepEqual(report.playoutLatenessNs, flat(0.6 * MS));
   });
 
-  it('pairs applied commands in order of sequence, over gaps and losses, however they were closed', () => {
+  it('pairs applied commands in sequence order, across gaps and losses, in any closing order', () => {
     const records = [command(0, 2), unapplied(1, 'lost'), command(2, 5), command(3, 1), command(9, 2)];
     const forward = reportOf(records);
     assert.deepEqual(forward.oneWay.variationNs, { p50: 3 * MS, p95: 4 * MS, p99: 4 * MS, max: 4 * MS });
@@ -138,7 +138,7 @@ describe('a report', () => {
     assert.equal(blind.segments.apply.variationNs?.max, 0);
   });
 
-  it('says null where nothing is known, and may be asked again', () => {
+  it('returns null for what is unknown, and may be finished repeatedly', () => {
     const builder = createReport();
     const empty = builder.finish();
     assert.equal(empty.lossRatio, null);
@@ -153,7 +153,7 @@ describe('a report', () => {
     assert.equal(JSON.stringify(summaryOf(builder.finish())).includes('NaN'), false);
   });
 
-  it('tells which stamps were missing', () => {
+  it('counts missing stamps', () => {
     const record = command(0, 2, { kernelNs: Number.NaN, releasedNs: Number.NaN });
     const report = reportOf([
       record,

@@ -18,28 +18,28 @@ import { Sequencer } from './sequencer.ts';
 import type { TraceMotion } from './stamps.ts';
 import { type VideoRecord, type VideoReport, VideoReportBuilder } from './video.ts';
 
-/** The hops that lie before and after the one-way time. */
+/** The hops before and after the one-way time. */
 export const OUTER_HOPS = ['capture', 'uplink', 'wait', 'response'] as const satisfies readonly Hop[];
 export type OuterHop = (typeof OUTER_HOPS)[number];
 
-/** What a trace says. Distributions are over applied commands, late ones included; null where nothing is known. */
+/** The content of a trace. Distributions cover applied commands, including late ones; null if unknown. */
 export interface TraceReport {
-  /** Closed commands, whatever became of them: applied + dropped + rejected + lost. */
+  /** Closed commands with any outcome: applied + dropped + rejected + lost. */
   commands: number;
-  /** Reached the driver, late ones included. */
+  /** Reached the driver, including late ones. */
   applied: number;
-  /** The part of `applied` that came after its due time. */
+  /** The part of `applied` that was applied after its due time. */
   late: number;
   /** Discarded because a newer command had been applied. */
   dropped: number;
-  /** No receipt came back: the command or its receipt was lost. */
+  /** No receipt arrived: the command or its receipt was lost. */
   lost: number;
   rejected: number;
   rejectedBy: Record<string, number>;
   lossRatio: number | null;
-  /** Closed before the first clock offset: counted, but without times that cross clocks. */
+  /** Closed before the first clock offset: counted, but without cross-clock times. */
   unsynchronized: number;
-  /** Applied commands with no kernel stamp, and with no released stamp (see `segmentsNs`). */
+  /** Applied commands without a kernel stamp, and without a released stamp (see `segmentsNs`). */
   withoutKernel: number;
   withoutRelease: number;
   /** First sampling of each session, in order of appearance, operator clock. */
@@ -48,38 +48,40 @@ export interface TraceReport {
   durationNs: number;
   oneWay: SegmentReport;
   segments: Record<Segment, SegmentReport>;
-  /** Time on the wire of the dropped commands, which the distributions above do not see. */
+  /** Time on the wire of the dropped commands, which the distributions above exclude. */
   droppedWireNs: Percentiles | null;
-  /** Due − stamp: what playout meant the delay to be. */
+  /** Due − stamp: the delay that playout planned. */
   playoutDelayNs: Percentiles | null;
   /** Applied − due. */
   playoutLatenessNs: Percentiles | null;
   clockUncertaintyNs: { max: number; last: number } | null;
   /** Commands waiting when one was handled. */
   queueDepth: Percentiles | null;
-  /** What the hand's filter added before the one-way time begins; null where nothing was filtered. */
+  /** Delay added by the hand filter before the one-way time starts; null if nothing was filtered. */
   filterDelayNs: Percentiles | null;
-  /** From the device to the sampling and from applied to the joints' motion, where that is known. */
+  /** From the device to the sampling, and from applied to the joints' motion, where known. */
   outerHops: Record<OuterHop, SegmentReport>;
-  /** Device's sample, or its arrival, to the first state that shows the motion; and how many commands tell it. */
+  /** From the device's sample, or its arrival, to the first state that shows the motion. */
   handToMotionNs: Percentiles | null;
   moved: number;
-  /** By correlating commanded and measured joints: the hand's sampling to the joints being there. */
+  /**
+   * From sampling the hand to the joints reaching the target, by correlating commanded and measured joints.
+   */
   motionLatencyNs: Percentiles | null;
   feel: Feel;
   video: VideoReport[];
-  /** False: quantiles are right to 0.1 %, because there were too many commands to keep. */
+  /** False if there were too many commands to keep: quantiles are then accurate to 0.1 %. */
   isExact: boolean;
-  /** For drawing; null unless asked for. */
+  /** For drawing; null unless requested. */
   detail: ReportDetail | null;
 }
 
-/** A report for programs: milliseconds to the microsecond; null where nothing is known. */
+/** A report for programs: milliseconds rounded to the microsecond; null if unknown. */
 export interface TraceSummary {
   commands: number;
-  /** Reached the driver, late ones included. */
+  /** Reached the driver, including late ones. */
   applied: number;
-  /** The part of `applied` that came after its due time. */
+  /** The part of `applied` that was applied after its due time. */
   late: number;
   dropped: number;
   rejected: number;
@@ -87,30 +89,30 @@ export interface TraceSummary {
   oneWayMs: Percentiles | null;
   variationMs: Percentiles | null;
   segmentsMs: Record<Segment, Percentiles | null>;
-  /** The one-way and wire times are known to ± this. */
+  /** Uncertainty (±) of the one-way and wire times. */
   clockUncertaintyMs: { max: number; last: number } | null;
   playoutDelayMs: Percentiles | null;
   queueDepth: Percentiles | null;
-  /** What the hand's filter added, on top of the one-way time; null where nothing was filtered. */
+  /** Delay added by the hand filter, on top of the one-way time; null if nothing was filtered. */
   filterDelayMs: Percentiles | null;
-  /** What lies before the sampling and after applied; null where it is not known. */
+  /** Before the sampling and after applied; null if unknown. */
   outerHopsMs: Record<OuterHop, Percentiles | null>;
   handToMotionMs: Percentiles | null;
   motionLatencyMs: Percentiles | null;
-  /** Seconds judged one by one, see docs/playout.md: what the percentiles above hide. */
+  /** Seconds judged one by one (docs/playout.md), which the percentiles above hide. */
   feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
 }
 
 export interface ReportBuilder {
-  /** Records may come out of order by 4096 and from several sessions; the record is not kept. */
+  /** Records may be out of order by up to 4096 and from several sessions; the record is not retained. */
   add(record: TraceRecord): void;
   addMotion(motion: TraceMotion): void;
   addVideo(frame: VideoRecord): void;
-  /** May be called at any time and again. */
+  /** May be called repeatedly, at any time. */
   finish(): TraceReport;
 }
 
-/** In constant memory, whatever the length of the run. `withDetail` keeps what a drawing needs. */
+/** Uses constant memory for a run of any length. `withDetail` keeps what a drawing needs. */
 export function createReport(withDetail = false): ReportBuilder {
   return new Accumulator(withDetail);
 }
@@ -240,7 +242,7 @@ class Accumulator implements ReportBuilder {
     ) as Record<H, SegmentReport>;
   }
 
-  /** In the order of sending. */
+  /** In send order. */
   #take(record: TraceRecord, session: number): void {
     if (session !== this.#session) this.#beginSession(session);
     this.#touchSession(record);

@@ -4,22 +4,22 @@ import { type Feel, FeelMeter } from './feel.ts';
 import { handToMotionNs, hopsNs, oneWayNs } from './segments.ts';
 import { Sequencer } from './sequencer.ts';
 
-/** What is compared between two runs; a column each. */
+/** What is compared between two runs; one column each. */
 export const COMPARED = ['oneWay', 'variation', ...HOPS, 'handToMotion'] as const;
 export type Compared = (typeof COMPARED)[number];
 
-/** Seconds of a run, evenly chosen when there are too many, each with its values per column. */
+/** Seconds of a run, evenly sampled if there are too many, each with its values per column. */
 export interface RunSample {
   commands: number;
   seconds: Float64Array[][];
-  /** Of all seconds, one is kept for every this many. */
+  /** One group of seconds is kept out of this many. */
   stride: number;
   uncertaintyNs: number;
   feel: Feel;
 }
 
 const MAX_SECONDS = 1200;
-/** Seconds stay together in groups of this size: neighbours share their luck. */
+/** Seconds stay together in groups of this size, because neighbours are correlated. */
 export const GROUP_S = 5;
 
 /** Collects a run for comparison, in bounded memory. */

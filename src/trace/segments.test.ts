@@ -25,7 +25,7 @@ const EXAMPLE: TraceRecord = {
   kernelNs: 89_876_543_800_000,
   receiveNs: 89_876_544_000_000,
   appliedNs: 89_876_544_800_000,
-  // The document prints 77,530,942,550,000, which its own stamps and projected values contradict: see below.
+  // The document prints 77,530,942,550,000, which contradicts its stamps and projected values: see below.
   offsetNs: 77_530_940_000_000,
 };
 
@@ -38,7 +38,7 @@ describe('the worked example', () => {
     assert.equal(oneWayNs(EXAMPLE), 4_800_000);
   });
 
-  it('has a misprinted offset: too large by exactly the wire time, it would make the wire 0 and the total 2.25 ms', () => {
+  it('has a misprinted offset, too large by exactly the wire time', () => {
     const printed = { ...EXAMPLE, offsetNs: 77_530_942_550_000 };
     assert.equal(printed.kernelNs - printed.offsetNs, printed.wireSentNs);
     assert.deepEqual(segmentsOf(printed), [1_200_000, 50_000, 0, 200_000, 0, 800_000]);
@@ -63,7 +63,7 @@ describe('segments', () => {
     )
     .map((stamps): TraceRecord => ({ ...emptyTraceRecord(), ...stamps }));
 
-  it('add up to the one-way time exactly, with or without kernel and released stamps, fractions or not', () => {
+  it('add up exactly to the one-way time, with or without kernel and released stamps', () => {
     fc.assert(
       fc.property(anyRecord, fc.boolean(), fc.boolean(), (record, kernel, released) => {
         if (!kernel) record.kernelNs = Number.NaN;
@@ -75,7 +75,7 @@ describe('segments', () => {
     );
   });
 
-  it('count the receive path to the wire when there is no kernel stamp', () => {
+  it('include the receive path in wire when there is no kernel stamp', () => {
     const segments = segmentsOf({ ...EXAMPLE, kernelNs: Number.NaN });
     assert.deepEqual(segments, [1_200_000, 50_000, 2_750_000, 0, 0, 800_000]);
   });
@@ -85,13 +85,13 @@ describe('segments', () => {
     assert.deepEqual(segments.slice(4), [700_000, 100_000]);
   });
 
-  it('know only what one clock can tell before the first offset', () => {
+  it('are known only within one clock before the first offset', () => {
     const record = { ...EXAMPLE, offsetNs: Number.NaN };
     assert.deepEqual(segmentsOf(record), [1_200_000, 50_000, Number.NaN, 200_000, 0, 800_000]);
     assert.equal(oneWayNs(record), Number.NaN);
   });
 
-  it('are unknown from the stage on that was not reached', () => {
+  it('are unknown from the first stage that was not reached', () => {
     const dropped = { ...EXAMPLE, appliedNs: Number.NaN };
     assert.deepEqual(segmentsOf(dropped).slice(2), [2_550_000, 200_000, Number.NaN, Number.NaN]);
     const lost = { ...dropped, kernelNs: Number.NaN, receiveNs: Number.NaN };

@@ -1,13 +1,13 @@
 import type { TraceRecord } from '../messages/trace-record.ts';
 
 /**
- * Durations of one command in the order of SEGMENTS; `out` holds SEGMENTS.length numbers. Hot path.
+ * Durations of one command in the order of SEGMENTS; `out` has SEGMENTS.length elements. Hot path.
  *
- * - Where all are known they add up to `oneWayNs` exactly: every stamp and the offset count in whole nanoseconds.
- * - No kernel stamp: `wire` ends at the follower's receive and `receive` is 0.
- * - Applied with no released stamp: `playout` is 0 and `apply` begins at the follower's receive.
- * - NaN where a stage was not reached, and for `wire` (the one that crosses clocks) before the first offset.
- * - `wire` can be negative by as much as the offset is wrong.
+ * - If all are known they add up to `oneWayNs` exactly: every stamp and the offset are rounded to nanoseconds.
+ * - No kernel stamp: `wire` ends at the robot's receive and `receive` is 0.
+ * - Applied without a released stamp: `playout` is 0 and `apply` starts at the robot's receive.
+ * - NaN if a stage was not reached, and for `wire` (which crosses clocks) before the first offset.
+ * - `wire` can be negative by the error of the offset.
  */
 export function segmentsNs(record: TraceRecord, out: Float64Array): void {
   const pipelineDoneNs = Math.round(record.pipelineDoneNs);
@@ -25,18 +25,18 @@ export function segmentsNs(record: TraceRecord, out: Float64Array): void {
   out[5] = appliedNs - releasedNs;
 }
 
-/** From the hand's sampling to the driver's return, operator clock; NaN when not applied or before an offset. */
+/** From sampling the hand to the driver's return, operator clock; NaN if not applied or before an offset. */
 export function oneWayNs(record: TraceRecord): number {
   return Math.round(record.appliedNs) - Math.round(record.offsetNs) - Math.round(record.sampledNs);
 }
 
 /**
- * Durations of the whole way in the order of HOPS; `out` holds HOPS.length numbers. Hot path.
+ * Durations of all hops in the order of HOPS; `out` has HOPS.length elements. Hot path.
  *
  * - `capture` (device → sent), `uplink` (sent → arrived) and `wait` (arrived → sampled) add up to sampled − device.
- *   A stamp that is not known hands its time to the next hop, so `capture` and `uplink` are 0 where the sender's or the
- *   arrival's stamp is missing. All three are NaN where neither device nor arrival is known.
- * - `response` (applied → moved) needs no offset: both ends were taken by the robot.
+ *   The time of an unknown stamp goes to the next hop, so `capture` and `uplink` are 0 if the sender's or the
+ *   arrival's stamp is missing. All three are NaN if neither device nor arrival is known.
+ * - `response` (applied → moved) needs no offset: the robot took both stamps.
  */
 export function hopsNs(record: TraceRecord, out: Float64Array): void {
   const deviceNs = Math.round(record.deviceNs);
@@ -51,7 +51,7 @@ export function hopsNs(record: TraceRecord, out: Float64Array): void {
   out[9] = Math.round(record.movedNs) - (Math.round(record.appliedNs) - Math.round(record.offsetNs));
 }
 
-/** From the device's sample, or its arrival where the device does not tell, to the joints' motion; NaN when not seen. */
+/** From the device's sample, or its arrival if unknown, to the joints' motion; NaN if not seen. */
 export function handToMotionNs(record: TraceRecord): number {
   const fromNs = Number.isNaN(record.deviceNs) ? record.arrivedNs : record.deviceNs;
   return Math.round(record.movedNs) - Math.round(fromNs);

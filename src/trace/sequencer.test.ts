@@ -20,8 +20,8 @@ function ordered(seqs: readonly number[], options: SequencerOptions = {}, flush 
   return out;
 }
 
-describe('the sequencer', () => {
-  it('puts any disorder within its capacity right', () => {
+describe('Sequencer', () => {
+  it('restores the order of any permutation within its capacity', () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(5000), { maxLength: 60 }), (seqs) => {
         assert.deepEqual(
@@ -32,7 +32,7 @@ describe('the sequencer', () => {
     );
   });
 
-  it('loses nothing and stays bounded when the disorder is larger', () => {
+  it('loses nothing and stays bounded beyond its capacity', () => {
     const seqs = Array.from({ length: 5000 }, (_, i) => (i * 2741) % 5000);
     const out = ordered(seqs, { capacity: 16 });
     assert.deepEqual(
@@ -42,7 +42,7 @@ describe('the sequencer', () => {
     assert.equal(ordered(seqs.slice(0, 100), { capacity: 16 }, false).length, 84);
   });
 
-  it('lets go live, once a record is old enough, and a new session sets the old one free', () => {
+  it('releases records that are old enough, and the whole old session when a new one starts', () => {
     assert.deepEqual(ordered([1, 2, 4, 3, 5, 70], { holdNs: 0.6e9 }, false), [1, 2, 3, 4, 5]);
     const out: [number, number][] = [];
     const sequencer = new Sequencer(({ seq }, session) => out.push([session, seq]), { holdNs: 1e9 });

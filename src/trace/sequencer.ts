@@ -6,21 +6,24 @@ import {
   unpackTraceRecord,
 } from '../messages/trace-record.ts';
 
-/** A sort key is the session in order of appearance × this + sequence number. */
+/** Sort key: session in order of appearance × this + sequence number. */
 const SESSION_STEP = 2 ** 32;
 
 export interface SequencerOptions {
-  /** Records held back at most. Default 4096: two seconds of 1 kHz, after which a lost command is closed. */
+  /**
+   * Maximum number of held records. Default 4096: two seconds at 1 kHz, after which a lost command is closed.
+   */
   capacity?: number;
-  /** Live: a record is let go when the newest is this much later, by sampledNs. */
+  /** Live: a record is released when the newest `sampledNs` is this much later. */
   holdNs?: number;
 }
 
 const FIELDS = TRACE_FIELDS.length;
 
 /**
- * Puts records, which come in the order of closing, into the order of sending: by session in order of appearance, then
- * by sequence number. Holds a bounded number of them; one that comes even later is handed on at once, out of order.
+ * Reorders records from closing order to send order: by session in order of appearance, then by sequence
+ * number. Holds a bounded number of them; a record that comes even later is passed on immediately, out of
+ * order.
  */
 export class Sequencer {
   readonly #capacity: number;
@@ -38,7 +41,7 @@ export class Sequencer {
   #newestNs = Number.NEGATIVE_INFINITY;
   readonly #record = emptyTraceRecord();
 
-  /** The record handed out is reused. */
+  /** The record passed to `onRecord` is reused. */
   constructor(onRecord: (record: TraceRecord, session: number) => void, options: SequencerOptions = {}) {
     const capacity = options.capacity ?? 4096;
     this.#capacity = capacity;
@@ -60,7 +63,7 @@ export class Sequencer {
     while (this.#head < this.#tail && this.#newestNs - this.#oldestNs() > this.#holdNs) this.#shift();
   }
 
-  /** Hands on everything. */
+  /** Passes on everything. */
   flush(): void {
     while (this.#head < this.#tail) this.#shift();
     this.#newestNs = Number.NEGATIVE_INFINITY;
@@ -71,7 +74,7 @@ export class Sequencer {
     if (index === undefined) {
       index = this.#sessions.size;
       this.#sessions.set(session, index);
-      // A live clock may begin anew with a new operator.
+      // The live clock may restart with a new operator.
       if (this.#holdNs !== Number.POSITIVE_INFINITY) this.flush();
     }
     return index;

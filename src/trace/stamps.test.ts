@@ -61,7 +61,7 @@ describe('trace lines', () => {
     );
   });
 
-  it('writes one line of plain integers and leaves out what is unknown', () => {
+  it('writes one line of plain integers and omits unknown values', () => {
     const record = {
       ...emptyTraceRecord(),
       session: 0x1f,
@@ -79,7 +79,7 @@ describe('trace lines', () => {
     );
   });
 
-  it('keeps a rejection whose reason it does not know', () => {
+  it('keeps a rejection with an unknown reason', () => {
     const line = parseTraceLine(
       traceLine({ ...emptyTraceRecord(), session: 1, seq: 1, outcome: 0 }).replace(
         'applied',
@@ -90,11 +90,11 @@ describe('trace lines', () => {
     assert.deepEqual([line.record.outcome, line.record.reason], [4, -1]);
   });
 
-  it('refuses to write an outcome without a name', () => {
+  it('throws on an outcome without a name', () => {
     assert.throws(() => traceLine({ ...emptyTraceRecord(), session: 1, seq: 1 }), /outcome NaN/);
   });
 
-  it('carries the header and the footer across', () => {
+  it('round-trips the header and the footer', () => {
     const { startedAt, ...rest } = SESSION;
     const expected = { kind: 'header', startedAt: startedAt.toISOString(), ...rest, part: 3 };
     assert.deepEqual(parseTraceLine(headerLine(SESSION, 3)), expected);
@@ -115,10 +115,10 @@ describe('trace lines', () => {
   });
 });
 
-describe('lines from outside', () => {
+describe('untrusted lines', () => {
   const good = JSON.parse(traceLine({ ...emptyTraceRecord(), session: 1, seq: 1, outcome: 0 }));
 
-  it('names what is wrong with a line', () => {
+  it('returns the reason a line is bad', () => {
     const bad = (reason: string) => ({ kind: 'bad', reason });
     assert.deepEqual(parseTraceLine('{"kind":"teleop'), bad('bad-json'));
     assert.deepEqual(parseTraceLine(''), bad('bad-json'));
@@ -130,7 +130,7 @@ describe('lines from outside', () => {
     assert.deepEqual(parseTraceLine('{"kind":"camera_frame","seq":1}'), { kind: 'unknown' });
   });
 
-  it('refuses a command whose fields do not hold', () => {
+  it('rejects a command with an invalid field', () => {
     const wrong = [
       { trace_id: '00000001-2' },
       { trace_id: 'tc-1' },
@@ -152,7 +152,7 @@ describe('lines from outside', () => {
     assert.equal(parseTraceLine(JSON.stringify({ ...good, stamps: {}, new_field: 1 })).kind, 'command');
   });
 
-  it('never throws, whatever the text', () => {
+  it('never throws on arbitrary text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => typeof parseTraceLine(text).kind === 'string'),
     );

@@ -5,7 +5,10 @@ import { type VideoRecord, videoOf } from './video.ts';
 /** The lines of a trace file, specified in `protocol/trace.md`. */
 export const TRACE_FORMAT = 'farhand-trace/1';
 
-/** Stamp names and the field of each: one way in path order, then what lies before and after it. Names under `remote.` are robot clock, the rest operator clock. */
+/**
+ * Stamp names and fields: first the one-way path in order, then what lies before and after it. Names under
+ * `remote.` are on the robot clock, the rest on the operator clock.
+ */
 export const STAMPS = [
   ['operator.sampled', 'sampledNs'],
   ['operator.pipeline_done', 'pipelineDoneNs'],
@@ -21,7 +24,7 @@ export const STAMPS = [
   ['follower.moved', 'movedNs'],
 ] as const satisfies readonly (readonly [string, keyof TraceRecord])[];
 
-/** Every name a reader accepts: traces of earlier versions call `operator.sampled` `leader.get_state`. */
+/** Every name a reader accepts: traces of earlier versions use `leader.get_state` for `operator.sampled`. */
 export const READ_STAMPS = [['leader.get_state', 'sampledNs'], ...STAMPS] as const;
 
 /** What is known when a trace is opened. */
@@ -53,11 +56,11 @@ export interface TraceFooter {
   closed: number;
   /** Commands that were closed but never reached the file. */
   ringDropped: number;
-  /** Number of the part that goes on from here; null in the last one. */
+  /** Number of the part that continues this one; null in the last one. */
   nextPart: number | null;
 }
 
-/** What correlating commanded and measured joints told; see `motion-latency.ts`. */
+/** Result of correlating commanded and measured joints; see `motion-latency.ts`. */
 export interface TraceMotion {
   /** Operator clock. */
   atNs: number;
@@ -80,7 +83,7 @@ export function sessionHex(session: number): string {
   return session.toString(16).padStart(8, '0');
 }
 
-/** Whole nanoseconds; NaN is left out of `stamps` and null elsewhere. No line break at the end. */
+/** Whole nanoseconds; NaN is omitted from `stamps` and null elsewhere. No trailing line break. */
 export function traceLine(record: TraceRecord): string {
   let stamps = '';
   for (const [name, field] of STAMPS) {
@@ -198,7 +201,7 @@ function parseVideo(line: JsonObject): ParsedLine {
   return frame === null ? MALFORMED : { kind: 'video', frame };
 }
 
-/** A rejection for a reason that has no number is written, and read back, as `rejected:unknown`. */
+/** A rejection with an unnumbered reason is written, and read back, as `rejected:unknown`. */
 function outcomeText(record: TraceRecord): string {
   const outcome = OUTCOMES[record.outcome];
   if (outcome === undefined)
@@ -218,7 +221,7 @@ function sessionOf(id: string, seq: number): number {
   return Number.parseInt(hex, 16);
 }
 
-/** False when `value` is neither absent nor a number that is exact in nanoseconds. */
+/** False if `value` is present but not a number that is exact in nanoseconds. */
 function take(value: unknown, record: TraceRecord, field: keyof TraceRecord): boolean {
   if (value === undefined || value === null) return true;
   if (typeof value !== 'number' || !(Math.abs(value) <= Number.MAX_SAFE_INTEGER)) return false;

@@ -5,18 +5,18 @@ import { formatMs } from './milliseconds.ts';
 import type { TraceReport } from './report.ts';
 
 export interface Verdict {
-  /** `unknown`: too short to judge a second. */
+  /** `unknown`: the run is too short to judge a second. */
   tone: 'steady' | 'uneven' | 'bad' | 'unknown';
   headline: string;
   /** Whole sentences. */
   sentences: string[];
 }
 
-/** Targets over a whole run, which a run can pass while it feels broken. */
+/** Run-level targets, which a run can meet while it feels broken. */
 const RUN_VARIATION_P99_NS = 20 * NS_PER_MS;
 const RUN_MAX_NS = 250 * NS_PER_MS;
 
-/** What the run was like, in words: first the feel, then what caused it, then what the percentiles would say. */
+/** The run in words: first the feel, then its causes, then what the percentiles would suggest. */
 export function verdictOf(report: TraceReport): Verdict {
   const { feel } = report;
   const seconds = `${feel.windows} ${feel.windows === 1 ? 'second' : 'seconds'}`;
@@ -24,7 +24,9 @@ export function verdictOf(report: TraceReport): Verdict {
     return {
       tone: 'unknown',
       headline: 'Too short to judge',
-      sentences: ['Seconds are judged after the first ten of a session; this run has none.'],
+      sentences: [
+        'Judging starts after the first ten seconds of a session; this run has no further full second.',
+      ],
     };
   if (feel.badWindows === 0)
     return {
@@ -32,8 +34,8 @@ export function verdictOf(report: TraceReport): Verdict {
       headline: `No bad second in ${seconds}`,
       sentences: [
         feel.strictWindows === 0
-          ? 'Never were two commands in a row more than 10.5 ms from the delay the operator was used to.'
-          : `In ${feel.strictWindows} of them two or more commands in a row were over 10.5 ms off (longest run of late ones: ${feel.longestLateRun}).`,
+          ? 'No two consecutive commands were more than 10.5 ms from the delay the operator was used to.'
+          : `In ${feel.strictWindows} of them two or more consecutive commands were over 10.5 ms off (longest run of late commands: ${feel.longestLateRun}).`,
       ],
     };
   return {
@@ -49,7 +51,7 @@ export interface CauseCount {
   deviating: number;
 }
 
-/** By what the deviating commands of the bad times were due to, most first. */
+/** Causes of the deviating commands in the bad periods, most frequent first. */
 export function causesOf(spells: readonly BadSpell[]): CauseCount[] {
   const counts = new Map<Cause, CauseCount>();
   for (const { cause, deviating } of spells) {
@@ -64,22 +66,22 @@ export function causesOf(spells: readonly BadSpell[]): CauseCount[] {
 function causeSentences(spells: readonly BadSpell[]): string[] {
   return causesOf(spells).map(({ cause, spells: n }) => {
     const times = n === 1 ? 'Once' : `${n} times`;
-    return `${times} ${CAUSE_WORDS[cause]}.`;
+    return `${times}: ${CAUSE_WORDS[cause]}.`;
   });
 }
 
-/** Run-level targets that did not see it. */
+/** Run-level targets that the bad periods do not violate. */
 function hiddenSentence({ oneWay }: TraceReport): string[] {
   const p99 = oneWay.variationNs?.p99 ?? Number.NaN;
   const max = oneWay.latencyNs?.max ?? Number.NaN;
   if (!(p99 < RUN_VARIATION_P99_NS && max < RUN_MAX_NS)) return [];
   return [
-    `The percentiles of the run hide it: p99 of the variation is ${formatMs(p99)} ms and the worst command ` +
-      `${formatMs(max)} ms, which pass targets of 20 and 250 ms.`,
+    `The percentiles of the run hide this: the p99 variation is ${formatMs(p99)} ms and the worst command took ` +
+      `${formatMs(max)} ms, within the targets of 20 and 250 ms.`,
   ];
 }
 
-/** One bad time in words, `clock` being its place in the run. */
+/** One bad period in words. */
 export function spellText(spell: BadSpell): string {
   const lengthS = ((spell.endNs - spell.startNs) / NS_PER_S).toFixed(1);
   const ticks = `${spell.deviating} ${spell.deviating === 1 ? 'command' : 'commands'}`;

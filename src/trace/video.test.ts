@@ -15,8 +15,8 @@ const FRAME = {
   uncertaintyNs: 0.2 * MS,
 };
 
-describe('a video frame', () => {
-  it('survives its line, and a damaged line is malformed', () => {
+describe('video frames', () => {
+  it('round-trip through a line; a damaged line is malformed', () => {
     assert.deepEqual(parseTraceLine(videoLine(FRAME)), { kind: 'video', frame: FRAME });
     const empty = emptyVideoRecord('wrist');
     assert.deepEqual(parseTraceLine(videoLine(empty)), { kind: 'video', frame: empty });
@@ -26,7 +26,7 @@ describe('a video frame', () => {
     assert.deepEqual(parseTraceLine(bent), { kind: 'bad', reason: 'malformed' });
   });
 
-  it('has segments that add up from glass to glass', () => {
+  it('have segments that add up from glass to glass', () => {
     const out = new Float64Array(4);
     videoSegmentsNs(FRAME, out);
     assert.deepEqual([...out], [4 * MS, 8 * MS, 3 * MS, 16 * MS]);
@@ -35,7 +35,7 @@ describe('a video frame', () => {
     assert.deepEqual([...out], [0, 12 * MS, 3 * MS, 16 * MS]);
   });
 
-  it('is reported per camera', () => {
+  it('are reported per camera', () => {
     const builder = new VideoReportBuilder();
     builder.add(FRAME);
     builder.add({ ...FRAME, displayedNs: 151 * MS });

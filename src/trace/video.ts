@@ -1,17 +1,18 @@
 import { type Percentiles, percentiles } from '../core/statistics/percentiles.ts';
 
 /**
- * One camera picture from sensor to screen. The first two stamps are in the clock of the camera's host, the rest in the
- * operator's; `offsetNs` (host − operator) joins them. NaN where a stage was not reached or is not known.
+ * One camera picture from sensor to screen. The first two stamps are on the camera host's clock, the rest on
+ * the operator's; `offsetNs` (host − operator) converts between them. NaN if a stage was not reached or is
+ * unknown.
  */
 export interface VideoRecord {
   camera: string;
   captureNs: number;
   encodedNs: number;
-  /** Its last byte was here. */
+  /** Arrival of its last byte. */
   receivedNs: number;
   decodedNs: number;
-  /** Handed to the screen: the browser's presentation time, where it tells. */
+  /** Handed to the screen: the browser's presentation time, if available. */
   displayedNs: number;
   offsetNs: number;
   uncertaintyNs: number;
@@ -26,11 +27,14 @@ const VIDEO_STAMPS = [
   ['video.displayed', 'displayedNs'],
 ] as const satisfies readonly (readonly [string, keyof VideoRecord])[];
 
-/** The parts of a picture's way, in order; they add up to captured → displayed. */
+/** The segments of a picture's path, in order; they add up to captured → displayed. */
 export const VIDEO_SEGMENTS = ['encode', 'transfer', 'decode', 'display'] as const;
 export type VideoSegment = (typeof VIDEO_SEGMENTS)[number];
 
-/** In the order of VIDEO_SEGMENTS. Without an encoded stamp, `transfer` begins at the capture and `encode` is 0. */
+/**
+ * In the order of VIDEO_SEGMENTS. Without an encoded stamp, `transfer` starts at the capture and `encode` is
+ * 0.
+ */
 export function videoSegmentsNs(frame: VideoRecord, out: Float64Array): void {
   const encodedNs = Number.isNaN(frame.encodedNs) ? frame.captureNs : frame.encodedNs;
   out[0] = encodedNs - frame.captureNs;
@@ -39,11 +43,11 @@ export function videoSegmentsNs(frame: VideoRecord, out: Float64Array): void {
   out[3] = frame.displayedNs - frame.decodedNs;
 }
 
-/** Glass to glass, as far as software sees; NaN while one end or the offset is unknown. */
+/** Glass to glass, as far as software can measure; NaN while either end or the offset is unknown. */
 export const videoTotalNs = (frame: VideoRecord): number =>
   frame.displayedNs - (frame.captureNs - frame.offsetNs);
 
-/** One line of a trace file; `protocol/trace.md`. */
+/** One line of a trace file, as specified in `protocol/trace.md`. */
 export function videoLine(frame: VideoRecord): string {
   const known = VIDEO_STAMPS.filter(([, field]) => !Number.isNaN(frame[field]));
   const stamps = Object.fromEntries(known.map(([name, field]) => [name, Math.round(frame[field])]));
@@ -55,7 +59,7 @@ export function videoLine(frame: VideoRecord): string {
   return JSON.stringify({ kind: 'video_frame', camera: frame.camera, stamps, ...clock });
 }
 
-/** From a parsed line; null when it breaks a rule. */
+/** From a parsed line; null if it is invalid. */
 export function videoOf(line: Record<string, unknown>): VideoRecord | null {
   const { camera, stamps } = line;
   if (typeof camera !== 'string' || typeof stamps !== 'object' || stamps === null) return null;
@@ -82,13 +86,13 @@ export function emptyVideoRecord(camera: string): VideoRecord {
   };
 }
 
-/** Of one camera. */
+/** Report of one camera. */
 export interface VideoReport {
   camera: string;
   frames: number;
   totalNs: Percentiles | null;
   segmentsNs: Record<VideoSegment, Percentiles | null>;
-  /** How well the clocks were known, usually and at worst; null where they were not. */
+  /** Uncertainty of the clock offset; null if unknown. */
   clockUncertaintyNs: Percentiles | null;
 }
 
@@ -131,7 +135,7 @@ export class VideoReportBuilder {
 
 const MAX_CAMERAS = 16;
 const KEPT = 108_000;
-/** The whole, its segments, the uncertainty. */
+/** The total, the segments and the uncertainty. */
 const WIDTH = 2 + VIDEO_SEGMENTS.length;
 
 function take(value: unknown, frame: VideoRecord, field: Exclude<keyof VideoRecord, 'camera'>): boolean {

@@ -7,22 +7,22 @@ import { loadRig } from '../../src/rig/rig.ts';
 const rig = (...overrides: string[]) =>
   loadRig('demo', ['link.security=plain', 'cameras.list.front.source=sim', ...overrides]).config;
 
-const refusal = (error: unknown): boolean =>
+const isNotLoopback = (error: unknown): boolean =>
   error instanceof TeleopError && error.code === 'not-loopback' && error.hint.includes('plainBeyondLoopback');
 
-describe('where pictures may go', () => {
-  it('is this machine, on a plain link', () => {
+describe('camera channel settings', () => {
+  it('keep pictures on this machine on a plain link', () => {
     const receiver = frameReceiverConfig(rig());
     assert.deepEqual([receiver.host, receiver.port, receiver.curve], ['127.0.0.1', 4753, null]);
     assert.deepEqual(frameSenderConfig(rig()).cameras, ['front']);
   });
 
-  it('is nowhere else without encryption, unless that is wanted', () => {
-    assert.throws(() => frameSenderConfig(rig('cameras.listenHost=0.0.0.0')), refusal);
-    assert.throws(() => frameReceiverConfig(rig('cameras.host=192.0.2.7')), refusal);
+  it('reject unencrypted pictures beyond this machine unless explicitly allowed', () => {
+    assert.throws(() => frameSenderConfig(rig('cameras.listenHost=0.0.0.0')), isNotLoopback);
+    assert.throws(() => frameReceiverConfig(rig('cameras.host=192.0.2.7')), isNotLoopback);
     assert.throws(
       () => frameSenderConfig(rig('cameras.wire=udp', 'cameras.sendTo=["192.0.2.7:5000"]')),
-      refusal,
+      isNotLoopback,
     );
     const open = frameSenderConfig(
       rig('cameras.wire=udp', 'cameras.sendTo=["192.0.2.7:5000"]', 'cameras.plainBeyondLoopback=true'),
@@ -30,7 +30,7 @@ describe('where pictures may go', () => {
     assert.deepEqual(open.sendTo, [{ host: '192.0.2.7', port: 5000 }]);
   });
 
-  it('takes no camera under a name that is none', () => {
+  it('reject an invalid camera name or rate', () => {
     assert.throws(() => rig('cameras.list.a b.source=sim'), TeleopError);
     assert.throws(() => rig('cameras.list.front.fpsHz=0'), TeleopError);
   });

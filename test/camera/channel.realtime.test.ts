@@ -27,7 +27,7 @@ const coder = await loadJpegCoder();
 const cameras = ['front', 'wrist'];
 const HOST = '127.0.0.1';
 
-/** What a test opened: closed after it, whatever became of it. */
+/** Opened by a test; closed after it, whether it passed or not. */
 const opened: { close(): unknown }[] = [];
 afterEach(async () => {
   for (const { close } of opened.splice(0)) await close();
@@ -45,7 +45,7 @@ async function open(config: FrameSenderConfig, counters = new Counters()): Promi
   return once;
 }
 
-/** About 50 kB, as a real scene has. */
+/** About 50 kB, like a real scene. */
 const noisy = (() => {
   const picture = emptyPicture(320, 240);
   for (let i = 0; i < picture.pixels.length; i++) picture.pixels[i] = (i * 7919) % 251;
@@ -74,10 +74,10 @@ const freePort = async (): Promise<number> => (await freeUdpPorts(1))[0]!;
 
 const FRAME_MS = 33;
 
-/** Sends both cameras until the receiver has heard enough. */
-/** From a capture until the picture is ready, as its sender says. */
+/** Time from capture until the picture is ready, as the sender reports it. */
 const READY_NS = 250_000;
 
+/** Sends pictures from both cameras until `done`. */
 async function film(
   sender: FrameSender,
   done: () => boolean,
@@ -111,7 +111,7 @@ async function listen(config: FrameReceiverConfig, options: FrameReceiverOptions
 
 for (const wire of ['zmq', 'udp'] as const)
   describe(`camera channel over ${wire}`, () => {
-    it('carries pictures byte for byte, with their capture on the operator’s clock', async () => {
+    it('transfers pictures byte for byte, with their capture time on the operator’s clock', async () => {
       const port = await freePort();
       const counters = new Counters();
       const sender = await open(senderConfig(wire, port), counters);
@@ -134,7 +134,7 @@ for (const wire of ['zmq', 'udp'] as const)
         assert.equal(frame.encodedNs, frame.captureNs + READY_NS);
         assert.ok(frame.arrivedNs >= frame.captureNs && frame.arrivedNs - frame.captureNs < 1e9);
       }
-      // A full machine may lose slices; what arrives is never refused for what it is.
+      // A loaded machine may lose slices; what arrives is never rejected as invalid.
       const counted = Object.keys(receiver.counters.snapshot());
       const lost = wire === 'udp' ? ['frame-incomplete', 'too-old'] : [];
       assert.deepEqual(
@@ -144,7 +144,7 @@ for (const wire of ['zmq', 'udp'] as const)
       assert.equal(counters.get('send-failed'), 0);
     });
 
-    it('does without a sender, hears it when it comes, and again after it was gone', async () => {
+    it('waits for a sender and reconnects after it was gone', async () => {
       const port = await freePort();
       const receiver = await listen(receiverConfig(wire, port), { project: () => null });
       for (let life = 1; life <= 2; life++) {
@@ -159,7 +159,7 @@ for (const wire of ['zmq', 'udp'] as const)
       }
       assert.ok(
         receiver.frames.every((frame) => Number.isNaN(frame.captureOperatorNs)),
-        'no offset, no capture',
+        'no capture time without an offset',
       );
     });
 
@@ -172,7 +172,7 @@ for (const wire of ['zmq', 'udp'] as const)
       assert.ok(receivers.every((receiver) => receiver.frames.length >= 6));
     });
 
-    it('says which port is taken, and what to do', async () => {
+    it('reports a port that is in use, with a remedy', async () => {
       const port = await freePort();
       const sender = await open(senderConfig(wire, port));
       await assert.rejects(
@@ -191,7 +191,7 @@ for (const wire of ['zmq', 'udp'] as const)
   });
 
 describe('camera channel over zmq', () => {
-  it('refuses what is no frame, and counts it', () => {
+  it('rejects invalid frames with a reason', () => {
     const text = (value: string) => new TextEncoder().encode(value);
     const good = [text('front'), text('123456789'), text('jpeg'), noisy];
     const parse = (parts: Uint8Array[]) => parseFrame(parts, cameras, 7);
@@ -205,7 +205,7 @@ describe('camera channel over zmq', () => {
     const ready = parse([...good, text('123456999')]);
     assert.equal(typeof ready === 'string' ? ready : ready.encodedNs, 123456999);
     const odd = parse([...good, text('soon')]);
-    assert.ok(typeof odd !== 'string' && Number.isNaN(odd.encodedNs), 'a picture is taken without it');
+    assert.ok(typeof odd !== 'string' && Number.isNaN(odd.encodedNs), 'a picture is accepted without it');
     const bad: [number, Uint8Array, string][] = [
       [0, text('elsewhere'), 'unknown-source'],
       [0, new Uint8Array(1000), 'unknown-source'],
@@ -222,7 +222,7 @@ describe('camera channel over zmq', () => {
     for (let length = 0; length < 4; length++) assert.equal(parse(good.slice(0, length)), 'short');
   });
 
-  it('shows pictures to holders of the key only', async () => {
+  it('delivers pictures only to holders of the key', async () => {
     const keys = curveKeys(new Uint8Array(32).fill(7));
     const others = curveKeys(new Uint8Array(32).fill(8));
     const port = await freePort();
@@ -237,7 +237,7 @@ describe('camera channel over zmq', () => {
     assert.deepEqual([stranger.frames.length, plain.frames.length], [0, 0]);
   });
 
-  it('drops at the sender while a receiver is stuck, and leaves no backlog behind', async () => {
+  it('drops at the sender while a receiver is stuck, and leaves no backlog', async () => {
     const port = await freePort();
     const sender = await open(senderConfig('zmq', port));
     const relay = await stallingRelay(port);
@@ -248,7 +248,7 @@ describe('camera channel over zmq', () => {
     const before = quick.frames.length;
     const sent = await film(sender, () => false, 1200, FRAME_MS);
     const during = quick.frames.length - before;
-    assert.ok(during > 1.6 * sent, `the other receiver had ${during} of ${2 * sent}`);
+    assert.ok(during > 1.6 * sent, `the other receiver got ${during} of ${2 * sent}`);
     relay.resume();
     const resumedNs = monotonicClock.nowNs();
     await film(sender, () => slow.frames.some((frame) => frame.captureNs > resumedNs + 1e8), 4000, FRAME_MS);
@@ -259,7 +259,7 @@ describe('camera channel over zmq', () => {
 });
 
 describe('camera channel over udp', () => {
-  it('does not fill the wire unasked, nor for garbage', async () => {
+  it('sends nothing without a valid request', async () => {
     const port = await freePort();
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
@@ -274,7 +274,7 @@ describe('camera channel over udp', () => {
     assert.equal(counters.get('malformed'), 5);
   });
 
-  it('receives a foreign sender that streams without being asked: big-endian, from 1, without a stamp', async () => {
+  it('receives a third-party sender that pushes: big-endian, sections from 1, no stamp', async () => {
     const [port] = await freeUdpPorts(1);
     const receiver = await listen({ ...receiverConfig('udp', 9), receivePort: port!, cameras: ['front'] });
     const foreign = createSocket('udp4');
@@ -291,16 +291,16 @@ describe('camera channel over udp', () => {
     assert.deepEqual(Buffer.from(frame.bytes), Buffer.from(noisy));
     assert.ok(frame.captureNs <= frame.arrivedNs && frame.arrivedNs - frame.captureNs < 1e9);
     assert.equal(frame.captureOperatorNs, frame.captureNs);
-    assert.ok(Number.isNaN(frame.uncertaintyNs), 'nobody knows how far that is off');
+    assert.ok(Number.isNaN(frame.uncertaintyNs), 'the error is unknown');
   });
 
-  it('keeps only the newest picture while an earlier one is leaving', async () => {
+  it('keeps only the newest picture while an earlier one is being sent', async () => {
     const port = await freePort();
     const counters = new Counters();
     const sender = await open(senderConfig('udp', port), counters);
     const receiver = await listen(receiverConfig('udp', port));
     await film(sender, () => receiver.frames.length >= 2);
-    // Within one turn of the event loop: nothing can have left but the first.
+    // Within one turn of the event loop only the first can have been sent.
     const captures = Array.from({ length: 10 }, (_, i) => monotonicClock.nowNs() + i);
     for (const captureNs of captures)
       sender.send({ camera: 'front', captureNs, encoding: 'jpeg', bytes: noisy });
@@ -312,7 +312,7 @@ describe('camera channel over udp', () => {
   });
 });
 
-/** TCP in between that can stop reading what comes from the sender. */
+/** A TCP relay that can stop reading from the sender. */
 async function stallingRelay(to: number) {
   const pairs: [Socket, Socket][] = [];
   const server = createServer((near) => {

@@ -42,8 +42,8 @@ async function until(done: () => boolean, withinMs = 20_000): Promise<void> {
   for (let waited = 0; !done() && waited < withinMs; waited += 10) await sleep(10);
 }
 
-describe('a camera', () => {
-  it('sends pictures at its rate, and none after it was closed', async () => {
+describe('CameraStation', () => {
+  it('sends pictures at its rate, and none after close', async () => {
     const { made, frames, events } = station({ fpsHz: 50, widthPx: 64, heightPx: 48 });
     await made.start();
     await sleep(600);
@@ -59,7 +59,7 @@ describe('a camera', () => {
     assert.deepEqual([made.report.frames, made.report.restarts], [count, 0]);
   });
 
-  it('is tried again after pauses that grow, told each time, and comes back', async () => {
+  it('retries a source after increasing pauses, reports each failure, and recovers', async () => {
     const pictures = path.join(folder, 'late');
     const { made, frames, events } = station({
       source: 'image-sequence',
@@ -77,7 +77,7 @@ describe('a camera', () => {
     writeFileSync(path.join(pictures, 'a.jpg'), coder.encode(emptyPicture(64, 48), 75));
     await until(() => frames.length >= 3);
     assert.equal(events.at(-1)?.kind, 'up');
-    // And when it dies later, the pauses begin anew.
+    // When it fails later, the pauses start over.
     rmSync(path.join(pictures, 'a.jpg'));
     const reported = events.length;
     await until(() => events.length > reported);
@@ -85,11 +85,11 @@ describe('a camera', () => {
     made.close();
     const last = events.length;
     await sleep(200);
-    assert.equal(events.length, last, 'nothing is tried after the end');
+    assert.equal(events.length, last, 'no retry after close');
   });
 
-  it('is dead when it gives nothing, whatever it says', async () => {
-    // One picture in ten seconds: the first comes at once, the next is not waited for.
+  it('treats a source that delivers nothing as failed', async () => {
+    // One picture in ten seconds: the first comes immediately, the next is too late.
     const { made, events } = station({ fpsHz: 0.1, widthPx: 64, heightPx: 48 }, { silentMs: 150 });
     await made.start();
     await until(() => events.some((item) => item.kind === 'trouble'));

@@ -32,7 +32,7 @@ async function ports(): Promise<string[]> {
 }
 
 describe('cameras of a robot process', () => {
-  it('are seen by whoever subscribes, and carry what was burnt into them', async () => {
+  it('reach every subscriber with their frame number and capture time intact', async () => {
     const overrides = [...(await ports()), ...CAMERAS];
     const robot = startFarhand(['robot', ...overrides, '--json']);
     const frames: ReceivedFrame[] = [];
@@ -51,7 +51,7 @@ describe('cameras of a robot process', () => {
       const own = frames.filter((frame) => frame.camera === camera);
       const values = own.map((frame) => readStrip(coder.decode(frame.bytes)!));
       for (const [i, value] of values.entries())
-        assert.equal(value, stripValue(value >>> 16, own[i]!.captureNs), 'the stamp is of this very picture');
+        assert.equal(value, stripValue(value >>> 16, own[i]!.captureNs), 'the stamp belongs to this picture');
       for (let i = 1; i < values.length; i++)
         assert.ok(values[i]! >>> 16 > values[i - 1]! >>> 16, 'in order');
       assert.ok(own.every((frame) => frame.arrivedNs > frame.captureOperatorNs));
@@ -68,7 +68,7 @@ describe('cameras of a robot process', () => {
     );
   });
 
-  it('never keep the robot from running: port taken, source missing', async () => {
+  it('never keep the robot from running when the port is in use', async () => {
     const settings = await ports();
     const taken = Number(settings.find((text) => text.startsWith('cameras.port='))!.split('=')[1]);
     const holder = createServer();
@@ -89,7 +89,7 @@ describe('cameras of a robot process', () => {
 });
 
 describe('farhand demo --cameras', () => {
-  it('films the arm and a test pattern, and the arm follows as without', async () => {
+  it('films the arm and a test pattern while the arm follows', async () => {
     const settings = [`trace.dir=${folder}`, `cameras.port=${(await freeUdpPorts(1))[0]!}`];
     const { code, stdout, stderr } = await farhand(
       ['demo', '--headless', '--cameras', '--duration', '2', '--json', ...settings],
@@ -117,7 +117,7 @@ describe('farhand demo --cameras', () => {
 });
 
 describe('farhand camera', () => {
-  it('films without a robot, and view keeps what arrives', async () => {
+  it('films without a robot, and view saves what arrives', async () => {
     const settings = [
       ...(await ports()),
       'cameras.wire=udp',
@@ -157,7 +157,7 @@ describe('farhand camera', () => {
     assert.match(film.stdout(), /camera pattern \(test-pattern\): \d+ pictures/);
   });
 
-  it('says what is wrong', async () => {
+  it('reports a rig without cameras', async () => {
     const { code, stderr } = await farhand(['camera']);
     assert.equal(code, 2);
     assert.match(stderr, /has no camera[\s\S]*cameras\.list\.front\.source=test-pattern/);

@@ -106,10 +106,10 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
     }
     assert.match(
       demo.stderr(),
-      /farhand: The trace .* cannot be written: the disk is full .*It lacks \d+ commands/,
+      /farhand: The trace .* cannot be written: the disk is full .*\d+ commands are missing/,
     );
     assert.match(demo.stderr(), /farhand: No flight record written: .*flight-.* the disk is full/);
-    assert.match(demo.stderr(), /farhand: Cannot go on recording in .*: the disk is full/);
+    assert.match(demo.stderr(), /farhand: Cannot continue recording in .*: the disk is full/);
     const [trace = ''] = filesIn(path.join(disk.dir, 'traces'), /^robot_trace_/);
     const report = await farhand(['trace', 'report', trace], MS);
     assert.match(report.stdout, /the last line is torn|the trace was not closed/);
@@ -156,7 +156,7 @@ describe('a disk that fills during a run', { skip: needs('mounts') }, () => {
       await demo.page.until(() => demo.page.failures.length > 0);
       demo.process.kill('SIGTERM');
       assert.equal(await demo.exited, 1, demo.stderr());
-      assert.match(demo.stderr(), /Cannot begin a recording in .*: the disk is full/);
+      assert.match(demo.stderr(), /Cannot start a recording in .*: the disk is full/);
       assert.deepEqual(filesIn(path.join(disk.dir, 'recordings'), /./), []);
     } finally {
       demo.page.close();
@@ -214,12 +214,12 @@ describe('a folder that cannot be written to', () => {
       await page.until(() => page.recording);
       rmSync(place, { recursive: true, force: true });
       await page.until(() => page.troubles.length > 0 && page.failures.length > 0);
-      assert.match(page.troubles[0]!, /it was deleted/);
+      assert.match(page.troubles[0]!, /the file was deleted/);
       assert.match(page.failures[0]!, /was deleted|ENOENT/);
       assert.doesNotMatch(page.failures[0]!, /farhand recover/);
       demo.process.kill('SIGTERM');
       assert.notEqual(await demo.exited, 0);
-      assert.match(demo.stderr(), /The trace .* cannot be written: it was deleted/);
+      assert.match(demo.stderr(), /The trace .* cannot be written: the file was deleted/);
     } finally {
       demo.page.close();
       demo.process.kill('SIGKILL');

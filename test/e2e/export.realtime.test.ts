@@ -11,7 +11,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { until } from '../until.ts';
 import { farhand, startFarhand } from './farhand.ts';
 
-/** As a recorder writes it. */
+/** Writes an episode as a recorder does. */
 function record(dir: string, shape: EpisodeShape): string {
   const source = sourceEpisode(shape);
   const file = path.join(dir, `${shape.id}.mcap`);
@@ -40,7 +40,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     first = record(dir, { id: '20260921-141320-001', seconds: 1, cameras: ['front', 'wrist'] });
   });
 
-  it('makes a dataset that keeps every rule, once', async () => {
+  it('exports a dataset that satisfies every rule, and skips episodes already in it', async () => {
     const made = await farhand(['export', 'lerobot', dataset, '--from', first]);
     assert.equal(made.code, 0, made.stderr);
     assert.match(made.stdout, /episode 0, 30 rows of 1\.0 s.*\n.*every rule is kept/);
@@ -56,13 +56,13 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     assert.equal((await farhand(['dataset', 'check', dataset])).code, 0);
   });
 
-  it('is killed in the middle: what was there stays whole, and the next export goes on', async () => {
+  it('survives a kill: the dataset stays valid and the next export continues', async () => {
     const long = record(dir, { id: '20260921-141320-002', seconds: 12, cameras: ['front', 'wrist'] });
     const child = startFarhand(['export', 'lerobot', dataset, '--from', long]);
     const isEncoding = () => filesBelow(dataset).some((name) => name.endsWith('file-001.mp4.tmp'));
     await until('encoding', () => isEncoding() || child.process.exitCode !== null, child.stderr);
     child.process.kill('SIGKILL');
-    assert.equal(await child.exited, null, 'it was still at work');
+    assert.equal(await child.exited, null, 'it was still running');
     const kept = await farhand(['dataset', 'check', dataset, '--json']);
     assert.equal(kept.code, 0, kept.stdout);
     const short = record(dir, { id: '20260921-141320-003', seconds: 0.5, cameras: ['front', 'wrist'] });
@@ -75,7 +75,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     );
   });
 
-  it('leaves out rows whose pictures were lost with a damaged part, and says how many', async () => {
+  it('skips and counts rows whose pictures were lost to damage', async () => {
     const folder = temporaryFolder();
     try {
       const file = record(folder, { id: '20260921-141320-003', seconds: 3, cameras: ['front'] });
@@ -93,15 +93,15 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     }
   });
 
-  it('names the rule, the file and the row of what is broken', async () => {
-    const spoilt = path.join(dataset, 'meta/stats.json');
-    rmSync(spoilt);
+  it('reports the rule and the file of a violation', async () => {
+    const broken = path.join(dataset, 'meta/stats.json');
+    rmSync(broken);
     const { code, stdout } = await farhand(['dataset', 'check', dataset]);
     assert.equal(code, 1);
     assert.match(stdout, /^stats: meta\/stats\.json: missing/);
   });
 
-  it('says what to do without an encoder', async () => {
+  it('suggests installing ffmpeg when it is missing', async () => {
     const before = process.env['PATH'];
     process.env['PATH'] = dir;
     try {
@@ -113,7 +113,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     }
   });
 
-  it('makes a table of an episode, and its pictures', async () => {
+  it('exports an episode as CSV with its pictures', async () => {
     const { code, stderr } = await farhand([
       'export',
       'csv',
@@ -139,7 +139,7 @@ describe('farhand export and farhand dataset', { skip: needs('ffmpeg') }, () => 
     assert.equal(readdirSync(path.join(dir, 'csv', '20260921-141320-001', 'front')).length, 30);
   });
 
-  it('refuses what it was not asked rightly', async () => {
+  it('rejects a missing recording and a folder that is not a dataset', async () => {
     const none = await farhand(['export', 'lerobot', dataset, '--from', path.join(dir, 'nothing.mcap')]);
     assert.equal(none.code, 2);
     assert.match(none.stderr, /file-missing/);

@@ -36,7 +36,7 @@ const newFolder = (): string => {
   return folder;
 };
 
-/** Settings of a rig of its own on this machine, plain, with its recordings in `dir`. */
+/** Settings of a separate plain rig on this machine, with its recordings in `dir`. */
 async function settings(dir: string): Promise<string[]> {
   const [command, state, sync, desk, telemetry] = await freeUdpPorts(5);
   return [
@@ -52,17 +52,17 @@ async function settings(dir: string): Promise<string[]> {
   ];
 }
 
-/** Telemetry of the operator from the moment on when it is as wanted. */
+/** Telemetry of the operator, once it satisfies a condition. */
 async function telemetryWhen(
   rig: readonly string[],
-  isSo: (reported: Telemetry) => boolean,
+  isReady: (reported: Telemetry) => boolean,
 ): Promise<{ newest: () => Telemetry; close: () => void }> {
   let seen: Telemetry | null = null;
   const feed = openTelemetryFeed(loadRig('demo', rig).config, (reported) => {
     seen = reported;
   });
-  for (let i = 0; i < 1000 && (seen === null || !isSo(seen)); i++) await sleep(20);
-  assert.ok(seen !== null && isSo(seen), `telemetry never was as wanted: ${JSON.stringify(seen)}`);
+  for (let i = 0; i < 1000 && (seen === null || !isReady(seen)); i++) await sleep(20);
+  assert.ok(seen !== null && isReady(seen), `telemetry never met the condition: ${JSON.stringify(seen)}`);
   return { newest: () => seen!, close: () => feed.close() };
 }
 
@@ -75,7 +75,7 @@ const partOf = (dir: string): string => {
   return path.join(dir, name ?? 'no unfinished recording');
 };
 
-/** How much of the end is missing. `rowTimes` are on the wall clock, as every MCAP reader sees them. */
+/** How much of the end is missing. `rowTimes` are wall-clock times, as every MCAP reader sees them. */
 async function lostMs(file: string, killedAtMs: number): Promise<number> {
   const { rows } = await readEpisode(file);
   const rowTimes = await readJson(file, 'row');
@@ -85,7 +85,7 @@ async function lostMs(file: string, killedAtMs: number): Promise<number> {
 }
 
 describe('farhand record', () => {
-  it('begins, ends, labels, drops and lists episodes of a running operator', async () => {
+  it('starts, stops, labels, discards and lists episodes of a running operator', async () => {
     const dir = newFolder();
     const rig = await settings(dir);
     start('robot', ...rig);
@@ -131,7 +131,7 @@ describe('farhand record', () => {
 describe('a full disk', {
   skip: needs('private mounts'),
 }, () => {
-  it('ends the recording with a message; control goes on', async () => {
+  it('ends the recording with a message while control continues', async () => {
     const dir = newFolder();
     const rig = [...(await settings(dir)), 'record.minFreeMb=0'];
     start('robot', ...rig);
@@ -142,7 +142,10 @@ describe('a full disk', {
     try {
       const reported = await telemetryWhen(rig, ({ record }) => record?.state === 'failed');
       const { record, totals } = reported.newest();
-      assert.match(record!.message, /Cannot go on recording in .*: the disk is full\. Free space/);
+      assert.match(
+        record!.message,
+        /Cannot continue recording in .*: the disk is full\. Free some disk space/,
+      );
       assert.ok(record!.rows > 20, `${record!.rows} rows`);
       await sleep(500);
       const later = reported.newest();
@@ -156,7 +159,7 @@ describe('a full disk', {
 });
 
 describe('a killed operator', () => {
-  it('loses less than half a second of numbers, and the next one mends the file', async () => {
+  it('loses less than half a second of numbers, and the next operator recovers the file', async () => {
     const dir = newFolder();
     const rig = await settings(dir);
     start('robot', ...rig);
@@ -210,7 +213,10 @@ describe('a killed operator', () => {
       operator.process.kill('SIGKILL');
       await operator.exited;
       const [picture] = stampsIn(traces).filter((stamps) => 'camera.captured' in stamps);
-      assert.ok(picture !== undefined, 'pictures are in the trace, up to where the recorder knows them');
+      assert.ok(
+        picture !== undefined,
+        'the trace contains pictures, with the stamps that the recorder knows',
+      );
       assert.equal(picture['camera.encoded']! - picture['camera.captured']!, 1e5);
       assert.ok(picture['video.received']! > picture['camera.encoded']! && !('video.decoded' in picture));
       const part = partOf(dir);

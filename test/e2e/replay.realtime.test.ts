@@ -24,7 +24,7 @@ const MODEL = loadModel('ur3');
 const SECONDS = 1.5;
 const ID = '20260921-141320-001';
 
-/** Each joint swings away from home and back, from and to rest. */
+/** Each joint swings away from home and back, starting and ending at rest. */
 function swing(i: number): number[] {
   const away = 0.15 * (1 - Math.cos((2 * Math.PI * i) / (SECONDS * 100)));
   return MODEL.homeRad.map((rad, j) => rad + (j % 2 === 0 ? away : -away / 2) + 0.2);
@@ -49,7 +49,7 @@ describe('replay and policy on a simulated robot', () => {
   before(async () => {
     dir = temporaryFolder('replay');
     recordSwing(dir);
-    // A shared machine stalls processes for longer than a robot would be left alone.
+    // A shared machine stalls processes for longer than the default timeouts allow.
     const patient = [...PATIENCE, 'operator.inputs.joints.staleAfterMs=1000'];
     robot = await startLocalRobot(loadRig('demo', patient).config, {
       headless: true,
@@ -77,7 +77,7 @@ describe('replay and policy on a simulated robot', () => {
     onCounts: () => {},
   });
 
-  it('drives slowly to the first pose, then does what was commanded', async () => {
+  it('moves slowly to the first pose, then plays the recorded commands', async () => {
     const [source] = await findEpisodes([ID], dir);
     const { info, rows } = await openSource(source!);
     checkModel(info, MODEL);
@@ -95,7 +95,7 @@ describe('replay and policy on a simulated robot', () => {
       const played = await Promise.race([playing, robot.failed]);
       assert.deepEqual(said, ['moving to the first pose', 'playing']);
       assert.ok(played.complete && played.rows === SECONDS * 100 + 1);
-      // Joints move at up to 0.5 rad/s here: delay of telemetry, playout and arm make the difference.
+      // Joints move at up to 0.5 rad/s here: the error comes from the delay of telemetry, playout and arm.
       assert.ok(played.maxErrorRad < 0.2, `${played.maxErrorRad} rad`);
       const measured = desk.newest?.robot?.measuredRad ?? [];
       for (const [i, rad] of rows.at(-1)!.commandRad.entries())
@@ -105,7 +105,7 @@ describe('replay and policy on a simulated robot', () => {
     }
   });
 
-  it('lets the example policy drive, through the same input', async () => {
+  it('runs the example policy through the same input', async () => {
     const [source] = await findEpisodes([ID], dir);
     const { file } = await exportCsv(dir, source!, false);
     policy = spawn(process.execPath, ['examples/policy-nearest/policy.mjs', file, '--port', '0'], {
@@ -126,7 +126,7 @@ describe('replay and policy on a simulated robot', () => {
       const counts = await runPolicy(policyOptions(url));
       assert.ok(counts.acted > 30 && counts.malformed === 0, JSON.stringify(counts));
       assert.ok(states.has('engaged'));
-      // The swing is 0.3 rad wide, and a policy that looks ahead cuts its corner.
+      // The swing is 0.3 rad wide, and a policy that looks ahead cuts corners.
       assert.ok(reachedRad > 0.1, `${reachedRad} rad`);
     } finally {
       clearInterval(watch);
@@ -134,7 +134,7 @@ describe('replay and policy on a simulated robot', () => {
     }
   });
 
-  it('skips ticks with a stale camera and drops late answers: the robot is left alone', async () => {
+  it('skips ticks with a stale camera and drops late answers, so the robot gets no commands', async () => {
     const server = createServer((_, response) => {
       setTimeout(() => response.end(JSON.stringify({ action: swing(0) })), 150);
     }).listen(0, '127.0.0.1');

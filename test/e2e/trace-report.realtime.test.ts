@@ -36,16 +36,16 @@ function traceFile(name: string, records: Parameters<typeof traceLine>[0][]): st
   return file;
 }
 
-describe('a trace told to people', () => {
+describe('farhand trace', () => {
   const records = document002().slice(0, 9000);
   const file = traceFile('robot_trace_20260511-081422_00000001.jsonl', records);
   const page = path.join(dir, 'page.html');
 
-  it('is reported with its bad times, and as a page', async () => {
+  it('reports bad periods as text and as a page', async () => {
     const { code, stdout } = await farhand(['trace', 'report', file, '--html', page]);
     assert.equal(code, 0);
     assert.match(stdout, /Feel {6}\d+ of 80 seconds felt bad/);
-    assert.match(stdout, /Bad times:\n +0:5\d .*the network was slow/);
+    assert.match(stdout, /Bad periods:\n +0:5\d .*the network was slow/);
     assert.match(stdout, /Camera front .*captured → displayed p50 35\.000/);
     const json = JSON.parse((await farhand(['trace', 'report', file, '--json'])).stdout) as {
       feel: { badWindows: number };
@@ -55,18 +55,18 @@ describe('a trace told to people', () => {
     assert.equal(json.motionLatencyMs.p50, 45);
   });
 
-  it('opens in a browser without a word of complaint, light and dark', {
+  it('writes a page that opens without errors, light and dark', {
     skip: needs('chromium'),
   }, async () => {
     const browser = await launchChromium();
     try {
       for (const colorScheme of ['light', 'dark'] as const) {
         const tab = await browser.newPage({ colorScheme, viewport: { width: 1200, height: 900 } });
-        const complaints: string[] = [];
-        tab.on('console', (message) => complaints.push(message.text()));
-        tab.on('pageerror', (error) => complaints.push(error.message));
+        const errors: string[] = [];
+        tab.on('console', (message) => errors.push(message.text()));
+        tab.on('pageerror', (error) => errors.push(error.message));
         tab.on('request', (request) => {
-          if (!/^(file|data):/.test(request.url())) complaints.push(request.url());
+          if (!/^(file|data):/.test(request.url())) errors.push(request.url());
         });
         await tab.goto(`file://${page}`);
         await tab.locator('#series').hover();
@@ -76,7 +76,7 @@ describe('a trace told to people', () => {
         assert.equal(await tab.locator('section', { hasText: 'The worst 20 commands' }).count(), 1);
         const wide = await tab.evaluate('document.documentElement.scrollWidth > innerWidth');
         assert.equal(wide, false);
-        assert.deepEqual(complaints, []);
+        assert.deepEqual(errors, []);
         await tab.close();
       }
     } finally {
@@ -84,7 +84,7 @@ describe('a trace told to people', () => {
     }
   });
 
-  it('is compared with another run, exported and shown in the terminal', async () => {
+  it('compares two runs, exports to Perfetto and shows a trace in the terminal', async () => {
     const other = traceFile('b.jsonl', runOf({ seconds: 40, wireMs: (_, random) => 5 + random() }));
     const { stdout: text } = await farhand(['trace', 'diff', file, other]);
     assert.match(text, /^Wire p50 ms .* differs$/m);
@@ -94,10 +94,10 @@ describe('a trace told to people', () => {
     assert.ok(traceEvents.length > 4000 * 10 && statSync(out).size > 1e6);
     const top = await farhand(['top', file, '--once']);
     assert.match(top.stdout, /feel: \d+ bad, \d+ strict of 80 seconds/);
-    assert.ok(!top.stdout.includes('\u001b'), 'no colours where nobody sees them');
+    assert.ok(!top.stdout.includes('\u001b'), 'no colours without a terminal');
   });
 
-  it('is not told when it was asked wrongly', async () => {
+  it('rejects wrong arguments with a hint', async () => {
     for (const [args, message] of [
       [['trace', 'diff', file], /compares two trace files/],
       [['trace', 'export', file], /needs the file to write/],

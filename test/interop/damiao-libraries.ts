@@ -12,7 +12,7 @@ import { pythonWith, runPython } from './python-venv.ts';
 const PEER = path.join(packageRoot, 'test', 'e2e', 'damiao_peer.py');
 const PEER_MS = 30_000;
 
-/** Public libraries that speak to Damiao motors, each over the adapter it knows. */
+/** Public libraries for Damiao motors, each with an adapter it supports. */
 const LIBRARIES: readonly {
   library: string;
   imports: string;
@@ -47,7 +47,7 @@ export function damiaoLibrary(name: string): void {
     ({ library }) => library === name,
   )!;
   describe(`${library}, a public library for Damiao motors`, { timeout: 300_000 }, () => {
-    it(`drives a motor of our simulated ${arm}, with the bytes that we send`, async (t) => {
+    it(`drives a motor of our simulated ${arm} with the same bytes as our driver`, async (t) => {
       const noTerminal = needs('Linux');
       const found = noTerminal
         ? { ok: false as const, why: noTerminal }

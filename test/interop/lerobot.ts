@@ -11,13 +11,13 @@ import { brightness, sourceEpisode } from '../record/source-episode.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Python, runPython } from './python-venv.ts';
 
-/** The newest that runs on Python 3.10 and 3.11. */
+/** The newest version that runs on Python 3.10 and 3.11. */
 const LEROBOT = 'lerobot==0.4.4';
 const INSTALL_MS = 30 * 60_000;
 const LOAD_MS = 5 * 60_000;
 const FPS = 30;
 const PEER = path.join('test', 'interop', 'lerobot_loader.py');
-// No test may ask the Hub for what is not here.
+// No test may download from the Hub.
 process.env['HF_HUB_OFFLINE'] = '1';
 
 interface Loaded {
@@ -34,7 +34,7 @@ interface Loaded {
   imageStats: number[];
 }
 
-/** The real LeRobot in a virtual environment of its own: several gigabytes, since PyPI's torch brings CUDA along. */
+/** The real LeRobot in its own virtual environment: several gigabytes, because PyPI's torch includes CUDA. */
 async function lerobotPython(): Promise<Python> {
   const base = process.env['PYTHON'] ?? 'python3';
   const folder = path.join(packageRoot, 'artifacts', `venv-${LEROBOT.replace('==', '-')}`);
@@ -56,7 +56,7 @@ async function peer<T>(python: string, ...args: string[]): Promise<T> {
   return JSON.parse(answer.stdout.trim().split('\n').at(-1)!) as T;
 }
 
-/** Number of the picture that a row of the export shows, from the source itself. */
+/** Number of the picture that an exported row shows, according to the source. */
 const shown = ({ rows }: SourceEpisode, frameIndex: number): number => {
   const atNs = (frameIndex * 1e9) / FPS + 1000;
   const row = rows.filter(({ timeNs }) => timeNs <= atNs).at(-1)!;
@@ -83,7 +83,7 @@ async function loadsOurs(python: string, dir: string, codec: (typeof CODECS)[num
   assert.ok(['q01', 'q99'].every((name) => seen.stats.includes(name)));
   seen.levels.forEach((level, i) => {
     const due = brightness(i < 60 ? shown(sources[0]!, i) : shown(sources[1]!, i - 60));
-    assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded was ${due}`);
+    assert.ok(Math.abs(level - due) < 4, `row ${i} shows brightness ${level}, recorded ${due}`);
   });
   console.log(`✔ ${codec}: LeRobot decodes every frame of every row (${seen.backend})`);
 }
@@ -97,7 +97,7 @@ async function checksTheirs(python: string, dir: string): Promise<void> {
     [20, 21, 22],
   );
   assert.equal(new Set(episodes.map(({ dataFile }) => dataFile)).size, 1, 'several episodes in one file');
-  console.log('✔ a dataset that LeRobot wrote, three episodes in one file, keeps every rule of ours');
+  console.log('✔ a dataset that LeRobot wrote, three episodes in one file, satisfies every rule');
 }
 
 const noFfmpeg = needs('ffmpeg');

@@ -1,4 +1,4 @@
-"""Opens a dataset with LeRobot's own loader, or writes one with its own writer. Prints one JSON line."""
+"""Opens a dataset with LeRobot's loader, or writes one with its writer. Prints one JSON line."""
 
 import json
 import sys
@@ -18,7 +18,7 @@ def load(root: str, camera: str) -> dict:
         frames += batch[key].shape[0]
         assert torch.isfinite(batch["action"]).all() and torch.isfinite(batch[key]).all()
     height = dataset[0][key].shape[1]
-    # The upper half of a test picture has one brightness, which tells its number.
+    # The upper half of a test picture has a uniform brightness that encodes its number.
     levels = [float(dataset[i][key][:, : height // 3, :].mean()) * 255 for i in range(len(dataset))]
     ahead = LeRobotDataset("farhand/interop", root=root, delta_timestamps={"action": [0, 0.1], key: [-0.1, 0]})
     window = ahead[10]

@@ -46,7 +46,7 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
   const { python } = found as { python: string };
   const file = path.join(dir, 'python.mcap');
 
-  it('is read by mcap and decoded by mcap-ros2-support, check sums included', async () => {
+  it('is read by mcap and decoded by mcap-ros2-support, with checksums verified', async () => {
     writeEpisode(file);
     const seen = await seenBy(python, file);
     assert.equal(seen.profile, 'ros2');
@@ -57,7 +57,7 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
     const state = seen.topics['/farhand/joint_states']!;
     assert.deepEqual(state['names'], [...emptyInfo('', 6, []).joints, 'gripper']);
     assert.deepEqual(state['positions'], [...last.stateRad, last.stateGripper]);
-    // Beyond what a JSON number holds exactly.
+    // Larger than a JSON number can hold exactly.
     assert.ok(Math.abs(Number(state['stamp']) - Number(WALL_NS + 590_000_000n)) < 1000);
     assert.deepEqual(seen.topics['/farhand/target']!['positions'], [...last.commandRad, last.commandGripper]);
     const image = seen.topics['/farhand/camera/front']!;
@@ -70,7 +70,7 @@ describe('a recording in Python', { skip: found.ok ? false : found.why }, () => 
     assert.equal(seen.metadata['farhand.summary']!['rows'], 60);
   });
 
-  it('is read after it was cut off and recovered', async () => {
+  it('is readable after truncation and recovery', async () => {
     const part = path.join(dir, 'cut.mcap.part');
     const bytes = readFileSync(file);
     writeFileSync(part, bytes.subarray(0, Math.floor(bytes.length * 0.6)));

@@ -1,4 +1,4 @@
-"""Reads a recording with the format's own Python library and tells what it saw, as JSON."""
+"""Reads a recording with the format's Python library and prints what it read as JSON."""
 
 import hashlib
 import json
@@ -23,19 +23,19 @@ with open(sys.argv[1], "rb") as stream:
     for schema, channel, message, ros in reader.iter_decoded_messages(
         topics=[topic for topic in seen["schemas"] if not topic.endswith(("row", "trace", "event"))]
     ):
-        told = topics.setdefault(channel.topic, {"count": 0})
-        told["count"] += 1
-        told["logTime"] = message.log_time
+        entry = topics.setdefault(channel.topic, {"count": 0})
+        entry["count"] += 1
+        entry["logTime"] = message.log_time
         if schema.name.endswith("JointState"):
-            told["names"] = list(ros.name)
-            told["positions"] = list(ros.position)
-            told["stamp"] = ros.header.stamp.sec * 10**9 + ros.header.stamp.nanosec
+            entry["names"] = list(ros.name)
+            entry["positions"] = list(ros.position)
+            entry["stamp"] = ros.header.stamp.sec * 10**9 + ros.header.stamp.nanosec
         elif schema.name.endswith("CompressedImage"):
-            told["format"] = ros.format
-            told["frame"] = ros.header.frame_id
-            told["sha"] = hashlib.sha256(bytes(ros.data)).hexdigest()
+            entry["format"] = ros.format
+            entry["frame"] = ros.header.frame_id
+            entry["sha"] = hashlib.sha256(bytes(ros.data)).hexdigest()
         else:
-            told["data"] = list(ros.data)
+            entry["data"] = list(ros.data)
     rows = [json.loads(message.data) for _, _, message in reader.iter_messages(topics=["/farhand/row"])]
     seen["rows"] = len(rows)
     seen["lastRow"] = rows[-1]

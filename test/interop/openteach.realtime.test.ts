@@ -33,7 +33,7 @@ interface ListenReport {
   rejected: Record<string, number>;
 }
 
-describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, () => {
+describe('OpenTeach’s PC and headset', { skip: zmq.why === '' ? false : zmq.why }, () => {
   const running: Running[] = [];
   const start = (...args: string[]): Running => {
     const child = startFarhand(args);
@@ -55,7 +55,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
   const last = (child: Running): ListenReport =>
     JSON.parse(child.stdout().trim().split('\n').at(-1)!) as ListenReport;
 
-  it('read what `farhand send openteach` sends', async () => {
+  it('the PC reads what `farhand send openteach` sends', async () => {
     const [right, left, button, pause] = await freeUdpPorts(4);
     const ports = `right=${right},left=${left},button=${button},pause=${pause}`;
     const pc = python('pc', right!, button!, pause!, 60);
@@ -65,7 +65,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
     assert.ok(seen['last']!.every(Number.isFinite));
   });
 
-  it('are heard, and what upstream would die of is counted', async () => {
+  it('receives the headset, and counts messages that crash upstream’s PC program', async () => {
     const [right, left, button, pause] = await freeUdpPorts(4);
     const vectors = JSON.parse(readFileSync('test/data/openteach.json', 'utf8')) as {
       openteach: { text: string }[];
@@ -93,7 +93,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
     await python('quest', right!, file, 120);
     await sleep(1100);
     const report = last(receiver);
-    // A busy machine lets the newest replace others.
+    // On a busy machine newer messages replace older ones.
     assert.ok(report.received >= 10, `${report.received}`);
     for (const reason of ['empty-hand', 'malformed', 'non-finite', 'decimal-comma'])
       assert.ok(report.rejected[reason]! > 2, JSON.stringify(report.rejected));
@@ -101,7 +101,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
   });
 
   for (const how of ['bind', 'connect'] as const)
-    it(`as the document has it: a publisher that ${how}s, JSON 21 × 3`, async () => {
+    it(`receives the documented publisher that ${how}s, JSON 21 × 3`, async () => {
       const [port] = await freeUdpPorts(1);
       const host = how === 'bind' ? ['publisherHost=127.0.0.1'] : [];
       const receiver = await listen(`rightPort=${port}`, 'topology=pub', 'pointFrame=rh', ...host);
@@ -119,7 +119,7 @@ describe('OpenTeach’s own ends', { skip: zmq.why === '' ? false : zmq.why }, (
       await receiver.end();
     });
 
-  it('see the stages of a hand, and its picture', async () => {
+  it('publishes the stages of a hand and its picture', async () => {
     const [command, state, sync, desk, telemetry, ...more] = await freeUdpPorts(12);
     const [right, left, button, pause, detector, transform, view] = more;
     const operator = start(

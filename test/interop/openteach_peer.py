@@ -1,9 +1,9 @@
-"""OpenTeach's two ends, by the rules of its own code as written down in docs/inputs/openteach.md.
+"""OpenTeach's PC and headset, following its code as described in docs/inputs/openteach.md.
 
 pc RIGHT BUTTON PAUSE COUNT     the PC: PULL sockets that bind, read in turn, each blocking
 quest PORT FILE COUNT           the headset: PUSH that connects and sends the lines of FILE in turn
-pub PORT COUNT bind|connect     the document's publisher: JSON 21 x 3, topic hand_coords
-sub PORT TOPIC [FILE]           one message of a publisher; as JSON, or its bytes into FILE
+pub PORT COUNT bind|connect     the documented publisher: JSON 21 x 3, topic hand_coords
+sub PORT TOPIC [FILE]           one message of a publisher, as JSON or as bytes into FILE
 """
 
 import json
@@ -66,7 +66,7 @@ def pub(port, count, how):
     getattr(socket, how)(f"tcp://127.0.0.1:{port}")
     points = [[0.1 * i, 0.01 * i * i, 0.3 - 0.02 * i] for i in range(21)]
     for i in range(int(count)):
-        # As one frame, and as two.
+        # Alternately as one frame and as two.
         body = json.dumps(points)
         if i % 2 == 0:
             socket.send_string("hand_coords " + body)

@@ -24,8 +24,8 @@ export function runPython(python: string, args: readonly string[], timeoutMs: nu
 }
 
 /**
- * A Python that can import `module`: the one named by PYTHON if it has it, otherwise a virtual environment under
- * artifacts/, made once with what is required from the package index.
+ * A Python that can import `module`: the one named by PYTHON if it can, otherwise a virtual environment under
+ * artifacts/, created once with the required packages from the package index.
  */
 export async function pythonWith(module: string, ...required: readonly string[]): Promise<Python> {
   const has = async (python: string) =>

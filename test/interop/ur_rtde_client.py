@@ -1,4 +1,4 @@
-"""Reads a controller with SDU's ur_rtde, switches it on over its dashboard, and prints what it saw as JSON."""
+"""Reads a controller with SDU's ur_rtde, powers it on through its dashboard, and prints what it read as JSON."""
 import json
 import sys
 import time

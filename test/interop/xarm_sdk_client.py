@@ -1,4 +1,4 @@
-"""Drives a control box with UFACTORY's own SDK in servo mode and prints what it saw as JSON."""
+"""Drives a control box with UFACTORY's SDK in servo mode and prints what it read as JSON."""
 import contextlib
 import io
 import json
@@ -8,7 +8,7 @@ import time
 from xarm.core.config.x_config import XCONF
 
 host, port, report = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-# 502 is privileged; the ports of the reports stay, because the SDK knows their layouts by number.
+# 502 is privileged; the report ports are fixed, because the SDK selects layouts by port number.
 XCONF.SocketConf.TCP_CONTROL_PORT = port
 
 chatter = io.StringIO()

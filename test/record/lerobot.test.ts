@@ -49,7 +49,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     );
   });
 
-  /** A copy to be spoilt. */
+  /** A copy to damage. */
   const copy = (name: string): string => {
     const dir = path.join(root, name);
     cpSync(whole, dir, { recursive: true });
@@ -65,14 +65,14 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     edit(info);
     writeFileSync(file, JSON.stringify(info));
   };
-  /** Rewrites a Parquet file by a query on it. */
+  /** Rewrites a Parquet file with a query on it. */
   const rewrite = async (dir: string, file: string, select: string): Promise<void> => {
     const from = path.join(dir, file);
     await query(`COPY (${select.replace('FILE', `'${from}'`)}) TO '${from}.new' (FORMAT parquet)`);
     renameSync(`${from}.new`, from);
   };
 
-  it('keeps every rule, one file per episode', async () => {
+  it('satisfies every rule, with one file per episode', async () => {
     const { problems, info, episodes } = await checkDataset(whole);
     assert.deepEqual(problems.list, []);
     assert.equal(info?.total_frames, 30 + 15);
@@ -97,7 +97,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     ]);
   });
 
-  it('is read by another engine: rows on the grid, joined as they were recorded', async () => {
+  it('is readable by another engine, with resampled rows joined as recorded', async () => {
     const source = sourceEpisode({ id: 'a', seconds: 1, cameras: CAMERAS });
     const rows = await query(
       `SELECT index, frame_index, timestamp, "action", "observation.state", "observation.capture_time.front",
@@ -115,7 +115,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.deepEqual([rows[29]![7], rows[44]![7], Number(rows[30]![1])], [true, true, 0]);
   });
 
-  it('has statistics that another engine finds as well', async () => {
+  it('has the statistics that another engine computes', async () => {
     const stats = JSON.parse(readFileSync(path.join(whole, 'meta/stats.json'), 'utf8')) as Record<
       string,
       Record<string, number[]>
@@ -129,7 +129,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.ok(Math.abs(own['std']![0]! - Number(std)) < 1e-6);
     assert.ok(Math.abs(own['min']![0]! - Number(min)) < 1e-6);
     assert.equal(own['count']![0], 45);
-    // Episodes are joined by weighted means of their quantiles, so the median is near and not the same.
+    // Quantiles of episodes are combined as weighted means, so the median is close but not equal.
     assert.ok(Math.abs(own['q50']![0]! - Number(median)) < 0.2);
     const pictures = stats['observation.images.front']!;
     assert.deepEqual(
@@ -142,7 +142,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     );
   });
 
-  it('has videos at a constant rate in a unit that divides a frame', () => {
+  it('has videos at a constant rate in a time unit that divides a frame', () => {
     const track = readVideoTrack(path.join(whole, 'videos/observation.images.front/chunk-000/file-000.mp4'));
     assert.deepEqual(
       [track.codec, track.widthPx, track.heightPx, track.timescale],
@@ -155,7 +155,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
   });
 
   const DEFECTS: [string, Rule, (dir: string) => void | Promise<void>][] = [
-    ['a total that is not true', 'totals', (dir) => editInfo(dir, (info) => void info.total_frames++)],
+    ['a wrong total', 'totals', (dir) => editInfo(dir, (info) => void info.total_frames++)],
     [
       'an older version',
       'version',
@@ -178,7 +178,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         }),
     ],
     [
-      'times of a wall clock',
+      'irregular timestamps',
       'timestamp',
       (dir) =>
         rewrite(
@@ -188,7 +188,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
     [
-      'an index that begins anew',
+      'an index that restarts',
       'index',
       (dir) =>
         rewrite(dir, 'data/chunk-000/file-001.parquet', 'SELECT * REPLACE (frame_index AS index) FROM FILE'),
@@ -224,7 +224,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
     [
-      'a row too few',
+      'a missing row',
       'episode-range',
       (dir) => rewrite(dir, 'data/chunk-000/file-001.parquet', 'SELECT * FROM FILE WHERE frame_index < 14'),
     ],
@@ -259,7 +259,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
     [
-      'a data file cut short',
+      'a truncated data file',
       'file-unreadable',
       (dir) =>
         writeFileSync(
@@ -268,7 +268,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
     [
-      'a video cut short',
+      'a truncated video',
       'file-unreadable',
       (dir) =>
         writeFileSync(
@@ -289,7 +289,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
     [
-      'videos for another rate',
+      'videos at another rate',
       'video-rate',
       (dir) =>
         editInfo(dir, (info) => {
@@ -297,7 +297,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         }),
     ],
     [
-      'a video range that is not there',
+      'a wrong video range',
       'video-range',
       (dir) =>
         rewrite(
@@ -307,11 +307,11 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
         ),
     ],
   ];
-  for (const [what, rule, spoil] of DEFECTS)
-    it(`names ${what}: ${rule}`, async () => {
-      const dir = copy('spoilt');
+  for (const [what, rule, damage] of DEFECTS)
+    it(`detects ${what}: ${rule}`, async () => {
+      const dir = copy('damaged');
       try {
-        await spoil(dir);
+        await damage(dir);
         assert.ok((await rulesOf(dir)).includes(rule), `${rule}: ${await rulesOf(dir)}`);
       } finally {
         rmSync(dir, { recursive: true });
@@ -334,7 +334,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.deepEqual((await checkDataset(dir)).problems.list, []);
   });
 
-  it('adds to its own dataset only what is alike', async () => {
+  it('adds only matching episodes, and only to its own datasets', async () => {
     const dir = copy('appended');
     await exported(dir, sourceEpisode({ id: 'c', seconds: 0.2, cameras: CAMERAS }));
     const { problems, info } = await checkDataset(dir);
@@ -350,7 +350,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     await assert.rejects(exported(dir, other), { code: 'bad-dataset', message: /not written by farhand/ });
   });
 
-  it('removes what an export left behind that did not finish, and keeps the rest', async () => {
+  it('removes the leftovers of an interrupted export and keeps the rest', async () => {
     const dir = copy('crashed');
     const data = path.join(dir, 'data/chunk-000');
     cpSync(path.join(data, 'file-001.parquet'), path.join(data, 'file-002.parquet'));
@@ -361,36 +361,36 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.ok(!existsSync(path.join(data, 'file-003.parquet.tmp')));
   });
 
-  it('refuses an episode that would make wrong data, and leaves the dataset as it was', async () => {
-    const dir = copy('refused');
+  it('rejects an invalid episode and leaves the dataset unchanged', async () => {
+    const dir = copy('rejected');
     const filesBefore = filesBelow(dir);
-    const spoilt = (edit: (episode: ReturnType<typeof sourceEpisode>) => void) => {
+    const addEdited = (edit: (episode: ReturnType<typeof sourceEpisode>) => void) => {
       const episode = sourceEpisode({ id: 'x', seconds: 0.4, cameras: CAMERAS });
       edit(episode);
       return exported(dir, episode);
     };
     await assert.rejects(
-      spoilt(({ rows }) => {
+      addEdited(({ rows }) => {
         rows[10]!.stateRad[2] = Number.NaN;
       }),
       { code: 'bad-episode', message: /row 10: the state/ },
     );
     await assert.rejects(
-      spoilt(({ rows }) => void rows[10]!.commandRad.pop()),
-      { code: 'bad-episode', message: /5 joints of 6/ },
+      addEdited(({ rows }) => void rows[10]!.commandRad.pop()),
+      { code: 'bad-episode', message: /5 joints, expected 6/ },
     );
     await assert.rejects(
-      spoilt(({ received }) => void received.get('wrist')!.splice(4, 1)),
+      addEdited(({ received }) => void received.get('wrist')!.splice(4, 1)),
       { code: 'bad-episode', message: /camera wrist: the picture of row 5/ },
     );
     await assert.rejects(
-      spoilt(({ received }) => {
+      addEdited(({ received }) => {
         received.get('wrist')![6]!.bytes = picture(0, 32, 48);
       }),
       { code: 'bad-episode', message: /32 × 48/ },
     );
     await assert.rejects(
-      spoilt(({ rows }) =>
+      addEdited(({ rows }) =>
         rows.slice(20).forEach((row) => {
           row.timeNs += 2e9;
         }),
@@ -401,7 +401,7 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.deepEqual((await checkDataset(dir)).problems.list, []);
   });
 
-  it('pads pictures of odd size, and does without a gripper', async () => {
+  it('pads pictures of odd size, and works without a gripper', async () => {
     const dir = path.join(root, 'odd');
     await exported(dir, sourceEpisode({ id: 'a', seconds: 0.3, widthPx: 65, heightPx: 49, joints: 12 }));
     const { problems, info } = await checkDataset(dir);
@@ -410,15 +410,15 @@ describe('LeRobot export', { skip: needs('ffmpeg') }, () => {
     assert.deepEqual(info?.features['action']?.shape, [12]);
   });
 
-  it('reads any bytes in place of a video or its metadata without harm', async () => {
+  it('handles arbitrary bytes in place of a video or its metadata', async () => {
     const dir = copy('garbage');
     const video = path.join(dir, 'videos/observation.images.front/chunk-000/file-000.mp4');
     const bytes = readFileSync(video);
     const random = xorshift(7);
     for (let round = 0; round < 300; round++) {
-      const spoilt = Buffer.from(bytes);
-      for (let i = 0; i < 3; i++) spoilt[Math.floor(random() * 1500)] = Math.floor(random() * 256);
-      writeFileSync(video, spoilt);
+      const damaged = Buffer.from(bytes);
+      for (let i = 0; i < 3; i++) damaged[Math.floor(random() * 1500)] = Math.floor(random() * 256);
+      writeFileSync(video, damaged);
       try {
         assert.ok(readVideoTrack(video).timesS.length <= 1e7);
       } catch (error) {

@@ -7,10 +7,10 @@ import { type Observation, observe } from '../../src/policy/observation.ts';
 import { openPolicy } from '../../src/policy/transports.ts';
 
 describe('a policy over ZeroMQ', () => {
-  it('is asked anew when it did not answer, and its old answer is not taken for the new one', {
+  it('gets a new request after a missing answer, and its late answer is not used for the new one', {
     timeout: 10_000,
   }, async () => {
-    // A socket that waits keeps no process alive.
+    // A waiting socket does not keep the process alive.
     const alive = setInterval(() => {}, 1000);
     const reply = new Reply({ linger: 0 });
     await reply.bind('tcp://127.0.0.1:*');
@@ -53,7 +53,7 @@ describe('an observation', () => {
     return observe(1, telemetry as Telemetry, { newest: () => frame }, nowNs, settings);
   };
 
-  it('is not made of a picture that is old, whether its camera is silent or its wire slow', () => {
+  it('rejects an old picture, whether the camera is silent or the network slow', () => {
     const fresh = seen({ arrivedMs: 10, capturedMs: 40 });
     assert.ok(typeof fresh !== 'string');
     assert.ok(Math.abs(fresh.frames['front']!.ageMs! - 40) < 1e-3);

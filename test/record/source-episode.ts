@@ -15,7 +15,7 @@ export interface EpisodeShape {
   task?: string;
 }
 
-/** The n-th picture of a camera: its brightness in the upper half tells n, a moving bar below. */
+/** The n-th picture of a camera: the brightness of its upper half encodes n; below it, a moving bar. */
 export function picture(n: number, widthPx: number, heightPx: number): Uint8Array {
   const rgb = Buffer.alloc(3 * widthPx * heightPx);
   const level = brightness(n);
@@ -39,7 +39,10 @@ export function picture(n: number, widthPx: number, heightPx: number): Uint8Arra
 
 export const brightness = (n: number): number => 20 + (n % 20) * 10;
 
-/** As the recorder would have joined it: at each row the newest picture that had arrived, 12 ms after its capture. */
+/**
+ * As the recorder would have joined it: each row has the newest picture that had arrived, 12 ms after
+ * capture.
+ */
 export function sourceEpisode(
   shape: EpisodeShape,
 ): SourceEpisode & { received: Map<string, ReceivedFrame[]> } {

@@ -14,16 +14,16 @@ function sampleOf(wireMs: Wire, seed: number, seconds = 60): RunSample {
   return sampler.finish();
 }
 
-/** Seconds differ among each other more than commands do: that is what a test of single commands overlooks. */
+/** Seconds differ from each other more than commands do, which a test on single commands overlooks. */
 const weather: Wire = (tick, random) =>
   3 + 2 * Math.abs(Math.sin(Math.floor(tick / 100) * 12.9898)) + 0.5 * random();
 const slower: Wire = (tick, random) => weather(tick, random) + 1.5;
 
-describe('the difference of two runs', () => {
+describe('differences', () => {
   const find = (a: RunSample, b: RunSample, what: string, quantile: number) =>
     differences(a, b, seeded(3))!.find((found) => found.what === what && found.quantile === quantile)!;
 
-  it('is not shown between two runs of the same kind, and found where there is one', () => {
+  it('finds a real difference, and none between two runs of the same kind', () => {
     const same = find(sampleOf(weather, 1), sampleOf(weather, 2), 'oneWay', 0.5);
     assert.equal(same.verdict, 'open');
     const real = find(sampleOf(weather, 1), sampleOf(slower, 2), 'oneWay', 0.5);
@@ -31,22 +31,22 @@ describe('the difference of two runs', () => {
     assert.ok(real.low > 0 && real.low < 1.5 * MS && real.high > 1.5 * MS, `${real.low} ${real.high}`);
   });
 
-  it('is the clock’s when it is no larger than the offsets may be wrong', () => {
+  it('attributes a difference within the clock uncertainty to the clock', () => {
     const [a, b] = [sampleOf(() => 3, 1), sampleOf(() => 3.03, 2)];
     assert.equal(find(a, b, 'wire', 0.5).verdict, 'clock');
     assert.equal(find({ ...a, uncertaintyNs: 0 }, { ...b, uncertaintyNs: 0 }, 'wire', 0.5).verdict, 'real');
   });
 
-  it('says so when a run is too short, and thins a long one evenly', () => {
+  it('reports a run that is too short, and thins a long one evenly', () => {
     const short = sampleOf(weather, 1, 6);
     assert.equal(differences(short, sampleOf(weather, 2), seeded(1)), null);
-    assert.match(diffText(['a', 'b'], [short, short], null), /too few seconds/);
+    assert.match(diffText(['a', 'b'], [short, short], null), /too short/);
     const long = sampleOf(weather, 1, 1300);
     assert.ok(long.stride > 1 && long.seconds.length <= 1200);
     assert.equal(long.commands, 130_000);
     const run = sampleOf(weather, 1, 20);
     const text = diffText(['a', 'b'], [run, run], differences(run, run, seeded(1)));
-    assert.match(text, /End to end p50 ms .* not shown/);
+    assert.match(text, /End to end p50 ms .* no evidence/);
     assert.match(text, /^0 of \d+ figures differ/m);
   });
 });
@@ -60,7 +60,7 @@ interface TraceEvent {
   dur?: number;
 }
 
-describe('the export for Perfetto', () => {
+describe('PerfettoWriter', () => {
   const records = runOf({ seconds: 2, wireMs: (tick) => (tick === 50 ? 44 : 3) });
   Object.assign(records[60]!, { outcome: 3, appliedNs: Number.NaN });
   Object.assign(records[70]!, {
@@ -75,7 +75,7 @@ describe('the export for Perfetto', () => {
   text += writer.end();
   const { traceEvents: events } = JSON.parse(text) as { traceEvents: TraceEvent[] };
 
-  it('is JSON whose async spans pair, nest and follow each other', () => {
+  it('writes JSON whose async spans are paired and nested', () => {
     assert.equal(events.length, writer.events);
     const open = new Map<string, TraceEvent[]>();
     for (const event of events.filter(({ ph }) => ph === 'b' || ph === 'e')) {
@@ -90,7 +90,7 @@ describe('the export for Perfetto', () => {
     assert.equal(open.size, 198, 'one was overtaken, one was lost');
   });
 
-  it('has microseconds from a base, flows inside their slices, and marks what was not applied', () => {
+  it('writes microseconds from a base, flows inside their slices, and marks unapplied commands', () => {
     assert.ok(events.every(({ ph, ts }) => ph === 'M' || (ts >= 0 && ts < 10e6)));
     const slices = events.filter(({ ph }) => ph === 'X');
     for (const flow of events.filter(({ ph }) => ph === 's' || ph === 'f'))

@@ -13,14 +13,14 @@ import { createReport } from '../../src/trace/report.ts';
 import { verdictOf } from '../../src/trace/verdict.ts';
 import { document002, MS, runOf } from './run.ts';
 
-/** What a live trace would hold of a replayed one. */
+/** The records a live trace would contain of a replayed one. */
 function recordsOf(
   name: string,
   policy: string,
 ): { records: TraceRecord[]; score: ReturnType<typeof scoreOf> } {
   const text = gunzipSync(readFileSync(`test/data/delay-traces/${name}.csv.gz`)).toString();
   const trace = parseDelayTrace(text, name);
-  // A live operator skips the ticks it misses; these senders made up for them in a burst.
+  // A live operator skips the ticks it misses; these senders caught up in a burst.
   trace.sendUs.forEach((_, i) => {
     trace.sendUs[i] = 1000 + i * 10_000;
   });
@@ -55,7 +55,7 @@ describe('feel from a live trace', () => {
     ['bloat', 'fixed:60'],
     ['loss2', 'none'],
   ] as const)
-    it(`is the replay's score: ${policy} on ${name}`, () => {
+    it(`equals the replay's score: ${policy} on ${name}`, () => {
       const { records, score } = recordsOf(name, policy);
       const { windows, badWindows, strictWindows, longestLateRun } = feelOf(records.slice(0, -5)); // as the scorer does
       assert.ok(score !== null);
@@ -63,7 +63,7 @@ describe('feel from a live trace', () => {
       assert.deepEqual([windows, badWindows, strictWindows, longestLateRun], expected);
     });
 
-  it('blames the network for wifi, and loss for loss', () => {
+  it('attributes wifi spells to the network and loss spells to loss', () => {
     const causes = (name: string) =>
       new Set(feelOf(recordsOf(name, 'none').records).spells.map(({ cause }) => cause));
     assert.deepEqual([...causes('wifi_tuned')], ['wire']);
@@ -76,32 +76,32 @@ describe('the session of document 002', () => {
   for (const record of document002()) report.add(record);
   const reported = report.finish();
 
-  it('passes the targets over the run: p99 of the variation under 20 ms, no command over 250 ms', () => {
+  it('meets the run-level targets: p99 variation below 20 ms, no command over 250 ms', () => {
     assert.ok(reported.oneWay.variationNs!.p99 < 20 * MS, `${reported.oneWay.variationNs!.p99 / MS}`);
     assert.ok(reported.oneWay.variationNs!.p99 > 5 * MS);
     assert.ok(reported.oneWay.latencyNs!.max > 200 * MS && reported.oneWay.latencyNs!.max < 250 * MS);
   });
 
-  it('fails the feel check in every cluster, and says that the network did it and that the percentiles hide it', () => {
+  it('fails the feel check in every cluster, because of the network, which the percentiles hide', () => {
     assert.ok(reported.feel.badWindows >= 40 && reported.feel.badWindows < 70, `${reported.feel.badWindows}`);
     assert.ok(reported.feel.strictWindows >= 20);
     assert.deepEqual([...new Set(reported.feel.spells.map(({ cause }) => cause))], ['wire']);
     assert.equal(reported.feel.spells.length, 11, 'ten clusters and the stall');
     const { tone, sentences } = verdictOf(reported);
     assert.equal(tone, 'bad');
-    assert.ok(sentences.some((sentence) => sentence.includes('The percentiles of the run hide it')));
+    assert.ok(sentences.some((sentence) => sentence.includes('The percentiles of the run hide this')));
   });
 
-  it('is not mistaken for scattered spikes: as many, spread out, are no bad second', () => {
+  it('differs from as many scattered spikes, which make no bad second', () => {
     const spread = runOf({ seconds: 600, wireMs: (tick, random) => (tick % 53 === 0 ? 44 : 3 + random()) });
     const { badWindows, windows } = feelOf(spread);
     assert.deepEqual([windows, badWindows], [590, 0]);
   });
 });
 
-describe('what is to blame', () => {
-  /** The fields of the commands of one second, once a tenth of them is touched. */
-  const spoilt = (touch: (record: TraceRecord) => void) => {
+describe('the cause of a bad period', () => {
+  /** Causes when 20 % of the commands of one second are changed. */
+  const causesAfter = (touch: (record: TraceRecord) => void) => {
     const records = runOf({ seconds: 30, wireMs: (_, random) => 3 + random() });
     for (const record of records)
       if (record.seq >= 2000 && record.seq < 2100 && record.seq % 10 < 2) touch(record);
@@ -113,32 +113,32 @@ describe('what is to blame', () => {
 
   it('is found among the segments', () => {
     assert.deepEqual(
-      spoilt((record) => delay(record, 'appliedNs')),
+      causesAfter((record) => delay(record, 'appliedNs')),
       ['apply'],
     );
     assert.deepEqual(
-      spoilt((record) => delay(record, 'appliedNs', 'releasedNs', 'receiveNs', 'dueNs')),
+      causesAfter((record) => delay(record, 'appliedNs', 'releasedNs', 'receiveNs', 'dueNs')),
       ['receive'],
     );
     assert.deepEqual(
-      spoilt((record) => delay(record, 'appliedNs', 'releasedNs')),
+      causesAfter((record) => delay(record, 'appliedNs', 'releasedNs')),
       ['late-wake'],
     );
     assert.deepEqual(
-      spoilt((record) => delay(record, 'appliedNs', 'releasedNs', 'dueNs')),
+      causesAfter((record) => delay(record, 'appliedNs', 'releasedNs', 'dueNs')),
       ['playout'],
     );
   });
 
   it('is the driver when released commands were replaced before their write', () => {
-    const replaced = spoilt((record) => {
+    const replaced = causesAfter((record) => {
       record.outcome = OUTCOMES.indexOf('dropped-stale');
       record.appliedNs = Number.NaN;
     });
     assert.deepEqual(replaced, ['apply']);
   });
 
-  it('is the operator when ticks are missing, and nobody while nobody drives', () => {
+  it('is missed ticks when the operator skips some, and none while nobody is driving', () => {
     const records = runOf({ seconds: 30, wireMs: () => 3 });
     const stalled = records.filter(({ seq }) => seq < 2000 || seq >= 2100 || seq % 20 >= 8);
     const feel = feelOf(stalled);
@@ -146,7 +146,7 @@ describe('what is to blame', () => {
       feel.spells.map(({ cause }) => cause),
       ['missed-tick'],
     );
-    assert.equal(feel.longestLateRun, 7, 'eight ticks missed; the last is but 13 ms late, less the target');
+    assert.equal(feel.longestLateRun, 7, 'eight ticks missed; the last is only 13 ms late, minus the target');
     const idle = records.map((record) => ({ ...record }));
     for (const record of idle.slice(2000, 2100)) {
       Object.assign(record, {
@@ -158,17 +158,17 @@ describe('what is to blame', () => {
     assert.deepEqual([feelOf(idle).badWindows, feelOf(idle).windows], [0, 19]);
   });
 
-  it('does not call a late wake-up a missed tick', () => {
+  it('is not a missed tick when the loop only wakes late', () => {
     const records = runOf({ seconds: 30, wireMs: () => 3 });
     for (const record of records) if (record.seq % 10 === 0) record.sampledNs += 8 * MS;
     assert.deepEqual([feelOf(records).windows, feelOf(records).spells.length], [20, 0]);
   });
 
-  it('takes bounded time for stamps that no operator has', () => {
+  it('is computed in bounded time for impossible stamps', () => {
     const meter = new FeelMeter();
     let ns = 1e9;
     for (let seq = 0; seq < 200; seq++) {
-      // A hundred ticks of a nanosecond, then gaps of nearly a second: a billion ticks would be missing in each.
+      // A hundred ticks of a nanosecond, then gaps of nearly a second: each would miss a billion ticks.
       ns += seq < 150 ? 1 : 0.99e9;
       const record = emptyTraceRecord();
       Object.assign(record, {

@@ -58,7 +58,7 @@ describe('the profiler', () => {
     profile.settle();
     const { commands, playout } = profile.snapshot();
     assert.ok(commands > 500 && commands < 1500, `${commands}`);
-    assert.equal(playout, 'fixed:60', 'known from its first line all the same');
+    assert.equal(playout, 'fixed:60', 'still known from its first line');
     close();
   });
 
@@ -105,7 +105,7 @@ describe('the profiler', () => {
     for (const columns of [20, 40, 80, 200])
       for (const rows of [5, 24, 60]) {
         const lines = topFrame(profile.snapshot(), { columns, rows, colour: true, idleS: 9 });
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that begins a colour
+        // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape that starts a colour
         const seen = lines.map((line) => line.replaceAll(/\x1b\[\d+m/g, ''));
         assert.ok(lines.length <= rows && seen.every((line) => [...line].length <= Math.max(40, columns)));
         assert.ok(seen[0]!.includes('no line for 9 s') || columns < 60);

@@ -13,13 +13,13 @@ export function seeded(seed: number): () => number {
 
 export interface RunOptions {
   seconds: number;
-  /** One-way time on the wire of a tick. */
+  /** One-way wire time of a tick. */
   wireMs: (tick: number, random: () => number) => number;
   seed?: number;
   session?: number;
 }
 
-/** Commands at 100 Hz applied on arrival; what a newer one overtook is dropped as stale. */
+/** Commands at 100 Hz, applied on arrival; a command overtaken by a newer one is dropped as stale. */
 export function runOf({ seconds, wireMs, seed = 1, session = 1 }: RunOptions): TraceRecord[] {
   const random = seeded(seed);
   const records: TraceRecord[] = [];
@@ -65,7 +65,7 @@ export const document002 = (): TraceRecord[] =>
       const inCluster = second > 20 && second % 55 < 4.5;
       const baseMs = 3 + 1.5 * random();
       if (tick >= 30_000 && tick < 30_023) return 229 - 10 * (tick - 30_000);
-      // Blocked for some 40 ms, then the queue drains: 10 ms less each tick.
+      // Blocked for about 40 ms, then the queue drains by 10 ms per tick.
       return inCluster && tick % 16 < 4 ? 43 - 10 * (tick % 16) : baseMs;
     },
   });

@@ -1,6 +1,6 @@
 import { TeleopError } from '../../core/errors.ts';
 
-/** A socket of the camera channel that cannot be opened, with the way out. `offset`: of its port from `cameras.port`. */
+/** A camera channel socket failed to open. `offset`: distance of its port from `cameras.port`. */
 export function channelError(
   kind: 'TCP' | 'UDP',
   host: string,
@@ -14,6 +14,6 @@ export function channelError(
       hint: `Stop the program that holds it (ss -${kind === 'TCP' ? 't' : 'u'}lpn "sport = :${port}" names it) or choose another: cameras.port=${port - offset + 10}`,
     });
   return new TeleopError('socket-failed', `${where} cannot be opened: ${code}`, {
-    hint: 'Check that cameras.listenHost is an address of this machine (ip address) and cameras.port one above 1023.',
+    hint: 'Check that cameras.listenHost is an address of this machine (ip address) and cameras.port is above 1023.',
   });
 }

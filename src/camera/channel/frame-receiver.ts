@@ -1,12 +1,12 @@
-/** What a receiver needs to know. Plain data: it may cross to another thread. */
+/** Settings of a receiver. Plain data: it may cross to another thread. */
 export interface FrameReceiverConfig {
   wire: 'zmq' | 'udp';
   /** Where the cameras are: IPv4 address or name. */
   host: string;
   port: number;
-  /** UDP: first port to listen on for a sender that does not wait to be asked; 0: ask. */
+  /** UDP: first port to listen on for a sender that pushes without a request; 0: send requests. */
   receivePort: number;
-  /** Names, in the rig's order. Frames of others are refused. */
+  /** Names, in the rig's order. Frames of other cameras are rejected. */
   cameras: readonly string[];
   /** CURVE options of ZeroMQ's client, or null for plain traffic. */
   curve: Record<string, string> | null;
@@ -16,13 +16,13 @@ export interface FrameReceiver {
   close(): void;
 }
 
-/** One picture off the wire, before its time is put on the operator's clock. */
+/** One picture as received, before its time is converted to the operator's clock. */
 export interface ArrivedFrame {
   camera: string;
-  /** NaN where the sender gave none. */
+  /** NaN if the sender gave no time. */
   captureNs: number;
   encodedNs: number;
   bytes: Uint8Array;
-  /** When its first byte came, where that is known. */
+  /** When its first byte arrived, if known. */
   firstNs: number;
 }

@@ -2,9 +2,9 @@ import type { CameraFrame } from '../../messages/recording.ts';
 import type { SliceVariant } from '../slices.ts';
 
 export interface FrameSender {
-  /** Never waits and never queues more than the newest: what the wire cannot take is dropped and counted. */
+  /** Never waits and queues only the newest frame: what the network cannot take is dropped and counted. */
   send(frame: CameraFrame): void;
-  /** Where it can be reached, for people. */
+  /** Its address, for people. */
   readonly where: string;
   close(): Promise<void>;
 }
@@ -16,7 +16,7 @@ export interface FrameSenderConfig {
   port: number;
   cameras: readonly string[];
   variant: SliceVariant;
-  /** UDP receivers that do not ask: address and first port. */
+  /** UDP receivers that send no requests: address and first port. */
   sendTo: readonly { host: string; port: number }[];
   /** CURVE options of ZeroMQ's server, or null for plain traffic. */
   curve: Record<string, string | boolean> | null;

@@ -3,7 +3,7 @@ import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 import { openUdpSender } from './udp-sender.ts';
 import { openZmqSender } from './zmq-sender.ts';
 
-/** `remark` counts frames that were dropped and datagrams that were refused. */
+/** `remark` counts dropped frames and rejected datagrams. */
 export function openFrameSender(
   config: FrameSenderConfig,
   remark: (reason: Reason) => void,

@@ -7,12 +7,12 @@ import { stampsOf } from '../jpeg-structure.ts';
 import { SliceAssembler } from '../slice-assembler.ts';
 import { channelError } from './channel-error.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
-import { ASK, ASK_EVERY_MS } from './udp-sender.ts';
+import { REQUEST, REQUEST_EVERY_MS } from './udp-sender.ts';
 
 /** A few pictures of every camera. */
 const RECEIVE_BUFFER_BYTES = 1 << 20;
 
-/** One socket per camera: slices carry no name. Only the cameras' host is listened to. */
+/** One socket per camera: slices carry no name. Accepts packets from the cameras' host only. */
 export async function openUdpReceiver(
   config: FrameReceiverConfig,
   clock: Clock,
@@ -41,17 +41,17 @@ export async function openUdpReceiver(
     });
   }
   if (config.receivePort !== 0) return { close };
-  const ask = () => {
+  const request = () => {
     for (const [i, socket] of sockets.entries())
-      socket.send(ASK, config.port + i, host, (error) => {
+      socket.send(REQUEST, config.port + i, host, (error) => {
         if (error) remark('send-failed');
       });
   };
-  ask();
-  const asking = setInterval(ask, ASK_EVERY_MS);
+  request();
+  const requesting = setInterval(request, REQUEST_EVERY_MS);
   return {
     close() {
-      clearInterval(asking);
+      clearInterval(requesting);
       close();
     },
   };
@@ -61,7 +61,7 @@ async function addressOf(host: string): Promise<string> {
   try {
     return (await lookup(host, { family: 4 })).address;
   } catch (cause) {
-    throw new TeleopError('name-unresolved', `the cameras' host "${host}" has no IPv4 address`, {
+    throw new TeleopError('name-unresolved', `the camera host "${host}" has no IPv4 address`, {
       hint: 'Give a name this machine can resolve, or the address itself: cameras.host=192.168.1.20',
       cause,
     });

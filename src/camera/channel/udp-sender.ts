@@ -7,12 +7,12 @@ import { MAX_SLICE_BYTES, type SliceVariant, sliceJpeg } from '../slices.ts';
 import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 
-/** A receiver asks with this, and again every second. */
-export const ASK = 'farhand-frames-please';
-export const ASK_EVERY_MS = 1000;
-/** Who has not asked for so long is sent no more. */
+/** A receiver requests pictures with this text, and repeats it every second. */
+export const REQUEST = 'farhand-frames-please';
+export const REQUEST_EVERY_MS = 1000;
+/** A receiver that has not repeated its request for this long gets nothing more. */
 const FORGET_NS = 3e9;
-/** Pictures go to at most so many who asked: an unasked-for flood is not to be had from here. */
+/** Upper limit of receivers, so that forged requests cannot turn this sender into a flood. */
 const MAX_RECEIVERS = 4;
 
 interface Receiver {
@@ -21,7 +21,7 @@ interface Receiver {
   untilNs: number;
 }
 
-/** A UDP port per camera, whose pictures leave as slices to everyone who asked there. */
+/** One UDP port per camera; sends its pictures as slices to every receiver that requested them there. */
 export async function openUdpSender(
   config: FrameSenderConfig,
   remark: (reason: Reason) => void,
@@ -73,8 +73,8 @@ class SliceLine {
   readonly #remark: (reason: Reason) => void;
   #receivers: Receiver[];
   #frameId = 0;
-  /** Packets the system has not taken yet. */
-  #underway = 0;
+  /** Packets the operating system has not accepted yet. */
+  #inFlight = 0;
   #waiting: CameraFrame | null = null;
 
   constructor(
@@ -88,7 +88,7 @@ class SliceLine {
     this.#receivers = [...fixed];
     this.#remark = remark;
     socket.on('message', (bytes, from) => {
-      if (bytes.toString('latin1') === ASK) this.#asked(from.address, from.port);
+      if (bytes.toString('latin1') === REQUEST) this.#requested(from.address, from.port);
       else remark('malformed');
     });
   }
@@ -97,11 +97,11 @@ class SliceLine {
     return this.#socket.address().port;
   }
 
-  /** While an earlier picture is still leaving, only the newest waits. */
+  /** While an earlier picture is still being sent, only the newest waits. */
   send(frame: CameraFrame): void {
     if (this.#waiting !== null) this.#remark('frame-dropped');
     this.#waiting = frame;
-    if (this.#underway === 0) this.#drain();
+    if (this.#inFlight === 0) this.#drain();
   }
 
   close(): void {
@@ -109,7 +109,7 @@ class SliceLine {
     this.#socket.close();
   }
 
-  #asked(host: string, port: number): void {
+  #requested(host: string, port: number): void {
     const nowNs = monotonicClock.nowNs();
     this.#receivers = this.#receivers.filter((receiver) => receiver.untilNs > nowNs);
     const known = this.#receivers.find((receiver) => receiver.host === host && receiver.port === port);
@@ -129,17 +129,17 @@ class SliceLine {
     const jpeg = withStamp(frame.bytes, frame.captureNs, frame.encodedNs);
     const packets: Uint8Array[] = [];
     const packet = new Uint8Array(MAX_SLICE_BYTES);
-    const refused = sliceJpeg(jpeg, ++this.#frameId, this.#variant, packet, (length) =>
+    const rejected = sliceJpeg(jpeg, ++this.#frameId, this.#variant, packet, (length) =>
       packets.push(packet.slice(0, length)),
     );
-    if (refused !== null) return this.#remark(refused);
-    this.#underway = packets.length * this.#receivers.length;
+    if (rejected !== null) return this.#remark(rejected);
+    this.#inFlight = packets.length * this.#receivers.length;
     for (const { host, port } of this.#receivers)
       for (const bytes of packets) this.#socket.send(bytes, port, host, (error) => this.#sent(error));
   }
 
   #sent(error: Error | null): void {
     if (error) this.#remark('send-failed');
-    if (--this.#underway === 0) this.#drain();
+    if (--this.#inFlight === 0) this.#drain();
   }
 }

@@ -4,11 +4,11 @@ import { loadZmq } from '../../native/zeromq.ts';
 import { endsJpeg, stampNs, startsJpeg } from '../jpeg-structure.ts';
 import type { ArrivedFrame, FrameReceiver, FrameReceiverConfig } from './frame-receiver.ts';
 
-/** Whoever sends more is disconnected. */
+/** A sender of larger messages is disconnected. */
 const MAX_MESSAGE_BYTES = 16 * 2 ** 20;
 /**
- * A receiver that pauses finds what fits here as a backlog; Linux doubles it. Half of that is the window: two cameras at
- * a round trip of 30 ms, as the sender's.
+ * A receiver that pauses finds a backlog of this size; Linux doubles it. Half of that is the window: two
+ * cameras at a round trip of 30 ms, matching the sender's buffer.
  */
 const RECEIVE_BUFFER_BYTES = 128 * 1024;
 const HEARTBEAT_MS = 1000;
@@ -40,14 +40,14 @@ export async function openZmqReceiver(
         else take(frame);
       }
     } catch {
-      // Closed under us: the run is over.
+      // The socket was closed: the run is over.
     }
   };
   void receive();
   return { close: () => socket.close() };
 }
 
-/** A message of the channel: name, capture in decimal nanoseconds, encoding, bytes, ready. Other parts are ignored. */
+/** Message parts: name, capture time (decimal ns), encoding, bytes, time ready. Further parts are ignored. */
 export function parseFrame(
   parts: readonly Uint8Array[],
   cameras: readonly string[],

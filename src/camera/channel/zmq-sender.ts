@@ -5,17 +5,18 @@ import { channelError } from './channel-error.ts';
 import type { FrameSender, FrameSenderConfig } from './frame-sender.ts';
 
 /**
- * What the kernel may hold for a receiver; Linux doubles it. Small, because it is age on a slow wire: 0.2 s at 5 Mbit/s.
- * Large enough for two cameras at a round trip of 30 ms.
+ * What the kernel may buffer per receiver; Linux doubles it. Small, because on a slow link it turns into
+ * delay: 0.2 s at 5 Mbit/s. Large enough for two cameras at a round trip of 30 ms.
  */
 const SEND_BUFFER_BYTES = 64 * 1024;
-/** A receiver that has left without a word is forgotten after this. */
+/** A receiver that disappeared is dropped after three missed heartbeats. */
 const HEARTBEAT_MS = 1000;
 
 /**
- * One PUB socket for all cameras; message: name, capture in decimal nanoseconds, encoding, bytes, and when the picture was
- * ready to be sent, again in decimal nanoseconds. Each subscriber has a queue of one picture per camera; what does not fit
- * it is dropped for that subscriber alone, by libzmq, which tells nobody: only pictures that never got to it are counted.
+ * One PUB socket for all cameras. Message: name, capture time in decimal nanoseconds, encoding, bytes, and
+ * the time the picture was ready to be sent, in decimal nanoseconds. Each subscriber has a queue of one
+ * picture per camera; libzmq silently drops what does not fit, for that subscriber only. Only pictures that
+ * never reached it are counted.
  */
 export async function openZmqSender(
   config: FrameSenderConfig,
@@ -38,7 +39,7 @@ export async function openZmqSender(
     throw channelError('TCP', host, port, 0, (error as NodeJS.ErrnoException).code ?? String(error));
   }
   const endpoint = socket.lastEndpoint ?? `tcp://${host}:${port}`;
-  /** `send` refuses while an earlier one is pending; a PUB socket never keeps one for long. */
+  /** `send` rejects while an earlier call is pending; a PUB socket never blocks for long. */
   const waiting = new Map<string, CameraFrame>();
   let busy = false;
   const drain = async (): Promise<void> => {
@@ -60,7 +61,7 @@ export async function openZmqSender(
     },
     async close() {
       waiting.clear();
-      // Closing alone frees the port only some time later.
+      // Closing without unbinding frees the port only later.
       await socket.unbind(endpoint).catch(() => {});
       socket.close();
     },

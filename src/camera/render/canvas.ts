@@ -9,13 +9,13 @@ const TILE: readonly [Colour, Colour] = [
   [128, 134, 142],
 ];
 const TILE_M = 0.1;
-/** Where the ground has faded into the horizon. */
+/** Distance at which the ground has faded into the horizon. */
 const FAR_M = 3;
-/** From which the light comes, in the base frame. */
+/** Direction of the light source in the base frame. */
 const LIGHT = [0.35, -0.45, 0.82] as const;
 const SHADOW = 0.62;
 
-/** Draws rounded rods over a ground with a depth buffer. One at a time; nothing allocates while drawing. */
+/** Draws rounded rods over a ground plane with a depth buffer. One at a time; drawing does not allocate. */
 export class Canvas {
   readonly picture: RgbPicture;
   readonly #depthM: Float32Array;
@@ -27,7 +27,10 @@ export class Canvas {
     this.#depthM = new Float32Array(widthPx * heightPx);
   }
 
-  /** Sky and a chequered ground at z = 0, two pixels by two: it is drawn anew for a camera that moves. */
+  /**
+   * Sky and a chequered ground at z = 0, in blocks of 2 × 2 pixels because a moving camera redraws it each
+   * time.
+   */
   drawGround(view: View): void {
     const { pixels, widthPx, heightPx } = this.picture;
     const { axes, eyeM, focalPx, centreX, centreY } = view;
@@ -59,7 +62,7 @@ export class Canvas {
     }
   }
 
-  /** Before the rods of a picture. */
+  /** Call before drawing the rods of a picture. */
   clearDepth(view: View): void {
     this.#depthM.fill(Number.POSITIVE_INFINITY);
     for (let row = 0; row < 3; row++)
@@ -117,7 +120,7 @@ export class Canvas {
       }
   }
 
-  /** The surface towards the eye is `facing` of the radius before the rod's axis. */
+  /** The surface facing the eye is `facing` × radius in front of the rod's axis. */
   #shade(
     at: number,
     axisM: number,
@@ -136,7 +139,7 @@ export class Canvas {
     for (let k = 0; k < 3; k++) this.picture.pixels[3 * at + k] = tone * colour[k]!;
   }
 
-  /** Marks what it darkened, so that shadows that overlap are no darker. */
+  /** Marks the pixel, so overlapping shadows do not darken it twice. */
   #darken(at: number): void {
     if (this.#depthM[at] === SHADOW_DEPTH) return;
     this.#depthM[at] = SHADOW_DEPTH;
@@ -144,10 +147,10 @@ export class Canvas {
   }
 }
 
-/** Behind every rod, before nothing. */
+/** Behind every rod, so rods draw over shadows. */
 const SHADOW_DEPTH = Math.fround(1e9);
 
-/** Keeps the part before the eye; false when there is none. */
+/** Keeps the part in front of the eye; false if there is none. */
 function clipNear(e: Float64Array): boolean {
   if (e[2]! < NEAR_M && e[5]! < NEAR_M) return false;
   if (e[2]! >= NEAR_M && e[5]! >= NEAR_M) return true;

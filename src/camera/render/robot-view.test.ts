@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { robotModelSchema } from '../../geometry/robot-model.ts';
 import { RobotView } from './robot-view.ts';
 
-/** One link, a metre tall when it stands, that falls towards +x. */
+/** One link, a metre tall when upright, that falls towards +x. */
 const model = robotModelSchema.parse({
   name: 'pole',
   title: 'pole',
@@ -68,7 +68,7 @@ describe('RobotView', () => {
     assert.ok(fallen.rows.length < 8);
   });
 
-  it('draws the nearer of two over the farther, whichever comes first', () => {
+  it('draws the nearer of two rods on top, in either drawing order', () => {
     const rod = (name: string, yM: number, frame: number) => ({
       name,
       frame,
@@ -82,11 +82,11 @@ describe('RobotView', () => {
       const view = new RobotView({ ...model, capsules }, options);
       const { pixels } = view.draw([0], Number.NaN);
       const at = 3 * (widthPx * (heightPx / 2) + widthPx / 2);
-      assert.ok(pixels[at + 2]! - pixels[at]! > 60, 'the blue one is before the white one');
+      assert.ok(pixels[at + 2]! - pixels[at]! > 60, 'the blue rod is in front of the white one');
     }
   });
 
-  it('draws from the wrist, with the eye among the links, and any pose', () => {
+  it('draws from the wrist camera in any pose, even with the eye inside the links', () => {
     const view = new RobotView(model, { ...options, mount: 'wrist' });
     for (let q = -3; q <= 3; q += 0.5) {
       const { pixels } = view.draw([q], 0.5);

@@ -30,14 +30,14 @@ const LINKS: readonly [Colour, Colour] = [
 const FINGERS: Colour = [250, 176, 48];
 const FINGER_RADIUS_M = 0.009;
 const FINGER_M = 0.055;
-/** Half the opening of a gripper that is open. */
+/** Half the opening of a fully open gripper. */
 const OPEN_M = 0.04;
 const BARE_RADIUS_M = 0.025;
-/** Beside the flange, so that the fingers are seen before the ground. */
+/** Beside the flange, so that the fingers appear in front of the ground. */
 const WRIST_EYE_M = [0.2, 0, -0.02] as const;
 const WRIST_TARGET_M = [0, 0, 0.19] as const;
 
-/** The robot as a camera would see it: its capsules where its joints are, lit, over a ground with their shadow. */
+/** The robot as a camera would see it: its capsules at the joint angles, lit, with shadows on the ground. */
 export class RobotView {
   readonly #canvas: Canvas;
   readonly #view: View;
@@ -45,7 +45,7 @@ export class RobotView {
   readonly #frames: Float64Array;
   readonly #rods: readonly Rod[];
   readonly #ends = new Float64Array(6);
-  /** The ground seen from a camera that does not move. */
+  /** The ground as seen by a fixed camera. */
   readonly #ground: Uint8Array | null;
   /** Along the tool, beyond every capsule of the flange. */
   readonly #fingersAtM: number;
@@ -75,7 +75,7 @@ export class RobotView {
     this.#ground = this.#canvas.picture.pixels.slice();
   }
 
-  /** `gripper`: 0 open to 1 closed, NaN for a robot without. The same picture each time. */
+  /** `gripper`: 0 open to 1 closed, NaN for none. Returns the same picture object each time. */
   draw(jointsRad: ArrayLike<number>, gripper: number) {
     const canvas = this.#canvas;
     this.#chain.frames(jointsRad, this.#frames);
@@ -123,7 +123,7 @@ export class RobotView {
   }
 }
 
-/** The model's capsules; without any, rods between the origins of its frames. */
+/** The model's capsules; if it has none, rods between the origins of its frames. */
 function rodsOf(model: RobotModel): Rod[] {
   const colour = (frame: number): Colour => LINKS[frame % 2]!;
   if (model.capsules.length > 0)
@@ -136,7 +136,7 @@ function rodsOf(model: RobotModel): Rod[] {
     }));
   const chain = createChain(model);
   const frames = new Float64Array(TRANSFORM_SIZE * (chain.joints + 1));
-  // A frame's origin as seen from the one before does not turn with the joint only for DH rows; home is near enough.
+  // Only for DH rows does a frame's origin stay fixed in the previous frame; the home pose is close enough.
   chain.frames(model.homeRad, frames);
   return Array.from({ length: chain.joints }, (_, i) => {
     const toM = inFrame(frames, i + 1, i);

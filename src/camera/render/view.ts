@@ -28,7 +28,7 @@ export function aim(
 ): void {
   const z = unit([forward[0]!, forward[1]!, forward[2]!]);
   let x = cross(z, [up[0]!, up[1]!, up[2]!]);
-  // Looking straight up or down: any direction will do for right.
+  // Looking straight up or down: any right-hand direction will do.
   if (Math.hypot(...x) < 1e-6) x = cross(z, [0, 1, 1e-3]);
   x = unit(x);
   const y = cross(z, x);
@@ -36,7 +36,7 @@ export function aim(
   view.eyeM.set([eyeM[0]!, eyeM[1]!, eyeM[2]!]);
 }
 
-/** A point of the base frame in the camera's, at `offset` of `out`. */
+/** Transforms a point from the base frame to the camera frame, written at `offset` of `out`. */
 export function toCamera(
   view: View,
   x: number,

@@ -7,20 +7,17 @@ import { endsJpeg, startsJpeg } from '../jpeg-structure.ts';
 import type { SourcePlugin } from '../source.ts';
 
 const config = z.strictObject({
-  folder: z
-    .string()
-    .default('')
-    .describe('folder of JPEG files, shown in order of their names, over and over'),
+  folder: z.string().default('').describe('folder of JPEG files, shown in name order in a loop'),
 });
 
-const hint = 'Set options.folder to a folder that holds .jpg files, and check that they can be opened.';
+const hint = 'Set options.folder to a folder of .jpg files, and check that they are readable.';
 
 function filesIn(folder: string): string[] {
   try {
     const names = readdirSync(folder).filter((name) => /\.jpe?g$/i.test(name));
     if (names.length > 0) return names.sort().map((name) => path.join(folder, name));
   } catch (cause) {
-    throw new TeleopError('camera-failed', `the pictures of ${folder || 'no folder'} cannot be listed`, {
+    throw new TeleopError('camera-failed', `cannot list the pictures in ${folder || 'no folder'}`, {
       hint,
       cause,
     });
@@ -29,7 +26,7 @@ function filesIn(folder: string): string[] {
 }
 
 const plugin: SourcePlugin<z.infer<typeof config>> = {
-  about: 'the JPEG files of a folder, in turn',
+  about: 'the JPEG files of a folder, in a loop',
   config,
   async open({ folder }, _format, host) {
     const files = filesIn(folder);

@@ -10,7 +10,7 @@ const config = z.strictObject({
   from: z
     .string()
     .default('')
-    .describe('http:// or https:// address of a multipart stream, or the path of an MJPEG file'),
+    .describe('http:// or https:// URL of a multipart stream, or path of an MJPEG file'),
 });
 
 const CONNECT_MS = 5000;
@@ -18,15 +18,15 @@ const CONNECT_MS = 5000;
 const failed = (message: string, hint: string, cause?: unknown): TeleopError =>
   new TeleopError('camera-failed', message, { hint, ...(cause === undefined ? {} : { cause }) });
 
-/** The pictures of a file at the camera's rate, over and over. */
+/** Plays the pictures of a file in a loop at the camera's rate. */
 async function openFile(file: string, host: SourceHost): Promise<CameraSource> {
   const pictures: Uint8Array[] = [];
-  const hint = 'Set options.from to an http address or to a file of JPEG pictures one after the other.';
+  const hint = 'Set options.from to an HTTP URL or to a file of consecutive JPEG pictures.';
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw failed(`${file || 'no file'} cannot be read`, hint, cause);
   });
   new JpegSplitter((jpeg) => pictures.push(jpeg)).push(bytes);
-  if (pictures.length === 0) throw failed(`${file} holds no JPEG picture`, hint);
+  if (pictures.length === 0) throw failed(`${file} contains no JPEG picture`, hint);
   let next = 0;
   let open = true;
   host.everyFrame((nowNs) => {
@@ -39,9 +39,9 @@ async function openFile(file: string, host: SourceHost): Promise<CameraSource> {
   };
 }
 
-/** A stream that ends or breaks is a failure: it is opened anew. */
+/** A stream that ends or breaks is a failure: the host reopens it. */
 function openStream(url: URL, host: SourceHost): Promise<CameraSource> {
-  // Addresses may hold a password.
+  // The URL may contain a password: leave it out of messages.
   const name = `${url.protocol}//${url.host}${url.pathname}`;
   const hint = `Check that the camera answers: curl -v --max-time 2 -o /dev/null ${name}`;
   return new Promise((resolve, reject) => {
@@ -58,7 +58,7 @@ function openStream(url: URL, host: SourceHost): Promise<CameraSource> {
       if (response.statusCode !== 200) {
         response.destroy();
         open = false;
-        return reject(failed(`${name} answered with status ${response.statusCode}`, hint));
+        return reject(failed(`${name} returned HTTP status ${response.statusCode}`, hint));
       }
       response.on('data', (bytes: Buffer) => splitter.push(bytes));
       response.on('close', () => end('the stream ended'));

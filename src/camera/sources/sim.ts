@@ -9,14 +9,19 @@ const config = z.strictObject({
   mount: z
     .enum(['scene', 'wrist'])
     .default('scene')
-    .describe('scene: a fixed place; wrist: beside the flange, looking along the tool'),
+    .describe('scene: fixed in place; wrist: beside the flange, looking along the tool'),
   eyeM: point.default([0.85, -0.75, 0.65]).describe('scene: where the camera is, base frame'),
   targetM: point.default([0.1, 0, 0.25]).describe('scene: what it looks at, base frame'),
-  fovRad: z.number().min(0.2).max(2).default(0.9).describe('width of the view'),
-  strip: z.boolean().default(false).describe('frame number and time as cells of light along the lower edge'),
+  fovRad: z.number().min(0.2).max(2).default(0.9).describe('horizontal field of view'),
+  strip: z
+    .boolean()
+    .default(false)
+    .describe('draw frame number and time as light and dark cells along the bottom edge'),
 });
 
-/** Draws what a camera would see of the robot in this process, from its measured joints. No GPU. */
+/**
+ * Draws what a camera would see of the robot in this process, from its measured joint angles. Needs no GPU.
+ */
 const plugin: SourcePlugin<z.infer<typeof config>> = {
   about: 'a drawn view of the robot in this process',
   config,

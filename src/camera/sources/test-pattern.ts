@@ -9,7 +9,7 @@ const config = z.strictObject({
     .min(0)
     .max(255)
     .default(40)
-    .describe('how strong the noise is; more makes larger pictures, as a real scene does'),
+    .describe('noise strength; more noise makes larger pictures, like a real scene'),
 });
 
 const BARS: readonly Colour[] = [
@@ -39,7 +39,7 @@ function backdrop(widthPx: number, heightPx: number, grain: number): RgbPicture 
   return picture;
 }
 
-/** A moving scene made from the clock: a ball on a circle, the picture's number, its time, and both as cells of light. */
+/** A moving test scene: a ball on a circle, the frame number, the time, and both as light and dark cells. */
 const plugin: SourcePlugin<z.infer<typeof config>> = {
   about: 'colour bars, a moving ball, frame number and time code',
   config,

@@ -8,15 +8,12 @@ import type { PictureFormat, SourcePlugin } from '../source.ts';
 // UNVERIFIED ON HARDWARE
 const config = z.strictObject({
   device: z.string().default('/dev/video0').describe('video device'),
-  gives: z
-    .enum(['mjpeg', 'raw'])
-    .default('mjpeg')
-    .describe('mjpeg: passed on as it comes; raw: encoded by ffmpeg'),
-  ffmpeg: z.string().default('ffmpeg').describe('the program, by name or path'),
+  gives: z.enum(['mjpeg', 'raw']).default('mjpeg').describe('mjpeg: passed through; raw: encoded by ffmpeg'),
+  ffmpeg: z.string().default('ffmpeg').describe('name or path of the ffmpeg program'),
 });
 type Config = z.infer<typeof config>;
 
-/** Of ffmpeg's scale for MJPEG: 2 is best, 31 worst. */
+/** ffmpeg's MJPEG quality scale: 2 is best, 31 worst. */
 const scaleOf = (quality: number): number => Math.round(31 - (29 * quality) / 100);
 
 function argumentsOf(
@@ -35,29 +32,29 @@ function argumentsOf(
 function missing({ device, ffmpeg }: Config, child: ChildProcess | null): TeleopError {
   return child === null
     ? new TeleopError('camera-failed', `there is no video device ${device}`, {
-        hint: 'List what there is with `ls /dev/video*` (and `v4l2-ctl --list-devices`), then set options.device.',
+        hint: 'List the devices with `ls /dev/video*` (or `v4l2-ctl --list-devices`), then set options.device.',
       })
     : new TeleopError('camera-failed', `${ffmpeg} is not installed`, {
-        hint: 'Install it (`apt install ffmpeg`), or name the program with options.ffmpeg.',
+        hint: 'Install it (`apt install ffmpeg`), or set options.ffmpeg to its path.',
       });
 }
 
-/** Pictures carry the instant at which their last byte came from ffmpeg: exposure and transfer lie before it. */
+/** A picture's capture time is when its last byte came from ffmpeg, so exposure and transfer precede it. */
 const plugin: SourcePlugin<Config> = {
-  about: 'a camera of this machine (Video4Linux), read by ffmpeg',
+  about: 'a camera on this machine (Video4Linux), read through ffmpeg',
   config,
   async open(settings, format, host) {
     const { device, ffmpeg } = settings;
     if (!existsSync(device)) throw missing(settings, null);
     const child = spawn(ffmpeg, argumentsOf(settings, format), { stdio: ['ignore', 'pipe', 'pipe'] });
     let open = true;
-    let complaint = '';
+    let errors = '';
     const splitter = new JpegSplitter((bytes) => {
       if (open) host.emit({ kind: 'jpeg', bytes }, host.clock.nowNs());
     });
     child.stdout.on('data', (bytes: Buffer) => splitter.push(bytes));
     child.stderr.on('data', (bytes: Buffer) => {
-      complaint = (complaint + bytes.toString()).slice(-2000);
+      errors = (errors + bytes.toString()).slice(-2000);
     });
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -66,15 +63,15 @@ const plugin: SourcePlugin<Config> = {
     child.on('error', () => {});
     child.on('close', (code, signal) => {
       if (!open) return;
-      const said = complaint.trim().split('\n').at(-1) || `it ended with ${code ?? signal}`;
-      const hint = `Ask the device what it offers: ffmpeg -f v4l2 -list_formats all -i ${device}. Without MJPEG set options.gives to raw.`;
-      host.fail(new TeleopError('camera-failed', `ffmpeg on ${device}: ${said}`, { hint }));
+      const reason = errors.trim().split('\n').at(-1) || `exited with ${code ?? signal}`;
+      const hint = `List the device's formats: ffmpeg -f v4l2 -list_formats all -i ${device}. If MJPEG is not among them, set options.gives to raw.`;
+      host.fail(new TeleopError('camera-failed', `ffmpeg on ${device}: ${reason}`, { hint }));
     });
     return {
       dispose() {
         open = false;
         child.kill('SIGKILL');
-        // What a wrapper started goes on writing otherwise, and holds this process.
+        // Otherwise a child of a wrapper script keeps the pipes, and this process, open.
         child.stdout.destroy();
         child.stderr.destroy();
       },

@@ -1,6 +1,6 @@
 import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 
-/** Column names: what a number means and its unit are in the name. */
+/** Column names; each includes its unit. */
 export function csvHeader({ joints, hasGripper, cameras }: EpisodeInfo): string[] {
   const vector = (kind: string) => [
     ...joints.map((joint) => `${kind}.${joint}_rad`),
@@ -51,6 +51,6 @@ export function csvRow({ hasGripper, cameras }: EpisodeInfo, row: EpisodeRow): s
   ];
 }
 
-/** RFC 4180: quoted where a value needs it. */
+/** RFC 4180: quotes a value only if needed. */
 export const csvLine = (values: readonly string[]): string =>
   `${values.map((value) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value)).join(',')}\r\n`;

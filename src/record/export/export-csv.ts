@@ -11,7 +11,7 @@ export interface CsvFile {
   pictures: number;
 }
 
-/** `<id>.csv` with every row as it was recorded; with `pictures` also `<id>/<camera>/<capture>.jpg`. */
+/** Writes `<id>.csv` with every recorded row; with `pictures` also `<id>/<camera>/<capture>.jpg`. */
 export async function exportCsv(dir: string, source: EpisodeSource, pictures: boolean): Promise<CsvFile> {
   const { info, rows, frames } = await openSource(source);
   const file = path.join(dir, `${info.id}.csv`);

@@ -13,28 +13,28 @@ export interface LeRobotExport {
   dir: string;
   episodes: readonly EpisodeSource[];
   codec: Codec;
-  /** Rows per second; null: that of the dataset, else of the first camera. */
+  /** Rows per second; null: the dataset's rate, or the first camera's for a new dataset. */
   fps: number | null;
   maxGapS: number;
-  /** Of this program. */
+  /** Version of this program. */
   version: string;
-  /** An episode is done, or was there before. */
+  /** Called when an episode is done or was already present. */
   onEpisode?: (reported: ExportedEpisode) => void;
   onProgress?: (id: string, done: number, total: number) => void;
 }
 
 export interface ExportedEpisode {
   id: string;
-  /** Its number in the dataset; null: this recording was in it already. */
+  /** Its number in the dataset; null if this recording was already in it. */
   episode: number | null;
   rows: number;
-  /** Recorded rows whose pictures were lost with a damaged part of the file. */
+  /** Rows dropped because a damaged part of the file held their pictures. */
   leftOut: number;
   recordedS: number;
   tookS: number;
 }
 
-/** Adds recordings to a dataset, then examines all of it. Only a dataset that keeps every rule counts as done. */
+/** Adds recordings to a dataset, then checks the whole dataset. Succeeds only if it satisfies every rule. */
 export async function exportLeRobot(options: LeRobotExport): Promise<ExportedEpisode[]> {
   const { dir, episodes, codec, maxGapS, version } = options;
   const [first] = episodes;
@@ -97,6 +97,6 @@ async function assertWhole(dir: string): Promise<void> {
   const [problem] = problems.list;
   if (problem === undefined) return;
   throw new TeleopError('bad-dataset', `${dir}: ${problemText(problem)} (${problems.total} in all)`, {
-    hint: `\`farhand dataset check ${dir}\` names all of them. Export into a new folder; the recordings are untouched.`,
+    hint: `\`farhand dataset check ${dir}\` lists all of them. Export into a new folder; the recordings are unchanged.`,
   });
 }

@@ -12,8 +12,8 @@ export interface EpisodeSource {
 }
 
 /**
- * Episodes by what a person types: a file, a folder of them, or an id in the folder of recordings. A folder gives only
- * its finished ones; one that was not finished and is named itself is refused.
+ * Resolves command-line arguments: a file, a folder of recordings, or an id in the recordings folder. A
+ * folder yields only its finished episodes; an unfinished episode named explicitly is rejected.
  */
 export async function findEpisodes(words: readonly string[], recordDir: string): Promise<EpisodeSource[]> {
   const found: EpisodeSource[] = [];
@@ -26,16 +26,16 @@ async function episodesOf(word: string, recordDir: string): Promise<EpisodeSourc
   if (existsSync(word) && statSync(word).isDirectory()) {
     const infos = (await listEpisodes(word)).filter(({ complete }) => complete);
     if (infos.length === 0)
-      throw new TeleopError('file-missing', `there is no finished episode in ${word}`, {
-        hint: 'Record one, or mend unfinished ones with `farhand recover`.',
+      throw new TeleopError('file-missing', `${word} contains no finished episode`, {
+        hint: 'Record one, or recover unfinished ones with `farhand recover`.',
       });
     return infos.map((info) => ({ file: episodeFile(word, info.id), info }));
   }
   const file = existsSync(word) ? word : episodeFile(recordDir, word);
   const info = await readInfo(file);
   if (!info.complete)
-    throw new TeleopError('bad-episode', `${file} was not finished`, {
-      hint: `Mend it first: \`farhand recover ${file}\`.`,
+    throw new TeleopError('bad-episode', `${file} is unfinished`, {
+      hint: `Recover it first: \`farhand recover ${file}\`.`,
     });
   return [{ file, info }];
 }
@@ -45,7 +45,7 @@ export async function openSource({ file }: EpisodeSource): Promise<SourceEpisode
   return { info, rows, frames: (camera) => frames(file, camera) };
 }
 
-/** Leaves out rows that lost a picture when a damaged file was recovered; says how many. */
+/** Drops rows whose pictures were lost when a damaged file was recovered, and counts them. */
 export async function onlyWhole(
   file: string,
   source: SourceEpisode,
@@ -60,7 +60,7 @@ export async function onlyWhole(
 
 const DEFAULT_FPS = 30;
 
-/** The rate of the first camera, from the captures that rows show; 30 without a camera. */
+/** The rate of the first camera, from the capture times in the rows; 30 without a camera. */
 export function cameraFps(cameras: readonly string[], rows: readonly EpisodeRow[]): number {
   const [camera] = cameras;
   if (camera === undefined) return DEFAULT_FPS;

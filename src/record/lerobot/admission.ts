@@ -5,26 +5,29 @@ import { jpegSize } from './jpeg-size.ts';
 import { CODEBASE_VERSION, type DatasetInfo, type Features, type SourceEpisode } from './layout.ts';
 import type { PictureSize } from './video.ts';
 
-/** Vectors of one length, all finite, and a picture of every camera. */
+/** Requires vectors of equal length, finite values, and a picture from every camera. */
 export function checkRows({ info }: SourceEpisode, grid: readonly GridRow[]): void {
   const length = vectorNames(info).length - Number(info.hasGripper);
-  const hint = 'Leave this episode out; the recording itself stays as it is.';
+  const hint = 'Leave this episode out; the recording itself is not changed.';
   for (const { row } of grid) {
     for (const [what, jointsRad, gripper] of [
       ['command', row.commandRad, row.commandGripper],
       ['state', row.stateRad, row.stateGripper],
     ] as const) {
       if (jointsRad.length !== length)
-        throw badEpisode(`row ${row.index}: the ${what} has ${jointsRad.length} joints of ${length}`, hint);
+        throw badEpisode(
+          `row ${row.index}: the ${what} has ${jointsRad.length} joints, expected ${length}`,
+          hint,
+        );
       if (!jointsRad.every(Number.isFinite) || (info.hasGripper && !Number.isFinite(gripper)))
-        throw badEpisode(`row ${row.index}: the ${what} is not a number`, hint);
+        throw badEpisode(`row ${row.index}: the ${what} contains a value that is not finite`, hint);
     }
     const missing = info.cameras.find((camera) => !Number.isFinite(row.frames[camera]?.ageNs));
-    if (missing !== undefined) throw badEpisode(`row ${row.index}: no picture of camera ${missing}`, hint);
+    if (missing !== undefined) throw badEpisode(`row ${row.index}: no picture from camera ${missing}`, hint);
   }
 }
 
-/** Of each camera's first picture. */
+/** The size of each camera's first picture. */
 export async function sizesOf(source: SourceEpisode): Promise<Record<string, PictureSize>> {
   const sizes: Record<string, PictureSize> = {};
   for (const camera of source.info.cameras) {
@@ -35,33 +38,36 @@ export async function sizesOf(source: SourceEpisode): Promise<Record<string, Pic
     }
     if (sizes[camera] === undefined)
       throw badEpisode(
-        `camera ${camera}: its first picture is missing or no JPEG`,
+        `camera ${camera}: the first picture is missing or not a JPEG`,
         'Leave this episode out.',
       );
   }
   return sizes;
 }
 
-/** Whether we may add to it. */
+/** Throws unless this program may add to the dataset. */
 export function checkOurs(dir: string, info: DatasetInfo, fps: number): void {
-  const refuse = (why: string, hint: string) => new TeleopError('bad-dataset', `${dir}: ${why}`, { hint });
+  const rejection = (why: string, hint: string) => new TeleopError('bad-dataset', `${dir}: ${why}`, { hint });
   if (info.farhand === undefined)
-    throw refuse(
+    throw rejection(
       'this dataset was not written by farhand',
-      'Choose a new folder, and join the two with LeRobot’s own tools.',
+      'Choose a new folder, and merge the two with LeRobot’s tools.',
     );
   if (info.codebase_version !== CODEBASE_VERSION)
-    throw refuse(`its version is ${info.codebase_version}, not ${CODEBASE_VERSION}`, 'Choose a new folder.');
+    throw rejection(
+      `the dataset version is ${info.codebase_version}, not ${CODEBASE_VERSION}`,
+      'Choose a new folder.',
+    );
   if (info.farhand.episodes.length !== info.total_episodes)
-    throw refuse('another program has added episodes to it', 'Choose a new folder.');
+    throw rejection('another program has added episodes', 'Choose a new folder.');
   if (info.fps !== fps)
-    throw refuse(
-      `it has ${info.fps} rows per second, this export ${fps}`,
-      `Give --fps ${info.fps}, or choose a new folder.`,
+    throw rejection(
+      `the dataset has ${info.fps} rows per second, this export has ${fps}`,
+      `Use --fps ${info.fps}, or choose a new folder.`,
     );
 }
 
-/** Whether another episode of it looks like this one. */
+/** Throws unless the episode has the same features as the dataset. */
 export function checkSame(dir: string, info: DatasetInfo, features: Features, robot: string): void {
   const keys = new Set([...Object.keys(info.features), ...Object.keys(features)]);
   const differing = [...keys].filter(
@@ -71,9 +77,9 @@ export function checkSame(dir: string, info: DatasetInfo, features: Features, ro
   if (differing.length === 0) return;
   throw new TeleopError(
     'bad-dataset',
-    `${dir}: its episodes differ from this one in ${differing.join(', ')}`,
+    `${dir}: the episode differs from the dataset in ${differing.join(', ')}`,
     {
-      hint: 'Robot, joints, cameras, picture sizes and codec are the same in all episodes of a dataset: choose a new folder.',
+      hint: 'All episodes of a dataset share robot, joints, cameras, picture sizes and codec: choose a new folder.',
     },
   );
 }

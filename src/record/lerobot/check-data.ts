@@ -6,7 +6,7 @@ import { openParquet, type ParquetFile } from './parquet.ts';
 import type { Problems } from './problems.ts';
 
 const ROWS_AT_ONCE = 10_000;
-/** Loaders accept a picture this far from the asked time; rows keep well within. */
+/** Loaders accept a picture this far from the requested time; rows stay well within it. */
 const TIME_TOLERANCE_S = 5e-5;
 
 interface RowContext {
@@ -28,7 +28,7 @@ export async function checkData(
   const context: RowContext = { info, byEpisode, tasks, problems, seen: new Map() };
   for (const file of [...new Set(episodes.map(({ dataFile }) => dataFile))].sort()) {
     if (!existsSync(path.join(dir, file))) {
-      problems.add('file-missing', file, null, 'loaders would look for it on the Hub');
+      problems.add('file-missing', file, null, 'loaders will look for it on the Hub');
       continue;
     }
     try {
@@ -44,7 +44,7 @@ export async function checkData(
         'episode-range',
         file,
         row,
-        `episode ${episode} has ${rows} rows in ${dataFile}, length says ${length}`,
+        `episode ${episode} has ${rows} rows in ${dataFile}, but its length is ${length}`,
       );
   }
 }
@@ -58,7 +58,7 @@ async function checkFile(context: RowContext, file: string, parquet: ParquetFile
       problems.add('columns', file, null, `column ${name} is not declared in info.json`);
   const present = stored.filter(([key]) => {
     if (parquet.columns.includes(key)) return true;
-    problems.add('columns', file, null, `column ${key} is declared in info.json and missing here`);
+    problems.add('columns', file, null, `column ${key} is declared in info.json but missing here`);
     return false;
   });
   for (let start = 0; start < parquet.rows; start += ROWS_AT_ONCE) {
@@ -92,7 +92,7 @@ function checkValue(
       'vector-length',
       file,
       row,
-      `${key} has ${isList(value) ? value.length : 'no'} values, ${shape[0]} are declared`,
+      `${key} has ${isList(value) ? value.length : 'no'} values, but ${shape[0]} are declared`,
     );
     return;
   }
@@ -118,28 +118,28 @@ function checkRow(context: RowContext, file: string, at: number, row: Record<str
       'episode-index',
       file,
       at,
-      `episode ${episode} ${meta === undefined ? 'is not described' : `belongs into ${meta.dataFile}`}`,
+      `episode ${episode} ${meta === undefined ? 'is not described' : `belongs in ${meta.dataFile}`}`,
     );
     return;
   }
   const due = seen.get(episode) ?? 0;
   seen.set(episode, due + 1);
-  if (frame !== due) problems.add('frame-index', file, at, `frame_index is ${frame} where ${due} is due`);
+  if (frame !== due) problems.add('frame-index', file, at, `frame_index is ${frame}, expected ${due}`);
   if (index !== meta.fromIndex + due)
-    problems.add('index', file, at, `index is ${index} where ${meta.fromIndex + due} is due`);
+    problems.add('index', file, at, `index is ${index}, expected ${meta.fromIndex + due}`);
   const expectedS = due / info.fps;
   const timestamp = Number(row['timestamp']);
-  // A float of 32 bits has 24 of mantissa: hours into an episode its own steps are larger than the tolerance.
+  // A 32-bit float has a 24-bit mantissa: hours into an episode its resolution exceeds the tolerance.
   const toleranceS = Math.max(TIME_TOLERANCE_S, expectedS * 2 ** -23);
   if (!(Math.abs(timestamp - expectedS) <= toleranceS))
     problems.add(
       'timestamp',
       file,
       at,
-      `timestamp is ${timestamp} s, frame ${due} at ${info.fps} fps is ${expectedS.toFixed(6)} s`,
+      `timestamp is ${timestamp} s, but frame ${due} at ${info.fps} fps is at ${expectedS.toFixed(6)} s`,
     );
   const name = tasks[task];
-  if (name === undefined) problems.add('task', file, at, `task_index ${task} is in no row of tasks.parquet`);
+  if (name === undefined) problems.add('task', file, at, `task_index ${task} is missing from tasks.parquet`);
   else if (!meta.tasks.includes(name))
     problems.add('task', file, at, `task "${name}" is not listed by episode ${episode}`);
 }

@@ -5,11 +5,11 @@ import { openParquet } from './parquet.ts';
 import type { Problems } from './problems.ts';
 import { STAT_NAMES } from './stats.ts';
 
-/** The tasks by their number. */
+/** The tasks, by task_index. */
 export async function checkTasks(dir: string, info: DatasetInfo, problems: Problems): Promise<string[]> {
   const file = path.join(dir, TASKS_FILE);
   if (!existsSync(file)) {
-    problems.add('file-missing', TASKS_FILE, null, 'loaders would look for it on the Hub');
+    problems.add('file-missing', TASKS_FILE, null, 'loaders will look for it on the Hub');
     return [];
   }
   try {
@@ -21,18 +21,18 @@ export async function checkTasks(dir: string, info: DatasetInfo, problems: Probl
         'tasks-index',
         TASKS_FILE,
         null,
-        'its footer does not name the task as index: loaders would give numbers for tasks',
+        'its footer does not declare the task as the index: loaders will return numbers instead of tasks',
       );
     if (info.total_tasks !== rows.length)
       problems.add(
         'totals',
         INFO_FILE,
         null,
-        `total_tasks is ${JSON.stringify(info.total_tasks)}, ${TASKS_FILE} has ${rows.length}`,
+        `total_tasks is ${JSON.stringify(info.total_tasks)}, but ${TASKS_FILE} has ${rows.length}`,
       );
     return rows.map((row, i) => {
       if (Number(row['task_index']) !== i)
-        problems.add('task', TASKS_FILE, i, `task_index is ${String(row['task_index'])}, its place is ${i}`);
+        problems.add('task', TASKS_FILE, i, `task_index is ${String(row['task_index'])}, expected ${i}`);
       return String(row['task'] ?? row['__index_level_0__'] ?? row[index ?? ''] ?? '');
     });
   } catch (error) {
@@ -41,7 +41,7 @@ export async function checkTasks(dir: string, info: DatasetInfo, problems: Probl
   }
 }
 
-/** Column that pandas takes as index; null: none of the columns. */
+/** The column pandas uses as index; null if none. */
 function indexColumn(pandas: string | undefined): string | null {
   try {
     const { index_columns: columns } = JSON.parse(pandas ?? '{}') as { index_columns?: unknown[] };
@@ -54,7 +54,7 @@ function indexColumn(pandas: string | undefined): string | null {
 export function checkStats(dir: string, { features }: DatasetInfo, problems: Problems): void {
   const file = path.join(dir, STATS_FILE);
   if (!existsSync(file)) {
-    problems.add('stats', STATS_FILE, null, 'missing: policies have nothing to normalise with');
+    problems.add('stats', STATS_FILE, null, 'missing: policies cannot normalise their inputs');
     return;
   }
   let stats: Record<string, Record<string, unknown>>;
@@ -68,7 +68,7 @@ export function checkStats(dir: string, { features }: DatasetInfo, problems: Pro
     if (dtype === 'string') continue;
     const own = stats[key];
     if (own === undefined) {
-      problems.add('stats', STATS_FILE, null, `${key} has none`);
+      problems.add('stats', STATS_FILE, null, `${key} has no statistics`);
       continue;
     }
     const isPicture = dtype === 'video' || dtype === 'image';
@@ -77,7 +77,7 @@ export function checkStats(dir: string, { features }: DatasetInfo, problems: Pro
   }
 }
 
-/** Quantiles came late: a dataset without them is whole. */
+/** Quantiles were added later: a dataset without them is valid. */
 const OPTIONAL = /^q\d\d$/;
 
 function checkStat(
@@ -98,7 +98,8 @@ function checkStat(
   const isGrey = isPicture && flat.length === 1;
   if (flat.length !== due && !isGrey) problem(`has ${flat.length} values, not ${due}`);
   else if (!flat.every((each) => typeof each === 'number' && Number.isFinite(each))) problem('is not finite');
-  else if (isPicture && name !== 'count' && depthOf(value) !== 3) problem('is not of the shape (3, 1, 1)');
+  else if (isPicture && name !== 'count' && depthOf(value) !== 3)
+    problem('does not have the shape (3, 1, 1)');
 }
 
 const depthOf = (value: unknown): number => (Array.isArray(value) ? 1 + depthOf(value[0]) : 0);

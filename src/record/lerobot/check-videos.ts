@@ -5,7 +5,7 @@ import { type DatasetInfo, videoKeysOf } from './layout.ts';
 import { readVideoTrack, type VideoTrack } from './mp4.ts';
 import type { Problems } from './problems.ts';
 
-/** Loaders refuse a picture further than this from the asked time. */
+/** Loaders reject a picture further than this from the requested time. */
 const TOLERANCE_S = 1e-4;
 
 export function checkVideos(
@@ -19,7 +19,7 @@ export function checkVideos(
     for (const file of [...files].sort()) {
       const inside = episodes.filter(({ videos }) => videos[key]?.file === file);
       if (!existsSync(path.join(dir, file))) {
-        problems.add('file-missing', file, null, 'loaders would look for it on the Hub');
+        problems.add('file-missing', file, null, 'loaders will look for it on the Hub');
         continue;
       }
       try {
@@ -45,7 +45,7 @@ function checkVideo(
       'video-size',
       file,
       null,
-      `${track.widthPx} × ${track.heightPx}, declared are ${widthPx} × ${heightPx}`,
+      `${track.widthPx} × ${track.heightPx}, but ${widthPx} × ${heightPx} is declared`,
     );
   const rows = episodes.reduce((sum, { length }) => sum + length, 0);
   if (track.timesS.length !== rows)
@@ -61,15 +61,15 @@ function checkVideo(
         'video-range',
         at,
         row,
-        `episode ${episode} begins at ${fromS} s of ${file}, its pictures at ${dueS} s`,
+        `episode ${episode} is declared to start at ${fromS} s of ${file}, but its pictures start at ${dueS} s`,
       );
-    // The end is read by no loader; half a frame tells a wrong episode from rounding.
+    // No loader reads the end; half a frame separates a wrong episode from rounding.
     if (!(Math.abs(toS - fromS - length / fps) <= 0.5 / fps))
       problems.add(
         'video-range',
         at,
         row,
-        `episode ${episode} has ${length} rows, and ${(toS - fromS).toFixed(4)} s of ${file}`,
+        `episode ${episode} has ${length} rows, but ${(toS - fromS).toFixed(4)} s of ${file}`,
       );
     frame += length;
   }
@@ -79,13 +79,13 @@ function checkRate(fps: number, file: string, { timesS, timescale }: VideoTrack,
   for (let frame = 0; frame < timesS.length; frame++) {
     const errorS = timesS[frame]! - frame / fps;
     if (Math.abs(errorS) <= TOLERANCE_S) continue;
-    // Rounding to a coarse unit stays below one unit; a wrong rate grows.
+    // The error from rounding to a coarse unit stays below one unit; that of a wrong rate grows.
     const isRounding = timescale % fps !== 0 && Math.abs(errorS) < 1 / timescale;
     problems.add(
       isRounding ? 'video-timescale' : 'video-rate',
       file,
       frame,
-      `picture ${frame} is shown at ${timesS[frame]!.toFixed(6)} s, ${(1000 * errorS).toFixed(3)} ms from its place at ${fps} fps (timescale ${timescale})`,
+      `picture ${frame} is shown at ${timesS[frame]!.toFixed(6)} s, ${(1000 * errorS).toFixed(3)} ms from its time at ${fps} fps (timescale ${timescale})`,
     );
     return;
   }

@@ -25,7 +25,10 @@ export interface CheckedDataset {
   problems: Problems;
 }
 
-/** Examines a LeRobot v3.0 dataset, ours or another's: files may hold several episodes. Reads everything but pixels. */
+/**
+ * Checks a LeRobot v3.0 dataset from any writer: files may hold several episodes. Reads everything but
+ * pixels.
+ */
 export async function checkDataset(dir: string): Promise<CheckedDataset> {
   const problems = new Problems();
   const info = readInfoFile(dir, problems);
@@ -43,13 +46,18 @@ export async function checkDataset(dir: string): Promise<CheckedDataset> {
 function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
   const file = path.join(dir, INFO_FILE);
   if (!existsSync(file)) {
-    problems.add('file-missing', INFO_FILE, null, 'this is no LeRobot v3 dataset, or its metadata are lost');
+    problems.add(
+      'file-missing',
+      INFO_FILE,
+      null,
+      'this is not a LeRobot v3 dataset, or its metadata is lost',
+    );
     return null;
   }
   let info: DatasetInfo;
   try {
     const parsed: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    if (typeof parsed !== 'object' || parsed === null) throw new Error('it holds no object');
+    if (typeof parsed !== 'object' || parsed === null) throw new Error('it does not contain a JSON object');
     info = parsed as DatasetInfo;
   } catch (error) {
     problems.add('file-unreadable', INFO_FILE, null, (error as Error).message);
@@ -57,8 +65,8 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
   }
   if (info.codebase_version !== CODEBASE_VERSION) {
     const problem = JSON.stringify(info.codebase_version ?? null);
-    const older = /^"v2\./.test(problem) ? '; LeRobot’s convert_dataset_v21_to_v30 brings it to v3.0' : '';
-    problems.add('version', INFO_FILE, null, `it is ${problem}${older}`);
+    const older = /^"v2\./.test(problem) ? '; LeRobot’s convert_dataset_v21_to_v30 converts it to v3.0' : '';
+    problems.add('version', INFO_FILE, null, `codebase_version is ${problem}${older}`);
   }
   if (!(Number.isInteger(info.fps) && info.fps > 0)) {
     problems.add('info', INFO_FILE, null, `fps is ${JSON.stringify(info.fps)}, not a whole number above 0`);
@@ -67,7 +75,7 @@ function readInfoFile(dir: string, problems: Problems): DatasetInfo | null {
   return checkFeatures(info, problems) ? info : null;
 }
 
-/** False when what follows could not make sense of them. */
+/** False if the remaining checks cannot use the features. */
 function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
   const problem = (message: string) => problems.add('info', INFO_FILE, null, message);
   const features: Record<string, Partial<Feature> | null> | null | undefined = info.features;
@@ -77,7 +85,7 @@ function checkFeatures(info: DatasetInfo, problems: Problems): boolean {
   }
   for (const key of ['data_path', 'video_path'] as const)
     if (info[key] !== undefined && typeof info[key] !== 'string') {
-      problem(`${key} is not a text`);
+      problem(`${key} is not a string`);
       return false;
     }
   let valid = true;
@@ -160,9 +168,10 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
   episodes.forEach((meta, i) => {
     const { file, row, episode, length, fromIndex, toIndex } = meta;
     const problem = (message: string) => problems.add('episode-range', file, row, message);
-    if (episode !== i) problem(`episode_index is ${episode} where ${i} is due`);
-    if (toIndex - fromIndex !== length) problem(`length ${length}, but indices ${fromIndex} to ${toIndex}`);
-    if (fromIndex !== next) problem(`begins at index ${fromIndex} where ${next} is due`);
+    if (episode !== i) problem(`episode_index is ${episode}, expected ${i}`);
+    if (toIndex - fromIndex !== length)
+      problem(`the length is ${length}, but the indices run from ${fromIndex} to ${toIndex}`);
+    if (fromIndex !== next) problem(`starts at index ${fromIndex}, expected ${next}`);
     next = toIndex;
   });
   const total = (what: string, problem: number, found: number) => {
@@ -171,7 +180,7 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
         'totals',
         INFO_FILE,
         null,
-        `${what} is ${JSON.stringify(problem)}, the files have ${found}`,
+        `${what} is ${JSON.stringify(problem)}, but the files have ${found}`,
       );
   };
   total('total_episodes', info.total_episodes, episodes.length);
@@ -182,10 +191,10 @@ function checkRanges(info: DatasetInfo, episodes: readonly EpisodeMeta[], proble
   );
 }
 
-/** Loaders take every Parquet file they find below `data`. */
+/** Loaders read every Parquet file below `data`. */
 function checkStrays(dir: string, episodes: readonly EpisodeMeta[], problems: Problems): void {
   const named = new Set(episodes.map(({ dataFile }) => dataFile));
   for (const name of filesBelow(path.join(dir, 'data')))
     if (name.endsWith('.parquet') && !named.has(`data/${name}`))
-      problems.add('file-stray', `data/${name}`, null, 'no episode names it, yet loaders read its rows');
+      problems.add('file-stray', `data/${name}`, null, 'no episode refers to it, but loaders read its rows');
 }

@@ -2,7 +2,7 @@ import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from '../../messages/robot-state.ts';
 import type { GridRow } from './grid.ts';
 
-/** Stands for what was not known yet; loaders and trainers need finite numbers. */
+/** Stands for unknown values; loaders and trainers need finite numbers. */
 const UNKNOWN = -1;
 
 /** Values of one feature, row by row: numbers, or lists of them. */
@@ -16,7 +16,7 @@ export interface EpisodePlace {
   fps: number;
 }
 
-/** The columns of `data/…parquet`, by feature; the videos are elsewhere. */
+/** The columns of `data/…parquet`, by feature; videos are separate. */
 export function dataColumns(
   info: EpisodeInfo,
   grid: readonly GridRow[],

@@ -15,7 +15,7 @@ import {
 
 const LOCK_FILE = '.farhand-export';
 
-/** All files below a folder, as paths from it; empty when there is no such folder. */
+/** All files below a folder, as relative paths; empty if the folder does not exist. */
 export function filesBelow(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir, { recursive: true, withFileTypes: true })
@@ -23,7 +23,10 @@ export function filesBelow(dir: string): string[] {
     .map((entry) => path.relative(dir, path.join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
 }
 
-/** Two exports into one folder would take each other's numbers. Returns what ends the claim. */
+/**
+ * Prevents two exports into one folder, which would use the same episode numbers. Returns the release
+ * function.
+ */
 export function lockDataset(dir: string): () => void {
   mkdirSync(dir, { recursive: true });
   const file = path.join(dir, LOCK_FILE);
@@ -33,7 +36,7 @@ export function lockDataset(dir: string): () => void {
     const holder = existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
     if (isRunning(holder))
       throw new TeleopError('bad-dataset', `${dir}: process ${holder} is exporting into it`, {
-        hint: 'Wait until that export has ended, or choose another folder.',
+        hint: 'Wait until that export has finished, or choose another folder.',
         cause,
       });
     writeFileSync(file, String(process.pid));
@@ -51,7 +54,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Removes what an export that did not finish left behind: unfinished files, and those of an episode not counted yet. */
+/** Removes what an interrupted export left: temporary files, and the files of an episode not yet counted. */
 export function clearLeftovers(dir: string, info: DatasetInfo | null): void {
   const files = filesBelow(dir).filter((name) => name !== LOCK_FILE);
   const next = placeOf(info?.total_episodes ?? 0);
@@ -66,9 +69,9 @@ export function clearLeftovers(dir: string, info: DatasetInfo | null): void {
   if (info === null && leftovers.length < files.length)
     throw new TeleopError(
       'bad-dataset',
-      `${dir}: the folder has files of something else (${files.find((name) => !leftovers.includes(name))})`,
+      `${dir}: the folder contains unrelated files (${files.find((name) => !leftovers.includes(name))})`,
       {
-        hint: 'Choose a new or an empty folder.',
+        hint: 'Choose a new or empty folder.',
       },
     );
   for (const name of leftovers) rmSync(path.join(dir, name), { force: true });

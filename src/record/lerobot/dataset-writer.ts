@@ -33,11 +33,11 @@ import { type Codec, encodeVideo, evenSize, type PictureSize } from './video.ts'
 export interface WriterOptions {
   fps: number;
   codec: Codec;
-  /** Longest hole between two rows that is bridged. */
+  /** Longest gap between two rows that is filled. */
   maxGapS: number;
-  /** Of this program, for the dataset's own notes. */
+  /** Version of this program, for the dataset's notes. */
   version: string;
-  /** Pictures encoded, of all of this episode. */
+  /** Pictures encoded so far, and the total of this episode. */
   onProgress?: (done: number, total: number) => void;
 }
 
@@ -48,9 +48,9 @@ export interface AddedEpisode {
 }
 
 /**
- * Adds episodes to a LeRobotDataset v3.0, each in files of its own. Files are written beside their places and moved
- * there when all of an episode is on the disk, `info.json` last: a crash at any moment leaves the earlier episodes
- * whole, and what it left behind is removed when the dataset is opened again.
+ * Adds episodes to a LeRobotDataset v3.0, each in separate files. Writes temporary files and renames them
+ * when all of an episode is on disk, `info.json` last: a crash at any time leaves the earlier episodes
+ * intact, and its leftovers are removed when the dataset is opened again.
  */
 export class LeRobotWriter {
   readonly #dir: string;
@@ -101,7 +101,7 @@ export class LeRobotWriter {
     return this.#info?.total_episodes ?? 0;
   }
 
-  /** Ids of the recordings that are in it. */
+  /** Ids of the recordings it contains. */
   get sources(): string[] {
     return this.#info?.farhand?.episodes.map(({ id }) => id) ?? [];
   }
@@ -190,12 +190,12 @@ export class LeRobotWriter {
           'encoder-failed',
           `${file} has ${timesS.length} pictures for ${grid.length} rows`,
           {
-            hint: 'Try the other codec, or another version of ffmpeg.',
+            hint: 'Try the other --codec, or another version of ffmpeg.',
           },
         );
       return [pictureKey(camera), stats] as const;
     });
-    // All of them, so that none still writes when the first has failed.
+    // Wait for all of them, so that none is still writing after the first has failed.
     const ended = await Promise.allSettled(jobs);
     const failed = ended.find((each) => each.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
@@ -245,7 +245,7 @@ const dataBytes = (features: Features, columns: Record<string, Values>): Uint8Ar
 const evenSizes = (sizes: Record<string, PictureSize>): Record<string, PictureSize> =>
   Object.fromEntries(Object.entries(sizes).map(([camera, size]) => [camera, evenSize(size)]));
 
-/** Renamed, and both the file and its new name are on the disk. */
+/** Renames the file and syncs both the file and its new name to disk. */
 function moveSynced(from: string, to: string): void {
   const handle = openSync(from, 'r');
   try {

@@ -1,6 +1,6 @@
-/** A row of `meta/episodes`, whoever wrote it. */
+/** A row of `meta/episodes`, from any writer. */
 export interface EpisodeMeta {
-  /** Where it stands itself. */
+  /** The file and row this entry was read from. */
   file: string;
   row: number;
   episode: number;

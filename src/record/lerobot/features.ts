@@ -17,8 +17,9 @@ export const vectorNames = ({ joints, hasGripper }: EpisodeInfo): string[] =>
 const LATENCY_NAMES = ['one_way', 'uncertainty', 'playout_delay'];
 
 /**
- * What an exported episode declares. Everything that is in the Parquet file has to be here: a column that is not
- * declared makes loaders refuse the whole dataset. Nothing under `observation.` is boolean, since trainers subtract means.
+ * The features of an exported episode. Every column of the Parquet file must be declared here: an undeclared
+ * column makes loaders reject the whole dataset. Nothing under `observation.` is boolean, because trainers
+ * subtract means.
  */
 export function featuresOf(info: EpisodeInfo, options: FeatureOptions): Features {
   const names = vectorNames(info);

@@ -1,4 +1,4 @@
-/** Width and height from a JPEG's frame header; null when there is none. */
+/** Width and height from a JPEG's frame header; null if it has none. */
 export function jpegSize(bytes: Uint8Array): { widthPx: number; heightPx: number } | null {
   if (bytes[0] !== 0xff || bytes[1] !== 0xd8) return null;
   let at = 2;
@@ -10,7 +10,7 @@ export function jpegSize(bytes: Uint8Array): { widthPx: number; heightPx: number
       continue;
     }
     const length = bytes[at + 2]! * 256 + bytes[at + 3]!;
-    // SOF0 to SOF15, without DHT, JPG and DAC, which lie between them.
+    // SOF0 to SOF15, except DHT, JPG and DAC.
     if (marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc)
       return {
         heightPx: bytes[at + 5]! * 256 + bytes[at + 6]!,

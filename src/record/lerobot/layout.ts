@@ -1,6 +1,8 @@
 import type { EpisodeInfo, EpisodeRow } from '../../messages/recording.ts';
 
-/** One feature of a LeRobot dataset as `meta/info.json` declares it. Shape [1] is a plain column, [N] a list. */
+/**
+ * One feature of a LeRobot dataset as declared in `meta/info.json`. Shape [1] is a plain column, [N] a list.
+ */
 export interface Feature {
   dtype: string;
   shape: number[];
@@ -25,7 +27,7 @@ export interface DatasetInfo {
   data_path: string;
   video_path: string;
   features: Features;
-  /** Ours; loaders ignore it. Marks a dataset we may add to. */
+  /** Ours; loaders ignore it. Marks a dataset that we may add to. */
   farhand?: OwnInfo;
 }
 
@@ -34,11 +36,11 @@ export interface OwnInfo {
   /** Meaning of the numbers in `observation.supervisor` and `observation.limited_by`. */
   supervisor_states: readonly string[];
   limited_by: readonly string[];
-  /** Which recording each episode came from. */
+  /** The recording each episode came from. */
   episodes: { id: string; started_at: string; label: string | null }[];
 }
 
-/** A recording to be exported: joined rows, and the pictures of each camera in the order in which rows use them. */
+/** A recording to export: joined rows, and the pictures of each camera in the order the rows use them. */
 export interface SourceEpisode {
   info: EpisodeInfo;
   rows: readonly EpisodeRow[];
@@ -64,7 +66,7 @@ export interface FilePlace {
   file: number;
 }
 
-/** Where the files of an episode are when each episode has its own. */
+/** Location of an episode's files when each episode has separate files. */
 export const placeOf = (episode: number): FilePlace => ({
   chunk: Math.floor(episode / CHUNK_FILES),
   file: episode % CHUNK_FILES,

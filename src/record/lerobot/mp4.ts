@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 
-/** What the tables of an mp4 say about its video track. */
+/** The video track of an mp4, from its tables. */
 export interface VideoTrack {
   codec: string;
   widthPx: number;
@@ -21,7 +21,7 @@ interface Box {
   end: number;
 }
 
-/** Throws `Error` with a reason when the file is no mp4, or not one whose tables can be read. */
+/** Throws an `Error` with the reason if the file is not an mp4 with readable tables. */
 export function readVideoTrack(file: string): VideoTrack {
   const tables = readTables(file);
   const view = new DataView(tables.buffer, tables.byteOffset, tables.byteLength);
@@ -29,7 +29,7 @@ export function readVideoTrack(file: string): VideoTrack {
     const track = videoTrack(view, trak);
     if (track !== null) return track;
   }
-  throw new Error('it has no video track');
+  throw new Error('no video track');
 }
 
 /** The content of the `moov` box. */
@@ -43,17 +43,17 @@ function readTables(file: string): Uint8Array {
       const type = typeAt(header, 4);
       const small = header.getUint32(0);
       const size = small === 1 ? Number(header.getBigUint64(8)) : small === 0 ? total - at : small;
-      if (size < 8 || at + size > total) throw new Error('it is cut short');
-      if (type === 'moof') throw new Error('it is in fragments');
+      if (size < 8 || at + size > total) throw new Error('the file is truncated');
+      if (type === 'moof') throw new Error('fragmented mp4 is not supported');
       if (type === 'moov') {
-        if (size > MAX_TABLES_BYTES) throw new Error('its tables are too large');
+        if (size > MAX_TABLES_BYTES) throw new Error('the tables are too large');
         const body = new Uint8Array(size - 8);
         readSync(handle, body, 0, body.length, at + 8);
         return body;
       }
       at += size;
     }
-    throw new Error('it has no tables (moov): it was not finished, or is no mp4');
+    throw new Error('no tables (moov): the file is unfinished or not an mp4');
   } finally {
     closeSync(handle);
   }
@@ -90,9 +90,9 @@ function videoTrack(view: DataView, trak: Box): VideoTrack | null {
   const description = table && find(view, table, 'stsd');
   const durations = table && find(view, table, 'stts');
   if (header === null || table === null || description === null || durations === null)
-    throw new Error('its video track lacks tables');
+    throw new Error('the video track lacks tables');
   const timescale = view.getUint32(header.start + (view.getUint8(header.start) === 1 ? 20 : 12));
-  // Version and flags, count, then the first entry: its size, type, and at fixed places width and height.
+  // Version and flags, count, then the first entry: its size, its type, and width and height at fixed offsets.
   const entry = description.start + 8;
   return {
     codec: codecName(typeAt(view, entry + 4)),
@@ -116,7 +116,7 @@ function codecName(type: string): string {
   return names[type] ?? type;
 }
 
-/** Where the edit list begins, in units of the track; 0 without one. */
+/** Start of the edit list, in track units; 0 if there is none. */
 function startOf(view: DataView, trak: Box): number {
   const list = find(view, trak, 'edts', 'elst');
   if (list === null || view.getUint32(list.start + 4) !== 1) return 0;
@@ -126,11 +126,11 @@ function startOf(view: DataView, trak: Box): number {
   return Math.max(0, start);
 }
 
-/** Decode times from the durations, moved by the composition offsets where pictures are out of order. */
+/** Decode times from the durations, shifted by the composition offsets where pictures are reordered. */
 function shownAt(view: DataView, durations: Box, offsets: Box | null, start: number): Float64Array {
   const spans = runs(view, durations, (at) => view.getUint32(at));
   const count = spans.reduce((sum, run) => sum + run.count, 0);
-  if (count > MAX_PICTURES) throw new Error(`it claims ${count} pictures`);
+  if (count > MAX_PICTURES) throw new Error(`the tables claim ${count} pictures`);
   const times = new Float64Array(count);
   let [at, time] = [0, 0 - start];
   for (const { count: n, value } of spans)
@@ -150,7 +150,7 @@ function runs(view: DataView, box: Box, valueAt: (at: number) => number): { coun
   const entries = view.getUint32(box.start + 4);
   for (let i = 0; i < entries; i++) {
     const at = box.start + 8 + 8 * i;
-    if (at + 8 > box.end) throw new Error('a table is cut short');
+    if (at + 8 > box.end) throw new Error('a table is truncated');
     const count = view.getUint32(at);
     found.push({ count, value: valueAt(at + 4) });
   }

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 
-/** Physical types of what we write; `depth` is how many lists are around a value. */
+/** Physical types we write; `depth` is the number of lists around a value. */
 export type ColumnType = 'FLOAT' | 'DOUBLE' | 'INT64' | 'BOOLEAN' | 'STRING';
 
 export interface Column {
@@ -30,7 +30,7 @@ function schemaOf({ name, type, depth }: Column): SchemaElement[] {
   ];
 }
 
-/** One row group, SNAPPY. Returns the bytes of a whole file. */
+/** One row group, SNAPPY. Returns the bytes of a complete file. */
 export function parquetBytes(columns: readonly Column[], footer: Record<string, string> = {}): Uint8Array {
   const rows = columns[0]?.data.length ?? 0;
   const bytes = parquetWriteBuffer({
@@ -42,7 +42,7 @@ export function parquetBytes(columns: readonly Column[], footer: Record<string, 
   return new Uint8Array(bytes);
 }
 
-/** On the disk, whole, when it returns. */
+/** The complete file is on disk when this returns. */
 export function writeSynced(file: string, bytes: Uint8Array | string): void {
   mkdirSync(path.dirname(file), { recursive: true });
   const handle = openSync(file, 'w');
@@ -59,7 +59,7 @@ export interface ParquetFile {
   columns: string[];
   rows: number;
   footer: Record<string, string>;
-  /** Rows from `start` up to `end`. */
+  /** Rows from `start` up to, but not including, `end`. */
   read(start: number, end: number): Promise<Record<string, unknown>[]>;
 }
 
@@ -67,7 +67,7 @@ export async function openParquet(file: string): Promise<ParquetFile> {
   const buffer = await asyncBufferFromFile(file);
   const metadata = await parquetMetadataAsync(buffer);
   const columns: string[] = [];
-  // The schema is a tree in depth-first order; its first level are the columns.
+  // The schema is a tree in depth-first order; its first level holds the columns.
   for (let at = 1; at < metadata.schema.length; at = endOfSubtree(metadata.schema, at))
     columns.push(metadata.schema[at]!.name);
   return {

@@ -1,27 +1,30 @@
-/** The rules of a LeRobot v3.0 dataset. Loaders break on some, and give wrong data in silence on others. */
+/**
+ * The rules of a LeRobot v3.0 dataset. Loaders fail on some violations and silently return wrong data on
+ * others.
+ */
 const RULES = {
-  'file-missing': 'a file that the metadata name exists',
-  'file-unreadable': 'every file can be read to its end',
-  'file-stray': 'loaders find no file that the metadata do not name',
+  'file-missing': 'every file named in the metadata exists',
+  'file-unreadable': 'every file is readable',
+  'file-stray': 'the metadata names every file that loaders find',
   version: 'codebase_version is v3.0',
-  info: 'info.json has what loaders need',
-  totals: 'totals in info.json are those of the files',
+  info: 'info.json has the fields loaders need',
+  totals: 'totals in info.json match the files',
   columns: 'the columns of the data are exactly the declared features',
   'vector-length': 'every vector has the declared length',
   finite: 'no value is missing, NaN or infinite',
-  index: 'index counts all rows without a gap',
-  'frame-index': 'frame_index counts the rows of an episode from 0',
-  'episode-index': 'rows belong to the episode that the metadata say',
+  index: 'index numbers all rows without a gap',
+  'frame-index': 'frame_index numbers the rows of an episode from 0',
+  'episode-index': 'rows belong to the episode given in the metadata',
   timestamp: 'timestamp is frame_index / fps',
-  task: 'task_index names a task, and the episode lists it',
+  task: 'task_index refers to a task that the episode lists',
   'tasks-index': 'tasks.parquet is a pandas frame whose index is the task',
   'episode-range': 'length and index range of an episode agree with each other and with the data',
   'video-frames': 'a video has one picture per row',
   'video-rate': 'pictures of a video are shown at exactly frame / fps',
-  'video-timescale': 'the unit of time of a video divides a frame evenly',
+  'video-timescale': 'the time unit of a video divides a frame evenly',
   'video-size': 'a video has the declared size',
-  'video-range': 'an episode’s place in a video is where its pictures are',
-  stats: 'statistics have every feature, in the right shape, and are finite',
+  'video-range': 'an episode’s range in a video matches its pictures',
+  stats: 'statistics cover every feature, have the right shape and are finite',
 } as const;
 
 export type Rule = keyof typeof RULES;
@@ -29,15 +32,15 @@ export type Rule = keyof typeof RULES;
 export interface Problem {
   rule: Rule;
   file: string;
-  /** In that file, from 0; null: all of it. */
+  /** In that file, from 0; null: the whole file. */
   row: number | null;
   message: string;
 }
 
-/** Of one rule in one file; the rest is counted. */
+/** Listed per rule and file; the rest is only counted. */
 const MAX_REPORTED = 5;
 
-/** Collects what is broken; a rule that every row breaks is told a few times and then counted. */
+/** Collects violations; a rule that every row violates is listed a few times and then only counted. */
 export class Problems {
   readonly list: Problem[] = [];
   readonly #counts = new Map<string, number>();
@@ -53,7 +56,7 @@ export class Problems {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** How many more of the same there are than are listed. */
+  /** Violations beyond the listed ones. */
   get unreported(): { rule: Rule; file: string; count: number }[] {
     return [...this.#counts]
       .filter(([, count]) => count > MAX_REPORTED)

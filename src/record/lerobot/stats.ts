@@ -40,7 +40,7 @@ function interpolated(sorted: Float64Array, part: number): number {
   return low + (at - below) * ((sorted[below + 1] ?? low) - low);
 }
 
-/** Collects 8-bit RGB pixels; the values of its statistics are from 0 to 1. */
+/** Collects 8-bit RGB pixels; its statistics are scaled to 0…1. */
 export class PictureStats {
   readonly #bins = [new Float64Array(256), new Float64Array(256), new Float64Array(256)];
   #pictures = 0;
@@ -96,7 +96,7 @@ function levelAt(bins: Float64Array, rank: number): number {
   return bins.length - 1;
 }
 
-/** Over episodes, as LeRobot joins them: pooled mean and deviation; quantiles are means weighted by count. */
+/** Combines episodes as LeRobot does: pooled mean and deviation; quantiles are means weighted by count. */
 export function joinStats(parts: readonly Stats[]): Stats {
   const total = parts.reduce((sum, { count }) => sum + count[0]!, 0);
   const joined = emptyStats(total);
@@ -115,5 +115,5 @@ export function joinStats(parts: readonly Stats[]): Stats {
   return joined;
 }
 
-/** Pictures have their numbers in the shape (3, 1, 1). */
+/** Picture statistics have the shape (3, 1, 1). */
 export const pictureShape = (values: readonly number[]): number[][][] => values.map((value) => [[value]]);

@@ -12,7 +12,7 @@ const PHYSICAL: Record<string, ColumnType> = {
 
 const bigints = (values: readonly number[]): bigint[] => values.map(BigInt);
 
-/** In the order of the features. */
+/** Columns in feature order. */
 export function dataParquet(features: Features, columns: Record<string, Values>): Column[] {
   return Object.entries(features)
     .filter(([, { dtype }]) => dtype !== 'video')
@@ -86,7 +86,9 @@ function statColumns(key: string, features: Features, stats: Stats): Column[] {
   });
 }
 
-/** A pandas frame whose index is the task: without that note loaders give a number for a task. */
+/**
+ * A pandas frame whose index is the task: without that metadata loaders return a number instead of a task.
+ */
 export function tasksParquet(tasks: readonly string[]): Uint8Array {
   const field = (name: string, pandasType: string, numpyType: string) => ({
     name,

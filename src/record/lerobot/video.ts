@@ -16,13 +16,13 @@ export interface PictureSize {
   heightPx: number;
 }
 
-/** Every second picture stands alone, so that a loader that jumps about decodes at most two. */
+/** Every second picture is a key frame, so that random access decodes at most two pictures. */
 const GROUP = '2';
 const ENCODER: Record<Codec, readonly string[]> = {
   av1: ['-c:v', 'libsvtav1', '-preset', '12', '-crf', '30'],
   h264: ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-bf', '0'],
 };
-/** Statistics look at pictures of this width, and at no more than this many. */
+/** Statistics use pictures of this width, and at most this many. */
 const STATS_WIDTH_PX = 160;
 const STATS_PICTURES = 300;
 
@@ -32,14 +32,14 @@ export interface VideoJob {
   codec: Codec;
   fps: number;
   size: PictureSize;
-  /** The picture of every row, by its capture time. */
+  /** The capture time of each row's picture. */
   captures: readonly number[];
   frames: AsyncIterable<SourceFrame>;
-  /** Told after every picture. */
+  /** Called after every picture. */
   onFrame?: () => void;
 }
 
-/** The size that is encoded: codecs with half the colour resolution need even numbers. */
+/** The encoded size: codecs with halved colour resolution need even dimensions. */
 export const evenSize = ({ widthPx, heightPx }: PictureSize): PictureSize => ({
   widthPx: widthPx + (widthPx % 2),
   heightPx: heightPx + (heightPx % 2),
@@ -47,13 +47,13 @@ export const evenSize = ({ widthPx, heightPx }: PictureSize): PictureSize => ({
 
 type Encoder = ChildProcessByStdio<Writable, Readable, Readable>;
 
-/** One mp4 with exactly one picture per row at a constant rate, and what the pictures look like in numbers. */
+/** Writes one mp4 with exactly one picture per row at a constant rate; returns the pictures' statistics. */
 export async function encodeVideo(job: VideoJob): Promise<Stats> {
   mkdirSync(path.dirname(job.file), { recursive: true });
   const child = spawn('ffmpeg', ffmpegArguments(job), { stdio: ['pipe', 'pipe', 'pipe'] });
   const ended = exitOf(child);
   ended.catch(() => {});
-  // Writing to an encoder that died fails; why it died is told by `ended`.
+  // Writes to a dead encoder fail; `ended` carries the reason.
   child.stdin.on('error', () => {});
   const stats = collectStats(child.stdout, job);
   stats.catch(() => {});
@@ -101,7 +101,7 @@ function statsSize({ widthPx, heightPx }: PictureSize): PictureSize {
   return { widthPx: width, heightPx: Math.max(1, Math.round((heightPx * width) / widthPx)) };
 }
 
-/** Hands over the picture of every row: again where rows share one, and none that no row shows. */
+/** Writes the picture of every row: repeated where rows share one, omitting pictures that no row uses. */
 async function feed(child: Encoder, gate: Gate, job: VideoJob): Promise<void> {
   const { camera, size, captures, frames, onFrame } = job;
   let at = 0;
@@ -110,8 +110,8 @@ async function feed(child: Encoder, gate: Gate, job: VideoJob): Promise<void> {
     const found = jpegSize(bytes);
     if (found?.widthPx !== size.widthPx || found.heightPx !== size.heightPx)
       throw badEpisode(
-        `camera ${camera}: the picture of row ${at} is ${found === null ? 'not a JPEG' : `${found.widthPx} × ${found.heightPx}`}, the first was ${size.widthPx} × ${size.heightPx}`,
-        'Leave this episode out: a video has pictures of one size.',
+        `camera ${camera}: the picture of row ${at} is ${found === null ? 'not a JPEG' : `${found.widthPx} × ${found.heightPx}`}, but the first was ${size.widthPx} × ${size.heightPx}`,
+        'Leave this episode out: all pictures of a video must have the same size.',
       );
     for (; captures[at] === captureNs; at++) {
       if (!child.stdin.write(bytes)) await gate.wait();
@@ -122,18 +122,18 @@ async function feed(child: Encoder, gate: Gate, job: VideoJob): Promise<void> {
   if (at < captures.length && !gate.over)
     throw badEpisode(
       `camera ${camera}: the picture of row ${at} is not in the recording`,
-      'The file is damaged; `farhand recover` keeps what can be kept.',
+      'The file is damaged; recover what is left with `farhand recover`.',
     );
 }
 
 interface Gate {
-  /** It has ended, or never began: nothing more can be written. */
+  /** The encoder has exited or never started: nothing more can be written. */
   readonly over: boolean;
-  /** Until it takes more, or is over. */
+  /** Resolves when the encoder accepts more, or is over. */
   wait(): Promise<void>;
 }
 
-/** One at a time may wait. */
+/** Only one caller may wait at a time. */
 function gateOf(child: Encoder, ended: Promise<void>): Gate {
   let over = false;
   let go = () => {};
@@ -181,8 +181,8 @@ function exitOf(child: Encoder): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause: NodeJS.ErrnoException) =>
       reject(
-        new TeleopError('encoder-failed', `ffmpeg does not start: ${cause.message}`, {
-          hint: 'Install ffmpeg (Debian: apt install ffmpeg) and see that it is on the PATH.',
+        new TeleopError('encoder-failed', `ffmpeg failed to start: ${cause.message}`, {
+          hint: 'Install ffmpeg (Debian: apt install ffmpeg) and make sure it is on the PATH.',
           cause,
         }),
       ),
@@ -191,8 +191,8 @@ function exitOf(child: Encoder): Promise<void> {
       if (code === 0) return resolve();
       const why = errors.trim().split('\n').at(-1) || 'no reason given';
       reject(
-        new TeleopError('encoder-failed', `ffmpeg ended with ${code ?? 'a signal'}: ${why}`, {
-          hint: 'Try the other codec (--codec h264 or av1), and look for free space on the disk.',
+        new TeleopError('encoder-failed', `ffmpeg exited with ${code ?? 'a signal'}: ${why}`, {
+          hint: 'Try the other codec (--codec h264 or av1), and check the free disk space: df -h',
         }),
       );
     });

@@ -19,7 +19,7 @@ export interface McapMessage {
   data: Uint8Array;
 }
 
-/** As in the summary of a file. */
+/** As stored in the summary of a file. */
 export interface ChunkIndex {
   messageStartTime: bigint;
   messageEndTime: bigint;
@@ -42,10 +42,11 @@ export interface WholeChunk {
 }
 
 /**
- * Writes an MCAP file, blocking: it belongs on a thread of its own. The library's own writer cannot be told to hand over a
- * chunk that is not full, and with little data would keep seconds of it in memory. Messages are gathered in two lanes of chunks, so that
- * who wants numbers need not read pictures. Schemas and channels stand before the first chunk. Throws what the file
- * system throws; the file is then whole up to its last flush, without an end.
+ * Writes an MCAP file with blocking calls: run it on its own thread. The library's writer cannot flush a
+ * chunk that is not full, so with little data it would keep seconds of it in memory. Messages are collected
+ * in separate lanes of chunks, so that readers of numbers need not read pictures. Schemas and channels
+ * precede the first chunk. Throws file system errors; the file is then intact up to its last flush, without
+ * an end.
  */
 export class McapFileWriter {
   readonly path: string;
@@ -58,7 +59,7 @@ export class McapFileWriter {
   readonly #chunks: ChunkIndex[];
   readonly #metadata: { name: string; offset: bigint; length: bigint }[];
   readonly #counts: Map<number, bigint>;
-  /** Not of a file that someone else began: its bytes were not summed up. */
+  /** False for a resumed file: its existing bytes were not checksummed. */
   readonly #sumsData: boolean;
   #startTime = 0n;
   #endTime = 0n;
@@ -94,7 +95,7 @@ export class McapFileWriter {
     }
   }
 
-  /** Goes on with a file that was cut off: after `offset`, where its last whole record ends. */
+  /** Continues a truncated file after `offset`, where its last complete record ends. */
   static resume(path: string, offset: number, begun: FileSoFar): McapFileWriter {
     const writer = new McapFileWriter(path, null, [MAX_LANE_BYTES], begun);
     ftruncateSync(writer.#fd, offset);
@@ -107,7 +108,7 @@ export class McapFileWriter {
     return writer;
   }
 
-  /** The index of the messages of the last chunk, which the file lacks. */
+  /** Writes the message index of the last chunk, which the file lacks. */
   indexLastChunk(indices: ReadonlyMap<number, [bigint, bigint][]>): void {
     const last = this.#chunks.at(-1)!;
     last.messageIndexOffsets.clear();
@@ -119,12 +120,12 @@ export class McapFileWriter {
     this.#put();
   }
 
-  /** Whether any message is in the file, rather than only gathered for it. */
+  /** True once any message has been written to the file rather than only buffered. */
   get hasChunks(): boolean {
     return this.#chunks.length > 0;
   }
 
-  /** Whether the file still has a name: what is written to one without is lost. */
+  /** Whether the file still has a name: data written to an unlinked file is lost. */
   get isNamed(): boolean {
     return fstatSync(this.#fd).nlink > 0;
   }
@@ -171,12 +172,12 @@ export class McapFileWriter {
     if (lane.chunk.byteLength >= lane.bytes) this.#flushFrom(lane);
   }
 
-  /** Hands all that was gathered to the system: a process that is killed then loses none of it. */
+  /** Hands all buffered messages to the operating system, so that a killed process loses none of them. */
   flush(): void {
     this.#flushFrom(this.#lanes[0]!);
   }
 
-  /** Has the system write to the disk what it was handed, beside everything else. A failure is thrown by the next write. */
+  /** Starts writing flushed data to disk in the background. The next write throws if that failed. */
   sync(): void {
     if (this.#syncing || !this.#open) return;
     this.#syncing = true;
@@ -186,7 +187,7 @@ export class McapFileWriter {
     });
   }
 
-  /** Later lanes go first: what a row points at is in the file before the row. */
+  /** Later lanes go first, so that what a row refers to is in the file before the row. */
   #flushFrom(lane: Lane): void {
     for (let i = this.#lanes.length - 1; i >= this.#lanes.indexOf(lane); i--) {
       const { chunk } = this.#lanes[i]!;
@@ -197,7 +198,7 @@ export class McapFileWriter {
     }
   }
 
-  /** A chunk as it is, with the index of its messages. */
+  /** Writes a complete chunk and its message index. */
   chunk({ messageStartTime, messageEndTime, records, crc, indices }: WholeChunk): void {
     const size = BigInt(records.length);
     const chunkStartOffset = BigInt(this.#position);
@@ -232,7 +233,7 @@ export class McapFileWriter {
     this.#counts.set(channelId, (this.#counts.get(channelId) ?? 0n) + BigInt(messages));
   }
 
-  /** Summary, indexes, end; on the disk when it returns. */
+  /** Writes summary, indexes and footer; everything is on disk when it returns. */
   end(): void {
     this.flush();
     this.#records.writeDataEnd({ dataSectionCrc: this.#sumsData ? this.#crc : 0 });
@@ -270,7 +271,7 @@ export class McapFileWriter {
     };
   }
 
-  /** The summary's sum goes on over the footer, up to the sum itself. */
+  /** The summary checksum includes the footer up to the checksum field. */
   #footerCrc(summaryStart: bigint): number {
     const footer = new DataView(new ArrayBuffer(25));
     footer.setUint8(0, 0x02);
@@ -279,14 +280,14 @@ export class McapFileWriter {
     return crc32(footer, this.#crc);
   }
 
-  /** Without an end: the file stays as far as it was flushed. Idempotent. */
+  /** Closes without an end: the file keeps what was flushed. Idempotent. */
   close(): void {
     if (!this.#open) return;
     this.#open = false;
     closeSync(this.#fd);
   }
 
-  /** Closes and removes it. */
+  /** Closes and deletes the file. */
   remove(): void {
     this.close();
     rmSync(this.path, { force: true });
@@ -300,7 +301,7 @@ export class McapFileWriter {
   #write(parts: Uint8Array[]): void {
     if (this.#syncError !== null) throw this.#syncError;
     let left = parts;
-    // At the position of its own count: a file that is gone on with was opened at its beginning.
+    // Write at an explicit position: a resumed file was opened at its start.
     for (let at = this.#position; left.length > 0; ) {
       const count = writevSync(this.#fd, left, at);
       left = after(left, count);
@@ -313,7 +314,7 @@ export class McapFileWriter {
   }
 }
 
-/** What remains when the first `count` bytes were taken. */
+/** What remains after the first `count` bytes were written. */
 function after(parts: readonly Uint8Array[], count: number): Uint8Array[] {
   const left: Uint8Array[] = [];
   for (const part of parts) {
@@ -323,7 +324,7 @@ function after(parts: readonly Uint8Array[], count: number): Uint8Array[] {
   return left;
 }
 
-/** A chunk record up to its records: they are large and written as they are. */
+/** A chunk record up to its records, which are large and written without copying. */
 function chunkHead(startTime: bigint, endTime: bigint, size: bigint, crc: number): Uint8Array {
   const bytes = new Uint8Array(PREFIX_BYTES + 40);
   const view = new DataView(bytes.buffer);
@@ -338,7 +339,7 @@ function chunkHead(startTime: bigint, endTime: bigint, size: bigint, crc: number
   return bytes;
 }
 
-/** What a file that is gone on with holds already. */
+/** The existing content of a resumed file. */
 export interface FileSoFar {
   schemas: SchemaRecord[];
   channels: ChannelRecord[];

@@ -19,14 +19,14 @@ import {
 } from './records.ts';
 
 const FOOTER_BYTES = PREFIX_BYTES + 20 + MAGIC.length;
-/** A length field that says more than this is damage, not a record. */
+/** A larger length field means damage. */
 const MAX_RECORD_BYTES = 1 << 30;
-/** Little enough to waste beside a chunk, enough for a hundred small records. */
+/** Negligible beside a chunk, enough for a hundred small records. */
 const PEEK_BYTES = 4096;
-/** The summary is read at once. */
+/** The summary is read in one piece. */
 const MAX_SUMMARY_BYTES = 1 << 30;
 
-/** Up to where the length of the chunk's records begins, whatever its compression is called. */
+/** Reaches up to the length of the chunk's records, for any compression name. */
 const CHUNK_HEAD_BYTES = 128;
 const MESSAGE_HEAD_BYTES = 22;
 
@@ -38,20 +38,20 @@ export interface MessageHead {
 }
 
 export interface McapIndex {
-  /** It has its end and its summary. */
+  /** The file has its footer and summary. */
   complete: boolean;
   schemas: Map<number, SchemaRecord>;
   channels: Map<number, ChannelRecord>;
   chunks: ChunkEntry[];
-  /** By name; of several with one name, the last. */
+  /** By name; the last one wins. */
   metadata: Map<string, Map<string, string>>;
 }
 
-/** A file open for reading. Blocking; small reads. */
+/** A file open for reading. Blocking, with small reads. */
 export class McapFile {
   readonly path: string;
   readonly sizeBytes: number;
-  /** So far: what reading costs, for tests. */
+  /** Bytes read so far; tests measure the cost with it. */
   readBytes = 0;
   #peeked: Uint8Array = new Uint8Array(0);
   #peekedAt = 0;
@@ -66,15 +66,15 @@ export class McapFile {
       throw new TeleopError(
         missing ? 'file-missing' : 'file-unreadable',
         `recording ${path} ${missing ? 'does not exist' : `cannot be read: ${(cause as Error).message}`}`,
-        { hint: 'List what there is with `farhand record list`.', cause },
+        { hint: 'List the recordings with `farhand record list`.', cause },
       );
     }
     this.sizeBytes = fstatSync(this.#fd).size;
   }
 
-  /** Fewer than `length` bytes at the end of the file. */
+  /** Returns fewer than `length` bytes at the end of the file. */
   read(offset: number, length: number): Uint8Array {
-    // Not from Node's pool: callers may take its buffer for the whole.
+    // Not from Node's pool: callers may use the underlying buffer.
     const bytes = new Uint8Array(
       Buffer.allocUnsafeSlow(Math.max(0, Math.min(length, this.sizeBytes - offset))).buffer,
     );
@@ -88,7 +88,7 @@ export class McapFile {
     return bytes;
   }
 
-  /** The same for a few bytes, without a call of the system for each; a view that holds until the next call. */
+  /** Like `read` for a few bytes, without a system call for each; the view is valid until the next call. */
   peek(offset: number, length: number): Uint8Array {
     if (offset < this.#peekedAt || offset + length > this.#peekedAt + this.#peeked.length) {
       this.#peeked = this.read(offset, PEEK_BYTES);
@@ -101,7 +101,7 @@ export class McapFile {
     closeSync(this.#fd);
   }
 
-  /** From the summary, or where there is none from a walk over the records' heads. */
+  /** From the summary, or without one from a walk over the record headers. */
   index(): McapIndex {
     const start = this.read(0, MAGIC.length);
     if (!isMagic(start))
@@ -112,7 +112,7 @@ export class McapFile {
     return summary !== null && this.#canHold(summary.chunks) ? summary : this.#walk();
   }
 
-  /** Chunks that lie in the file and not on top of each other: a reader then reads no byte twice. */
+  /** True if the chunks lie inside the file and do not overlap, so that no byte is read twice. */
   #canHold(chunks: readonly ChunkEntry[]): boolean {
     let total = 0;
     for (const { offset, length } of chunks) {
@@ -122,7 +122,7 @@ export class McapFile {
     return true;
   }
 
-  /** From the summary alone; null where the file has none. */
+  /** From the summary only; null if the file has none. */
   summary(): McapIndex | null {
     if (this.sizeBytes < FOOTER_BYTES) return null;
     const end = this.read(this.sizeBytes - FOOTER_BYTES, FOOTER_BYTES);
@@ -185,7 +185,7 @@ export class McapFile {
     }
   }
 
-  /** Where the messages of an uncompressed chunk are, and the first bytes of each; pictures are not read. */
+  /** Where the messages of an uncompressed chunk are, and their first bytes; pictures are not read. */
   *heads(chunk: ChunkEntry, headBytes: number): Generator<MessageHead> {
     const from = new FieldReader(this.read(chunk.offset + PREFIX_BYTES, CHUNK_HEAD_BYTES));
     from.bytes(28);
@@ -211,7 +211,7 @@ export class McapFile {
     }
   }
 
-  /** All messages of a chunk; none when it is not whole. */
+  /** All messages of a chunk; none if it is incomplete. */
   *messages(chunk: ChunkEntry): Generator<MessageRecord> {
     const head = readChunk(this.read(chunk.offset + PREFIX_BYTES, chunk.length - PREFIX_BYTES));
     if (head !== null && head.compression === '') yield* messagesIn(head.records);

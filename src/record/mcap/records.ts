@@ -1,6 +1,6 @@
 import { Opcode } from '@mcap/core';
 
-/** Every record is one byte that tells its kind, then the length of its body. */
+/** Every record starts with one opcode byte and the length of its body. */
 export const PREFIX_BYTES = 9;
 export const MAGIC = Uint8Array.from([0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a]);
 export { Opcode };
@@ -8,8 +8,8 @@ export { Opcode };
 const utf8 = new TextDecoder('utf-8');
 
 /**
- * Reads the fields of a record's body. Files come from outside, so nothing throws: past the end `ok` becomes false for
- * good and every further value is zero or empty.
+ * Reads the fields of a record's body. Files are untrusted, so nothing throws: a read past the end sets `ok`
+ * to false permanently, and every further value is zero or empty.
  */
 export class FieldReader {
   ok = true;
@@ -59,7 +59,7 @@ export class FieldReader {
     return at < 0 ? 0n : this.#view.getBigUint64(at, true);
   }
 
-  /** A length or an offset: no file is longer than a number can tell. */
+  /** A length or an offset: no file exceeds what a number can hold. */
   size(): number {
     return Number(this.u64());
   }
@@ -118,11 +118,11 @@ export interface ChunkHead {
 
 export interface ChunkEntry {
   offset: number;
-  /** Of the whole record, its prefix included. */
+  /** Length of the whole record, including its prefix. */
   length: number;
   startTime: bigint;
   endTime: bigint;
-  /** How many messages of each channel; −1 where the index does not tell. */
+  /** Number of messages per channel; −1 where the index does not include it. */
   channels: Map<number, number>;
 }
 
@@ -187,7 +187,7 @@ export function readMetadata(body: Uint8Array): { name: string; metadata: Map<st
   return from.ok ? { name, metadata } : null;
 }
 
-/** The records in the body of an uncompressed chunk, or in a summary; ends at the first that is not whole. */
+/** The records of an uncompressed chunk or of a summary; ends at the first incomplete one. */
 export function* recordsIn(bytes: Uint8Array): Generator<{ opcode: number; body: Uint8Array; at: number }> {
   const from = new FieldReader(bytes);
   while (from.left >= PREFIX_BYTES) {

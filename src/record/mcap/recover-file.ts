@@ -12,7 +12,7 @@ import {
 
 export interface RecoverHooks {
   onMetadata?: (name: string, metadata: ReadonlyMap<string, string>) => void;
-  /** Every message that is kept, in the file's order; `data` is only valid during the call. */
+  /** Every kept message, in file order; `data` is only valid during the call. */
   onMessage?: (message: MessageRecord, channel: ChannelRecord) => void;
   /** Metadata to leave out of the new file. */
   isOutdated?: (name: string) => boolean;
@@ -20,7 +20,7 @@ export interface RecoverHooks {
   beforeEnd?: (file: McapFileWriter, found: Scanned) => void;
 }
 
-/** Copies what is whole of an MCAP file into a new one with indexes and summary. Blocking. */
+/** Copies the intact parts of an MCAP file into a new one with indexes and summary. Blocking. */
 export function recoverMcap(path: string, into: string, library: string, hooks: RecoverHooks = {}): Scanned {
   const file = new McapFile(path);
   try {
@@ -64,7 +64,7 @@ class Copy implements ScanSink {
     this.#hooks.onMessage?.(message, channel);
   }
 
-  /** A channel stands before its first message. */
+  /** A channel must precede its first message. */
   #declare(channel: ChannelRecord): void {
     const schema = this.scanner!.schemas.get(channel.schemaId);
     if (schema !== undefined && !this.#writtenSchemas.has(schema.id)) {
@@ -89,8 +89,8 @@ class Copy implements ScanSink {
 }
 
 /**
- * Ends a file that was cut off where it is: nothing before the cut is touched, what is torn at its end gives way to
- * indexes and summary. Null, with the file untouched, when that is not all that is wrong with it. Blocking.
+ * Completes a truncated file in place: nothing before the cut is changed; its torn end is replaced by indexes
+ * and summary. Returns null, with the file unchanged, if anything else is wrong with it. Blocking.
  */
 export function endMcap(path: string, hooks: RecoverHooks = {}): Scanned | null {
   const file = new McapFile(path);
@@ -123,7 +123,7 @@ export function endMcap(path: string, hooks: RecoverHooks = {}): Scanned | null 
   }
 }
 
-/** Remembers where things are. */
+/** Records where everything is. */
 class Found implements ScanSink {
   isOutdated = false;
   readonly chunks: ChunkIndex[] = [];
@@ -137,13 +137,13 @@ class Found implements ScanSink {
     this.#hooks = hooks;
   }
 
-  /** After the last whole record; without the index of the last chunk, where that is torn. */
+  /** End of the last complete record; excludes the index of the last chunk if that is torn. */
   get endOffset(): number {
     const last = this.chunks.at(-1);
     return this.torn === null ? this.#endOffset : Number(last!.chunkStartOffset + last!.chunkLength);
   }
 
-  /** The messages of the last chunk, when the file was cut in the index that follows it. */
+  /** The messages of the last chunk, if the file was cut inside the index that follows it. */
   get torn(): FoundChunk['indices'] | null {
     const last = this.chunks.at(-1);
     return last !== undefined && last.messageIndexOffsets.size < this.#last.size ? this.#last : null;

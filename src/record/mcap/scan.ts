@@ -15,37 +15,38 @@ import {
   type SchemaRecord,
 } from './records.ts';
 
-/** No chunk of a recording is near this; a length beyond it is damage. */
+/** No chunk of a recording comes near this size; a larger length is damage. */
 export const MAX_CHUNK_BYTES = 64 * 2 ** 20;
 const CHUNK_HEAD_BYTES = 40;
-/** The next chunk is nearly always close; a search that goes on reads more at a time. */
+/** The next chunk is nearly always close; a longer search reads larger blocks. */
 const FIRST_SEARCH_BYTES = 512;
 const MAX_SEARCH_BYTES = 1 << 20;
 const END = -2;
 /**
- * How much may be read in vain: a damaged chunk costs its length once, so an honest file stays below twice its size. One
- * made of heads that all claim the rest of the file would cost its size for each of them.
+ * Limit of useless reads, as a multiple of the file size: a damaged chunk costs its length once, so a normal
+ * file stays below twice its size. A file of headers that each claim the rest of the file would cost its size
+ * for each header.
  */
 const MAX_WASTE = 4;
 
-/** What was found whole in a file and what was not. */
+/** What was found intact in a file, and what was not. */
 export interface Scanned {
   keptChunks: number;
   keptMessages: number;
   damagedChunks: number;
-  /** In places that could not be read as records. */
+  /** Bytes that could not be read as records. */
   damagedBytes: number;
-  /** After the last whole record. */
+  /** Bytes after the last complete record. */
   truncatedBytes: number;
-  /** Not looked at, because too much before was made to look like chunks. */
+  /** Bytes not examined because too much before them was forged to look like chunks. */
   unsearchedBytes: number;
   hadEnd: boolean;
 }
 
-/** A record and where it is. */
+/** Location of a record. */
 export interface Place {
   offset: number;
-  /** Its prefix included. */
+  /** Including its prefix. */
   length: number;
 }
 
@@ -56,7 +57,7 @@ export interface FoundChunk {
   indices: Map<number, [bigint, bigint][]>;
 }
 
-/** Told of everything whole, front to back. Views are only valid during the call. */
+/** Receives everything intact, in file order. Views are only valid during the call. */
 export interface ScanSink {
   metadata(name: string, metadata: Map<string, string>, place: Place): void;
   /** Every message of a chunk, before the chunk itself. */
@@ -66,8 +67,8 @@ export interface ScanSink {
 }
 
 /**
- * Walks over a file once, one chunk in memory at a time. A chunk counts when its check sum is right; after damage the
- * walk goes on at the next one that does. Blocking.
+ * Walks through a file once, with one chunk in memory at a time. A chunk is valid if its checksum matches;
+ * after damage the walk continues at the next valid chunk. Blocking.
  */
 export class Scanner {
   readonly schemas = new Map<number, SchemaRecord>();
@@ -117,7 +118,7 @@ export class Scanner {
     return this.#wastedBytes > MAX_WASTE * this.#file.sizeBytes;
   }
 
-  /** The offset after the record at `offset`; the same offset where there is none. */
+  /** The offset after the record at `offset`; the same offset if there is none. */
   #record(offset: number): number {
     const head = new FieldReader(this.#file.peek(offset, PREFIX_BYTES + 2));
     const opcode = head.u8();
@@ -156,7 +157,7 @@ export class Scanner {
     if (found !== null) this.#sink.metadata(found.name, found.metadata, place);
   }
 
-  /** True when the chunk is whole. */
+  /** True if the chunk is intact. */
   #chunk(body: Uint8Array, place: Place): boolean {
     const chunk = readChunk(body);
     if (chunk === null || chunk.compression !== '' || chunk.uncompressedBytes !== chunk.records.length)
@@ -180,14 +181,14 @@ export class Scanner {
     return true;
   }
 
-  /** The summary at the end names schemas and channels again, and says what the file is of: the start may be lost. */
+  /** The summary repeats schemas and channels; use it in case the start of the file is lost. */
   #declareFromEnd(): void {
     const index = this.#file.summary();
     for (const schema of index?.schemas.values() ?? []) this.schemas.set(schema.id, schema);
     for (const channel of index?.channels.values() ?? []) this.channels.set(channel.id, channel);
   }
 
-  /** Where the next chunk begins whose check sum is right; −1 when there is none. */
+  /** Start of the next chunk with a matching checksum; −1 if there is none. */
   #nextChunk(from: number): number {
     let window = FIRST_SEARCH_BYTES;
     for (let start = from; start < this.#file.sizeBytes; ) {
@@ -203,7 +204,7 @@ export class Scanner {
     return -1;
   }
 
-  /** Uncompressed, so its three lengths agree; then the sum is worth computing. */
+  /** For uncompressed chunks three lengths agree; only then is the checksum worth computing. */
   #looksWhole(offset: number, after: Uint8Array): boolean {
     const head = new FieldReader(after);
     const length = head.size();

@@ -8,7 +8,7 @@ import { escapeHtml, linear, rect, round, svg, text, WIDTH } from './svg.ts';
 const PANEL_WIDTH = 252;
 const PANEL_HEIGHT = 92;
 
-/** More than the couple of microseconds that a scale has at least. */
+/** More than the few microseconds that every scale covers. */
 export const tookTime = (detail: ReportDetail, hop: Hop): boolean =>
   (detail.hops[hop]?.edgesNs.at(-1) ?? 0) > 2500;
 
@@ -29,7 +29,7 @@ function panel(title: string, kind: Hop | 'total', { edgesNs, counts }: Histogra
   const width = PANEL_WIDTH / counts.length;
   const bars = counts.map((count, i) => {
     if (count === 0) return '';
-    // A square root, so that the rare ones can be seen beside the usual ones.
+    // Square root, so that rare values stay visible beside common ones.
     const height = Math.max(1, Math.sqrt(count / most) * (floor - 4));
     const words = `${formatMs(edgesNs[i]!)} … ${formatMs(edgesNs[i + 1]!)} ms: ${count}`;
     return rect(i * width, floor - height, Math.max(0.5, width - 0.6), height, `class="fill-${kind}"`, words);
@@ -48,7 +48,7 @@ function panel(title: string, kind: Hop | 'total', { edgesNs, counts }: Histogra
 const ROW = 22;
 const LABEL = 190;
 
-/** The worst commands, each hop after the other, all on one scale. */
+/** The worst commands, hop after hop, on one scale. */
 export function waterfalls(worst: readonly WorstCommand[]): string {
   if (worst.length === 0) return '<p>No command was applied.</p>';
   const total = ({ hopsNs }: WorstCommand) => hopsNs.reduce((sum, ns) => sum + Math.max(0, ns || 0), 0);
@@ -86,7 +86,7 @@ function waterfall(
     );
   });
   const late = outcome === 'late' ? ' late' : '';
-  const doubt = Number.isNaN(uncertaintyNs) ? '' : `, ±${formatMs(uncertaintyNs)} ms by the clock`;
+  const doubt = Number.isNaN(uncertaintyNs) ? '' : `, ±${formatMs(uncertaintyNs)} ms clock uncertainty`;
   const label = text(0, y + 12, `${clockText(atNs)}  #${seq}${late}`, 'class="tick mono"');
   const sum = `<text x="${round(x(atMs) + 6)}" y="${y + 12}" class="tick"><title>one way ${formatMs(oneWayNs)} ms${doubt}</title>${(oneWayNs / 1e6).toFixed(1)} ms</text>`;
   return label + bars.join('') + sum;

@@ -16,10 +16,10 @@ import { SCRIPT, STYLE } from './style.ts';
 import { escapeHtml } from './svg.ts';
 import { heatStrip, hopStack, latencySeries, seriesData } from './time-charts.ts';
 
-/** A report as one page that needs nothing else: no network, no other file. The report must have its detail. */
+/** A report as one self-contained page. The report must include its detail. */
 export function reportPage(report: TraceReport, files: readonly TraceFileInfo[]): string {
   const { detail } = report;
-  if (detail === null) throw new Error('the page needs a report with detail');
+  if (detail === null) throw new Error('the page requires a report with detail');
   const title = `Latency of ${files[0]?.path.split(/[\\/]/).at(-1) ?? 'a run'}`;
   const body = [
     head(report, files),
@@ -30,12 +30,12 @@ export function reportPage(report: TraceReport, files: readonly TraceFileInfo[])
     tableSection(report),
     section(
       'How long each hop took',
-      'Logarithmic in time; heights are square roots, so that rare ones show.',
+      'Logarithmic time axis; bar heights are square roots, so that rare values stay visible.',
       histograms(detail),
     ),
     section(
       `The worst ${detail.worst.length} commands`,
-      'Hop by hop from the device to the motion, as far as known; at most three from one second. The figure is the one-way time.',
+      'Hop by hop from the device to the motion, as far as known; at most three from the same second. The number is the one-way latency.',
       `<div class="scroll">${waterfalls(detail.worst)}</div>${legend(detail)}`,
     ),
     videoSection(report),
@@ -65,7 +65,7 @@ function head(report: TraceReport, files: readonly TraceFileInfo[]): string {
     header
       ? `${header.startedAt}, ${header.stampSource} stamps${routeText(header)}, playout ${header.playout}`
       : '',
-    `${clockText(report.durationNs)} long, ${report.commands} commands${seconds > 0 ? ` (${((report.commands - 1) / seconds).toFixed(1)} a second)` : ''}`,
+    `${clockText(report.durationNs)} long, ${report.commands} commands${seconds > 0 ? ` (${((report.commands - 1) / seconds).toFixed(1)} per second)` : ''}`,
   ];
   return `<h1>Latency report</h1><p class="sub">${facts.filter(Boolean).map(escapeHtml).join('<br>')}</p>`;
 }
@@ -92,7 +92,7 @@ function tiles(report: TraceReport): string {
       `bad seconds of ${feel.windows}`,
       judged ? (feel.badWindows > 0 ? 'bad' : 'good') : '',
     ),
-    tile(count(feel.strictWindows), 'seconds with two off in a row'),
+    tile(count(feel.strictWindows), 'seconds with two consecutive commands off'),
     tile(count(feel.longestLateRun), 'longest run of late commands'),
     ...(report.handToMotionNs ? [tile(ms(report.handToMotionNs.p50), 'hand to motion, p50')] : []),
     ...(report.motionLatencyNs ? [tile(ms(report.motionLatencyNs.p50), 'joints behind commands, p50')] : []),
@@ -101,7 +101,7 @@ function tiles(report: TraceReport): string {
       `lost; ${report.dropped} dropped, ${report.late} late`,
     ),
     ...(report.clockUncertaintyNs
-      ? [tile(`±${formatMs(report.clockUncertaintyNs.max)}`, 'clock offset, ms at worst')]
+      ? [tile(`±${formatMs(report.clockUncertaintyNs.max)}`, 'clock uncertainty, worst case in ms')]
       : []),
   ].join('')}</div>`;
 }
@@ -109,22 +109,22 @@ function tiles(report: TraceReport): string {
 function timeSection(report: TraceReport, detail: ReportDetail): string {
   const key = (colour: string, words: string) =>
     `<li><i style="background:var(--${colour})"></i>${words}</li>`;
-  const heatKey = `<ul class="legend">${key('heat0', 'steady')}${key('heat1', 'some off')}${key('heat2', 'two off in a row')}${key('heat3', 'bad: 6 % or more off')}${key('warm', 'not judged')}</ul>`;
-  const seriesKey = `<ul class="legend">${key('accent', 'p50 (line), p95 (thin), up to the worst (shade)')}${key('playout', 'what playout meant')}${detail.motion.length > 0 ? key('response', 'joints behind commands, by correlation') : ''}${key('bad', 'bad times')}</ul>`;
+  const heatKey = `<ul class="legend">${key('heat0', 'steady')}${key('heat1', 'some off')}${key('heat2', 'two consecutive off')}${key('heat3', 'bad: 6 % or more off')}${key('warm', 'not judged')}</ul>`;
+  const seriesKey = `<ul class="legend">${key('accent', 'p50 (line), p95 (thin), up to the worst (shade)')}${key('playout', 'planned playout delay')}${detail.motion.length > 0 ? key('response', 'joints behind commands, by correlation') : ''}${key('bad', 'bad periods')}</ul>`;
   return (
     section(
       'Second by second',
-      'A command is off when it is more than 10.5 ms from the delay the operator had got used to.',
+      'A command is off when its latency is more than 10.5 ms from the delay the operator had adapted to.',
       `<div class="scroll">${heatStrip(report, detail)}</div>${heatKey}`,
     ) +
     section(
       'One-way latency',
-      'From sampled to the driver’s return, on the operator’s clock.',
-      `<div class="scroll">${latencySeries(report, detail)}</div><div id="readout">Point at the chart to read a moment.</div>${seriesKey}`,
+      'From sampling the hand to the driver’s return, on the operator’s clock.',
+      `<div class="scroll">${latencySeries(report, detail)}</div><div id="readout">Point at the chart to read values.</div>${seriesKey}`,
     ) +
     section(
       'Where the time goes',
-      'The usual duration of each hop, one on the other.',
+      'The usual duration of each hop, stacked.',
       `<div class="scroll">${hopStack(detail)}</div>${legend(detail)}`,
     )
   );
@@ -150,9 +150,10 @@ function spellSection({ feel }: TraceReport, detail: ReportDetail): string {
     return `<tr><td>${at}</td><td>${((spell.endNs - spell.startNs) / NS_PER_S).toFixed(1)} s</td><td>${spell.deviating}</td><td>${(spell.worstNs / 1e6).toFixed(1)} ms</td><td class="left wide">${escapeHtml(CAUSE_WORDS[spell.cause])}${share}</td></tr>`;
   });
   const left = feel.spells.length + feel.spellsLeftOut - shown.length;
-  const more = left > 0 ? ` The ${shown.length} with most commands off; ${left} more.` : '';
+  const more =
+    left > 0 ? ` Showing the ${shown.length} with the most commands off; ${left} more are not listed.` : '';
   return section(
-    'What caused the bad times',
+    'What caused the bad periods',
     `${causes.join('; ')}.${more}`,
     `<div class="scroll"><table><tr><th>at</th><th>lasted</th><th>commands off</th><th>worst</th><th class="left">cause</th></tr>${rows.join('')}</table></div>`,
   );
@@ -179,7 +180,7 @@ function tableSection(report: TraceReport): string {
   const heads = ['p50', 'p95', 'p99', 'max'].map((q) => `<th>${q}</th>`).join('');
   return section(
     'Percentiles of the run',
-    'Left the latency, right its variation from one command to the next, in milliseconds. A mean would hide the tail; these hide a bad second.',
+    'Latency on the left, its variation from one command to the next on the right, in milliseconds. Percentiles of a whole run hide single bad seconds.',
     `<div class="scroll"><table><tr><th>segment</th>${heads}${heads}</tr>${rows.join('')}</table></div>`,
   );
 }
@@ -202,7 +203,7 @@ function videoSection({ video }: TraceReport): string {
   );
   return section(
     'Cameras',
-    'Of the pictures that were followed: captured to displayed in milliseconds, p50 / p95.',
+    'Sampled pictures: from capture to display in milliseconds, p50 / p95.',
     `<div class="scroll"><table><tr><th>camera</th><th>pictures</th><th>total</th>${VIDEO_SEGMENTS.map((name) => `<th>${name}</th>`).join('')}<th>clock ±</th></tr>${rows.join('')}</table></div>`,
   );
 }

@@ -1,4 +1,4 @@
-/** Colours of the hops are told apart by lightness too; the page follows the reader's light or dark setting. */
+/** Hop colours also differ in lightness; the page follows the reader's light or dark setting. */
 export const STYLE = `
 :root{color-scheme:light dark;--bg:#f7f8fa;--card:#fff;--ink:#1b2330;--soft:#5c6878;--line:#dfe4ea;--accent:#2563c9;
 --good:#2f9e6b;--fair:#c98a12;--bad:#d0413a;--heat0:#d3ecdf;--heat1:#f2e3b3;--heat2:#f0b35e;--heat3:#d0413a;--warm:#e8ebef;
@@ -45,7 +45,7 @@ footer{color:var(--soft);font-size:.8rem}
 @media print{body{background:#fff}section,.tile{break-inside:avoid}}
 `;
 
-/** Follows the pointer over the latency chart and tells the second under it. */
+/** Follows the pointer over the latency chart and shows the values of that second. */
 export const SCRIPT = `
 const chart=document.getElementById('series'),out=document.getElementById('readout');
 const rows=JSON.parse(document.getElementById('series-data').textContent);

@@ -1,4 +1,4 @@
-/** A little of SVG, as text. Widths are in units of the drawing, which fills its column. */
+/** A little SVG, as text. Widths are in drawing units; the drawing fills its column. */
 
 export const WIDTH = 1080;
 export const LEFT = 56;
@@ -12,7 +12,7 @@ export function escapeHtml(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-/** Tenths of a unit are finer than any screen. */
+/** A tenth of a unit is finer than any screen. */
 export const round = (x: number): string => (Math.round(x * 10) / 10).toString();
 
 export interface Scale {
@@ -26,7 +26,7 @@ export function linear(low: number, high: number, from: number, to: number, coun
   return Object.assign(scale, { ticks: niceTicks(low, low + span, count) });
 }
 
-/** `low` is above 0; what is below it sits on it. */
+/** `low` is above 0; smaller values are drawn at `low`. */
 export function logarithmic(low: number, high: number, from: number, to: number): Scale {
   const span = Math.log(Math.max(high, low * 1.5) / low);
   const scale = (value: number) => from + (Math.log(Math.max(value, low) / low) / span) * (to - from);
@@ -49,7 +49,7 @@ function niceTicks(low: number, high: number, count: number): number[] {
   return ticks;
 }
 
-/** Steps of time that people count in. */
+/** Time steps that people are used to. */
 export function timeTicks(endS: number, count: number): number[] {
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
   const step = steps.find((candidate) => endS / candidate <= count) ?? 28_800;
@@ -71,18 +71,18 @@ export function linePath(points: readonly (readonly [number, number])[]): string
   return path;
 }
 
-/** The area between two lines over the same places; pieces end where one is unknown. */
+/** The area between two lines over the same x values; it breaks where a value is unknown. */
 export function bandPath(points: readonly (readonly [x: number, low: number, high: number])[]): string {
   let path = '';
   let piece: (readonly [number, number, number])[] = [];
   const close = () => {
     if (piece.length === 0) return;
-    const there = piece.map(([x, , high]) => `${round(x)} ${round(high)}`).join('L');
+    const top = piece.map(([x, , high]) => `${round(x)} ${round(high)}`).join('L');
     const back = piece
       .toReversed()
       .map(([x, low]) => `${round(x)} ${round(low)}`)
       .join('L');
-    path += `M${there}L${back}Z`;
+    path += `M${top}L${back}Z`;
     piece = [];
   };
   for (const point of points) {

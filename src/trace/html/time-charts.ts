@@ -39,7 +39,7 @@ interface Cell {
   bad: number;
 }
 
-/** Every judged second as a cell; many seconds share one and show their worst. */
+/** One cell per judged second; in a long run several seconds share a cell that shows their worst. */
 export function heatStrip(report: TraceReport, detail: ReportDetail): string {
   const x = timeScale(detail);
   const cells = cellsOf(report, detail);
@@ -88,7 +88,7 @@ function cellTitle({ fromNs, worst, seconds, bad }: Cell): string {
   return `${where}: ${worst.deviating} of ${worst.ticks} off${cause}. p50 ${formatMs(worst.p50Ns)}, p95 ${formatMs(worst.p95Ns)}, max ${formatMs(worst.maxNs)} ms`;
 }
 
-/** One-way latency over the run: usual, 95th percentile, worst; with the bad times behind it. */
+/** One-way latency over the run: median, 95th percentile and maximum, in front of the bad periods. */
 export function latencySeries(report: TraceReport, detail: ReportDetail): string {
   const { bins } = detail;
   const x = timeScale(detail);
@@ -130,7 +130,7 @@ export function latencySeries(report: TraceReport, detail: ReportDetail): string
   return svg(SERIES_HEIGHT, 'One-way latency over the run', body, 'id="series"');
 }
 
-/** Where the usual command spends its time, hop on hop. */
+/** Where a typical command spends its time, hop by hop. */
 export function hopStack(detail: ReportDetail): string {
   const { bins } = detail;
   const x = timeScale(detail);
@@ -160,7 +160,7 @@ export function hopStack(detail: ReportDetail): string {
   );
 }
 
-/** For the line that follows the pointer. */
+/** Values for the line that follows the pointer. */
 export function seriesData({ bins }: ReportDetail): (number | string | null)[][] {
   const ms = (ns: number) => (Number.isNaN(ns) ? null : roundMs(ns));
   return bins.map((bin) => [
