@@ -48,7 +48,7 @@ export function portOption(value: string | boolean | undefined, fallback: number
 }
 
 /** Commands, as lines on standard input or over the parent process's IPC channel. */
-export function onWords(act: (word: string) => void, stop: AbortSignal): void {
+export function onCommands(act: (word: string) => void, stop: AbortSignal): void {
   const lines = createInterface({ input: process.stdin });
   lines.on('line', (line) => act(line.trim()));
   process.on('message', (message) => {

@@ -8,7 +8,7 @@ import {
   SCENES,
 } from '../../src/robot/drivers/bento/arm-facts.ts';
 import {
-  type BrachioplexusRefusal,
+  type BrachioplexusRejection,
   decodeBrachioplexus,
   emptyBrachioplexus,
   encodeBrachioplexus,
@@ -23,11 +23,11 @@ const NS_PER_MS = 1e6;
 /** After a longer pause of this process the arm does not catch up. */
 const MAX_BEHIND_NS = 100 * NS_PER_MS;
 
-export type SimRefusal = BrachioplexusRefusal | 'unknown-scene' | 'not-for-the-arm';
+export type SimRejection = BrachioplexusRejection | 'unknown-scene' | 'not-for-the-arm';
 
 /** The Virtual Bento's side of the protocol, sans I/O. Times are monotonic. */
 export class BentoSimulation {
-  readonly refused = new Map<SimRefusal, number>();
+  readonly refused = new Map<SimRejection, number>();
   readonly camera = Int32Array.from(SCENES[0]!.camera);
   deadManStops = 0;
   /** A scene was loaded. */
@@ -56,8 +56,8 @@ export class BentoSimulation {
   /** Handles a controller's datagram; returns the length of the reply in `reply`, usually 0. */
   receive(bytes: Uint8Array, length: number, nowNs: number, reply: Uint8Array): number {
     const packet = this.#in;
-    const refusal = decodeBrachioplexus(bytes, length, packet);
-    if (refusal !== null) return this.#refuse(refusal);
+    const rejection = decodeBrachioplexus(bytes, length, packet);
+    if (rejection !== null) return this.#reject(rejection);
     switch (packet.type) {
       case PACKET.scene:
         return this.#load(packet.sceneIndex, packet.frameRate);
@@ -72,7 +72,7 @@ export class BentoSimulation {
       case PACKET.cameraRequest:
         return this.#replyCamera(reply);
       default:
-        return this.#refuse('not-for-the-arm');
+        return this.#reject('not-for-the-arm');
     }
   }
 
@@ -142,7 +142,7 @@ export class BentoSimulation {
   }
 
   #load(index: number, frameRate: number): number {
-    if (index >= SCENES.length) return this.#refuse('unknown-scene');
+    if (index >= SCENES.length) return this.#reject('unknown-scene');
     const bodies = sceneBodies(index);
     const world = this.#makeWorld(bodies);
     this.#world.dispose();
@@ -176,7 +176,7 @@ export class BentoSimulation {
     return encodeBrachioplexus(this.#out, reply);
   }
 
-  #refuse(reason: SimRefusal): number {
+  #reject(reason: SimRejection): number {
     this.refused.set(reason, (this.refused.get(reason) ?? 0) + 1);
     return 0;
   }

@@ -8,7 +8,7 @@ import { PARAMETER_ID } from '../../src/robot/buses/damiao/frames.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { replaceLink } from '../pty-link.ts';
-import { onWords } from '../tcp.ts';
+import { onCommands } from '../tcp.ts';
 import type { SimArm, SimArmOptions } from './arm.ts';
 import { DamiaoSimulation } from './simulation.ts';
 
@@ -62,7 +62,7 @@ export async function runDamiao(kind: ArmKind, given: Given, stop: AbortSignal):
   };
   replaceLink(pty.path, link, `--${option}`);
   console.log(`sim ${kind.name} ready: ${link} → ${pty.path}`);
-  onWords((word) => obey(simulation.arm, word), stop);
+  onCommands((word) => obey(simulation.arm, word), stop);
   await ticking(simulation, narrator, seconds, stop);
   end(link, pty);
   return 0;

@@ -11,7 +11,7 @@ export const about =
 export const details = `  farhand sim dk1-leader --port ./leader.tty --sway 10
   farhand leader --port ./leader.tty
 
-It stands as the follower does at home. Joint 1 sways by that many degrees, one way and back in four seconds.`;
+It starts in the follower's home pose. Joint 1 sways by that many degrees to either side, with a period of four seconds.`;
 
 export const options: Record<string, OptionSpec> = {
   port: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

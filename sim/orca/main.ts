@@ -13,7 +13,7 @@ export const about = 'ORCA hand: 17 Dynamixel motors on a pseudo-terminal.';
 export const details = `  farhand sim orca --port /tmp/orca --hand v2-right --calibration /tmp/orca.json
   farhand calibrate orca --port /tmp/orca --hand v2-right --file /tmp/found.json
 
-Control tables, torque, stops, bus watchdog, shutdown and restart; no inertia, no gravity, no tendons. Lines on stdin:
+Control tables, torque, stops, bus watchdog, shutdown and restart; no inertia, no gravity, no tendons. Commands on stdin:
   overload JOINT   unplug JOINT   plug JOINT   silence   speak   state`;
 
 export const options: Record<string, OptionSpec> = {

@@ -93,7 +93,7 @@ export class SimMotor {
     return unsignedAt(this.table, register.address, register.size);
   }
 
-  isDeaf(nowMs: number): boolean {
+  isUnresponsive(nowMs: number): boolean {
     return this.unplugged || nowMs < this.#bootUntilMs;
   }
 
@@ -133,7 +133,7 @@ export class SimMotor {
     if (data.length === 0 || end > TABLE_BYTES) return STATUS_ERROR.length;
     if (READ_ONLY.some(([from, to]) => address < to && end > from)) return STATUS_ERROR.access;
     if (address < EEPROM_BYTES && this.hasTorque) return STATUS_ERROR.access;
-    const error = this.#refusal(address, data);
+    const error = this.#writeError(address, data);
     if (error !== 0) return error;
     const hadTorque = this.hasTorque;
     this.table.set(data, address);
@@ -142,7 +142,7 @@ export class SimMotor {
     return 0;
   }
 
-  #refusal(address: number, data: Uint8Array): number {
+  #writeError(address: number, data: Uint8Array): number {
     const touches = (register: Register) =>
       address <= register.address && address + data.length >= register.address + register.size;
     const value = (register: Register) => signedAt(data, register.address - address, register.size);

@@ -28,7 +28,7 @@ export class Responder {
     this.#nowMs = nowMs;
     // Another motor's status packet is not an instruction.
     if (packet.instruction === INSTRUCTION.status) return [];
-    for (const motor of this.#motors) if (!motor.isDeaf(nowMs)) motor.receive(nowMs);
+    for (const motor of this.#motors) if (!motor.isUnresponsive(nowMs)) motor.receive(nowMs);
     const params = packet.params.slice(0, packet.paramBytes);
     if (!this.#several(packet.instruction, params)) this.#each(packet, params);
     return this.#answers;
@@ -36,7 +36,7 @@ export class Responder {
 
   #motor(id: number): SimMotor | null {
     const motor = this.#motors.find((candidate) => candidate.id === id);
-    return motor === undefined || motor.isDeaf(this.#nowMs) ? null : motor;
+    return motor === undefined || motor.isUnresponsive(this.#nowMs) ? null : motor;
   }
 
   /** Handles instructions for several motors; returns whether it was one. */
@@ -96,7 +96,7 @@ export class Responder {
   /** Instructions for one motor, or broadcasts without a reply. */
   #each({ id, instruction }: ServoPacket, params: Uint8Array): void {
     for (const motor of this.#motors) {
-      if ((id !== BROADCAST_ID && motor.id !== id) || motor.isDeaf(this.#nowMs)) continue;
+      if ((id !== BROADCAST_ID && motor.id !== id) || motor.isUnresponsive(this.#nowMs)) continue;
       const isPing = instruction === INSTRUCTION.ping;
       const answer = this.#carryOut(motor, instruction, params);
       if (id === BROADCAST_ID && !isPing) continue;

@@ -41,7 +41,7 @@ export class SlcanAdapter {
         }
       },
       onLine: (line) => this.#command(Buffer.from(line).toString('latin1')),
-      onRefused: () => {},
+      onRejected: () => {},
       onGarbage: () => this.#reply(BEL),
     });
   }

@@ -15,8 +15,8 @@ export const details = `Creates a pseudo-terminal and a symbolic link PATH to it
   farhand sim piper --slcan /tmp/piper
   farhand can dump --slcan /tmp/piper --seconds 2
 
-3,040 feedback frames a second; stop, resume, enabling, roles, joint and pose commands, gripper, limits, firmware reply.
-Without power the heavy joints sag, which is printed. With --json every stop and resume frame (150#…) is told as it arrives.`;
+3,040 feedback frames per second; stop, resume, enabling, roles, joint and pose commands, gripper, limits, firmware reply.
+Without power the heavy joints sag; this is printed. With --json every stop and resume frame (150#…) is reported.`;
 
 export const options: Record<string, OptionSpec> = {
   slcan: { type: 'string', value: 'PATH', about: 'where to put the link to the pseudo-terminal' },

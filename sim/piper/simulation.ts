@@ -28,7 +28,7 @@ export class PiperSimulation {
   readonly #answers: CanFrame[] = [];
   #atMs: number | null = null;
   readonly #framesPerMs: number;
-  #owedFrames = 0;
+  #dueFrames = 0;
   /** Called with every command received. */
   onCommand: (frame: CanFrame) => void = () => {};
 
@@ -59,8 +59,8 @@ export class PiperSimulation {
     const steps = Math.floor(passedMs);
     for (let i = 0; i < steps; i++) this.arm.step(STEP_S);
     this.#atMs = nowMs - (passedMs - steps);
-    this.#owedFrames += steps * this.#framesPerMs;
-    for (; this.#owedFrames >= 1; this.#owedFrames--) {
+    this.#dueFrames += steps * this.#framesPerMs;
+    for (; this.#dueFrames >= 1; this.#dueFrames--) {
       const frame = this.#round.next();
       if (frame !== null) this.adapter.receive(frame, nowMs);
     }

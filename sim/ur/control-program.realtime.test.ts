@@ -13,13 +13,13 @@ const TOKEN = 77;
 class Bench {
   readonly controller: UrController;
   readonly socket: Socket;
-  readonly said: string[];
+  readonly messages: string[];
   readonly #close: () => void;
 
-  private constructor(controller: UrController, socket: Socket, said: string[], close: () => void) {
+  private constructor(controller: UrController, socket: Socket, messages: string[], close: () => void) {
     this.controller = controller;
     this.socket = socket;
-    this.said = said;
+    this.messages = messages;
     this.#close = close;
   }
 
@@ -32,7 +32,7 @@ class Bench {
     const server = createServer({ noDelay: true });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const called = new Promise<Socket>((resolve) => server.once('connection', resolve));
-    const said: string[] = [];
+    const messages: string[] = [];
     const { port } = server.address() as AddressInfo;
     const script = controlScript({
       host: '127.0.0.1',
@@ -46,10 +46,10 @@ class Bench {
       firstFrameS: 2,
       maxStepRadS: 20,
     });
-    assert.ok(controller.play(new UrProgram(script, (text) => said.push(text))));
+    assert.ok(controller.play(new UrProgram(script, (text) => messages.push(text))));
     const socket = await Promise.race([called, Bench.#stepOn(controller)]);
     socket.on('error', () => {});
-    const bench = new Bench(controller, socket, said, () => server.close());
+    const bench = new Bench(controller, socket, messages, () => server.close());
     const token = new Promise<Buffer>((resolve) => socket.once('data', resolve));
     await bench.steps(5);
     assert.equal((await token).readInt32BE(0), TOKEN);
@@ -175,7 +175,7 @@ describe('our control program, executed', () => {
         bench.send(timeoutMs, target, 1);
         await bench.steps(Math.ceil(atMostS / 0.008));
         assert.ok(
-          bench.said.some((text) => text.includes('no setpoint in time')),
+          bench.messages.some((text) => text.includes('no setpoint in time')),
           `${timeoutMs}`,
         );
         await bench.steps(50);

@@ -2,7 +2,7 @@ import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
 import { TeleopError } from '../../src/core/errors.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
-import { Listener, onWords, portOption } from '../tcp.ts';
+import { Listener, onCommands, portOption } from '../tcp.ts';
 import { SAFETY, UrController } from './controller.ts';
 import { dashboardServer } from './dashboard-server.ts';
 import { RtdeServer } from './rtde-server.ts';
@@ -10,8 +10,8 @@ import { scriptServer } from './script-server.ts';
 
 export const about =
   'a UR3 controller, CB3 or e-Series: RTDE, dashboard, and the control program of driver "ur"';
-export const details = `Commands on standard input: estop, system-estop, safeguard, release, protective,
-local, remote (control), silence, speak, nan, freeze, sense (encoders), cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
+export const details = `Commands on standard input: estop, system-estop, safeguard, release, protective, local, remote (control),
+silence, speak, nan, freeze, sense (encoders), cut (all connections), power-off. SIGUSR1 presses the e-stop.`;
 
 const port = (what: string): OptionSpec => ({
   type: 'string',
@@ -55,7 +55,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
     narrator.arm(controller.arm.positionsRad, controller.arm.velocitiesRadS, controller.toolOutputs & 1);
   });
   const act = actions(controller, rtde, all);
-  onWords((word) => act[word]?.(), stop);
+  onCommands((word) => act[word]?.(), stop);
   process.on('SIGUSR1', act['estop']!);
   log(`ready on ${host}: rtde ${ports.rtde}, dashboard ${ports.dashboard}, script ${ports.script}`);
   await new Promise<void>((resolve) => stop.addEventListener('abort', () => resolve()));

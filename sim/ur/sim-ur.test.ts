@@ -52,13 +52,15 @@ describe('simulated UR controller', () => {
   });
 
   it('executes a program, and reports what a controller would reject', () => {
-    const said: string[] = [];
+    const messages: string[] = [];
     const run = (...lines: string[]) => {
-      said.length = 0;
+      messages.length = 0;
       const controller = running();
-      controller.play(new UrProgram(['def p():', ...lines, 'end', ''].join('\n'), (text) => said.push(text)));
+      controller.play(
+        new UrProgram(['def p():', ...lines, 'end', ''].join('\n'), (text) => messages.push(text)),
+      );
       steps(controller, 0.1);
-      return said.join();
+      return messages.join();
     };
     assert.equal(
       run('a = 2 + 3 * 4', 'if a == 14 and not a < 3:', 'textmsg("yes")', 'end'),

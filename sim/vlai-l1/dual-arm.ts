@@ -14,17 +14,17 @@ export class DualArm {
   readonly chassis: string[] = [];
   homed = 0;
   /** Unrecognised messages. */
-  refused = 0;
+  rejected = 0;
 
   joints(data: unknown): void {
     const targets = numbers(data, 14);
-    if (targets === null || !this.arms.left.command(targets.slice(0, 7))) this.refused++;
+    if (targets === null || !this.arms.left.command(targets.slice(0, 7))) this.rejected++;
     else this.arms.right.command(targets.slice(7));
   }
 
   gripper(data: unknown): void {
     const values = numbers(data, 2);
-    if (values === null) this.refused++;
+    if (values === null) this.rejected++;
     else this.grippers.splice(0, 2, ...values);
   }
 

@@ -61,7 +61,7 @@ export class RosbridgeServer {
   }
 
   /** Sends any text to every client, for tests. */
-  say(text: string): void {
+  broadcast(text: string): void {
     for (const socket of this.#subscribers.keys()) socket.send(text);
   }
 
@@ -72,7 +72,7 @@ export class RosbridgeServer {
 
   #take(socket: WebSocket, text: string): void {
     const message = parseJson(text, messageSchema, MAX_TEXT_BYTES);
-    if (typeof message === 'string') return void this.#dual.refused++;
+    if (typeof message === 'string') return void this.#dual.rejected++;
     const { op, topic, id, msg, service } = message;
     if (op === 'subscribe') this.#subscribers.get(socket)?.add(topic);
     else if (op === 'unsubscribe') this.#subscribers.get(socket)?.delete(topic);
@@ -91,6 +91,6 @@ export class RosbridgeServer {
     if (topic === '/dual_xarm/joints') this.#dual.joints(data);
     else if (topic === '/dual_xarm/gripperpos') this.#dual.gripper(data);
     else if (topic === '/chassis/cmd' && typeof data === 'string') this.#dual.chassis.push(data);
-    else this.#dual.refused++;
+    else this.#dual.rejected++;
   }
 }

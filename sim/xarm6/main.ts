@@ -1,7 +1,7 @@
 import type { Given, OptionSpec } from '../../src/cli/arguments.ts';
 import { JSON_OPTION, Narrator } from '../narrator.ts';
 import { runSteps } from '../stepper.ts';
-import { Listener, onWords, portOption } from '../tcp.ts';
+import { Listener, onCommands, portOption } from '../tcp.ts';
 import { commandServer } from './command-server.ts';
 import { ControlBox, ERROR, STEP_S } from './control-box.ts';
 import { normalReport, ReportServer, realReport } from './report.ts';
@@ -50,7 +50,7 @@ export async function run({ values }: Given, stop: AbortSignal): Promise<number>
     if (made % 50 === 0) normal.send(box);
   });
   const act = actions(box, real, all);
-  onWords((word) => act[word]?.(), stop);
+  onCommands((word) => act[word]?.(), stop);
   process.on('SIGUSR1', act['estop']!);
   console.log(
     `sim xarm6: ready on ${host}: command ${ports.command}, report ${ports.report}, normal ${ports.normal}`,

@@ -69,9 +69,9 @@ describe('a leader arm', { skip }, () => {
       assert.equal(decodeRctp(message, message.length, packet), null);
       received.push(packet);
     });
-    const until = async (isSo: (packet: RctpPacket) => boolean): Promise<RctpPacket> => {
+    const until = async (condition: (packet: RctpPacket) => boolean): Promise<RctpPacket> => {
       for (const endMs = performance.now() + 5000; performance.now() < endMs; await sleep(5)) {
-        const found = received.find(isSo);
+        const found = received.find(condition);
         if (found) return found;
       }
       throw new Error(`not among ${received.length} packets`);
@@ -116,13 +116,13 @@ describe('a leader arm', { skip }, () => {
     const [port = 0] = await freeUdpPorts(1);
     const input = ['operator.input=joints', 'robot.playout=none', `operator.inputs.joints.port=${port}`];
     // This machine may be busy with other tests: longer timeouts than in a real set-up.
-    const patient = [
+    const longTimeouts = [
       'model=dk1',
       'robot.commandTimeoutMs=500',
       'robot.feedbackTimeoutMs=1000',
       'operator.inputs.joints.staleAfterMs=600',
     ];
-    const rig = life.own(await FaultRig.start(input, 'armed', 'demo', patient), (each) => each.close());
+    const rig = life.own(await FaultRig.start(input, 'armed', 'demo', longTimeouts), (each) => each.close());
     const pty = life.own(await openPty(), (each) => each.close());
     const sim = new SimLeader(pty, [...Array<number>(6).fill(2048), GRIPPER.openTicks]);
     const stand = model.homeRad.map((rad, i) => rad + [0.15, -0.1, 0.1, 0.1, -0.15, 0.2][i]!);

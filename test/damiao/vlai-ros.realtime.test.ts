@@ -97,7 +97,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         const held = await arm.run(200, arm.shifted(goal, 0.5));
         near(held, goal, 0.05);
         assert.equal(arm.driver.fault, '');
-        assert.equal(dual.refused, 0);
+        assert.equal(dual.rejected, 0);
         assert.equal(dual.homed, 0, 'never uses the homing service, which ignores our limits');
         assert.ok(dual.chassis.includes('stop'));
       });
@@ -170,7 +170,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         JSON.stringify({ op: 'publish', topic, msg: { name: ['a'], position: [1] } }),
         JSON.stringify({ op: 'publish', topic, msg: null }),
       ];
-      for (const text of bad) server!.say(text);
+      for (const text of bad) server!.broadcast(text);
       await arm.run(50);
       assert.equal(arm.driver.busErrors, bad.length);
       near(arm.read(), rest, 1e-9);
@@ -231,7 +231,7 @@ describe('VLAI L1 through its ROS 2 node', { concurrency: 6 }, () => {
         home.callService({}, resolve, (error) => reject(new Error(error))),
       );
       assert.deepEqual(answer, { success: true, message: '' });
-      assert.ok(dual.arms.left.wasCommanded && dual.homed === 1 && dual.refused === 0);
+      assert.ok(dual.arms.left.wasCommanded && dual.homed === 1 && dual.rejected === 0);
     } finally {
       ros.close();
       server.close();

@@ -28,7 +28,7 @@ interface Pair {
   writer: TopicWriter;
   reader: TopicReader;
   received: number[];
-  say(number: number): void;
+  publish(number: number): void;
 }
 
 /** A participant that writes numbers and one that records them. */
@@ -43,13 +43,13 @@ function pair(options: { reliable: boolean; readerReliable?: boolean; depth?: nu
     ({ payload }) => received.push(readMessageOf(float64MultiArray, payload)!.data[0]!),
   );
   const out = new CdrWriter(new Uint8Array(1024));
-  const say = (number: number) => {
+  const publish = (number: number) => {
     out.begin(ENCAPSULATION.cdrLe);
     float64MultiArray.write(out, { data: [number, 0] });
     writer.write(out.bytes.subarray(0, out.length), network.nowNs, network.nowNs);
     out.bytes.fill(0xdd);
   };
-  return { network, sender, receiver, writer, reader, received, say };
+  return { network, sender, receiver, writer, reader, received, publish };
 }
 
 function joined(options: Parameters<typeof pair>[0]): Pair {
@@ -108,7 +108,7 @@ describe('discovery', () => {
 
   it('drops a leaving participant at once', () => {
     const { network, sender, receiver, reader } = joined({ reliable: true });
-    sender.participant.goodbye(network.nowNs);
+    sender.participant.leave(network.nowNs);
     sender.isAlive = false;
     network.run(5);
     assert.deepEqual([reader.matched, receiver.participant.participants], [0, 0]);
@@ -141,7 +141,7 @@ describe('discovery', () => {
     network.start(rival);
     network.run(100);
     assert.equal(sender.participant.rivals('rt/hand/command'), 1);
-    rival.participant.goodbye(network.nowNs);
+    rival.participant.leave(network.nowNs);
     rival.isAlive = false;
     network.run(5);
     assert.equal(sender.participant.rivals('rt/hand/command'), 0);
@@ -167,8 +167,8 @@ describe('discovery', () => {
   });
 
   it('matches a reliable writer with a best-effort reader', () => {
-    const { network, received, say } = joined({ reliable: true, readerReliable: false });
-    say(3);
+    const { network, received, publish } = joined({ reliable: true, readerReliable: false });
+    publish(3);
     network.run(5);
     assert.deepEqual(received, [3]);
   });
@@ -177,9 +177,9 @@ describe('discovery', () => {
 describe('samples', () => {
   for (const reliable of [false, true])
     it(`arrive once and in order, ${reliable ? 'reliable' : 'best effort'}`, () => {
-      const { network, received, say, writer } = joined({ reliable });
+      const { network, received, publish, writer } = joined({ reliable });
       upTo(200).forEach((number) => {
-        say(number);
+        publish(number);
         network.run(11);
       });
       assert.deepEqual(received, upTo(200));
@@ -188,11 +188,11 @@ describe('samples', () => {
     });
 
   it('that were lost are resent, reliable', () => {
-    const { network, received, say, writer } = joined({ reliable: true, depth: 32 });
+    const { network, received, publish, writer } = joined({ reliable: true, depth: 32 });
     const roll = chance(3);
     network.fate = () => (roll() < 0.25 ? [] : [1]);
     upTo(300).forEach((number) => {
-      say(number);
+      publish(number);
       network.run(11);
     });
     network.fate = () => [1];
@@ -202,14 +202,14 @@ describe('samples', () => {
   });
 
   it('that were lost one by one are resent even if nothing follows', () => {
-    const { network, received, say } = joined({ reliable: true, depth: 1 });
+    const { network, received, publish } = joined({ reliable: true, depth: 1 });
     let drop = true;
     network.fate = (flight) => {
       const lose = drop && isUserData(flight);
       if (lose) drop = false;
       return lose ? [] : [0.2];
     };
-    say(1);
+    publish(1);
     network.run(50);
     assert.deepEqual(received, []);
     network.run(100);
@@ -217,25 +217,25 @@ describe('samples', () => {
   });
 
   it('with a history of one: the newest arrives, the lost one is reported as a gap', () => {
-    const { network, received, say, reader } = joined({ reliable: true, depth: 1 });
-    say(0);
+    const { network, received, publish, reader } = joined({ reliable: true, depth: 1 });
+    publish(0);
     network.run(5);
     network.fate = (flight) => (isUserData(flight) ? [] : [0.2]);
-    say(1);
+    publish(1);
     network.run(5);
     network.fate = () => [0.2];
-    say(2);
+    publish(2);
     network.run(5);
     assert.deepEqual(received, [0, 2]);
     assert.equal(reader.lost, 1);
   });
 
   it('out of order and duplicated are reordered, reliable', () => {
-    const { network, received, say, receiver } = joined({ reliable: true, depth: 32 });
+    const { network, received, publish, receiver } = joined({ reliable: true, depth: 32 });
     const roll = chance(11);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
     upTo(200).forEach((number) => {
-      say(number);
+      publish(number);
       network.run(11);
     });
     network.run(500);
@@ -244,11 +244,11 @@ describe('samples', () => {
   });
 
   it('out of order and duplicated only move forward, best effort', () => {
-    const { network, received, say, reader } = joined({ reliable: false });
+    const { network, received, publish, reader } = joined({ reliable: false });
     const roll = chance(5);
     network.fate = () => [1 + roll() * 30, 1 + roll() * 30];
     upTo(200).forEach((number) => {
-      say(number);
+      publish(number);
       network.run(11);
     });
     network.run(100);
@@ -261,18 +261,18 @@ describe('samples', () => {
     const both = pair({ reliable: true, depth: 10 });
     both.network.start(both.sender);
     both.network.run(50);
-    for (const number of [1, 2, 3]) both.say(number);
+    for (const number of [1, 2, 3]) both.publish(number);
     both.network.start(both.receiver);
     both.network.run(300);
-    both.say(4);
+    both.publish(4);
     both.network.run(200);
     assert.deepEqual(both.received, [4]);
     assert.equal(both.reader.lost, 0);
   });
 
   it('after a missing one wait at most half a second', () => {
-    const { network, received, say } = joined({ reliable: true, depth: 64 });
-    say(0);
+    const { network, received, publish } = joined({ reliable: true, depth: 64 });
+    publish(0);
     network.run(5);
     let lost: number | null = null;
     network.fate = (flight) => {
@@ -284,7 +284,7 @@ describe('samples', () => {
       return number === lost ? [] : [0.2];
     };
     for (const number of [1, 2, 3, 4]) {
-      say(number);
+      publish(number);
       network.run(11);
     }
     network.run(300);

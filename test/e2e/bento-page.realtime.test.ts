@@ -22,7 +22,7 @@ describe('Bento page in a real browser', {
   let url: string;
   let browser: Browser;
   let page: Page;
-  const complaints: string[] = [];
+  const errors: string[] = [];
 
   const degrees = async (joint: number): Promise<number> =>
     Number.parseFloat((await page.locator('#joints output').nth(joint).textContent()) ?? 'NaN');
@@ -50,9 +50,9 @@ describe('Bento page in a real browser', {
     browser = await launchChromium();
     page = await browser.newPage({ viewport: { width: 1280, height: 760 } });
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text());
+      if (message.type() === 'error') errors.push(message.text());
     });
-    page.on('pageerror', (error) => complaints.push(error.message));
+    page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);
   });
   after(async () => {
@@ -124,7 +124,7 @@ describe('Bento page in a real browser', {
   });
 
   it('logs no errors in the browser', () => {
-    assert.deepEqual(complaints, []);
+    assert.deepEqual(errors, []);
   });
 
   it('rejects foreign origins and host names', async () => {

@@ -27,7 +27,7 @@ function assertWhole(side: string, report: PeerReport, sent: number, seconds: nu
 /** Both directions at 90 Hz. */
 async function converse(start: (of: PeerSettings) => Peer, of: PeerSettings): Promise<void> {
   const [robot, operator] = [start(of), Peer.ours('operator', of)];
-  await Promise.all([robot.hears(1, 5000), operator.hears(1, 5000)]);
+  await Promise.all([robot.receives(1, 5000), operator.receives(1, 5000)]);
   await Promise.all([robot.ended, operator.ended]);
   console.log(
     `${of.reliability}, ${of.joints ?? 17} joints: operator ${JSON.stringify(operator.report)}, robot ${JSON.stringify(robot.report)}`,
@@ -39,21 +39,21 @@ async function converse(start: (of: PeerSettings) => Peer, of: PeerSettings): Pr
 async function outlive(start: (of: PeerSettings) => Peer, leaseMs: number): Promise<void> {
   const of = settings();
   let [robot, operator] = [start(of), Peer.ours('operator', of)];
-  await Promise.all([robot.hears(20, 5000), operator.hears(20, 5000)]);
+  await Promise.all([robot.receives(20, 5000), operator.receives(20, 5000)]);
   robot.kill();
   await robot.ended;
   robot = start(of);
-  const robotMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  const robotMs = await Promise.all([robot.receives(20, 8000), operator.receives(20, 8000)]);
   // The killed participant is dropped when its lease expires; until then both sides continue.
   await operator.isPaired(leaseMs + 5000);
   operator.kill();
   await operator.ended;
   operator = Peer.ours('operator', of);
-  const operatorMs = await Promise.all([robot.hears(20, 8000), operator.hears(20, 8000)]);
+  const operatorMs = await Promise.all([robot.receives(20, 8000), operator.receives(20, 8000)]);
   console.log(
     `20 samples both ways after a kill: robot ${robotMs.join(' and ')} ms, ours ${operatorMs.join(' and ')} ms`,
   );
-  await Promise.all([robot.hears(200, 5000), operator.hears(200, 5000), operator.isPaired(1000)]);
+  await Promise.all([robot.receives(200, 5000), operator.receives(200, 5000), operator.isPaired(1000)]);
   const [, { gaps, repeats }] = await Promise.all([robot.end(), operator.end()]);
   assert.deepEqual([gaps, repeats], [0, 0], 'since the last start');
 }

@@ -145,9 +145,9 @@ describe('a robot behind a ROS 2 node', () => {
     await node.end();
   });
 
-  const until = async (isSo: () => boolean, withinMs = 20_000) => {
+  const until = async (condition: () => boolean, withinMs = 20_000) => {
     const endMs = performance.now() + withinMs;
-    while (!isSo()) {
+    while (!condition()) {
       assert.ok(performance.now() < endMs, JSON.stringify(seen.at(-1)));
       await sleep(5);
     }

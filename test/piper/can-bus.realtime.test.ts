@@ -87,7 +87,7 @@ describe('a CAN bus over a serial adapter', { skip }, () => {
       await sleep(200);
       line.say('\x07');
       await eventually(() => bus.stats.errors > 0);
-      assert.match(bus.stats.lastError, /refused/);
+      assert.match(bus.stats.lastError, /rejected/);
       bus.close();
       assert.ok(line.received().endsWith('C\r'));
       line.unplug();

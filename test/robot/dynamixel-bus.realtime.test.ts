@@ -8,10 +8,10 @@ import { REGISTER } from '../../src/robot/buses/dynamixel/control-table.ts';
 import { DYNAMIXEL_2, rebootPacket, statusPacket } from '../../src/robot/buses/dynamixel/dynamixel-2.ts';
 import { openPty, type Pty } from '../../src/robot/buses/pty.ts';
 import {
-  askOne,
   bulkRead,
   ping,
   read,
+  requestOne,
   syncRead,
   syncWrite,
   write,
@@ -81,7 +81,7 @@ describe('Dynamixel bus with motors', { skip }, () => {
         { id: 2, address: 146, size: 1 },
       ]);
       assert.deepEqual([bulk.get(1)!.data[0], bulk.get(2)!.data[0]], [120, 32]);
-      assert.ok(await askOne(bus, 3, rebootPacket(3), 0));
+      assert.ok(await requestOne(bus, 3, rebootPacket(3), 0));
       assert.equal(await ping(bus, 3), null, 'silent while it restarts');
       await bus.pause(350);
       assert.equal(await read(bus, 3, REGISTER.torqueEnable), 0);

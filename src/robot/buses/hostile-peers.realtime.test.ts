@@ -156,16 +156,16 @@ describe('RTDE with hostile controllers', () => {
 });
 
 describe('dashboard with hostile controllers', () => {
-  const refused = (port: number, pattern: RegExp) =>
+  const rejected = (port: number, pattern: RegExp) =>
     assert.rejects(
       () => Dashboard.open('127.0.0.1', port),
       (error) => error instanceof Refused && pattern.test(error.message),
     );
 
   it('rejects a peer that hangs up, one that never ends a line, and a closed port', async () => {
-    await refused(await peer((socket) => socket.destroy()), /closed/);
-    await refused(await peer((socket) => socket.write('x'.repeat(5000))), /without a line end/);
-    await refused(1, /ECONNREFUSED/);
+    await rejected(await peer((socket) => socket.destroy()), /closed/);
+    await rejected(await peer((socket) => socket.write('x'.repeat(5000))), /without a line end/);
+    await rejected(1, /ECONNREFUSED/);
   });
 
   it('rejects on a missing reply, and on every request after a hang-up', async () => {
@@ -196,15 +196,15 @@ describe('the listener for control programs', () => {
       return socket;
     };
     await call([1, 2, 3, 4]);
-    await until(() => server.refused === 1, 'no program expected');
+    await until(() => server.rejected === 1, 'no program expected');
     let taken = 0;
     server.expect(0x01020304, () => taken++);
     await call([1, 2, 3, 5]);
-    await until(() => server.refused === 2, 'a wrong token');
+    await until(() => server.rejected === 2, 'a wrong token');
     await call([1], [2, 3], [4, 9, 9]);
     await until(() => taken === 1, 'the right one, in parts');
     await call([1, 2, 3, 4]);
-    await until(() => server.refused === 3, 'no second time');
+    await until(() => server.rejected === 3, 'no second time');
     assert.equal(taken, 1);
   });
 });

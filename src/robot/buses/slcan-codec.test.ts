@@ -27,7 +27,7 @@ function decodeAll(chunks: readonly Uint8Array[]): string[] {
   const decoder = new SlcanDecoder({
     onFrame: (frame, stampMs) => out.push(`${frameText(frame)}${stampMs < 0 ? '' : `@${stampMs}`}`),
     onLine: (line) => out.push(`line ${Buffer.from(line).toString('latin1')}`),
-    onRefused: () => out.push('refused'),
+    onRejected: () => out.push('rejected'),
     onGarbage: () => out.push('garbage'),
   });
   for (const chunk of chunks) decoder.push(chunk);
@@ -69,7 +69,7 @@ describe('slcan', () => {
         assert.deepEqual(decodeAll([bytes]), [frameText(frame)]);
       } else if (name === 'rx_with_timestamp_Z1') assert.deepEqual(decodeAll([bytes]), ['100#1133@43266']);
       else if (name === 'rtr_std') assert.deepEqual(decodeAll([bytes]), ['100#R']);
-      else if (name === 'error_reply') assert.deepEqual(decodeAll([bytes]), ['refused']);
+      else if (name === 'error_reply') assert.deepEqual(decodeAll([bytes]), ['rejected']);
       else {
         assert.ok(direction === 'encode' || bytes.length <= 2);
         assert.deepEqual(decodeAll([bytes]), [`line ${input.ascii.replace('\\r', '')}`]);
@@ -112,7 +112,7 @@ describe('slcan', () => {
     ]);
     assert.deepEqual(decodeAll([Buffer.from('t155800\x07t10012A\r', 'latin1')]), [
       'garbage',
-      'refused',
+      'rejected',
       '100#2A',
     ]);
     for (const bad of ['t1559', 't8001FF', 'tGGG0', 't10021', 't1002ZZZZ', 'T2000000000', 'r1009', 'd100G'])

@@ -59,7 +59,7 @@ export interface SlcanHandler {
   /** Any other line, without its CR: a reply (empty, `z`, `Z`, `V…`) or, on the adapter side, a command. */
   onLine(line: Uint8Array): void;
   /** BEL: the adapter rejected something. */
-  onRefused(): void;
+  onRejected(): void;
   /** Not a line: too long, or with invalid bytes. */
   onGarbage(): void;
 }
@@ -84,7 +84,7 @@ export class SlcanDecoder {
       else if (byte === BEL) {
         if (this.#garbage || this.#length > 0) this.#handler.onGarbage();
         this.#restart();
-        this.#handler.onRefused();
+        this.#handler.onRejected();
       } else if (byte < 0x20 || byte > 0x7e || this.#length === MAX_LINE_BYTES) this.#garbage = true;
       else this.#line[this.#length++] = byte;
     }

@@ -57,14 +57,14 @@ class SlcanLink implements CanLink {
     this.#decoder = new SlcanDecoder({
       onFrame: (frame) => events.onFrame(frame),
       onLine: () => {},
-      onRefused: () => this.#complain('the adapter rejected a frame or a command'),
-      onGarbage: () => this.#complain('the adapter sent data that is not SLCAN'),
+      onRejected: () => this.#reportError('the adapter rejected a frame or a command'),
+      onGarbage: () => this.#reportError('the adapter sent data that is not SLCAN'),
     });
   }
 
   begin(line: SerialLine, greeting: string): void {
     this.#queue.begin(line);
-    this.#say(greeting);
+    this.#writeText(greeting);
     setTimeout(() => {
       this.#settled = true;
     }, SETTLED_MS).unref();
@@ -101,19 +101,19 @@ class SlcanLink implements CanLink {
 
   close(): void {
     if (this.#queue.line === null) return;
-    this.#say('C\r');
+    this.#writeText('C\r');
     this.#queue.line?.close();
     this.#queue.end();
   }
 
-  #say(text: string): void {
+  #writeText(text: string): void {
     const queue = this.#queue;
     for (let i = 0; i < text.length && queue.count < queue.bytes.length; i++)
       queue.bytes[queue.count++] = text.charCodeAt(i);
     queue.flush();
   }
 
-  #complain(what: string): void {
+  #reportError(what: string): void {
     if (this.#settled) this.#events.onError(what);
   }
 }

@@ -9,8 +9,8 @@ const fixture: DriverFixture = {
     const ports = ['--port', String(port), '--feedback-port', String(feedbackPort)];
     const sim = await startSimProcess(['bento', ...ports]);
     // This machine may be busy with other tests: longer timeouts than in a real set-up.
-    const patience = { watchdogMs: 1000, feedbackTimeoutMs: 2000, openTimeoutMs: 4000 };
-    return { options: { port, feedbackPort, ...patience }, kill: sim.kill, stop: sim.stop };
+    const timeouts = { watchdogMs: 1000, feedbackTimeoutMs: 2000, openTimeoutMs: 4000 };
+    return { options: { port, feedbackPort, ...timeouts }, kill: sim.kill, stop: sim.stop };
   },
 };
 

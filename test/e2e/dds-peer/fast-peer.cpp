@@ -94,7 +94,7 @@ static void take(DataReader *reader, int joints) {
   }
 }
 
-static void tell(const char *head) {
+static void report(const char *head) {
   std::printf("{%s\"received\":%ld,\"gaps\":%ld,\"repeats\":%ld,\"wrong\":%ld,\"written\":%ld}\n", head, received, gaps, repeats, wrong, written);
   std::fflush(stdout);
 }
@@ -135,21 +135,21 @@ int main(int argc, char **argv) {
   auto *writer = participant->create_publisher(PUBLISHER_QOS_DEFAULT)->create_datawriter(states, writer_qos);
   if (reader == nullptr || writer == nullptr) return 1;
 
-  tell("\"ready\":true,");
+  report("\"ready\":true,");
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
-  double told = 0;
+  double reported = 0;
   for (double now = 0; ended == 0 && now < seconds; now = std::chrono::duration<double>(Clock::now() - start).count()) {
     if (now >= static_cast<double>(written) / hz) {
       Bytes bytes = state(written++, joints);
       if (!writer->write(&bytes)) wrong++;
     }
     take(reader, joints);
-    if (now - told > 0.2) { told = now; tell(""); }
+    if (now - reported > 0.2) { reported = now; report(""); }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   take(reader, joints);
-  tell("\"end\":true,");
+  report("\"end\":true,");
   participant->delete_contained_entities();
   DomainParticipantFactory::get_instance()->delete_participant(participant);
   return 0;

@@ -78,7 +78,7 @@ int main(int argc, char **argv) {
   fflush(stdout);
   long written = 0;
   const dds_time_t start = dds_time();
-  dds_time_t told = start;
+  dds_time_t reported = start;
   while (!ended && dds_time() - start < (dds_time_t)(seconds * 1e9)) {
     const dds_time_t now = dds_time();
     if (now - start >= (dds_time_t)(written * 1e9 / hz)) {
@@ -88,8 +88,8 @@ int main(int argc, char **argv) {
       if (dds_write(writer, &state) < 0) wrong++;
     }
     take(reader, joints);
-    if (now - told > DDS_MSECS(200)) {
-      told = now;
+    if (now - reported > DDS_MSECS(200)) {
+      reported = now;
       printf("{\"received\":%ld,\"gaps\":%ld,\"repeats\":%ld,\"wrong\":%ld,\"written\":%ld}\n", received, gaps, repeats, wrong, written);
       fflush(stdout);
     }

@@ -77,7 +77,7 @@ export class Peer {
   }
 
   /** Waits for this many more samples; returns the milliseconds taken. */
-  async hears(more: number, withinMs: number): Promise<number> {
+  async receives(more: number, withinMs: number): Promise<number> {
     const goal = this.report.received + more;
     const start = performance.now();
     while (this.report.received < goal) {

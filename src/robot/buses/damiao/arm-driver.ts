@@ -19,7 +19,7 @@ const POLL_NS = 6 * MS;
 const STILL_NS = 15 * MS;
 /** Stale reads tolerated before a fault: a busy thread must first process what has arrived. */
 const OLD_READS = 3;
-const MAX_REFUSED_CYCLES = 20;
+const MAX_REJECTED_CYCLES = 20;
 export const DAMIAO_BITRATE = 1_000_000;
 
 type Phase = 'off' | 'enabling' | 'on' | 'holding';
@@ -52,7 +52,7 @@ export class DamiaoArmDriver implements Driver {
   #sentNs = Number.NEGATIVE_INFINITY;
   #writtenNs = Number.NEGATIVE_INFINITY;
   #oldReads = 0;
-  #refusedCycles = 0;
+  #rejectedCycles = 0;
 
   private constructor(spec: ArmSpec, model: RobotModel, clock: Clock) {
     this.#spec = spec;
@@ -105,7 +105,7 @@ export class DamiaoArmDriver implements Driver {
   }
 
   get busErrors(): number {
-    return this.#bus.stats.errors + this.feedback.refused;
+    return this.#bus.stats.errors + this.feedback.rejected;
   }
 
   enable(nowNs: number): TickStatus {
@@ -115,12 +115,12 @@ export class DamiaoArmDriver implements Driver {
     if (this.#phase === 'on') return 'ok';
     if (this.#phase !== 'enabling') this.#begin(nowNs);
     const done = this.#enabling.step(nowNs);
-    if (this.#enabling.refusal !== '') return this.#giveUp();
+    if (this.#enabling.failure !== '') return this.#giveUp();
     if (!done) return 'stale';
     this.#phase = 'on';
     this.#fault = '';
     this.#unreported = false;
-    this.#refusedCycles = 0;
+    this.#rejectedCycles = 0;
     this.#sentNs = nowNs;
     return 'ok';
   }
@@ -190,10 +190,10 @@ export class DamiaoArmDriver implements Driver {
     this.#sentNs = nowNs;
     this.#commands.encode(this.#phase === 'holding' && this.#spec.onStop === 'damp');
     if (this.#bus.send(this.#commands.frames)) {
-      this.#refusedCycles = 0;
+      this.#rejectedCycles = 0;
       return 'ok';
     }
-    if (++this.#refusedCycles < MAX_REFUSED_CYCLES) return 'stale';
+    if (++this.#rejectedCycles < MAX_REJECTED_CYCLES) return 'stale';
     if (this.#phase === 'on') this.#raise(`${this.#bus.name} no longer accepts frames`);
     return 'fault';
   }
@@ -226,7 +226,7 @@ export class DamiaoArmDriver implements Driver {
   }
 
   #giveUp(): TickStatus {
-    const { refusal } = this.#enabling;
+    const { failure } = this.#enabling;
     if (!this.#fromHold) {
       // Motors we powered lose power again; motors powered by someone else keep it: they may carry the arm.
       this.#phase = 'off';
@@ -235,7 +235,7 @@ export class DamiaoArmDriver implements Driver {
       );
       this.#mustDisable = true;
     }
-    this.#raise(refusal);
+    this.#raise(failure);
     return 'fault';
   }
 

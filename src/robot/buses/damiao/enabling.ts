@@ -17,7 +17,7 @@ const TIMEOUT_NS = 3000 * MS;
  */
 export class Enabling {
   /** Why enabling failed; empty while it has not. */
-  refusal = '';
+  failure = '';
   readonly #bus: CanBus;
   readonly #motors: readonly MotorSpec[];
   readonly #feedback: DamiaoFeedback;
@@ -63,7 +63,7 @@ export class Enabling {
   begin(nowNs: number, holding: boolean): void {
     this.#beganNs = nowNs;
     this.#sentNs = Number.NEGATIVE_INFINITY;
-    this.refusal = '';
+    this.failure = '';
     this.#gripper?.beginHoming();
     this.powered.fill(0);
     for (let i = 0; i < this.#motors.length; i++) {
@@ -86,8 +86,8 @@ export class Enabling {
     this.#commands.encode();
     const homed = waiting === '' && this.#home(nowNs);
     this.#bus.send(this.#out);
-    if (waiting !== '' && nowNs - this.#beganNs > TIMEOUT_NS) this.refusal ||= this.#whyNot();
-    return homed && this.refusal === '';
+    if (waiting !== '' && nowNs - this.#beganNs > TIMEOUT_NS) this.failure ||= this.#whyNot();
+    return homed && this.failure === '';
   }
 
   /** The frame this motor needs next; its own command once it has power. */
@@ -99,7 +99,7 @@ export class Enabling {
     if (mode === undefined) return this.#readMode[i]!;
     if (mode !== CONTROL_MODE[this.#motors[i]!.mode]) {
       if (status[i] === STATUS.enabled)
-        this.refusal = `${this.#motors[i]!.name} is already enabled in another control mode`;
+        this.failure = `${this.#motors[i]!.name} is already enabled in another control mode`;
       return this.#writeMode[i]!;
     }
     if (status[i] === STATUS.disabled) {
@@ -117,7 +117,7 @@ export class Enabling {
   #home(nowNs: number): boolean {
     const gripper = this.#gripper;
     if (gripper === null || gripper.homed) return true;
-    if (gripper.seek(nowNs)) this.refusal = 'the gripper found no end stop';
+    if (gripper.seek(nowNs)) this.failure = 'the gripper found no end stop';
     return gripper.homed;
   }
 

@@ -35,7 +35,7 @@ export class DamiaoFeedback {
   /** Scale of its frames; NaN until the motor has reported it. Feedback is ignored until then. */
   readonly limits: MotorLimits[];
   /** Rejected frames: wrong length, or another motor's number inside. */
-  refused = 0;
+  rejected = 0;
   readonly #motors: readonly MotorAddress[];
   /** By reply id. */
   readonly #place = new Int16Array(0x800).fill(-1);
@@ -78,9 +78,9 @@ export class DamiaoFeedback {
     if (motor < 0) return;
     const { data } = frame;
     const { id } = this.#motors[motor]!;
-    if (frame.length !== 8) this.refused++;
+    if (frame.length !== 8) this.rejected++;
     else if (isParameterReply(data, id)) this.#registers[motor]!.set(data[3]!, parameterValue(data));
-    else if ((data[0]! & 15) !== (id & 15)) this.refused++;
+    else if ((data[0]! & 15) !== (id & 15)) this.rejected++;
     else this.#takeState(motor, data, nowNs);
   }
 

@@ -111,10 +111,10 @@ describe('Damiao frames', () => {
     feedback.limits[0] = MOTOR_TYPES.DM8009[0];
     for (const text of ['011#1185', '011#12851E80084B2321', '011##012851E80084B2321'])
       feedback.take(parseFrameText(text)!, 5);
-    assert.equal(feedback.refused, 3);
+    assert.equal(feedback.rejected, 3);
     for (const text of ['012#11851E80084B2321', '00000011#11851E80084B2321', '011#R8'])
       feedback.take(parseFrameText(text)!, 5);
-    assert.equal(feedback.refused, 3, 'not for us');
+    assert.equal(feedback.rejected, 3, 'not for us');
     assert.equal(feedback.receivedNs[0], Number.NEGATIVE_INFINITY);
   });
 

@@ -24,7 +24,7 @@ export async function openDamiaoArm(
   checkModel(spec, model);
   const driver = await DamiaoArmDriver.connect(spec, model, clock, backend);
   try {
-    await askLimits(driver, spec);
+    await readLimits(driver, spec);
     checkLimits(driver, spec, model);
     await awaitFeedback(driver, spec);
     return driver;
@@ -43,7 +43,7 @@ function checkModel(spec: ArmSpec, model: RobotModel): void {
   );
 }
 
-async function askLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
+async function readLimits({ bus, feedback, motors }: DamiaoArmDriver, spec: ArmSpec): Promise<void> {
   const missing = (register: number) => motors.filter((_, i) => feedback.register(i, register) === undefined);
   const open = () => LIMIT_REGISTERS.some((register) => missing(register).length > 0);
   for (let i = 0; i < TRIES && open(); i++) {

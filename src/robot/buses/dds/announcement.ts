@@ -30,7 +30,7 @@ export function encodeAnnouncement(options: ParticipantOptions): Uint8Array {
 }
 
 /** The key of a participant that is leaving. */
-export function encodeGoodbye({ prefix }: ParticipantOptions): Uint8Array {
+export function encodeLeave({ prefix }: ParticipantOptions): Uint8Array {
   const out = new CdrWriter(new Uint8Array(64));
   out.begin(ENCAPSULATION.plCdrLe);
   putGuid(out, PID.participantGuid, prefix, ENTITY.participant);

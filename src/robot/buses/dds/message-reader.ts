@@ -71,14 +71,14 @@ export interface MessageVisitor {
   onHeartbeat(source: Uint8Array, message: HeartbeatMessage): void;
   onAcknack(source: Uint8Array, message: AcknackMessage): void;
   onGap(source: Uint8Array, message: GapMessage): void;
-  refuse(reason: DdsReason): void;
+  reject(reason: DdsReason): void;
 }
 
 /** Parses one RTPS message. Never throws; rejects what it cannot read and continues with the rest. */
 export function readMessage(bytes: Uint8Array, own: Uint8Array, visitor: MessageVisitor): void {
-  if (bytes.length < HEADER_BYTES) return visitor.refuse('short');
+  if (bytes.length < HEADER_BYTES) return visitor.reject('short');
   if (bytes[0] !== 0x52 || bytes[1] !== 0x54 || bytes[2] !== 0x50 || bytes[3] !== 0x53 || bytes[4] !== 2)
-    return visitor.refuse('bad-magic');
+    return visitor.reject('bad-magic');
   const context = new MessageContext(bytes, own, visitor);
   for (let at = HEADER_BYTES; at + 4 <= bytes.length; ) {
     const kind = bytes[at]!;
@@ -87,9 +87,9 @@ export function readMessage(bytes: Uint8Array, own: Uint8Array, visitor: Message
     const reported = little ? bytes[at + 2]! + bytes[at + 3]! * 256 : bytes[at + 2]! * 256 + bytes[at + 3]!;
     const isInfo = kind === SUBMESSAGE.infoTimestamp || kind === SUBMESSAGE.pad;
     const end = reported === 0 && !isInfo ? bytes.length : at + 4 + reported;
-    if (end > bytes.length) return visitor.refuse('malformed');
+    if (end > bytes.length) return visitor.reject('malformed');
     if (!context.take(kind, flags, new CdrReader(bytes, at + 4, end, little), at + 4, end))
-      return visitor.refuse('malformed');
+      return visitor.reject('malformed');
     at = end;
   }
 }
@@ -151,7 +151,7 @@ class MessageContext {
       case SUBMESSAGE.gap:
         return this.#gap(body);
     }
-    if (kind < FIRST_VENDOR_KIND) this.#visitor.refuse('unknown-submessage');
+    if (kind < FIRST_VENDOR_KIND) this.#visitor.reject('unknown-submessage');
     return true;
   }
 

@@ -79,16 +79,16 @@ export class DdsNode {
   async close(): Promise<void> {
     if (this.#closed) return;
     if (this.#timer !== null) clearInterval(this.#timer);
-    this.participant.goodbye(this.wallNs);
+    this.participant.leave(this.wallNs);
     this.#closed = true;
     await new Promise((resolve) => setTimeout(resolve, GOODBYE_MS));
     for (const socket of this.#sockets) socket.close();
   }
 
   /** Polls a condition every few milliseconds; false on timeout. */
-  async until(isSo: () => boolean, withinMs: number): Promise<boolean> {
+  async until(condition: () => boolean, withinMs: number): Promise<boolean> {
     const endNs = this.#clock.nowNs() + withinMs * 1e6;
-    while (!isSo()) {
+    while (!condition()) {
       if (this.#clock.nowNs() > endNs || this.#closed) return false;
       await new Promise((resolve) => setTimeout(resolve, TICK_MS / 2));
     }

@@ -1,5 +1,5 @@
 import { CdrWriter } from '../../../core/cdr.ts';
-import { encodeAnnouncement, encodeGoodbye, type ParticipantOptions } from './announcement.ts';
+import { encodeAnnouncement, encodeLeave, type ParticipantOptions } from './announcement.ts';
 import {
   decodeEndpoint,
   decodeParticipant,
@@ -69,7 +69,7 @@ export class Participant implements MessageVisitor, Outlet {
   readonly #subscriptions: TopicWriter;
   readonly #builtinReaders: TopicReader[];
   readonly #announcement: Uint8Array;
-  readonly #goodbye: Uint8Array;
+  readonly #leaveMessage: Uint8Array;
   readonly #allWriters: TopicWriter[];
   readonly #allReaders: TopicReader[];
   #announced = 0;
@@ -90,7 +90,7 @@ export class Participant implements MessageVisitor, Outlet {
     ];
     this.#topics = new LocalTopics(options.prefix, this, this.tally, this.#budget);
     this.#announcement = encodeAnnouncement(options);
-    this.#goodbye = encodeGoodbye(options);
+    this.#leaveMessage = encodeLeave(options);
     this.#allWriters = [this.#publications, this.#subscriptions];
     this.#allReaders = [...this.#builtinReaders];
   }
@@ -169,7 +169,7 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   /** Announces that we are leaving. */
-  goodbye(wallNs: number): void {
+  leave(wallNs: number): void {
     if (this.#started) this.#announce(wallNs, DISPOSED_AND_UNREGISTERED);
   }
 
@@ -181,7 +181,7 @@ export class Participant implements MessageVisitor, Outlet {
     if (this.#message.length > 0) this.#send(this.#message.bytes, this.#message.length, to);
   }
 
-  refuse(reason: DdsReason): void {
+  reject(reason: DdsReason): void {
     this.tally.add(reason);
   }
 
@@ -294,7 +294,7 @@ export class Participant implements MessageVisitor, Outlet {
   }
 
   #sendAnnouncement(to: Locator, wallNs: number, gone: number): void {
-    const payload = gone === 0 ? this.#announcement : this.#goodbye;
+    const payload = gone === 0 ? this.#announcement : this.#leaveMessage;
     const change = { seq: gone === 0 ? 1 : 2, payload, wallNs, gone };
     this.begin(null).data(ENTITY.unknown, ENTITY.spdpWriter, change);
     this.send(to);

@@ -39,7 +39,7 @@ function exchange(
 }
 
 /** Sends an instruction to one servo; its reply has `size` bytes of data, or none if it reports an error. */
-export async function askOne(
+export async function requestOne(
   bus: ServoBus,
   id: number,
   bytes: Uint8Array,
@@ -55,10 +55,10 @@ export async function askOne(
 }
 
 export const ping = (bus: ServoBus, id: number): Promise<Answer | null> =>
-  askOne(bus, id, pingPacket(bus.protocol, id), bus.protocol.pingDataBytes);
+  requestOne(bus, id, pingPacket(bus.protocol, id), bus.protocol.pingDataBytes);
 
 export const readBytes = (bus: ServoBus, id: number, address: number, size: number): Promise<Answer | null> =>
-  askOne(bus, id, readPacket(bus.protocol, id, address, size), size);
+  requestOne(bus, id, readPacket(bus.protocol, id, address, size), size);
 
 /** The register's value, not negative; null if the servo did not reply or reported an error. */
 export async function read(bus: ServoBus, id: number, register: Register): Promise<number | null> {
@@ -78,7 +78,7 @@ export async function write(
 ): Promise<number | null> {
   const data = new Uint8Array(register.size);
   putValue(data, 0, value, register.size, bus.protocol.isLittleEndian);
-  return (await askOne(bus, id, writePacket(bus.protocol, id, register.address, data), 0))?.error ?? null;
+  return (await requestOne(bus, id, writePacket(bus.protocol, id, register.address, data), 0))?.error ?? null;
 }
 
 /** Replies by id; missing ones are absent. */

@@ -37,7 +37,7 @@ const DEFAULT_SLACK_MS = 32;
 /** After a stall, timers fire before the received bytes are read: extend the timeout by this, once. */
 const GRACE_MS = 4;
 /** After a timeout: drop late replies for this long. */
-const DEAF_MS = 3;
+const DISCARD_MS = 3;
 const MAX_QUEUE = 256;
 /** Start, eight data bits, stop. */
 const BITS_PER_BYTE = 10;
@@ -70,7 +70,7 @@ export class ServoBus {
   #awaited = 0;
   /** Bytes of the current exchange whose echo has come. */
   #echoed = 0;
-  #deaf = false;
+  #discarding = false;
   #timer: NodeJS.Timeout | undefined;
   #cycle: NodeJS.Timeout | undefined;
   /** When something was last sent. */
@@ -156,7 +156,7 @@ export class ServoBus {
   }
 
   #next(): void {
-    while (this.#current === null && !this.#deaf && this.isUp) {
+    while (this.#current === null && !this.#discarding && this.isUp) {
       const exchange = this.#queue.shift();
       if (exchange === undefined) return;
       this.#own.exchanges++;
@@ -187,12 +187,12 @@ export class ServoBus {
   readonly #onTimeout = (): void => {
     this.#own.timeouts++;
     this.#parser.reset();
-    this.#deaf = true;
+    this.#discarding = true;
     this.#timer = setTimeout(() => {
-      this.#deaf = false;
+      this.#discarding = false;
       this.#parser.reset();
       this.#next();
-    }, DEAF_MS);
+    }, DISCARD_MS);
     this.#finish(false);
   };
 
@@ -240,7 +240,7 @@ export class ServoBus {
   async #openLine(backend: LineBackend, onLost: (why: string) => void): Promise<Line> {
     const line = await backend.open({
       onBytes: (bytes, length) => {
-        if (!this.#connection.isClosed && !this.#deaf) this.#parser.push(bytes, length);
+        if (!this.#connection.isClosed && !this.#discarding) this.#parser.push(bytes, length);
       },
       onLost,
     });
@@ -251,7 +251,7 @@ export class ServoBus {
   #onLost(): void {
     this.#own.lost++;
     clearTimeout(this.#timer);
-    this.#deaf = false;
+    this.#discarding = false;
     this.#abandon();
   }
 

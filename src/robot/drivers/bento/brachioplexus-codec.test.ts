@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import {
   BRACHIOPLEXUS_MAX_BYTES,
-  BRACHIOPLEXUS_REFUSALS,
+  BRACHIOPLEXUS_REJECTIONS,
   type BrachioplexusPacket,
   decodeBrachioplexus,
   emptyBrachioplexus,
@@ -89,8 +89,8 @@ describe('brachIOplexus vectors', () => {
     it(vector.name, () => {
       const bytes = bytesOf(vector.hex);
       const packet = emptyBrachioplexus();
-      const refusal = decodeBrachioplexus(bytes, bytes.length, packet);
-      assert.equal(refusal === null, vector.valid, String(refusal));
+      const rejection = decodeBrachioplexus(bytes, bytes.length, packet);
+      assert.equal(rejection === null, vector.valid, String(rejection));
       if (!vector.valid) return;
       assert.deepEqual(packet, packetOf(vector));
       if (vector.name !== 'scene_doc_len40')
@@ -98,13 +98,13 @@ describe('brachIOplexus vectors', () => {
     });
 
   it('give the rejection reason of invalid packets', () => {
-    const refusals = vectors
+    const rejections = vectors
       .filter(({ valid }) => !valid)
       .map(({ name, hex }) => [
         name,
         decodeBrachioplexus(bytesOf(hex), hex.length / 2, emptyBrachioplexus()),
       ]);
-    assert.deepEqual(Object.fromEntries(refusals), {
+    assert.deepEqual(Object.fromEntries(rejections), {
       bad_checksum: 'bad-checksum',
       bad_header: 'bad-header',
       truncated: 'bad-size',
@@ -209,9 +209,9 @@ function judge(bytes: Uint8Array): void {
   const packet = emptyBrachioplexus();
   packet.limits.fill(4711);
   const before = structuredClone(packet);
-  const refusal = decodeBrachioplexus(bytes, bytes.length, packet);
-  if (refusal !== null) {
-    assert.ok(BRACHIOPLEXUS_REFUSALS.includes(refusal));
+  const rejection = decodeBrachioplexus(bytes, bytes.length, packet);
+  if (rejection !== null) {
+    assert.ok(BRACHIOPLEXUS_REJECTIONS.includes(rejection));
     assert.deepEqual(packet, before);
     return;
   }

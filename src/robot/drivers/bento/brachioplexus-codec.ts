@@ -50,7 +50,7 @@ export interface BrachioplexusPacket {
   readonly positions: Int32Array;
 }
 
-export type BrachioplexusRefusal =
+export type BrachioplexusRejection =
   | 'short'
   | 'bad-header'
   | 'unknown-type'
@@ -59,7 +59,7 @@ export type BrachioplexusRefusal =
   | 'bad-length'
   | 'bad-joint-id';
 
-export const BRACHIOPLEXUS_REFUSALS: readonly BrachioplexusRefusal[] = [
+export const BRACHIOPLEXUS_REJECTIONS: readonly BrachioplexusRejection[] = [
   'short',
   'bad-header',
   'unknown-type',
@@ -103,7 +103,7 @@ export function decodeBrachioplexus(
   bytes: Uint8Array,
   length: number,
   out: BrachioplexusPacket,
-): BrachioplexusRefusal | null {
+): BrachioplexusRejection | null {
   if (length < 4 || bytes.length < length) return 'short';
   if (bytes[0] !== HEADER || bytes[1] !== HEADER) return 'bad-header';
   const type = bytes[2]!;

@@ -32,8 +32,8 @@ export class BrachioplexusLink {
   feedbackNs = Number.NaN;
   /** The last camera position received; null before one was requested. */
   camera: readonly number[] | null = null;
-  refused = 0;
-  lastRefusal = '';
+  rejected = 0;
+  lastRejection = '';
   readonly #clock: Clock;
   readonly #wire: BrachioplexusWire;
   readonly #in = emptyBrachioplexus();
@@ -76,18 +76,18 @@ export class BrachioplexusLink {
 
   #receive(bytes: Uint8Array, isFromArm: boolean): void {
     const packet = this.#in;
-    const refusal = isFromArm ? decodeBrachioplexus(bytes, bytes.length, packet) : 'unknown-source';
-    if (refusal !== null) return this.#refuse(refusal);
+    const rejection = isFromArm ? decodeBrachioplexus(bytes, bytes.length, packet) : 'unknown-source';
+    if (rejection !== null) return this.#reject(rejection);
     if (packet.type === PACKET.feedback) {
       this.feedback.positions.set(packet.positions);
       this.feedback.speeds.set(packet.speeds);
       this.feedbackNs = this.#clock.nowNs();
     } else if (packet.type === PACKET.cameraPosition) this.camera = [...packet.camera];
-    else this.#refuse('not-for-a-controller');
+    else this.#reject('not-for-a-controller');
   }
 
-  #refuse(reason: string): void {
-    this.refused++;
-    this.lastRefusal = reason;
+  #reject(reason: string): void {
+    this.rejected++;
+    this.lastRejection = reason;
   }
 }

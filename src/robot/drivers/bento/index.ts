@@ -68,7 +68,7 @@ export class BentoDriver implements Driver {
   }
 
   get busErrors(): number {
-    return this.#link.refused;
+    return this.#link.rejected;
   }
 
   async open(): Promise<void> {
@@ -85,7 +85,7 @@ export class BentoDriver implements Driver {
         return;
       }
     }
-    const noise = this.#link.refused > 0 ? `; ${this.#refusals()}` : '';
+    const noise = this.#link.rejected > 0 ? `; ${this.#rejections()}` : '';
     throw new TeleopError('robot-unreachable', `no feedback from the Bento arm at ${host}${noise}`, {
       hint: `Start the Virtual Bento or \`farhand sim bento\`; it must send to port ${this.#config.feedbackPort}.`,
     });
@@ -195,12 +195,12 @@ export class BentoDriver implements Driver {
   }
 
   #silence(): string {
-    const noise = this.#link.refused > 0 ? ` (${this.#refusals()})` : '';
+    const noise = this.#link.rejected > 0 ? ` (${this.#rejections()})` : '';
     return `no feedback from the arm for ${this.#config.feedbackTimeoutMs} ms${noise}`;
   }
 
-  #refusals(): string {
-    return `${this.#link.refused} datagrams rejected, the last: ${this.#link.lastRefusal}`;
+  #rejections(): string {
+    return `${this.#link.rejected} datagrams rejected, the last: ${this.#link.lastRejection}`;
   }
 }
 

@@ -52,7 +52,7 @@ export async function calibrateHand(
 
 function failed(what: string): TeleopError {
   return new TeleopError('not-calibrated', `calibration failed: ${what}`, {
-    hint: 'Check the joint and its tendon, then run `farhand calibrate orca --resume`, which keeps the finished joints.',
+    hint: 'Check the joint and its tendon, then run `farhand calibrate orca` again with --resume, which keeps finished joints.',
   });
 }
 

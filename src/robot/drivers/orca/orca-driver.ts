@@ -44,7 +44,7 @@ export class OrcaDriver implements Driver {
   #phase: Phase = 'off';
   #attempt = 0;
   /** Why the last attempt to enable failed, until reported. */
-  #refused = '';
+  #enableError = '';
   #fault = '';
   #unreported = false;
   #blind = false;
@@ -89,9 +89,9 @@ export class OrcaDriver implements Driver {
     this.#watch(nowNs);
     if (this.#blind) return this.#isDanger ? 'fault' : 'stale';
     if (this.#phase === 'on') return 'ok';
-    if (this.#refused !== '') {
-      this.#raise(this.#refused);
-      this.#refused = '';
+    if (this.#enableError !== '') {
+      this.#raise(this.#enableError);
+      this.#enableError = '';
       return 'fault';
     }
     if (this.#phase === 'off') {
@@ -143,13 +143,13 @@ export class OrcaDriver implements Driver {
     if (this.#disposed) return;
     this.#halt();
     this.#disposed = true;
-    void this.#sayGoodbye();
+    void this.#goLimp();
   }
 
   #halt(): void {
     this.#phase = 'off';
     this.#attempt++;
-    this.#refused = '';
+    this.#enableError = '';
     this.#stopCycles = STOP_CYCLES;
     this.#holdLater = this.cycle.missed >= BLIND_CYCLES;
     if (!this.#holdLater) this.cycle.goals.set(this.cycle.ticks);
@@ -163,7 +163,7 @@ export class OrcaDriver implements Driver {
   }
 
   /** Goes limp. Not while motors reply: packets would collide. */
-  async #sayGoodbye(): Promise<void> {
+  async #goLimp(): Promise<void> {
     const preparation = new HandPreparation(this.#bus, this.#hand, () => {});
     if (this.#hasTorque)
       for (let i = 0; i < GOODBYES && this.#bus.isUp; i++) {
@@ -180,7 +180,8 @@ export class OrcaDriver implements Driver {
     if (this.#phase === 'on' && silentMs > watchdogUnits(busWatchdogMs) * 20)
       this.#raise(`the bus was silent for ${Math.round(silentMs)} ms: the motors’ watchdogs stopped them`);
     if (!this.cycle.begin(nowNs, this.#lead())) return;
-    if (this.#phase === 'on' && this.cycle.cycles % HEALTH_CYCLES === 0) void this.#askHealth(this.#attempt);
+    if (this.#phase === 'on' && this.cycle.cycles % HEALTH_CYCLES === 0)
+      void this.#checkHealth(this.#attempt);
   }
 
   #lead(): 'goals' | 'release' | 'none' {
@@ -214,7 +215,7 @@ export class OrcaDriver implements Driver {
       if (!(error instanceof Refused)) throw error;
       if (attempt !== this.#attempt) return;
       this.#phase = 'off';
-      this.#refused = error.message;
+      this.#enableError = error.message;
     }
   }
 
@@ -310,7 +311,7 @@ export class OrcaDriver implements Driver {
     if (what !== '' && this.#alerted) this.#fault = `${name}: ${what}`;
   }
 
-  async #askHealth(attempt: number): Promise<void> {
+  async #checkHealth(attempt: number): Promise<void> {
     const id = this.#ids[this.#healthAt++ % this.#ids.length]!;
     const answer = await readBytes(this.#bus, id, HEALTH_FROM, HEALTH_BYTES);
     if (answer === null || answer.data.length !== HEALTH_BYTES) return;

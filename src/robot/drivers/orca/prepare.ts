@@ -8,7 +8,7 @@ import {
   WATCHDOG_UNIT_MS,
 } from '../../buses/dynamixel/control-table.ts';
 import { rebootPacket } from '../../buses/dynamixel/dynamixel-2.ts';
-import { askOne, ping, syncRead, syncWrite } from '../../buses/servo/operations.ts';
+import { ping, requestOne, syncRead, syncWrite } from '../../buses/servo/operations.ts';
 import type { ServoBus } from '../../buses/servo/servo-bus.ts';
 import type { Register } from '../../buses/servo/servo-protocol.ts';
 import type { Hand } from './hands.ts';
@@ -106,20 +106,20 @@ export class HandPreparation {
   }
 
   /**
-   * Errors such as overload disable a motor until it is rebooted; `onAway` gets the ids that do not reply
+   * Errors such as overload disable a motor until it is rebooted; `onUnresponsive` gets the ids that do not reply
    * meanwhile.
    */
-  async clearErrors(onAway: (ids: readonly number[]) => void = () => {}): Promise<void> {
+  async clearErrors(onUnresponsive: (ids: readonly number[]) => void = () => {}): Promise<void> {
     const flags = await this.readAll(REGISTER.hardwareError);
     const failed = this.#ids.filter((_, i) => flags[i] !== 0);
     if (failed.length === 0) return;
-    onAway(failed);
+    onUnresponsive(failed);
     try {
-      for (const id of failed) await askOne(this.#bus, id, rebootPacket(id), 0);
+      for (const id of failed) await requestOne(this.#bus, id, rebootPacket(id), 0);
       await this.#bus.pause(REBOOT_MS);
       for (const id of failed) await this.#awaitBack(id);
     } finally {
-      onAway([]);
+      onUnresponsive([]);
     }
     const still = await this.readAll(REGISTER.hardwareError);
     const at = still.findIndex((left) => left !== 0);

@@ -44,7 +44,7 @@ export class PiperFeedback {
   commBits = 0;
   statusNs = Number.NEGATIVE_INFINITY;
   /** Rejected frames from the arm: wrong length, or values impossible for a Piper. */
-  refused = 0;
+  rejected = 0;
   /** Control frames that only another host or a leader arm can have sent. */
   foreignCommands = 0;
   readonly #jointNs = new Float64Array(3).fill(Number.NEGATIVE_INFINITY);
@@ -83,7 +83,7 @@ export class PiperFeedback {
     if (frame.extended || frame.remote || frame.fd) return;
     if (id === ID.firmware) this.#takeVersion(frame);
     else if (id >= ID.joints && id < ID.joints + 3) this.foreignCommands++;
-    else if (frame.length !== 8) this.refused++;
+    else if (frame.length !== 8) this.rejected++;
     else if (id >= ID.jointFeedback && id < ID.jointFeedback + 3) this.#takeJoints(id, data, nowNs);
     else if (id >= ID.highSpeed && id < ID.highSpeed + PIPER_JOINTS) this.#takeHighSpeed(id, data);
     else if (id >= ID.lowSpeed && id < ID.lowSpeed + PIPER_JOINTS) this.#takeLowSpeed(id, data, nowNs);
@@ -97,7 +97,7 @@ export class PiperFeedback {
     const a = int32(data, 0);
     const b = int32(data, 4);
     if (Math.abs(a) > MAX_MILLIDEG || Math.abs(b) > MAX_MILLIDEG) {
-      this.refused++;
+      this.rejected++;
       return;
     }
     this.positionsRad[2 * pair] = a / MILLIDEG_PER_RAD;
@@ -108,7 +108,7 @@ export class PiperFeedback {
   #takeHighSpeed(id: number, data: Uint8Array): void {
     const speed = int16(data, 0);
     // The position in bytes 4–7 has no documented scale and is not used.
-    if (Math.abs(speed) > MAX_MRAD_S) this.refused++;
+    if (Math.abs(speed) > MAX_MRAD_S) this.rejected++;
     else {
       this.velocitiesRadS[id - ID.highSpeed] = speed / 1000;
       this.currentsA[id - ID.highSpeed] = int16(data, 2) / 1000;
@@ -128,7 +128,7 @@ export class PiperFeedback {
     for (let i = 0; i < 2; i++) {
       const axis = 2 * (id - ID.poseFeedback) + i;
       const value = int32(data, 4 * i);
-      if (Math.abs(value) > (axis < 3 ? MAX_UM : MAX_MILLIDEG + 1000)) this.refused++;
+      if (Math.abs(value) > (axis < 3 ? MAX_UM : MAX_MILLIDEG + 1000)) this.rejected++;
       else if (axis < 3) this.poseM[axis] = value / UM_PER_M;
       else this.rpyRad[axis - 3] = value / MILLIDEG_PER_RAD;
     }
@@ -147,7 +147,7 @@ export class PiperFeedback {
   #takeGripper(data: Uint8Array): void {
     const stroke = int32(data, 0);
     if (Math.abs(stroke) > MAX_GRIPPER_UM) {
-      this.refused++;
+      this.rejected++;
       return;
     }
     this.gripperM = stroke / UM_PER_M;

@@ -145,7 +145,7 @@ describe('Piper frames', () => {
       '2A2#7FFFFFFF00000000',
     ];
     for (const text of wrong) feedback.take(parseFrameText(text)!, 1);
-    assert.equal(feedback.refused, wrong.length);
+    assert.equal(feedback.rejected, wrong.length);
     assert.ok(
       [...feedback.positionsRad, feedback.gripperM, ...feedback.velocitiesRadS].every((x) => x === 0),
     );
@@ -220,11 +220,11 @@ describe('Piper geometry', () => {
     ];
     for (const [version, variant] of versions) assert.equal(variantOfFirmware(version), variant, version);
     checkVariant('1.8-2', model);
-    const refused = (hint: RegExp) => (error: unknown) =>
+    const rejected = (hint: RegExp) => (error: unknown) =>
       error instanceof TeleopError && error.code === 'model-mismatch' && hint.test(error.hint);
-    assert.throws(() => checkVariant('1.5-2', model), refused(/model: piper-old/));
-    assert.throws(() => checkVariant('1.8-2', { ...old, name: 'piper-old' }), refused(/model: piper`/));
-    assert.throws(() => variantOfModel({ ...model, joints: model.joints.slice(1) }), refused(/piper/));
+    assert.throws(() => checkVariant('1.5-2', model), rejected(/model: piper-old/));
+    assert.throws(() => checkVariant('1.8-2', { ...old, name: 'piper-old' }), rejected(/model: piper`/));
+    assert.throws(() => variantOfModel({ ...model, joints: model.joints.slice(1) }), rejected(/piper/));
   });
 
   it('assembles a version from fragments', () => {

@@ -25,7 +25,7 @@ export async function openPiper(
   const driver = await PiperDriver.connect(config, model, clock, backend);
   try {
     await awaitFeedback(driver);
-    const firmware = config.firmware === 'query' ? await askFirmware(driver) : ASSUMED[config.firmware];
+    const firmware = config.firmware === 'query' ? await readFirmware(driver) : ASSUMED[config.firmware];
     checkVariant(firmware, model);
     return driver;
   } catch (error) {
@@ -51,7 +51,7 @@ async function awaitFeedback({ bus, feedback }: PiperDriver): Promise<void> {
   );
 }
 
-async function askFirmware({ bus, feedback }: PiperDriver): Promise<string> {
+async function readFirmware({ bus, feedback }: PiperDriver): Promise<string> {
   for (let i = 0; i < TRIES; i++) {
     feedback.forgetFirmware();
     bus.send([firmwareQueryFrame()]);

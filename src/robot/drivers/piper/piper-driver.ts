@@ -32,7 +32,7 @@ const SETTLE_NS = 300 * MS;
 const REPEAT_NS = 20 * MS;
 /** Stale reads tolerated before a fault: a busy thread must first process what has arrived. */
 const OLD_READS = 3;
-const MAX_REFUSED_CYCLES = 20;
+const MAX_REJECTED_CYCLES = 20;
 
 type Phase = 'off' | 'resuming' | 'enabling' | 'on';
 
@@ -54,13 +54,13 @@ export class PiperDriver implements Driver {
   /** The bus is down or the arm is silent. */
   #blind = false;
   #mustResume = false;
-  #stopOwed = false;
+  #stopPending = false;
   #disposed = false;
   #beganNs = 0;
   #phaseNs = 0;
   #sentNs = 0;
   #oldReads = 0;
-  #refusedCycles = 0;
+  #rejectedCycles = 0;
 
   private constructor(config: PiperConfig, model: RobotModel, clock: Clock) {
     this.#config = config;
@@ -94,7 +94,7 @@ export class PiperDriver implements Driver {
   }
 
   get busErrors(): number {
-    return this.#bus.stats.errors + this.feedback.refused;
+    return this.#bus.stats.errors + this.feedback.rejected;
   }
 
   enable(nowNs: number): TickStatus {
@@ -119,7 +119,7 @@ export class PiperDriver implements Driver {
       out.velocitiesRadS.set(feedback.velocitiesRadS);
       out.gripper = Math.max(0, Math.min(1, 1 - feedback.gripperM / this.#config.gripperStrokeM));
     } else if (!this.#blind) return 'stale';
-    if (this.#stopOwed && this.#bus.isUp) this.stop(nowNs);
+    if (this.#stopPending && this.#bus.isUp) this.stop(nowNs);
     if (this.#blind || this.#unreported) {
       this.#unreported = false;
       return 'fault';
@@ -142,7 +142,7 @@ export class PiperDriver implements Driver {
     if (this.#disposed) return;
     this.#phase = 'off';
     this.#mustResume = true;
-    this.#stopOwed = !this.#bus.sendUrgent(this.#stop);
+    this.#stopPending = !this.#bus.sendUrgent(this.#stop);
   }
 
   dispose(): void {
@@ -155,10 +155,10 @@ export class PiperDriver implements Driver {
   #send(nowNs: number): TickStatus {
     this.#sentNs = nowNs;
     if (this.#bus.send(this.#commands.frames)) {
-      this.#refusedCycles = 0;
+      this.#rejectedCycles = 0;
       return 'ok';
     }
-    if (++this.#refusedCycles < MAX_REFUSED_CYCLES) return 'stale';
+    if (++this.#rejectedCycles < MAX_REJECTED_CYCLES) return 'stale';
     this.#raise(`${this.#bus.name} no longer accepts frames`);
     return 'fault';
   }
@@ -166,7 +166,7 @@ export class PiperDriver implements Driver {
   #begin(nowNs: number): void {
     this.#beganNs = nowNs;
     this.#phaseNs = nowNs;
-    this.#stopOwed = false;
+    this.#stopPending = false;
     const { armStatus, moveMode, controlMode } = this.feedback;
     const inTeach = controlMode === 2 || controlMode === 6;
     const isLatched = armStatus !== 0 && !isTargetStatus(armStatus);
@@ -201,7 +201,7 @@ export class PiperDriver implements Driver {
       this.#phaseNs = nowNs;
       this.#fault = '';
       this.#unreported = false;
-      this.#refusedCycles = 0;
+      this.#rejectedCycles = 0;
       this.#send(nowNs);
     } else if (nowNs - this.#sentNs >= ENABLE_EVERY_NS) {
       this.#sentNs = nowNs;
@@ -253,11 +253,11 @@ export class PiperDriver implements Driver {
   #onLost(): void {
     if (this.#disposed) return;
     // Its state is unknown, so send a stop as soon as the bus is back.
-    if (this.#phase !== 'off') this.#stopOwed = true;
+    if (this.#phase !== 'off') this.#stopPending = true;
     this.#raise(`${this.#bus.name} is lost: ${this.#bus.trouble}`);
   }
 
   #onBack(): void {
-    if (this.#stopOwed) this.stop(this.#clock.nowNs());
+    if (this.#stopPending) this.stop(this.#clock.nowNs());
   }
 }

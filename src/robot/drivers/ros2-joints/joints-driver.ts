@@ -26,8 +26,8 @@ const COMMAND_HEAD_BYTES = 32;
 export class Ros2JointsDriver implements Driver {
   readonly feedback: JointFeedback;
   /** Rejected joint states, with the last reason. */
-  refused = 0;
-  lastRefusal = '';
+  rejected = 0;
+  lastRejection = '';
   readonly #config: Ros2JointsConfig;
   readonly #clock: Clock;
   readonly #node: DdsNode;
@@ -37,7 +37,7 @@ export class Ros2JointsDriver implements Driver {
   readonly #command: { data: Float64Array };
   readonly #out: CdrWriter;
   /** The one publisher that is accepted. */
-  #speaker = '';
+  #publisher = '';
   #on = false;
   #fault = '';
   /** Whether a read has reported the fault yet. */
@@ -99,9 +99,9 @@ export class Ros2JointsDriver implements Driver {
     this.#watch(nowNs);
     if (this.#blind) return 'fault';
     if (this.#on) return 'ok';
-    const refusal = this.#whyNot();
-    if (refusal !== '') {
-      this.#raise(refusal);
+    const failure = this.#whyNot();
+    if (failure !== '') {
+      this.#raise(failure);
       return 'fault';
     }
     this.#target.set(this.feedback.positionsRad);
@@ -188,15 +188,15 @@ export class Ros2JointsDriver implements Driver {
     const was = this.#blind;
     this.#blind = this.#oldReads >= OLD_READS;
     if (this.#blind && !was) {
-      const why = this.lastRefusal === '' ? '' : ` (last rejected: ${this.lastRefusal})`;
+      const why = this.lastRejection === '' ? '' : ` (last rejected: ${this.lastRejection})`;
       if (this.#on) this.#rest(nowNs);
       this.#raise(`no joint states on ${stateTopic} for ${feedbackTimeoutMs} ms${why}`);
     }
     if (!this.#on) return;
-    const refusal = this.#whyNot();
-    if (refusal === '') return;
+    const failure = this.#whyNot();
+    if (failure === '') return;
     this.#rest(nowNs);
-    this.#raise(refusal);
+    this.#raise(failure);
   }
 
   #raise(text: string): void {
@@ -207,24 +207,24 @@ export class Ros2JointsDriver implements Driver {
 
   #onState(sample: Sample, writer: RemoteWriter, nowNs: number): void {
     if (sample.gone !== 0 || this.#disposed) return;
-    if (writer.key !== this.#speaker && !this.#mayChangeSpeaker(nowNs))
-      return this.#refuse('second publisher');
+    if (writer.key !== this.#publisher && !this.#mayChangePublisher(nowNs))
+      return this.#reject('second publisher');
     const message = readMessageOf(jointState, sample.payload);
-    if (message === null) return this.#refuse('malformed');
+    if (message === null) return this.#reject('malformed');
     const reason = this.feedback.take(message, nowNs);
-    if (reason !== null) return this.#refuse(reason);
-    this.#speaker = writer.key;
-    this.lastRefusal = '';
+    if (reason !== null) return this.#reject(reason);
+    this.#publisher = writer.key;
+    this.lastRejection = '';
   }
 
-  #mayChangeSpeaker(nowNs: number): boolean {
+  #mayChangePublisher(nowNs: number): boolean {
     const { feedbackTimeoutMs } = this.#config;
-    return !this.#reader.has(this.#speaker) || nowNs - this.feedback.receivedNs > feedbackTimeoutMs * MS;
+    return !this.#reader.has(this.#publisher) || nowNs - this.feedback.receivedNs > feedbackTimeoutMs * MS;
   }
 
-  #refuse(reason: string): void {
-    this.refused++;
-    this.lastRefusal = reason;
+  #reject(reason: string): void {
+    this.rejected++;
+    this.lastRejection = reason;
     this.#node.participant.tally.add('refused-message');
   }
 }

@@ -42,9 +42,9 @@ function silence(driver: Ros2JointsDriver, config: Ros2JointsConfig): TeleopErro
       `a topic does not match: ${participant.lastMismatch}`,
       'Check topic types, and `stateReliability` or `commandReliability`.',
     );
-  if (driver.publishers > 0 && driver.lastRefusal !== '')
+  if (driver.publishers > 0 && driver.lastRejection !== '')
     return robotSilent(
-      `the joint states on ${stateTopic} do not match: ${driver.lastRefusal}`,
+      `the joint states on ${stateTopic} do not match: ${driver.lastRejection}`,
       'Set `joints` to the names that the node publishes.',
     );
   const missing = driver.publishers === 0 ? `no node publishes ${stateTopic}` : `${stateTopic} is silent`;

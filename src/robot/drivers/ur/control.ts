@@ -54,7 +54,7 @@ export async function startControl(at: ControlStart): Promise<ReverseSession> {
     (session as ReverseSession | null)?.destroy();
     throw error;
   } finally {
-    server.expectNobody();
+    server.expectNone();
     closeScriptPort();
   }
 }

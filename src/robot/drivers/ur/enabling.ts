@@ -34,7 +34,7 @@ export async function makeReady(at: Readiness): Promise<void> {
   const major = MAJOR_VERSION[config.series];
   if (config.series === 'cb3' ? rtde.majorVersion !== major : rtde.majorVersion < major)
     throw new Refused(`series is ${config.series}, but the controller runs version ${rtde.majorVersion}`);
-  refuseIfUnsafe(at);
+  rejectIfUnsafe(at);
   const { robotMode, safetyMode } = rtde.state;
   const protective = safetyMode === SAFETY_MODE.protectiveStop;
   if (config.series === 'cb3' && robotMode === ROBOT_MODE.running && !protective) return;
@@ -46,10 +46,10 @@ export async function makeReady(at: Readiness): Promise<void> {
   } finally {
     dashboard.close();
   }
-  refuseIfUnsafe(at);
+  rejectIfUnsafe(at);
 }
 
-function refuseIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
+function rejectIfUnsafe({ rtde, clock, protectiveStopNs }: Readiness): void {
   const { safetyMode, robotMode } = rtde.state;
   if (safetyMode === SAFETY_MODE.protectiveStop) {
     if (!(clock.nowNs() - protectiveStopNs() >= UNLOCK_AFTER_NS))

@@ -65,7 +65,7 @@ export class ReverseServer {
   readonly #callers = new Set<Socket>();
   readonly #table = new ConnectionTable<Socket>(LIMITS, () => false);
   #expect: { token: number; taken(socket: Socket): void } | null = null;
-  refused = 0;
+  rejected = 0;
 
   private constructor(server: Server) {
     this.#server = server;
@@ -94,7 +94,7 @@ export class ReverseServer {
     this.#expect = { token, taken };
   }
 
-  expectNobody(): void {
+  expectNone(): void {
     this.#expect = null;
   }
 
@@ -106,20 +106,20 @@ export class ReverseServer {
 
   #called(socket: Socket): void {
     socket.on('error', () => {});
-    if (this.#expect === null) return this.#refuse(socket);
+    if (this.#expect === null) return this.#reject(socket);
     const dropped = this.#table.add(socket, socket.remoteAddress ?? '');
-    if (dropped !== null) this.#refuse(dropped);
+    if (dropped !== null) this.#reject(dropped);
     this.#callers.add(socket);
     socket.on('close', () => this.#forget(socket));
-    socket.setTimeout(TOKEN_TIMEOUT_MS, () => this.#refuse(socket));
-    const said = Buffer.alloc(4);
-    let saidBytes = 0;
+    socket.setTimeout(TOKEN_TIMEOUT_MS, () => this.#reject(socket));
+    const token = Buffer.alloc(4);
+    let tokenBytes = 0;
     const listen = (chunk: Buffer) => {
-      saidBytes += chunk.copy(said, saidBytes);
-      if (saidBytes < 4) return;
+      tokenBytes += chunk.copy(token, tokenBytes);
+      if (tokenBytes < 4) return;
       socket.off('data', listen);
       const expected = this.#expect;
-      if (expected === null || said.readInt32BE(0) !== expected.token) return this.#refuse(socket);
+      if (expected === null || token.readInt32BE(0) !== expected.token) return this.#reject(socket);
       this.#expect = null;
       this.#forget(socket);
       socket.setTimeout(0);
@@ -134,8 +134,8 @@ export class ReverseServer {
     this.#table.delete(socket);
   }
 
-  #refuse(socket: Socket): void {
-    this.refused++;
+  #reject(socket: Socket): void {
+    this.rejected++;
     socket.destroy();
   }
 }

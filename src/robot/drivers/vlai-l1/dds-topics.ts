@@ -30,7 +30,7 @@ export async function openDdsTopics(
     participant.addReader(ros2Topic(name, jointState, { reliable: false }), (sample, _writer, nowNs) => {
       if (sample.gone !== 0) return;
       const state = readMessageOf(jointState, sample.payload);
-      if (state === null) events.onRefused('malformed');
+      if (state === null) events.onRejected('malformed');
       else events.onState(side, state, nowNs);
     });
   listen('left', config.leftStateTopic);
@@ -62,7 +62,7 @@ export async function openDdsTopics(
       text.write(out, { data: 'stop' });
       chassis.write(out.bytes.subarray(0, out.length), node.wallNs, nowNs);
     },
-    until: (isSo, timeoutMs) => node.until(isSo, timeoutMs),
+    until: (condition, timeoutMs) => node.until(condition, timeoutMs),
     close: () => void node.close(),
   };
 }

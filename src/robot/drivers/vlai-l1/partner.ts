@@ -26,7 +26,7 @@ export class Partner {
   /** The other arm's target, in the node's numbers; valid only while fresh, see `moves`. */
   readonly targetRad = new Float64Array(JOINTS);
   gripperRad = 0;
-  refused = 0;
+  rejected = 0;
   readonly #socket: Socket;
   readonly #otherPort: number;
   readonly #timeoutNs: number;
@@ -44,7 +44,7 @@ export class Partner {
     this.#out.writeUInt32LE(MAGIC, 0);
     socket.on('error', () => {});
     socket.on('message', (bytes, { port }) => {
-      if (port !== otherPort || !this.#take(bytes)) this.refused++;
+      if (port !== otherPort || !this.#take(bytes)) this.rejected++;
     });
   }
 

@@ -24,8 +24,8 @@ type OpenTopics = (config: VlaiRosConfig, events: TopicEvents, clock: Clock) => 
  */
 export class VlaiRosDriver implements Driver {
   readonly feedback: Readonly<Record<Side, JointFeedback>>;
-  refused = 0;
-  lastRefusal = '';
+  rejected = 0;
+  lastRejection = '';
   readonly #config: VlaiRosConfig;
   readonly #clock: Clock;
   readonly #own: JointFeedback;
@@ -37,7 +37,7 @@ export class VlaiRosDriver implements Driver {
   #partner: Partner | null = null;
   /** The partner sets the other arm's half of the command. */
   #isOtherLed = false;
-  /** Our half of the command is a pose to hold, whoever triggers publishing. */
+  /** Our half of the command is a pose to hold, whichever side triggers publishing. */
   #isHeld = false;
   /** False until the first gripper target. */
   #hasGripper = false;
@@ -74,11 +74,11 @@ export class VlaiRosDriver implements Driver {
     const events: TopicEvents = {
       onState: (which, state, nowNs) => {
         const reason = driver.feedback[which].take(state, nowNs);
-        if (reason !== null) events.onRefused(reason);
+        if (reason !== null) events.onRejected(reason);
       },
-      onRefused: (reason) => {
-        driver.refused++;
-        driver.lastRefusal = reason;
+      onRejected: (reason) => {
+        driver.rejected++;
+        driver.lastRejection = reason;
       },
     };
     if (config.partner !== null) driver.#partner = await Partner.open(config.partner, () => clock.nowNs());
@@ -101,7 +101,7 @@ export class VlaiRosDriver implements Driver {
   }
 
   get busErrors(): number {
-    return this.refused;
+    return this.rejected;
   }
 
   enable(nowNs: number): TickStatus {
@@ -253,7 +253,7 @@ export class VlaiRosDriver implements Driver {
     const was = this.#blind;
     this.#blind = this.#oldReads >= OLD_READS;
     if (this.#blind && !was) {
-      const why = this.#trouble(nowNs) || this.lastRefusal;
+      const why = this.#trouble(nowNs) || this.lastRejection;
       if (this.#on) this.#rest(nowNs);
       this.#raise(`no joint states of both arms for ${feedbackTimeoutMs} ms${why === '' ? '' : `: ${why}`}`);
     }
@@ -277,8 +277,8 @@ export class VlaiRosDriver implements Driver {
     ];
     const what =
       silent.length > 0 ? `no message on ${silent.join(' and ')}` : this.#trouble(this.#clock.nowNs());
-    const refusal = this.lastRefusal === '' ? '' : ` (last rejected: ${this.lastRefusal})`;
-    return new TeleopError('robot-silent', `${this.#topics.name}: ${what}${refusal}`, {
+    const rejection = this.lastRejection === '' ? '' : ` (last rejected: ${this.lastRejection})`;
+    return new TeleopError('robot-silent', `${this.#topics.name}: ${what}${rejection}`, {
       hint: 'Start the vendor’s node; check topic names and `ros.jointNames` with `ros2 topic echo`.',
     });
   }

@@ -22,10 +22,10 @@ export async function openRosbridgeTopics(
     subscribes: { [leftStateTopic]: STATE, [rightStateTopic]: STATE },
     onMessage: (topic, message) => {
       const state = stateOf(message);
-      if (state === null) events.onRefused('malformed');
+      if (state === null) events.onRejected('malformed');
       else events.onState(topic === leftStateTopic ? 'left' : 'right', state, clock.nowNs());
     },
-    onRefused: (reason) => events.onRefused(reason),
+    onRejected: (reason) => events.onRejected(reason),
   });
   const layout = { dim: [], data_offset: 0 };
   return {
@@ -37,7 +37,7 @@ export async function openRosbridgeTopics(
       bridge.publish(jointsTopic, { layout, data: [...jointsRad] }) &&
       (grippers === null || bridge.publish(gripperTopic, { layout, data: [...grippers] })),
     stopChassis: () => void bridge.publish(chassisTopic, { data: 'stop' }),
-    until: (isSo, timeoutMs) => bridge.until(isSo, timeoutMs),
+    until: (condition, timeoutMs) => bridge.until(condition, timeoutMs),
     close: () => bridge.close(),
   };
 }

@@ -19,7 +19,7 @@ export interface RosbridgeOptions {
   subscribes: Readonly<Record<string, string>>;
   onMessage(topic: string, message: unknown): void;
   /** An invalid message, or an error reported by the server. */
-  onRefused(reason: string): void;
+  onRejected(reason: string): void;
 }
 
 const CONNECT_MS = 5000;
@@ -75,8 +75,8 @@ export class Rosbridge {
     return true;
   }
 
-  async until(isSo: () => boolean, timeoutMs: number): Promise<boolean> {
-    for (let left = Math.ceil(timeoutMs / LOOK_MS); !isSo(); left--) {
+  async until(condition: () => boolean, timeoutMs: number): Promise<boolean> {
+    for (let left = Math.ceil(timeoutMs / LOOK_MS); !condition(); left--) {
       if (left <= 0) return false;
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     }
@@ -132,16 +132,16 @@ export class Rosbridge {
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
-    const { onMessage, onRefused, subscribes } = this.#options;
+    const { onMessage, onRejected, subscribes } = this.#options;
     const message = isBinary ? 'malformed' : parseJson(String(data), messageSchema, MAX_TEXT_BYTES);
-    if (typeof message === 'string') return onRefused('malformed');
+    if (typeof message === 'string') return onRejected('malformed');
     if (message.op === 'publish') {
-      if (!Object.hasOwn(subscribes, message.topic)) return onRefused('malformed');
+      if (!Object.hasOwn(subscribes, message.topic)) return onRejected('malformed');
       return this.#boundary.run(
         () => onMessage(message.topic, message.msg),
-        () => onRefused('malformed'),
+        () => onRejected('malformed'),
       );
     }
-    if (message.level === 'error' || message.level === 'warning') onRefused('server error');
+    if (message.level === 'error' || message.level === 'warning') onRejected('server error');
   }
 }

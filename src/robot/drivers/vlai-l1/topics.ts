@@ -5,7 +5,7 @@ export type Side = 'left' | 'right';
 /** Events from the vendor's node, on the event loop of the thread that opened the connection. */
 export interface TopicEvents {
   onState(side: Side, state: JointState, nowNs: number): void;
-  onRefused(reason: string): void;
+  onRejected(reason: string): void;
 }
 
 /** A connection to the topics of the vendor's node. */
@@ -18,7 +18,7 @@ export interface ArmTopics {
   publish(jointsRad: Float64Array, grippers: Float64Array | null, nowNs: number): boolean;
   /** Sends a stop to the chassis, if there is one. */
   stopChassis(nowNs: number): void;
-  /** Waits until `isSo`; false on timeout. */
-  until(isSo: () => boolean, timeoutMs: number): Promise<boolean>;
+  /** Waits until `condition`; false on timeout. */
+  until(condition: () => boolean, timeoutMs: number): Promise<boolean>;
   close(): void;
 }

@@ -1,4 +1,4 @@
-/** Controller errors of the xArm, in words for the operator. */
+/** Controller errors of the xArm, as text for the operator. */
 const ERRORS: Readonly<Record<number, string>> = {
   1: 'e-stop button of the control box',
   2: 'e-stop input of the control box',
