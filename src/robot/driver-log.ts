@@ -16,9 +16,9 @@ export const DRIVER_LOG = struct({
 });
 
 /**
- * A driver whose calls are written down, each as little-endian doubles: number of the call, number of its status, instant
- * on the robot's clock, joints in radians (measured of a `read`, target of a `write`, else NaN). For trials: every call
- * costs a write to the file, which thereby survives a kill of this process.
+ * Logs every call of a driver as little-endian doubles: call number, status number, time on the robot's
+ * clock, joints in radians (measured for `read`, target for `write`, else NaN). For trials only: every call
+ * writes to the file, so that the log survives a kill of this process.
  */
 export class LoggedDriver implements Driver {
   readonly #driver: Driver;
@@ -77,7 +77,7 @@ export class LoggedDriver implements Driver {
     try {
       writeSync(this.#fd, this.#bytes);
     } catch {
-      // A trial without its log fails by itself; the robot goes on.
+      // A trial without its log fails anyway; the robot keeps running.
     }
     return status;
   }

@@ -13,7 +13,7 @@ export type PairBoard = StructBoard<StructOf<typeof PAIR_BOARD>>;
 export const pairBoard = (buffer: SharedArrayBuffer, joints: number): PairBoard =>
   new StructBoard(buffer, PAIR_BOARD.create(joints));
 
-/** The control thread's look at the other arm, once per cycle: its pose, its stop, its silence. */
+/** Passes the other arm's pose, stop or silence to the supervisor. Called once per control cycle. */
 export class PairWatch {
   readonly #board: PairBoard;
   readonly #silenceNs: number;

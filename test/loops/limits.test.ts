@@ -171,7 +171,7 @@ describe('a robot process that stands still', () => {
         rig.stall('robot', ms, datagramsFirst);
         rig.runFor(3000);
         assert.equal(rig.state, state);
-        assert.match(rig.robot.loop.supervisor.cause, /^the robot’s control loop stood still for \d+ ms$/);
+        assert.match(rig.robot.loop.supervisor.cause, /^control loop stalled for \d+ ms$/);
         if (state === 'stopped') assert.equal(rig.robot.driver.writes.length, writes);
         assert.equal(rig.operator.loop.robot.state.state, state, 'its operator knows');
       });

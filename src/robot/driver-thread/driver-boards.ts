@@ -30,13 +30,13 @@ const REPORT = struct({
   velocitiesRadS: perJoint,
 });
 
-/** Two boards between the control thread and the thread of a driver, and the word the latter is woken by. */
+/** Two boards shared by the control thread and a driver thread, and the word that wakes the driver thread. */
 export interface DriverMemory {
   order: SharedArrayBuffer;
   report: SharedArrayBuffer;
-  /** How writes ended, from the driver's thread. */
+  /** Results of writes, from the driver thread. */
   results: SharedArrayBuffer;
-  /** [wakes, the thread is to end] */
+  /** [wakes, end of the thread requested] */
   wake: SharedArrayBuffer;
 }
 

@@ -12,7 +12,7 @@ const refuses = (act: () => unknown, message: RegExp) =>
   assert.throws(act, (error: TeleopError) => error.code === 'bad-config' && message.test(error.message));
 
 describe('limits of a rig', () => {
-  it('only ever lower those of the model', () => {
+  it('can only lower those of the model', () => {
     const percent = fc.double({ min: 1, max: 100, noNaN: true });
     const end = fc.double({ min: -20, max: 20, noNaN: true });
     fc.assert(
@@ -36,12 +36,12 @@ describe('limits of a rig', () => {
     for (const key of ['speedPercent', 'accelerationPercent', 'jerkPercent', 'engageSpeedPercent'])
       for (const value of [101, 0, -5, Number.NaN])
         assert.ok(!supervisorConfig.safeParse({ [key]: value }).success, `${key} ${value}`);
-    // Even a config that was not parsed raises nothing.
+    // Not even an unparsed config can raise a limit.
     const forged = { ...supervisorConfig.parse({}), speedPercent: 400 };
     assert.equal(jointLimits(sixJoints, forged).velocityRadS[0], 3.14);
   });
 
-  it('name joints that exist, and leave them room', () => {
+  it('must name existing joints and leave each a range', () => {
     refuses(() => limitsOf({ jointRanges: { elbo: { minRad: 0 } } }), /no joint "elbo"/);
     refuses(
       () => limitsOf({ jointRanges: { elbow: { minRad: 2, maxRad: 1 } } }),
