@@ -81,7 +81,7 @@ describe('clearances of an arm', () => {
 
   it('reject a capsule in a frame that does not exist', () => {
     const capsules = [{ ...sixJoints.capsules[0]!, frame: 7 }];
-    assert.throws(() => createClearanceField({ ...sixJoints, capsules }, EMPTY), /is in frame 7/);
+    assert.throws(() => createClearanceField({ ...sixJoints, capsules }, EMPTY), /unknown frame 7/);
   });
 
   it('are sampled at poses spread over the joint ranges', () => {
