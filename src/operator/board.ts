@@ -55,7 +55,7 @@ export const BOARD = struct({
   inputSenders: numbers(BOARD_INPUTS),
 });
 
-/** The board has one text: why the robot is in its state, what is nearest to what, and its playout. */
+/** The board has one text: the cause of the robot's state, the nearest pair, and its playout. */
 export const boardText = (cause: string, nearest: string, playout = ''): string =>
   nearest === '' && playout === '' ? cause : `${cause}\n${nearest}\n${playout}`;
 export const boardWords = (text: string): [cause: string, nearest: string, playout: string] => {

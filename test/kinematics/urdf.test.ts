@@ -49,7 +49,7 @@ describe('a URDF file', () => {
     assert.equal(model.gripper, true);
     assert.ok(notes.some((note) => note.includes('chain to link "hand"')));
     assert.ok(notes.some((note) => /meshes.*link0/.test(note)));
-    assert.ok(notes.some((note) => /left out of collisions.*finger/.test(note)));
+    assert.ok(notes.some((note) => /excluded from collision checks.*finger/.test(note)));
   });
 
   it('provides capsules around its collision shapes, in the frames they move with', () => {
