@@ -7,17 +7,17 @@ import { OPERATOR_MODES } from '../messages/telemetry.ts';
 const INPUT_STATUS = ['ok', 'stale', 'none'] as const;
 const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
 
-/** Inputs whose senders are on the board. */
+/** Number of inputs whose reception is on the board. */
 export const BOARD_INPUTS = 8;
 
-/** What the operator's control thread shows of itself, every tick. */
+/** What the operator's control thread publishes every tick. */
 export const BOARD = struct({
   operatorNs: number,
   stateReceivedNs: number,
   offsetNs: number,
   uncertaintyNs: number,
   driftPpm: number,
-  /** Place of the active input in the rig; −1: none of them. */
+  /** Index of the active input in the rig; −1: none. */
   input: number,
   inputStatus: oneOf(INPUT_STATUS, 'none'),
   clutch: flag,
@@ -49,7 +49,7 @@ export const BOARD = struct({
   targetRad: perJoint,
   commandedRad: perJoint,
   handPointsM: numbers(HAND_NUMBERS),
-  /** Of each input, in the order of the rig. */
+  /** Reception of each input, in the order of the rig. */
   inputRatesHz: numbers(BOARD_INPUTS),
   inputJittersNs: numbers(BOARD_INPUTS),
   inputSenders: numbers(BOARD_INPUTS),

@@ -5,7 +5,7 @@ import { number, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts
 const JOINTS_KINDS = ['command', 'idle', 'state'] as const;
 export type JointsKind = (typeof JOINTS_KINDS)[number];
 
-/** Commands are in the operator's clock, states in the robot's. */
+/** Commands use the operator's clock, states the robot's. */
 const JOINTS = struct({
   kind: oneOf(JOINTS_KINDS, 'state'),
   ns: number,
@@ -16,7 +16,7 @@ const JOINTS = struct({
 export const jointsRing = (joints: number, records: number): RecordRing =>
   RecordRing.create(JOINTS.size(joints), records);
 
-/** How many angles the records of a ring have. */
+/** Number of angles in each record of a ring. */
 export const jointsCount = (buffer: SharedArrayBuffer): number =>
   RecordRing.attach(buffer).fields - JOINTS.size();
 

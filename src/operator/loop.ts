@@ -46,7 +46,7 @@ export interface OperatorParts {
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onClosed: (record: PackedTrace) => void;
-  /** To a recorder, after the command has left. */
+  /** Feeds a recorder, after the command was sent. */
   rows?: RowFeed;
   /**
    * Commanded joints when the hand was sampled (operator clock), and measured joints (robot clock). Hot path.

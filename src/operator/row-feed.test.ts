@@ -77,7 +77,7 @@ describe('rows for the recorder', () => {
     assert.ok(Number.isNaN(first.oneWayNs));
     const stamps = { seq: 1, sampledNs: 100, appliedNs: 5100, offsetNs: 1000 };
     feed.onClosed(closedCommand({ ...stamps, uncertaintyNs: 7, playoutDelayNs: 3000 }));
-    // A command that was never applied says nothing of the way.
+    // A command that was never applied has no path latency.
     feed.onClosed(closedCommand({ seq: 2 }));
     send();
     const second = take();

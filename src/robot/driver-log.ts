@@ -6,18 +6,17 @@ import type { Driver, HandOver, JointReading } from './driver.ts';
 const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
 export type DriverCall = (typeof DRIVER_CALLS)[number];
 
-/** One call as it stands in the file: the layout is a format. */
+/** One call in the log file. The layout is a file format. */
 export const DRIVER_LOG = struct({
   call: oneOf(DRIVER_CALLS, null),
   status: oneOf(TICK_STATUSES, null),
   robotNs: number,
-  /** Measured of a `read`, target of a `write`, else NaN. */
+  /** Measured for a `read`, target for a `write`, else NaN. */
   jointsRad: perJoint,
 });
 
 /**
- * Logs every call of a driver as little-endian doubles: call number, status number, time on the robot's
- * clock, joints in radians (measured for `read`, target for `write`, else NaN). For trials only: every call
+ * Logs every call of a driver as a `DRIVER_LOG` record of little-endian doubles. For trials only: every call
  * writes to the file, so that the log survives a kill of this process.
  */
 export class LoggedDriver implements Driver {

@@ -64,7 +64,7 @@ export interface RobotParts {
   /** The other arm of a pair, and the board with its newest pose. */
   neighbour?: RobotModel | null;
   pair?: SharedArrayBuffer;
-  /** Non-zero asks the loop to stop the robot and finish. */
+  /** Non-zero requests that the loop stop the robot and finish. */
   windDown: Int32Array;
   /** Set by the fleet agent, cleared by the loop: an e-stop, and the end of the operator's lease. */
   fleet?: { estop: Int32Array; leaseOver: Int32Array };
@@ -94,7 +94,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #snapshot;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
-  /** Null where the driver's write is done when it returns. */
+  /** Null if the driver's `write` itself writes. */
   readonly #pending: PendingReceipts | null;
   #commandPeer: Peer = 0;
   #newestSeq = 0;

@@ -6,7 +6,7 @@ import type { Neighbour } from './supervisor/collision.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 import type { SupervisorConfig } from './supervisor/supervisor-config.ts';
 
-/** The other arm. One monotonic clock: both run on one machine. */
+/** Report of the other arm. Both processes share one machine's monotonic clock. */
 export const PAIR_BOARD = struct({ measuredNs: number, isStopped: flag, positionsRad: perJoint });
 export type PairBoard = StructBoard<StructOf<typeof PAIR_BOARD>>;
 
@@ -26,7 +26,7 @@ export class PairWatch {
   tick(nowNs: number, supervisor: Supervisor): void {
     const received = this.#board.read();
     const { measuredNs, isStopped, positionsRad } = this.#board.value;
-    // Written so that a stamp that is no number, or of the future, is silence.
+    // A NaN or future stamp also counts as silence.
     if (received && Math.abs(nowNs - measuredNs) <= this.#silenceNs)
       supervisor.neighbourAt(positionsRad, isStopped, nowNs);
     else supervisor.neighbourSilent(nowNs);

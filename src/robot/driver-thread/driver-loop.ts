@@ -18,7 +18,7 @@ export class DriverLoop {
   readonly #reportBoard;
   readonly #report;
   readonly #results: WriteResults;
-  /** The newest target seen: it is written in the pass that sees it, or never. */
+  /** Number of the newest target seen: it is written in the pass that sees it, or never. */
   #written = 0;
   /** The newest generation started. */
   #generation = 0;
@@ -65,7 +65,10 @@ export class DriverLoop {
     this.#results.push(writes, isPowered && !isFault ? this.#clock.nowNs() : Number.NaN, isFault);
   }
 
-  /** True if the joints were powered before this pass: an older target is not for them as they are powered now. */
+  /**
+   * True if the joints were already powered before this pass. A target from before power-on must not be
+   * written.
+   */
   #power(nowNs: number): boolean {
     const { generation, powered } = this.#order;
     if (generation !== this.#generation) {

@@ -39,7 +39,7 @@ export class ThreadedDriver implements Driver {
   }
 
   get fault(): string {
-    return this.#silent ? 'the driver’s thread does not answer' : this.#reportBoard.text;
+    return this.#silent ? 'the driver thread is not responding' : this.#reportBoard.text;
   }
 
   enable(nowNs: number): TickStatus {
