@@ -92,8 +92,8 @@ export const robotModelSchema = z
         complain(['capsules', i, 'frame'], `must be a frame from 0 to ${joints.length}`);
     });
     mayTouch.forEach((pair, i) => {
-      const stranger = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
-      if (stranger !== undefined) complain(['mayTouch', i], `there is no capsule "${stranger}"`);
+      const unknown = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
+      if (unknown !== undefined) complain(['mayTouch', i], `there is no capsule "${unknown}"`);
     });
   });
 

@@ -120,9 +120,9 @@ describe('the command source', () => {
     Object.assign(robot.state, { state: 'idle' });
     assert.equal(tick().engagement, 0);
     Object.assign(robot.state, { state: 'armed' });
-    for (let refused = 1; refused < 20; refused++) {
-      assert.equal(tick().engagement, refused);
-      Object.assign(robot.state, { endedEngagement: refused });
+    for (let rejected = 1; rejected < 20; rejected++) {
+      assert.equal(tick().engagement, rejected);
+      Object.assign(robot.state, { endedEngagement: rejected });
     }
     Object.assign(hand.sample, { tracking: false, clutch: false });
     assert.equal(tick(5).engagement, 0, 'the hand was lost meanwhile');

@@ -208,8 +208,8 @@ export class CommandSource {
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
       // Rejected before it began, because the joints were still being powered: no need to arm again.
-      const refused = ended && hand.clutchless && robot.state === 'armed';
-      if (ended && !refused) clutch.void();
+      const rejected = ended && hand.clutchless && robot.state === 'armed';
+      if (ended && !rejected) clutch.void();
       if (ended || !clutch.closed) this.#release();
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');

@@ -151,7 +151,7 @@ export class RobotLoop implements DatagramHandler {
       this.#parts.onFinished();
       return;
     }
-    if (this.#parts.fleet !== undefined) this.#heedFleet(this.#parts.fleet, nowNs);
+    if (this.#parts.fleet !== undefined) this.#checkFleet(this.#parts.fleet, nowNs);
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
@@ -161,7 +161,7 @@ export class RobotLoop implements DatagramHandler {
     writeRobotBoard(this.#parts.board, this.#snapshot, nowNs, supervisor, queue.releasedSeq, queue.depth);
   }
 
-  #heedFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
+  #checkFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
     if (Atomics.exchange(estop, 0, 0) !== 0) {
       this.supervisor.estop('e-stop from the fleet', nowNs);
       this.#publishState(nowNs);
@@ -230,11 +230,11 @@ export class RobotLoop implements DatagramHandler {
       this.#newestSeq = command.seq;
       this.supervisor.observe(command, receivedNs);
     }
-    const refused = this.supervisor.admit(command, receivedNs) ?? this.queue.refusal(command.seq);
-    if (refused !== null) {
+    const rejected = this.supervisor.admit(command, receivedNs) ?? this.queue.rejection(command.seq);
+    if (rejected !== null) {
       // A duplicate keeps the receipt of its first arrival.
-      if (refused !== 'duplicate') this.#reply(command.seq, outcomeOf(refused), kernelNs, receiveNs);
-      return refused;
+      if (rejected !== 'duplicate') this.#reply(command.seq, outcomeOf(rejected), kernelNs, receiveNs);
+      return rejected;
     }
     for (let i = 0; i < this.#earlier.count; i++)
       this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
@@ -246,7 +246,7 @@ export class RobotLoop implements DatagramHandler {
   /** Schedules a command and queues it; skips one that is a duplicate or too late. */
   #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): boolean {
     const entry = this.queue.slot();
-    if (entry === null || this.queue.refusal(command.seq) !== null) return false;
+    if (entry === null || this.queue.rejection(command.seq) !== null) return false;
     copyCommand(command, entry.command);
     entry.kernelNs = kernelNs;
     entry.receiveNs = receiveNs;

@@ -31,7 +31,7 @@ export const robotConfig = z.strictObject({
     .max(64)
     .default('')
     .describe(
-      'name under which playout remembers the network; empty: its address range; none: forget it',
+      'name under which playout remembers the network; empty: the operator’s subnet; none: not remembered',
     ),
   allowTakeover: z.boolean().default(false).describe('a new operator may take control from the current one'),
   realtimePriority: realtimePriority,

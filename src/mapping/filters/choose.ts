@@ -13,7 +13,7 @@ const MAX_BETA = 1000;
 export const filterSetting = z
   .string()
   .refine((text) => chooseFilter(text) !== null, {
-    error: `must be none, moving-average:<1…${MAX_COUNT}>, ema:<0…1> or one-euro:<minCutoffHz>,<beta>`,
+    error: `must be none, moving-average:<1…${MAX_COUNT}>, ema:<above 0, up to 1> or one-euro:<minCutoffHz>,<beta>`,
   })
   .default('none')
   .describe('smooths the hand at the cost of delay; see docs/mapping.md');

@@ -157,7 +157,7 @@ describe('command queue', () => {
                   : step.seq < released
                     ? 'dropped-stale'
                     : null;
-            if (answer !== 'full') assert.equal(queue.refusal(step.seq), answer);
+            if (answer !== 'full') assert.equal(queue.rejection(step.seq), answer);
             assert.equal(put(queue, step.seq, step.dueNs), answer);
             if (answer === null) model = [...model, { ...step }].sort((a, b) => a.seq - b.seq);
           }

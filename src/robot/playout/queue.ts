@@ -53,7 +53,7 @@ export class CommandQueue {
   }
 
   /** Why a command with this sequence number is rejected: duplicate or too late. */
-  refusal(seq: number): Reason | null {
+  rejection(seq: number): Reason | null {
     if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
     for (let i = this.#waiting.length - 1; i >= 0 && this.#waiting[i]!.command.seq >= seq; i--)
       if (this.#waiting[i]!.command.seq === seq) return 'duplicate';
@@ -64,8 +64,8 @@ export class CommandQueue {
   insert(): Reason | null {
     const entry = this.#spare[this.#spare.length - 1]!;
     const seq = entry.command.seq;
-    const refused = this.refusal(seq);
-    if (refused !== null) return refused;
+    const rejected = this.rejection(seq);
+    if (rejected !== null) return rejected;
     let at = this.#waiting.length;
     while (at > 0 && this.#waiting[at - 1]!.command.seq > seq) at--;
     this.#spare.pop();

@@ -8,7 +8,7 @@ import { jointLimits, workspaceOf } from './limits.ts';
 import { supervisorConfig } from './supervisor-config.ts';
 
 const limitsOf = (options: object) => jointLimits(sixJoints, supervisorConfig.parse(options));
-const refuses = (act: () => unknown, message: RegExp) =>
+const rejects = (act: () => unknown, message: RegExp) =>
   assert.throws(act, (error: TeleopError) => error.code === 'bad-config' && message.test(error.message));
 
 describe('limits of a rig', () => {
@@ -42,12 +42,12 @@ describe('limits of a rig', () => {
   });
 
   it('must name existing joints and leave each a range', () => {
-    refuses(() => limitsOf({ jointRanges: { elbo: { minRad: 0 } } }), /no joint "elbo"/);
-    refuses(
+    rejects(() => limitsOf({ jointRanges: { elbo: { minRad: 0 } } }), /no joint "elbo"/);
+    rejects(
       () => limitsOf({ jointRanges: { elbow: { minRad: 2, maxRad: 1 } } }),
       /no room for joint "elbow"/,
     );
-    refuses(() => limitsOf({ jointRanges: { elbow: { minRad: 4 } } }), /no room/);
+    rejects(() => limitsOf({ jointRanges: { elbow: { minRad: 4 } } }), /no room/);
   });
 
   it('shrink the workspace of the model, never widen it', () => {
@@ -58,6 +58,6 @@ describe('limits of a rig', () => {
     assert.deepEqual(workspaceOf(model(box(-1, 1)), config()), box(-1, 1));
     assert.deepEqual(workspaceOf(model(), config(box(-1, 1))), box(-1, 1));
     assert.deepEqual(workspaceOf(model(box(-1, 1)), config(box(0, 5))), box(0, 1));
-    refuses(() => workspaceOf(model(box(-1, 1)), config(box(2, 3))), /does not overlap/);
+    rejects(() => workspaceOf(model(box(-1, 1)), config(box(2, 3))), /does not overlap/);
   });
 });

@@ -28,11 +28,11 @@ describe('a driver that is slow to enable', () => {
   });
 
   it('is stopped when it fails or takes too long', () => {
-    const refusing = enabling();
-    refusing.driver.enableStatus = 'fault';
-    refusing.driver.fault = 'joint 3: over-temperature';
-    refusing.tick();
-    assert.deepEqual([refusing.state, refusing.supervisor.cause], ['stopped', 'joint 3: over-temperature']);
+    const failing = enabling();
+    failing.driver.enableStatus = 'fault';
+    failing.driver.fault = 'joint 3: over-temperature';
+    failing.tick();
+    assert.deepEqual([failing.state, failing.supervisor.cause], ['stopped', 'joint 3: over-temperature']);
     const slow = enabling();
     for (let ms = 0; ms <= 10_000; ms += 100) slow.tick(100);
     assert.deepEqual([slow.state, slow.supervisor.cause], ['stopped', 'driver did not become ready']);

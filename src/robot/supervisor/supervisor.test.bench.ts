@@ -155,9 +155,9 @@ export class Bench {
     positions: readonly number[] = [...this.driver.measured],
   ): string | null {
     const command = this.command(values, positions);
-    const refused = this.supervisor.admit(command, this.nowNs);
-    if (refused === null) this.supervisor.observe(command, this.nowNs);
-    const reason = refused ?? this.supervisor.submit(command, this.nowNs);
+    const rejected = this.supervisor.admit(command, this.nowNs);
+    if (rejected === null) this.supervisor.observe(command, this.nowNs);
+    const reason = rejected ?? this.supervisor.submit(command, this.nowNs);
     command.positionsRad.fill(Number.NaN);
     command.gripper = Number.NaN;
     command.engagement = -99;

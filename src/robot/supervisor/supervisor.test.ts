@@ -80,11 +80,11 @@ describe('supervisor states', () => {
   });
 
   it('stops when a driver fails to enable or write', () => {
-    const refusing = new Bench().bring('idle');
-    refusing.driver.enableStatus = 'fault';
-    refusing.supervisor.arm(refusing.nowNs);
+    const powerless = new Bench().bring('idle');
+    powerless.driver.enableStatus = 'fault';
+    powerless.supervisor.arm(powerless.nowNs);
     assert.deepEqual(
-      [refusing.state, refusing.supervisor.cause],
+      [powerless.state, powerless.supervisor.cause],
       ['stopped', 'driver failed to enable the joints'],
     );
     const failing = new Bench().bring('armed');
@@ -185,8 +185,8 @@ describe('supervisor admission', () => {
     for (let ms = 0; ms < 5000; ms += 20) bench.tick(20);
     assert.equal(bench.state, 'idle', 'a device that has not answered yet is not a fault');
     bench.supervisor.arm(bench.nowNs);
-    const refused = ['idle', 'cannot arm: no joint reading from the driver yet'];
-    assert.deepEqual([bench.state, bench.supervisor.cause], refused);
+    const rejected = ['idle', 'cannot arm: no joint reading from the driver yet'];
+    assert.deepEqual([bench.state, bench.supervisor.cause], rejected);
     assert.equal(bench.send({}), 'not-armed');
     assert.equal(driver.enabled, false);
     driver.readStatus = 'ok';

@@ -239,14 +239,14 @@ export class Supervisor {
   }
 
   #submit(command: JointCommand, nowNs: number, heldNs: number, dueNs: number): Reason | null {
-    this.#heedStall(nowNs);
-    const refused =
+    this.#checkStall(nowNs);
+    const rejected =
       notFinite(command) ??
       this.#outOfOrder(command) ??
       this.admit(command, nowNs - heldNs) ??
-      this.#refusal(command) ??
+      this.#rejection(command) ??
       this.#implausible(command);
-    if (refused !== null) return refused;
+    if (rejected !== null) return rejected;
     this.#plausibility.remember(command.positionsRad);
     if (this.#state !== 'engaged') {
       const unfit = this.#unfit(command, nowNs);
@@ -277,7 +277,7 @@ export class Supervisor {
     return null;
   }
 
-  #refusal(command: JointCommand): Reason | null {
+  #rejection(command: JointCommand): Reason | null {
     if (this.#state === 'stopped') return 'stopped';
     if (!POWERED[this.#state]) return 'not-armed';
     if (!command.tracking) return 'tracking-lost';
@@ -309,7 +309,7 @@ export class Supervisor {
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
   tick(nowNs: number): void {
-    this.#heedStall(nowNs);
+    this.#checkStall(nowNs);
     this.#tickNs = Math.max(this.#tickNs, nowNs);
     this.#read(nowNs);
     if (this.#state === 'arming') this.#enable(nowNs);
@@ -371,7 +371,7 @@ export class Supervisor {
    * the arm holds. After a long one a powered robot stops, and everything sent meanwhile is void, including a
    * reset.
    */
-  #heedStall(nowNs: number): void {
+  #checkStall(nowNs: number): void {
     const gapNs = nowNs - this.#tickNs;
     if (!POWERED[this.#state] || !(gapNs > this.#config.commandTimeoutMs * NS_PER_MS)) return;
     const isLong = gapNs > Math.max(MAX_STALL_NS, this.#timeoutNs);
@@ -412,7 +412,7 @@ export class Supervisor {
   }
 
   #go(event: SupervisorEvent, cause: string, nowNs: number, keep = true): void {
-    this.#heedStall(nowNs);
+    this.#checkStall(nowNs);
     const to = TRANSITIONS[this.#state][event];
     if (to === undefined || to === this.#state) return;
     const from = this.#state;

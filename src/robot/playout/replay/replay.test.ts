@@ -186,16 +186,16 @@ describe('reading a delay trace', () => {
   });
 
   it('rejects anything else and names the row', () => {
-    const refused: [string, RegExp][] = [
+    const rejected: [string, RegExp][] = [
       ['', /no header/],
       ['{"a": 1}', /no header/],
-      ['seq,send_us,delay_us\n0,0,1\n', /only 1 commands/],
+      ['seq,send_us,delay_us\n0,0,1\n', /too few commands: 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,x,1\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,10,x\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n7,10,1\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,10\n', /row 1/],
     ];
-    for (const [text, why] of refused)
+    for (const [text, why] of rejected)
       assert.throws(
         () => parseDelayTrace(text, 'bad.csv'),
         (error) =>

@@ -22,7 +22,7 @@ export function parseDelayTrace(text: string, name: string): DelayTrace {
   if (!/^seq,send_us,delay_us\b/.test(header))
     throw unreadable(`${name} has no header "seq,send_us,delay_us"`);
   const count = lines.length - 1;
-  if (count < 2) throw unreadable(`${name}: only ${count} commands, at least 2 needed`);
+  if (count < 2) throw unreadable(`${name}: too few commands: ${count}, at least 2 needed`);
   const trace: DelayTrace = {
     name,
     count,
