@@ -161,7 +161,7 @@ describe('a driver on a thread of its own', () => {
     }
     clock.advanceBy(20 * MS);
     assert.equal(driver.read(clock.nowNs(), reading), 'fault');
-    assert.match(driver.fault, /does not answer/);
+    assert.match(driver.fault, /is not responding/);
   });
 
   it('hands on what is wrong with the device', () => {
