@@ -76,7 +76,7 @@ function messageOf(rig: TrialRig, wanted: RegExp | null): string {
 }
 
 /** Of the end that every trial comes to. */
-const ORDERLY_END = /robot process is ending/;
+const ORDERLY_END = /robot process is shutting down/;
 
 const reported = ({ verb }: VerbProcess, text: string): string =>
   `${verb}: ${text.replace(/^farhand: /, '')}`;

@@ -84,7 +84,7 @@ function measurePackets({ make }: Variant, trace: DelayTrace): Percentiles {
     if (Number.isNaN(receivedNs)) continue;
     const startNs = performance.now();
     const entry = queue.slot();
-    if (entry !== null && queue.refusal(command.seq) === null) {
+    if (entry !== null && queue.rejection(command.seq) === null) {
       copyCommand(command, entry.command);
       entry.dueNs = policy.schedule(command.sampledRobotNs, receivedNs);
       queue.insert();

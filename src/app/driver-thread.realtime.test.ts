@@ -149,7 +149,7 @@ describe('a driver on a thread of its own', () => {
     cycle();
     assert.equal(cycle(), 'fault', 'a robot that is not written to finds out as well');
     assert.equal(driver.write(clock.nowNs(), Float64Array.of(1, 0), 0), 'fault');
-    assert.match(driver.fault, /control loop was silent/);
+    assert.match(driver.fault, /no message from the control loop/);
     assert.deepEqual(device.writes, []);
   });
 
@@ -161,7 +161,7 @@ describe('a driver on a thread of its own', () => {
     }
     clock.advanceBy(20 * MS);
     assert.equal(driver.read(clock.nowNs(), reading), 'fault');
-    assert.match(driver.fault, /does not answer/);
+    assert.match(driver.fault, /is not responding/);
   });
 
   it('hands on what is wrong with the device', () => {

@@ -60,7 +60,7 @@ for (const { model, name, qRad, flangeM, rotvec } of checks)
     if (rotvec) near(vector, rotvec, 1e-6);
   });
 
-test('link origins are the origins of the link frames, at link lengths from each other', () => {
+test('link origins are the origins of the link frames, one link length apart', () => {
   const chain = createChain(ur3);
   const angle = fc.double({ min: -6.28, max: 6.28, noNaN: true });
   fc.assert(

@@ -11,7 +11,7 @@ export interface Chain {
   /** All frames in the base frame, base first: `joints + 1` times 3×4 row-major [R | p]. */
   frames(qRad: ArrayLike<number>, out: Float64Array): void;
   /**
-   * Geometric Jacobian of the flange in the base frame, 6 × joints row-major: linear rows over angular ones.
+   * Geometric Jacobian of the flange in the base frame, 6 × joints row-major: linear rows, then angular ones.
    * Also fills `flange`, 3×4 row-major.
    */
   jacobian(qRad: ArrayLike<number>, out: Float64Array, flange: Float64Array): void;
@@ -22,8 +22,8 @@ export const TRANSFORM_SIZE = 12;
 const IDENTITY: readonly number[] = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0];
 
 /**
- * Every convention comes down to T ← T · before · Rz(q) · after, with constants before and after; `after` of one
- * joint and `before` of the next are one product.
+ * Every convention reduces to T ← T · before · Rz(q) · after with constant `before` and `after`; `after` of
+ * one joint and `before` of the next are merged into one product.
  */
 export function createChain(model: RobotModel): Chain {
   const joints = model.joints.length;
@@ -31,7 +31,7 @@ export function createChain(model: RobotModel): Chain {
   const before = parts.map((part) => part.before);
   const after = parts.map((part) => part.after);
   after[joints - 1] = product(after[joints - 1]!, placed(model.tool.xyzM, model.tool.rpyRad));
-  /** To the turning frame of joint i from that of joint i − 1. */
+  /** From the rotating frame of joint i − 1 to that of joint i. */
   const between = before.map((own, i) => (i === 0 ? own : product(after[i - 1]!, own)));
   const running = new Float64Array(TRANSFORM_SIZE);
   const frame = new Float64Array(TRANSFORM_SIZE);
@@ -89,7 +89,7 @@ export function createChain(model: RobotModel): Chain {
   };
 }
 
-/** Columns from each joint's axis and a point on it, six numbers each. */
+/** Computes the columns from each joint's axis and a point on it, six numbers each. */
 function fillJacobian(axes: Float64Array, flange: Float64Array, out: Float64Array): void {
   const joints = axes.length / 6;
   for (let i = 0; i < joints; i++) {
@@ -108,7 +108,10 @@ function fillJacobian(axes: Float64Array, flange: Float64Array, out: Float64Arra
   }
 }
 
-/** T ← T · constant · Rz(qRad[joint]), in place. The angle stays in its array: V8 boxes a float that crosses a call. */
+/**
+ * T ← T · constant · Rz(qRad[joint]), in place. The angle stays in its array: V8 boxes a float passed to a
+ * call.
+ */
 function turn(t: Float64Array, constant: Float64Array, qRad: ArrayLike<number>, joint: number): void {
   const cos = Math.cos(qRad[joint]!);
   const sin = Math.sin(qRad[joint]!);

@@ -23,7 +23,7 @@ const lengthOf = (ends: readonly number[], at: number) =>
   Math.hypot(...[0, 1, 2].map((axis) => ends[at + 3 + axis]! - ends[at + axis]!));
 
 describe('distances', () => {
-  it('between segments are the least there is, to what sampling can tell', () => {
+  it('between segments are minimal, within sampling accuracy', () => {
     fc.assert(
       fc.property(coordinates(12), (ends) => {
         const found = segmentDistance(Float64Array.from(ends), 0, 6);
@@ -39,7 +39,7 @@ describe('distances', () => {
     );
   });
 
-  it('between segments know parallels, points and crossings', () => {
+  it('between segments handle parallel, degenerate and crossing segments', () => {
     const of = (...ends: number[]) => segmentDistance(Float64Array.from(ends), 0, 6);
     assert.equal(of(0, 0, 0, 1, 0, 0, 0, 2, 0, 1, 2, 0), 2);
     assert.equal(of(0, 0, 0, 1, 0, 0, 3, 0, 0, 4, 0, 0), 2);
@@ -47,7 +47,7 @@ describe('distances', () => {
     assert.equal(of(-1, 0, 0, 1, 0, 0, 0, -1, 0, 0, 1, 0), 0);
   });
 
-  it('from a segment to a box are the least there is, to what sampling can tell', () => {
+  it('from a segment to a box are minimal, within sampling accuracy', () => {
     fc.assert(
       fc.property(coordinates(6), coordinates(3), (ends, corner) => {
         const box = [...corner, corner[0]! + 0.3, corner[1]! + 0.5, corner[2]! + 0.1];
@@ -63,7 +63,7 @@ describe('distances', () => {
     );
   });
 
-  it('to the ground have a sign', () => {
+  it('to the ground are signed', () => {
     assert.equal(segmentHeight(Float64Array.of(0, 0, 1, 5, 5, 2), 0, 0.5), 0.5);
     assert.equal(segmentHeight(Float64Array.of(0, 0, 1, 5, 5, -2), 0, 0.5), -2.5);
   });

@@ -1,11 +1,11 @@
 /**
- * Distances between simple shapes. Points lie in one array, x y z, at an offset. Hot path: nothing allocates. Results go
- * into an array: V8 boxes a float that crosses a call.
+ * Distances between simple shapes. Points are x, y, z at an offset in an array. Hot path: nothing allocates.
+ * Results go into an array: V8 boxes a float returned from a call.
  */
 
 const clamp01 = (value: number): number => Math.max(0, Math.min(1, value));
 const TINY = 1e-18;
-/** Farther than anything that is acted on. */
+/** Larger than any distance that affects the motion. */
 export const FAR_M = 0.3;
 
 export function segmentDistance(ends: Float64Array, a: number, b: number): number {
@@ -38,7 +38,7 @@ export function segmentDistanceInto(
   const uw = ux * wx + uy * wy + uz * wz;
   const vw = vx * wx + vy * wy + vz * wz;
   const determinant = uu * vv - uv * uv;
-  // The nearest point of the first line, or any of it where the two are parallel; then each on its own segment.
+  // The nearest point of the first line, or any point if the two are parallel; then clamped to each segment.
   let s = determinant > TINY ? clamp01((uv * vw - vv * uw) / determinant) : 0;
   const t = vv > TINY ? clamp01((uv * s + vw) / vv) : 0;
   s = uu > TINY ? clamp01((uv * t - uw) / uu) : 0;
@@ -53,7 +53,7 @@ export function segmentHeight(ends: Float64Array, a: number, zM: number): number
   return Math.min(ends[a + 2]!, ends[a + 5]!) - zM;
 }
 
-/** How far a coordinate lies outside an interval, with its sign. */
+/** Signed distance of a coordinate outside an interval. */
 const beyond = (x: number, low: number, high: number): number =>
   x < low ? x - low : x > high ? x - high : 0;
 
@@ -62,13 +62,14 @@ export function segmentBoxDistance(ends: Float64Array, a: number, boxes: Float64
   return result[0]!;
 }
 
-/** Where on the segment, from 0 to 1, and the slope there. */
+/** Position on the segment, 0 to 1, and the slope there. */
 const place = new Float64Array(2);
 
 /**
- * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner), to `out[at]`; 0 where they
- * meet. The squared distance along the segment is convex and quadratic between the points where it crosses the planes of
- * the faces: these are cut away until one quadratic is left. Beyond `FAR_M` the answer may be too small, never below it.
+ * From the segment at `a` of `ends` to the box at `b` of `boxes` (lower corner, upper corner), to `out[at]`;
+ * 0 if they meet. The squared distance along the segment is convex, and quadratic between the points where it
+ * crosses the planes of the faces; the search narrows until one quadratic is left. Beyond `FAR_M` the result
+ * may be too small, but not below `FAR_M`.
  */
 export function segmentBoxDistanceInto(
   ends: Float64Array,
@@ -92,7 +93,7 @@ export function segmentBoxDistanceInto(
   out[at] = Math.sqrt(square);
 }
 
-/** Where the segment is nearest to the box, into `place`. */
+/** Finds the point of the segment nearest to the box, into `place`. */
 function nearestPlace(ends: Float64Array, a: number, boxes: Float64Array, b: number): void {
   let low = 0;
   let high = 1;
@@ -121,7 +122,7 @@ function nearestPlace(ends: Float64Array, a: number, boxes: Float64Array, b: num
   else if (rise > 0) place[0] = low - (atLow * (high - low)) / rise;
 }
 
-/** From the middle of the segment, less half its length. */
+/** Lower bound: the distance from the segment's midpoint minus half its length. */
 function coarseBoxDistance(
   ends: Float64Array,
   a: number,

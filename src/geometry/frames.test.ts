@@ -34,7 +34,7 @@ function near(actual: ArrayLike<number>, expected: ArrayLike<number>, tolerance 
     );
 }
 
-test('multiplying quaternions rotates by the right one first, also in place', () => {
+test('a quaternion product applies the right factor first, also in place', () => {
   fc.assert(
     fc.property(unitQuat, unitQuat, vector, (a, b, v) => {
       const ab = new Float64Array(4);
@@ -65,7 +65,7 @@ test('the conjugate undoes a rotation', () => {
   );
 });
 
-test('quaternion → matrix → quaternion is the same rotation, half turns included', () => {
+test('quaternion → matrix → quaternion is the same rotation, including half turns', () => {
   const halfTurns = [
     [1, 0, 0, 0],
     [0, 1, 0, 0],
@@ -87,7 +87,7 @@ test('quaternion → matrix → quaternion is the same rotation, half turns incl
   );
 });
 
-test('a rotation vector is axis times angle, whichever sign the quaternion has', () => {
+test('a rotation vector is axis times angle, for either sign of the quaternion', () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-9, max: 3.1, noNaN: true }), fc.boolean(), (angle, negated) => {
       const sign = negated ? -1 : 1;
@@ -100,7 +100,7 @@ test('a rotation vector is axis times angle, whichever sign the quaternion has',
   );
 });
 
-test('normalising refuses what has no direction and leaves the output alone', () => {
+test('normalising rejects a quaternion without direction and leaves the output untouched', () => {
   for (const bad of [
     [0, 0, 0, 0],
     [Number.NaN, 0, 0, 1],
@@ -112,7 +112,7 @@ test('normalising refuses what has no direction and leaves the output alone', ()
   }
 });
 
-test('composition is associative and agrees with moving a point', () => {
+test('composition is associative and consistent with transforming a point', () => {
   fc.assert(
     fc.property(pose<'a', 'b'>(), pose<'b', 'c'>(), pose<'c', 'd'>(), (ab, bc, cd) => {
       const left = compose(compose(ab, bc), cd);
@@ -140,7 +140,7 @@ test('a mismatched inner frame does not compile', () => {
   near(baseFromTip.positionM, wrong.positionM);
 });
 
-test('the device world: right is −Y, up is Z, forward (−Z) is X', () => {
+test('device world in the base frame: right is −Y, up is Z, forward (−Z) is X', () => {
   const seen = (v: number[]) => {
     const out = new Float64Array(3);
     quatRotate(baseFromVr.quatXyzw, Float64Array.from(v), out);
@@ -151,7 +151,7 @@ test('the device world: right is −Y, up is Z, forward (−Z) is X', () => {
   near(seen([0, 0, -1]), [1, 0, 0], 0);
 });
 
-test('wrapping keeps the angle and lands within half a turn', () => {
+test('wrapping keeps the angle and gives a value within half a turn', () => {
   fc.assert(
     fc.property(fc.double({ min: -50, max: 50, noNaN: true }), (angle) => {
       const wrapped = wrapRad(angle);

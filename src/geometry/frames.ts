@@ -1,7 +1,7 @@
 /**
  * Rotations and rigid transforms. Vectors are x, y, z; quaternions x, y, z, w; matrices 3×3 row-major.
- * Results go into caller-owned arrays, which may be one of the inputs. Hot path: no allocation but in `transform`
- * and in `compose` without `out`.
+ * Results go into caller-owned arrays, which may be one of the inputs. Hot path: nothing allocates except
+ * `transform` and `compose` without `out`.
  */
 
 declare const frames: unique symbol;
@@ -13,7 +13,7 @@ export interface Transform<To extends string, From extends string> {
   readonly quatXyzw: Float64Array;
 }
 
-/** Names the frames of a pose; keeps the arrays it is given. */
+/** Names the frames of a pose; keeps the given arrays. */
 export function transform<To extends string, From extends string>(
   positionM: Float64Array = new Float64Array(3),
   quatXyzw: Float64Array = new Float64Array([0, 0, 0, 1]),
@@ -66,7 +66,7 @@ export function quatConjugate(q: Float64Array, out: Float64Array): void {
   out[3] = q[3]!;
 }
 
-/** False, with `out` untouched, when `q` is not finite or too short to have a direction. */
+/** False, with `out` untouched, if `q` is not finite or too short to have a direction. */
 export function quatNormalise(q: Float64Array, out: Float64Array): boolean {
   const squared = q[0]! * q[0]! + q[1]! * q[1]! + q[2]! * q[2]! + q[3]! * q[3]!;
   if (!(squared > 1e-12 && squared < 1e12)) return false;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 const vector = z.tuple([z.number(), z.number(), z.number()]);
 
-/** A Denavit–Hartenberg row; which convention, the key that holds it says. */
+/** A Denavit–Hartenberg row; its key determines the convention. */
 const dhRow = z.strictObject({
   aM: z.number().describe('link length'),
   dM: z.number().describe('link offset'),
@@ -10,7 +10,7 @@ const dhRow = z.strictObject({
   thetaRad: z.number().default(0).describe('joint angle of the row at joint position zero'),
 });
 
-/** A frame in its parent: first moved, then turned by R = Rz(yaw) Ry(pitch) Rx(roll), as in URDF. */
+/** A frame in its parent: translation, then rotation R = Rz(yaw) Ry(pitch) Rx(roll), as in URDF. */
 const placement = z.strictObject({
   xyzM: vector.default([0, 0, 0]),
   rpyRad: vector.default([0, 0, 0]),
@@ -28,7 +28,7 @@ const joint = z
     modifiedDh: dhRow.optional().describe('modified (proximal, Craig): T = Rx(α) Tx(a) Rz(θ) Tz(d)'),
     origin: placement
       .optional()
-      .describe('URDF style: the joint’s frame in the one before; turns about `axis`'),
+      .describe('URDF style: the joint’s frame in the previous one; turns about `axis`'),
     axis: vector
       .refine((axis) => axis.some((value) => value !== 0), 'must not be zero')
       .optional()
@@ -37,11 +37,11 @@ const joint = z
   .refine(
     ({ dh, modifiedDh, origin }) =>
       [dh, modifiedDh, origin].filter((kind) => kind !== undefined).length === 1,
-    'give exactly one of dh, modifiedDh and origin',
+    'must have exactly one of dh, modifiedDh and origin',
   )
   .refine(({ minRad, maxRad }) => minRad < maxRad, 'minRad must lie below maxRad');
 
-/** A rounded rod that encloses a link, in frame `frame` (0 = base … joints = flange). */
+/** A capsule that encloses a link, in frame `frame` (0 = base … joints = flange). */
 const capsule = z.strictObject({
   name: z.string(),
   frame: z.int().min(0),
@@ -65,32 +65,35 @@ export const robotModelSchema = z
     title: z.string(),
     family: z
       .enum(['ur', 'piper', 'serial', 'hand'])
-      .describe('selects the closed-form solver; serial has none, a hand is no chain'),
+      .describe('selects the closed-form solver; serial has none, a hand is not a chain'),
     joints: z.array(joint).min(1),
     tool: placement.prefault({}).describe('the flange in the last joint’s frame'),
     homeRad: z.array(z.number()).describe('resting pose, one angle per joint'),
     gripper: z.boolean().default(true),
-    capsules: z.array(capsule).default([]).describe('what can collide'),
-    /** Pairs of capsules, by name, that touch by construction. Capsules of one or of neighbouring frames always may. */
+    capsules: z.array(capsule).default([]).describe('collision shapes'),
+    /**
+     * Pairs of capsules, by name, that touch by design. Capsules of the same or adjacent frames always may.
+     */
     mayTouch: z.array(z.tuple([z.string(), z.string()])).default([]),
-    workspace: boxSchema.optional().describe('where the flange may be, in the base frame'),
+    workspace: boxSchema.optional().describe('box the flange must stay in, in the base frame'),
   })
   .superRefine(({ joints, homeRad, capsules, mayTouch }, context) => {
     const complain = (path: (string | number)[], message: string) =>
       context.addIssue({ code: 'custom', path, message });
     if (homeRad.length !== joints.length)
-      complain(['homeRad'], `give ${joints.length} angles, one per joint`);
+      complain(['homeRad'], `must have ${joints.length} angles, one per joint`);
     joints.forEach(({ minRad, maxRad }, i) => {
       const angle = homeRad[i];
       if (angle !== undefined && (angle < minRad || angle > maxRad))
         complain(['homeRad', i], 'must lie within the limits of its joint');
     });
     capsules.forEach(({ frame }, i) => {
-      if (frame > joints.length) complain(['capsules', i, 'frame'], `there are frames 0 to ${joints.length}`);
+      if (frame > joints.length)
+        complain(['capsules', i, 'frame'], `must be a frame from 0 to ${joints.length}`);
     });
     mayTouch.forEach((pair, i) => {
-      const stranger = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
-      if (stranger !== undefined) complain(['mayTouch', i], `there is no capsule "${stranger}"`);
+      const unknown = pair.find((name) => !capsules.some((capsule) => capsule.name === name));
+      if (unknown !== undefined) complain(['mayTouch', i], `there is no capsule "${unknown}"`);
     });
   });
 

@@ -2,7 +2,7 @@ import { createChain, TRANSFORM_SIZE } from './chain.ts';
 import { segmentDistance } from './distance.ts';
 import type { Capsule, RobotModel } from './robot-model.ts';
 
-/** Pairs of capsules, by name, that overlap in a pose and are not allowed to. Not for the hot path: allocates. */
+/** Pairs of capsules, by name, that overlap in a pose but must not. Not for the hot path: allocates. */
 export function touchingPairs(model: RobotModel, qRad: ArrayLike<number>): [string, string][] {
   const chain = createChain(model);
   const frames = new Float64Array(TRANSFORM_SIZE * (chain.joints + 1));
@@ -23,7 +23,7 @@ export function touchingPairs(model: RobotModel, qRad: ArrayLike<number>): [stri
   return pairs;
 }
 
-/** Of one or of neighbouring frames, or listed as touching by construction. */
+/** Whether they are in the same or adjacent frames, or listed as touching by design. */
 function mayTouch(model: RobotModel, a: Capsule, b: Capsule): boolean {
   return (
     Math.abs(a.frame - b.frame) <= 1 ||
@@ -33,7 +33,7 @@ function mayTouch(model: RobotModel, a: Capsule, b: Capsule): boolean {
   );
 }
 
-/** A point of a frame, in the base frame. */
+/** Transforms a point from a frame to the base frame. */
 export function placed(frames: Float64Array, frame: number, [x, y, z]: readonly number[]): number[] {
   const row = (at: number) =>
     frames[at]! * x! + frames[at + 1]! * y! + frames[at + 2]! * z! + frames[at + 3]!;

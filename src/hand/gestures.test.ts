@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isFist, Pinch, pinchGapM } from './gestures.ts';
 
-/** 25 joints; each finger's tip `curl` of the way back from stretched to the palm. */
+/** 25 joints; `curl` moves each fingertip from stretched (0) to the palm (1). */
 function hand(curl: readonly number[]): Float64Array {
   const jointsM = new Float64Array(75);
   for (let i = 1; i <= 4; i++) jointsM.set([0.03 + 0.01 * i, 0, -0.03 * i], 3 * i);
@@ -16,7 +16,7 @@ function hand(curl: readonly number[]): Float64Array {
 }
 
 describe('gestures of a hand', () => {
-  it('knows a fist from an open hand, a pointing one and rubbish', () => {
+  it('distinguishes a fist from an open hand, a pointing hand and garbage', () => {
     assert.equal(isFist(hand([1, 1, 1, 1])), true);
     assert.equal(isFist(hand([0, 0, 0, 0])), false);
     assert.equal(isFist(hand([0, 1, 1, 1])), false);

@@ -1,6 +1,9 @@
 import { spanM } from './points.ts';
 
-/** What 25 WebXR joints say, x, y, z each: 0 wrist, thumb 1–4, index 5–9, middle 10–14, ring 15–19, pinky 20–24. */
+/**
+ * Gestures from 25 WebXR joints, x, y, z each: 0 wrist, thumb 1–4, index 5–9, middle 10–14, ring 15–19, pinky
+ * 20–24.
+ */
 
 const THUMB_TIP = 4;
 const INDEX_TIP = 9;
@@ -11,10 +14,10 @@ const FINGERS = [
   [16, 19],
   [21, 24],
 ] as const;
-/** A fist's tips lie in the palm; stretched ones are about twice as far from the wrist as their knuckles. */
+/** A fist's tips lie in the palm; stretched tips are about twice as far from the wrist as the knuckles. */
 const CURLED = 1.1;
 
-/** Between the tips of thumb and index finger. */
+/** Gap between the tips of thumb and index finger. */
 export const pinchGapM = (jointsM: ArrayLike<number>): number => spanM(jointsM, THUMB_TIP, INDEX_TIP);
 
 /** All four fingers curled into the palm. */
@@ -24,7 +27,10 @@ export function isFist(jointsM: ArrayLike<number>): boolean {
   return true;
 }
 
-/** A pinch that closes below one gap and opens above a wider one, so that a trembling finger does neither. */
+/**
+ * A pinch with hysteresis: closes below one gap and opens above a wider one, so that a tremor does not toggle
+ * it.
+ */
 export class Pinch {
   closed = false;
   readonly #closeM: number;

@@ -19,7 +19,7 @@ const shaped = (
 };
 
 describe('the model hand', () => {
-  it('is whole, and its bones keep their lengths', () => {
+  it('is valid, and its bones keep their lengths', () => {
     const open = shaped(HAND_SHAPES.open);
     fc.assert(
       fc.property(anyShape, (shape) => {
@@ -33,7 +33,7 @@ describe('the model hand', () => {
     );
   });
 
-  it('has its wrist where it is told, and points down with the pitch', () => {
+  it('has its wrist at the given position, and points down with the pitch', () => {
     const hand = shaped(HAND_SHAPES.open, false, 0.5);
     assert.deepEqual([...hand.subarray(0, 3)], [0.1, 1.2, -0.4]);
     assert.ok(hand[3 * 9 + 1]! < 1.2 - 0.04);
@@ -44,7 +44,7 @@ describe('the model hand', () => {
     assert.ok(spanM(shaped(HAND_SHAPES.open), 4, 8) > 0.05);
   });
 
-  it('is found again in the sets of others', () => {
+  it('survives conversion to the other point sets and back', () => {
     const hand = shaped(HAND_SHAPES.fist);
     for (const count of [21, 24, 25, 26])
       for (const frame of ['rh', 'unity'] as const) {

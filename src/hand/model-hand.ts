@@ -1,8 +1,8 @@
 import { HAND_NUMBERS, PALM, spanM } from './points.ts';
 
 /**
- * A person's hand as numbers: what tests, the scripted input and `farhand send openteach` show. Bends of the four
- * fingers (index … pinky) at MCP and PIP; the DIP joint follows the PIP joint. Radians.
+ * A parametric hand for tests, the scripted input and `farhand send openteach`. Bends of the four fingers
+ * (index … pinky) at MCP and PIP; the DIP joint follows the PIP joint. Radians.
  */
 export interface HandShape {
   mcpRad: readonly number[];
@@ -13,7 +13,7 @@ export interface HandShape {
   thumbIpRad: number;
   /** Bend of the thumb's base across the palm. */
   thumbCrossRad: number;
-  /** The thumb's tip is led to that of the index finger: 0 not at all, 1 onto it. */
+  /** Moves the thumb's tip to that of the index finger: 0 not at all, 1 onto it. */
   pinch: number;
 }
 
@@ -59,7 +59,7 @@ export const HAND_SHAPES = {
 } as const satisfies Record<string, HandShape>;
 export type HandShapeName = keyof typeof HAND_SHAPES;
 
-/** Where the wrist is, and how far the fingers point down. */
+/** Position of the wrist, and how far the fingers point down. */
 export interface HandPlace {
   positionM: ArrayLike<number>;
   pitchRad: number;
@@ -80,12 +80,12 @@ const PHALANXES_M = [
 ] as const;
 const THUMB_CMC_M = [-0.022, -0.01, -0.024] as const;
 const THUMB_BONES_M = [0.044, 0.032, 0.026] as const;
-/** Of the thumb's base against the fingers, in the palm's plane. */
+/** Angle between the thumb's base and the fingers, in the palm's plane. */
 const THUMB_ASIDE_RAD = 0.72;
 const DIP_SHARE = 0.7;
 const REACH_ROUNDS = 12;
 
-/** Fills 21 points of a right or, mirrored, of a left hand. Hot path: nothing allocates. */
+/** Fills 21 points of a right hand, or mirrored, of a left hand. Hot path: nothing allocates. */
 export function shapeHand(shape: HandShape, place: HandPlace, isLeft: boolean, outM: Float64Array): void {
   outM.fill(0, 0, HAND_NUMBERS);
   for (let f = 0; f < 4; f++) shapeFinger(shape, f, outM);
@@ -133,7 +133,7 @@ function shapeThumb(shape: HandShape, outM: Float64Array): void {
   }
 }
 
-/** Leads the thumb's tip a share of the way to the index finger's, its bones as long as they were. */
+/** Moves the thumb's tip towards the index finger's by a share, keeping its bone lengths. */
 function reach(outM: Float64Array, share: number): void {
   const [tip, goal] = [12, 3 * (PALM.index + 3)];
   const gx = outM[tip]! + share * (outM[goal]! - outM[tip]!);
@@ -157,7 +157,7 @@ function pull(outM: Float64Array, a: number, b: number, lengthM: number): void {
   }
 }
 
-/** Between two shapes. */
+/** Interpolates between two shapes. */
 export function mixShapes(a: HandShape, b: HandShape, share: number): HandShape {
   const mix = (from: number, to: number) => from + share * (to - from);
   const all = (from: readonly number[], to: readonly number[]) => from.map((value, i) => mix(value, to[i]!));

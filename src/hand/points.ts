@@ -3,10 +3,10 @@
  * index (5–8), middle (9–12), ring (13–16) and pinky (17–20). Metres, right-handed, Y up.
  */
 export const HAND_POINTS = 21;
-/** Coordinates of all of them. */
+/** Number of coordinates. */
 export const HAND_NUMBERS = 3 * HAND_POINTS;
 
-/** Where each of our points is in other sets, by their number of points: OVR 24, WebXR 25, OpenXR 26. */
+/** Index of each of our points in other sets, by their number of points: OVR 24, WebXR 25, OpenXR 26. */
 const SOURCES: Record<number, readonly number[]> = {
   21: Array.from({ length: HAND_POINTS }, (_, i) => i),
   24: [0, 3, 4, 5, 19, 6, 7, 8, 20, 9, 10, 11, 21, 12, 13, 14, 22, 16, 17, 18, 23],
@@ -14,7 +14,7 @@ const SOURCES: Record<number, readonly number[]> = {
   26: [1, 2, 3, 4, 5, 7, 8, 9, 10, 12, 13, 14, 15, 17, 18, 19, 20, 22, 23, 24, 25],
 };
 
-/** What the other sets have besides: [its place there, the share `w` of point b in (1 − w) a + w b, a, b]. */
+/** Additional points of the other sets: [index there, the share `w` of point b in (1 − w) a + w b, a, b]. */
 const EXTRAS: Record<number, readonly (readonly [at: number, share: number, a: number, b: number])[]> = {
   // Forearm stub, trapezium, pinky metacarpal.
   24: [
@@ -42,14 +42,14 @@ const EXTRAS: Record<number, readonly (readonly [at: number, share: number, a: n
 export const POINT_COUNTS: readonly number[] = Object.keys(SOURCES).map(Number);
 export const MAX_POINTS = 26;
 
-/** Right-handed, or Unity's left-handed frame, whose z is turned round. */
+/** Right-handed, or Unity's left-handed frame, whose z is inverted. */
 export type PointFrame = 'rh' | 'unity';
 
 export type PointsReason = 'point-count' | 'non-finite';
 
 /**
- * Our 21 points out of `count` ones, x, y, z each. `outM` (63 numbers) may not be `pointsM` and is untouched when there
- * is a reason. Hot path: nothing allocates.
+ * Extracts our 21 points from `count` points, x, y, z each. `outM` (63 numbers) must not be `pointsM` and is
+ * untouched if a reason is returned. Hot path: nothing allocates.
  */
 export function takeHandPoints(
   pointsM: ArrayLike<number>,
@@ -70,7 +70,10 @@ export function takeHandPoints(
   return null;
 }
 
-/** The other way: `count` points (24, 25 or 26) for a hand of 21. Those that we do not track lie on bones between. */
+/**
+ * The inverse: `count` points (24, 25 or 26) from a hand of 21. Untracked points are interpolated along
+ * bones.
+ */
 export function spreadHandPoints(
   pointsM: ArrayLike<number>,
   count: number,
@@ -90,14 +93,14 @@ export function spreadHandPoints(
 
 export type HandReason = 'non-finite' | 'degenerate';
 
-/** Bones, and the palm's width across its length, at least. */
+/** Least length of a bone, and least width of the palm. */
 const SHORTEST_BONE_M = 1e-3;
 /** Indices of the points that span the palm. */
 export const PALM = { wrist: 0, index: 5, middle: 9, pinky: 17 } as const;
 
 /**
- * Whether 21 points can be a hand: finite, no bone shorter than a millimetre, and a palm that spans a plane.
- * Hot path: nothing allocates.
+ * Whether 21 points form a valid hand: finite, no bone shorter than a millimetre, and a palm that spans a
+ * plane. Hot path: nothing allocates.
  */
 export function checkHand(pointsM: Float64Array): HandReason | null {
   for (let i = 0; i < HAND_NUMBERS; i++) if (!Number.isFinite(pointsM[i])) return 'non-finite';
@@ -117,7 +120,7 @@ export function checkHand(pointsM: Float64Array): HandReason | null {
   return cx * cx + cy * cy + cz * cz >= SHORTEST_BONE_M * SHORTEST_BONE_M ? null : 'degenerate';
 }
 
-/** Distance of two points of a hand. */
+/** Distance between two points of a hand. */
 export function spanM(pointsM: ArrayLike<number>, a: number, b: number): number {
   const dx = pointsM[3 * b]! - pointsM[3 * a]!;
   const dy = pointsM[3 * b + 1]! - pointsM[3 * a + 1]!;

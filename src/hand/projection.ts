@@ -1,6 +1,6 @@
 import { HAND_POINTS, PALM } from './points.ts';
 
-/** Pairs of points that are joined in a drawing: five chains from the wrist, and across the knuckles. */
+/** Pairs of points connected in a drawing: five chains from the wrist, and across the knuckles. */
 export const HAND_BONES: readonly (readonly [number, number])[] = [
   ...Array.from({ length: HAND_POINTS - 1 }, (_, i): [number, number] => [i % 4 === 0 ? 0 : i, i + 1]),
   [5, 9],
@@ -8,12 +8,12 @@ export const HAND_BONES: readonly (readonly [number, number])[] = [
   [13, 17],
 ];
 
-/** Looked at from behind and above the knuckles, so that bent fingers are seen to be bent. */
+/** View from behind and above the knuckles, so that bent fingers look bent. */
 const TILT_RAD = 0.6;
 
 /**
- * A hand on paper: seen from its back, fingers up, in lengths of the palm from the wrist; x to the right, y up. Right
- * hands have the thumb on the left, left ones on the right. `out` has 42 numbers.
+ * Projects a hand for drawing: seen from its back, fingers up, in palm lengths from the wrist; x right, y up.
+ * Right hands have the thumb on the left, left hands on the right. `out` has 42 numbers.
  */
 export function projectHand(pointsM: ArrayLike<number>, isLeft: boolean, out: Float64Array): void {
   const at = (i: number) => [pointsM[3 * i]!, pointsM[3 * i + 1]!, pointsM[3 * i + 2]!];
@@ -25,7 +25,7 @@ export function projectHand(pointsM: ArrayLike<number>, isLeft: boolean, out: Fl
   const along = dot(across, y);
   const thumbward = unit(across.map((value, k) => value - along * y[k]!));
   const mirror = isLeft ? -1 : 1;
-  // Out of the palm, on the side to which the fingers bend.
+  // Out of the palm, on the side towards which the fingers bend.
   const z = cross(thumbward, y).map((value) => mirror * value);
   for (let i = 0; i < HAND_POINTS; i++) {
     const v = minus(at(i), wrist);

@@ -34,7 +34,7 @@ function handAt(positionM: readonly number[], quatXyzw: readonly number[], taken
 const farthest = (a: ArrayLike<number>, b: ArrayLike<number>) =>
   Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 
-/** The least that follows a pose with any number of joints: a few steps of Jᵀ. */
+/** A minimal solver for any number of joints: a few steps of Jᵀ. */
 function transposeSolver(model: RobotModel): Solver {
   const chain = createChain(model);
   const n = chain.joints;
@@ -73,7 +73,7 @@ const measured = (model: RobotModel) =>
     )
     .map((q) => Float64Array.from(q));
 
-/** Moves under the clutch, then releases and engages again elsewhere: never may the robot move by that. */
+/** Moves under the clutch, then releases and engages elsewhere, which must not move the robot. */
 function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
   const out = new Float64Array(model.joints.length);
   fc.assert(
@@ -95,7 +95,7 @@ function clutchLaw(model: RobotModel, mapper: ArmMapper): void {
       for (let tick = 0; tick < 5; tick++) {
         again.takenNs = 3e9 + tick * 1e7;
         assert.notEqual(mapper.map(again, out), 'bad-input');
-        // Where the elbow is stretched or folded, its angle goes with the square root of the rounding.
+        // When the elbow is stretched or folded, its angle varies with the square root of the rounding.
         assert.ok(farthest(out, reached) < 1e-5, `${out} is not ${reached}`);
       }
     }),
@@ -141,14 +141,14 @@ test('seven joints: the flange follows the hand', () => {
   assert.ok(farthest(toM, [fromM[0]! + 0.02, fromM[1]!, fromM[2]! + 0.04]) < 2e-3, `${fromM} → ${toM}`);
 });
 
-test('the method follows the family unless the rig says otherwise', () => {
+test('the method depends on the family unless the rig sets one', () => {
   assert.equal(methodFor(ur3, undefined), 'decoupled');
   assert.equal(methodFor(seven, undefined), 'numeric');
   assert.equal(methodFor({ ...ur3, family: 'piper' }, undefined), 'analytic');
   assert.equal(methodFor(ur3, 'numeric'), 'numeric');
 });
 
-test('what cannot be reached holds the arm, and coming back is no jump', () => {
+test('an unreachable target holds the arm, and returning causes no jump', () => {
   let answer: SolveStatus = 'ok';
   const wanted = Float64Array.from(ur3.homeRad);
   const solver: Solver = {
@@ -181,10 +181,10 @@ test('what cannot be reached holds the arm, and coming back is no jump', () => {
   assert.ok(Math.abs(ticks - 200) <= 1, `${ticks} ticks for one radian`);
   wanted[0]! += 0.3;
   mapper.map(at(9999), out);
-  assert.deepEqual(out, wanted, 'there, it follows as before');
+  assert.deepEqual(out, wanted, 'follows as before once it has arrived');
 });
 
-test('where the flange leads, the model’s own workspace bounds the rig’s', () => {
+test('if the flange is the lead frame, the model’s workspace bounds the rig’s', () => {
   const workspace = { minM: [-0.2, -0.2, 0], maxM: [0.2, 0.2, 0.5] } as const;
   const bounded = {
     ...seven,

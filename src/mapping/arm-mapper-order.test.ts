@@ -28,7 +28,7 @@ function near(actual: ArrayLike<number>, expected: number[], within = 1e-9): voi
     assert.ok(Math.abs(actual[i]! - expected[i]!) < within, `${Array.from(actual)} is not ${expected}`);
 }
 
-/** A mapper whose solver only tells which pose it was asked for. */
+/** A mapper whose solver only records the requested pose. */
 function spied(settings: Partial<ArmMapperConfig>) {
   const asked = { positionM: [] as number[], quatXyzw: new Float64Array(4) };
   const solver = {
@@ -50,7 +50,7 @@ test('frames: VR (x right, y up, −z forward) becomes base (x forward, y left, 
   place.engage(hand([0.1, 1.2, -0.5]), Float64Array.of(0.5, -0.1, 1.2));
   place.target(hand([0.1, 1.2, -0.5]), targetM);
   near(targetM, [0.5, -0.1, 1.2]);
-  // An orientation changes its axes the same way: (x, y, z, w) → (−z, −x, y, w) of R · q · R⁻¹.
+  // An orientation changes its axes likewise: (x, y, z, w) → (−z, −x, y, w) from R · q · R⁻¹.
   const turned = new Float64Array(4);
   quatMultiply(baseFromVr.quatXyzw, Float64Array.of(0.1, 0.2, 0.3, Math.sqrt(0.86)), turned);
   quatMultiply(
@@ -75,7 +75,7 @@ test('rotation offset: roll, pitch, yaw about the fixed axes of the base, after 
   near(quatFromRpyDeg([180, 0, 0]), [1, 0, 0, 0]);
 });
 
-test('scale and gain: both multiply the motion; absolute knows the scale only', () => {
+test('scale and gain: both multiply the motion; absolute uses only the scale', () => {
   const { asked, mapper } = spied({ scale: 0.5, positionGain: 0.4 });
   mapper.engage(hand([0, 0, 0]), homeRad);
   mapper.map(hand([0.1, 0.2, -0.5]), new Float64Array(6));
@@ -88,7 +88,7 @@ test('scale and gain: both multiply the motion; absolute knows the scale only', 
   near(absolute.asked.positionM, [0.25, -0.05, 0.1]);
 });
 
-test('clamp: per axis, and not past where the robot was found', () => {
+test('clamp: per axis, and not past the robot’s starting position', () => {
   const clamp = createClamp({ minM: [-0.4, -0.4, 0.05], maxM: [0.4, 0.4, 0.7] });
   clamp.engage(Float64Array.of(0, -0.5, 0.3));
   const target = Float64Array.of(0.6, -0.45, 0.01);
@@ -100,7 +100,7 @@ test('clamp: per axis, and not past where the robot was found', () => {
   assert.equal(clamp.apply(target), false);
 });
 
-test('the whole order, relative: scale, turn, add to the reference, clamp', () => {
+test('order of steps, relative: scale, turn, add to the reference, clamp', () => {
   const workspace = { minM: [-1, -1, 0], maxM: [1, 0.25, 1] };
   const settings = { scale: 0.75, positionGain: 0.8, rotationOffsetDeg: [0, 0, 90], workspace };
   const { asked, mapper } = spied(settings as Partial<ArmMapperConfig>);
@@ -111,7 +111,7 @@ test('the whole order, relative: scale, turn, add to the reference, clamp', () =
   near(asked.positionM, [0.27325, 0.25, 0.51555], 1e-8);
 });
 
-test('the whole order, absolute: scale, turn, offset, approach, clamp', () => {
+test('order of steps, absolute: scale, turn, offset, approach, clamp', () => {
   const { asked, mapper } = spied({
     position: 'absolute',
     scale: 0.75,
@@ -131,12 +131,12 @@ test('the whole order, absolute: scale, turn, offset, approach, clamp', () => {
     before = asked.positionM;
   }
   near(asked.positionM, [0.075, 0.375, 0.7]);
-  // Once there, it follows the hand at once.
+  // Once there, it follows the hand immediately.
   mapper.map(hand([0.2, 0.2, -0.5], 15_010), out);
   near(asked.positionM, [0.15, 0.375, 0.45]);
 });
 
-test('absolute position and orientation: engaging does not move, whatever the gap', () => {
+test('absolute position and orientation: engaging does not move the robot, for any gap', () => {
   const { asked, mapper } = spied({ position: 'absolute', orientation: 'absolute' });
   const at = hand([0.7, 0.3, 0.2], 50, [0.5, 0.5, 0.5, 0.5]);
   mapper.engage(at, homeRad);
@@ -148,10 +148,10 @@ test('absolute position and orientation: engaging does not move, whatever the ga
   assert.ok(quatAngleRad(asked.quatXyzw, toolQuat) < 1e-9);
 });
 
-test('rotation offset turns the tool about the axes the robot has', () => {
+test('rotation offset turns the tool about the robot’s axes', () => {
   const { asked, mapper } = spied({ rotationOffsetDeg: [0, 0, 90] });
   mapper.engage(hand([0, 0, 0]), homeRad);
-  // The hand rolls about its forward axis, which this rig has along base Y.
+  // The hand rolls about its forward axis, which is base Y in this rig.
   mapper.map(hand([0, 0, 0], 0, [0, 0, -Math.SQRT1_2, Math.SQRT1_2]), new Float64Array(6));
   const toolQuat = new Float64Array(4);
   chain.frame(homeRad, 6, new Float64Array(3), toolQuat);

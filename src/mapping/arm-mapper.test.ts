@@ -12,7 +12,7 @@ import { armMapperConfig, createArmMapper } from './arm-mapper.ts';
 const model = robotModelSchema.parse(parse(readFileSync('robots/ur3.yaml', 'utf8')));
 const chain = createChain(model);
 const homeRad = Float64Array.from(model.homeRad);
-/** As home, turned to −X: the workspace and reach below are told in those coordinates. */
+/** Home turned to −X: the workspace and reach below use those coordinates. */
 const backRad = Float64Array.of(0, ...homeRad.slice(1));
 
 function handAt(positionM: number[], quatXyzw: number[] = [0, 0, 0, 1], takenNs = 0): HandSample {
@@ -69,7 +69,7 @@ const joints = fc
   .map((q) => Float64Array.from(q));
 
 for (const orientation of ['relative', 'absolute'] as const)
-  test(`engaging never moves the robot, singular or not, engaged again or not: ${orientation}`, () => {
+  test(`engaging never moves the robot, even in singular poses or when repeated: ${orientation}`, () => {
     const mapper = createArmMapper(model, armMapperConfig.parse({ orientation }));
     const out = new Float64Array(6);
     fc.assert(
@@ -92,7 +92,7 @@ for (const orientation of ['relative', 'absolute'] as const)
     );
   });
 
-test('hand motion becomes motion of link 3 in the base frame, scaled; turning becomes the same turn', () => {
+test('hand motion becomes scaled motion of link 3 in the base frame; rotations are applied unscaled', () => {
   const small = fc.tuple(component, component, component);
   const mapper = createArmMapper(model, armMapperConfig.parse({ scale: 0.5, positionGain: 0.8 }));
   fc.assert(
@@ -132,7 +132,7 @@ test('a gentle figure eight with wrist roll from home has no joint step above 0.
   assert.ok(farthest(out, homeRad) < 1e-6);
 });
 
-test('starting from any regular pose, a gentle motion is continuous and its return comes home', () => {
+test('from any regular pose, a gentle motion is continuous and returns to its start', () => {
   const regular = joints.filter((q) => {
     const [x, y] = poseOf(q).link3M;
     return Math.abs(Math.sin(q[4]!)) > 0.4 && Math.abs(Math.sin(q[2]!)) > 0.9 && Math.hypot(x!, y!) > 0.1;
@@ -160,7 +160,7 @@ test('starting from any regular pose, a gentle motion is continuous and its retu
   );
 });
 
-test('leaving the upright pose, singular in shoulder, elbow and wrist, is bounded in joints 1 and 4', () => {
+test('joints 1 and 4 have bounded steps when leaving the upright pose, a triple singularity', () => {
   const upright = Float64Array.of(0, -Math.PI / 2, 0, -Math.PI / 2, 0, 0);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 62 }), (tenths) => {
@@ -178,7 +178,7 @@ test('leaving the upright pose, singular in shoulder, elbow and wrist, is bounde
   );
 });
 
-test('the workspace holds the target, and a robot found outside may only come in', () => {
+test('the workspace bounds the target, and a robot found outside may only move in', () => {
   const workspace = { minM: [-0.3, -0.1, 0.2], maxM: [0, 0.1, 0.42] };
   const mapper = createArmMapper(model, armMapperConfig.parse({ workspace }));
   const out = new Float64Array(6);
@@ -199,7 +199,7 @@ test('the workspace holds the target, and a robot found outside may only come in
   assert.ok(Math.abs(poseOf(out).link3M[2]! - (foundM - 0.02)) < 1e-9);
 });
 
-test('out of reach is clamped, and the way back is the way out', () => {
+test('out of reach is clamped, and the way back mirrors the way out', () => {
   const mapper = createArmMapper(model);
   const out = new Float64Array(6);
   mapper.engage(handAt([0, 1, 0]), backRad);
@@ -211,7 +211,7 @@ test('out of reach is clamped, and the way back is the way out', () => {
   assert.ok(farthest(out, backRad) < 1e-9);
 });
 
-test('a broken hand is refused, the output untouched and the next good hand unaffected', () => {
+test('an invalid hand is rejected, leaving the output and the next valid hand unaffected', () => {
   const poison = fc.constantFrom(Number.NaN, Infinity, -Infinity);
   const workspace = { minM: [-1, -1, -1], maxM: [1, 1, 1] };
   for (const orientation of ['relative', 'absolute']) {
@@ -241,7 +241,7 @@ test('a broken hand is refused, the output untouched and the next good hand unaf
   }
 });
 
-test('absolute orientation gives way to the hand at half a radian per second, then follows it', () => {
+test('absolute orientation approaches the hand at half a radian per second, then follows it', () => {
   const mapper = createArmMapper(model, armMapperConfig.parse({ orientation: 'absolute' }));
   const out = homeRad.slice();
   const hand = handAt([0, 1, 0], [0.2, 0.3, -0.1, 1]);
@@ -265,7 +265,7 @@ test('absolute orientation gives way to the hand at half a radian per second, th
   assert.ok(farthest(toolZ, pointing) < 1e-6);
 });
 
-test('a quaternion and its negative are the same hand', () => {
+test('a quaternion and its negative are the same hand pose', () => {
   fc.assert(
     fc.property(hands, (hand) => {
       const mapper = createArmMapper(model);

@@ -28,10 +28,10 @@ const angles = z.tuple([
   z.number().min(-360).max(360),
 ]);
 
-/** Near a singularity, 3 rad/s at 100 Hz. */
+/** Largest step near a singularity: 3 rad/s at 100 Hz. */
 const SINGULAR_STEP_RAD = 0.03;
 
-/** The method a rig asks for, or the best one that the model has. */
+/** The method set in the rig, or the best one the model supports. */
 export const methodFor = (model: RobotModel, wanted: Method | undefined): Method =>
   wanted ?? methodsOf(model)[0]!;
 
@@ -39,30 +39,32 @@ export const armMapperConfig = z.strictObject({
   ik: z
     .enum(METHODS)
     .optional()
-    .describe('how joint angles are found; unset: decoupled for family ur, analytic for piper, numeric else'),
+    .describe('inverse kinematics; default: decoupled for family ur, analytic for piper, else numeric'),
   position: z
     .enum(['relative', 'absolute'])
     .default('relative')
     .describe(
-      'relative: the robot moves as the hand does since engaging; absolute: it goes to where the hand is',
+      'relative: the robot follows the hand’s motion since engaging; absolute: it goes to the hand’s position',
     ),
   orientation: z
     .enum(['relative', 'absolute'])
     .default('relative')
-    .describe('relative: the tool turns as the hand does since engaging; absolute: it aligns with the hand'),
+    .describe(
+      'relative: the tool follows the hand’s rotation since engaging; absolute: it aligns with the hand',
+    ),
   scale: z.number().min(0.05).max(3).default(1).describe('robot metres per hand metre'),
   positionGain: z
     .number()
     .min(0)
     .max(2)
     .default(1)
-    .describe('position relative: share of the scaled hand motion carried out'),
+    .describe('position relative: share of the scaled hand motion that is applied'),
   rotationOffsetDeg: angles
     .default([0, 0, 0])
-    .describe('roll, pitch, yaw: turns hand motion about the axes of the robot’s base'),
+    .describe('roll, pitch, yaw: rotates hand motion about the axes of the robot’s base'),
   positionOffsetM: vector
     .default([0, 0, 0])
-    .describe('position absolute: where in the base frame the origin of the hand’s world is'),
+    .describe('position absolute: origin of the hand’s world in the base frame'),
   toolRotationDeg: angles
     .default([180, 0, 0])
     .describe(
@@ -70,7 +72,7 @@ export const armMapperConfig = z.strictObject({
     ),
   workspace: boxSchema
     .optional()
-    .describe('box in the base frame that the target may not leave: link 3 if decoupled, else the flange'),
+    .describe('box in the base frame that bounds the target: link 3 if decoupled, else the flange'),
   filter: filterSetting,
 });
 
@@ -79,9 +81,9 @@ export type ArmMapperConfig = z.infer<typeof armMapperConfig>;
 /** Hand poses to joint targets. */
 export type ArmMapper = Mapper;
 
-/** A hand farther from its origin than this is no hand. */
+/** A hand further from its origin than this is rejected. */
 const MAX_HAND_M = 1000;
-/** After `unreachable` the hand may be anywhere: joints go to their new targets no faster than this. */
+/** After `unreachable` the hand may be anywhere: joints move to their new targets at most this fast. */
 const REJOIN_RAD_S = 0.5;
 
 export function createArmMapper(
@@ -103,7 +105,7 @@ class PoseMapper implements ArmMapper {
   readonly #pose: HandPose = { takenNs: 0, positionM: new Float64Array(3), quatXyzw: new Float64Array(4) };
   readonly #positionM = new Float64Array(3);
   readonly #quatXyzw = new Float64Array(4);
-  /** The last targets, from which the next are sought. */
+  /** The last targets, used as the seed for the next. */
   readonly #seedRad: Float64Array;
   readonly #solvedRad: Float64Array;
   #engaged = false;
@@ -181,7 +183,7 @@ function shapingOf(options: ArmMapperConfig): { place: Placement; turn: Turn } {
   };
 }
 
-/** Copies a hand that can be trusted to be one; false, with `pose` in any state, for everything else. */
+/** Copies a valid hand; otherwise returns false and leaves `pose` in any state. */
 function admit(hand: HandSample, pose: HandPose): boolean {
   for (let i = 0; i < 3; i++) if (!(Math.abs(hand.positionM[i]!) <= MAX_HAND_M)) return false;
   if (!Number.isFinite(hand.takenNs)) return false;
@@ -202,7 +204,7 @@ function approach(fromRad: Float64Array, toRad: Float64Array, stepRad: number): 
   return arrived;
 }
 
-/** The rig's box; where the flange leads, within the model's as well. */
+/** The rig's box, intersected with the model's if the flange is the lead frame. */
 function boxFor(model: RobotModel, lead: number, { workspace }: ArmMapperConfig): Box | undefined {
   if (lead !== model.joints.length || model.workspace === undefined) return workspace;
   if (workspace === undefined) return model.workspace;
@@ -210,7 +212,11 @@ function boxFor(model: RobotModel, lead: number, { workspace }: ArmMapperConfig)
   const maxM = workspace.maxM.map((m, i) => Math.min(m, model.workspace!.maxM[i]!));
   const joint = boxSchema.safeParse({ minM, maxM });
   if (joint.success) return joint.data;
-  throw new TeleopError('bad-config', `operator.mapper.workspace lies outside that of ${model.name}`, {
-    hint: `Choose a box that overlaps ${JSON.stringify(model.workspace)}.`,
-  });
+  throw new TeleopError(
+    'bad-config',
+    `operator.mapper.workspace does not overlap the workspace of ${model.name}`,
+    {
+      hint: `Set a box that overlaps ${JSON.stringify(model.workspace)}.`,
+    },
+  );
 }

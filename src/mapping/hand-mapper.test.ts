@@ -40,7 +40,7 @@ const mostRad = (a: Float64Array, b: Float64Array): number =>
   Math.max(...a.map((value, i) => Math.abs(value - b[i]!)));
 
 describe('hand mapper', () => {
-  it('does not move the robot by engaging', () => {
+  it('does not move the robot when engaging', () => {
     const mapper = createHandMapper(model);
     const hand = handAt(0, HAND_SHAPES.fist);
     const out = new Float64Array(JOINTS);
@@ -50,7 +50,7 @@ describe('hand mapper', () => {
     assert.deepEqual(out, HOME);
   });
 
-  it('goes to the hand no faster than it may, then follows as fast as the joints can', () => {
+  it('approaches the hand at a limited speed, then follows as fast as the joints can', () => {
     const mapper = createHandMapper(model, handMapperConfig.parse({ approachRadS: 2 }));
     const out = Float64Array.from(HOME);
     mapper.engage(handAt(0, HAND_SHAPES.fist), HOME);
@@ -62,7 +62,7 @@ describe('hand mapper', () => {
       assert.ok(mostRad(out, before) <= 0.02 + 1e-12);
     }
     assert.ok(mostRad(out, retargeted(HAND_SHAPES.fist)) < 1e-12);
-    // A hand that jumps open: at once as much as the fastest joint may in a tick, all of it within the next 0.5 s.
+    // A hand jumps open: each tick moves at most by the fastest joint's limit, all within 0.5 s.
     const fist = out.slice();
     const atS = (tick: number) => (steps + tick - 1) / 100;
     mapper.map(handAt(atS(1), HAND_SHAPES.open), out);
@@ -72,7 +72,7 @@ describe('hand mapper', () => {
     assert.ok(mostRad(out, retargeted(HAND_SHAPES.open)) < 1e-12);
   });
 
-  it('maps any hand within the range of motion, left and right alike', () => {
+  it('maps any hand into the range of motion, left and right alike', () => {
     const unit = fc.double({ min: 0, max: 1, noNaN: true });
     fc.assert(
       fc.property(unit, unit, fc.boolean(), (a, b, isLeft) => {
@@ -81,7 +81,7 @@ describe('hand mapper', () => {
         const out = new Float64Array(JOINTS);
         mapper.engage(handAt(0, shape, [0, 1, 0], isLeft), retargeted(shape));
         assert.equal(mapper.map(handAt(0.01, shape, [0, 1, 0], isLeft), out), 'ok');
-        assert.ok(mostRad(out, retargeted(shape)) < 1e-9, 'the mirror image of a hand is that hand');
+        assert.ok(mostRad(out, retargeted(shape)) < 1e-9, 'a mirrored hand gives the same angles');
         model.joints.forEach(({ minRad, maxRad }, i) => {
           assert.ok(out[i]! >= minRad && out[i]! <= maxRad);
         });
@@ -102,7 +102,7 @@ describe('hand mapper', () => {
     assert.ok(mostRad(out, start) <= 0.01 + 1e-12);
   });
 
-  it('says what it cannot use and leaves the targets alone', () => {
+  it('rejects invalid hands and leaves the targets unchanged', () => {
     const mapper = createHandMapper(model);
     const good = handAt(0, HAND_SHAPES.open);
     const bad: HandSample[] = [
@@ -127,7 +127,7 @@ describe('hand mapper', () => {
     );
   });
 
-  it('averages, and tells the delay that costs', () => {
+  it('averages and reports the resulting delay', () => {
     const mapper = createHandMapper(model, handMapperConfig.parse({ movingAverage: 5 }));
     assert.ok(Number.isNaN(mapper.filterDelayNs));
     const out = new Float64Array(JOINTS);

@@ -9,7 +9,7 @@ import { MAX_APPROACH_STEP_S } from './placement.ts';
 import { createRetargeter, type Retargeter, retargetConfig } from './retarget/retargeter.ts';
 import { HandTransform, handTransformConfig } from './retarget/transform.ts';
 
-/** Which hand it is and in which frame its points are, the input knows. */
+/** The input determines the handedness and the frame of the points. */
 export const handMapperConfig = z.strictObject({
   ...handTransformConfig.shape,
   ...retargetConfig.omit({ handedness: true, pointFrame: true }).shape,
@@ -18,11 +18,11 @@ export const handMapperConfig = z.strictObject({
     .min(0.1)
     .max(6)
     .default(2)
-    .describe('joint speed from where the robot hand is to where the hand wants it, after engaging'),
+    .describe('joint speed after engaging, until the robot hand has caught up with the hand'),
 });
 export type HandMapperConfig = z.infer<typeof handMapperConfig>;
 
-/** Fingers to the joints of a robot hand. */
+/** Maps fingers to the joints of a robot hand. */
 export function createHandMapper(
   model: RobotModel,
   options: HandMapperConfig = handMapperConfig.parse({}),
@@ -31,8 +31,8 @@ export function createHandMapper(
 }
 
 /**
- * A hand's shape is absolute: after engaging, each joint goes to its target at a limited speed, then follows it as fast
- * as the model's joints may go. A tracked hand that jumps is thus caught up with, not refused.
+ * A hand's shape is absolute: after engaging, each joint moves to its target at a limited speed, then follows
+ * it at up to the model's joint speed. So a tracked hand that jumps is followed, not rejected.
  */
 class HandMapper implements Mapper {
   readonly #transform: HandTransform;
@@ -42,7 +42,7 @@ class HandMapper implements Mapper {
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #goalRad: Float64Array;
   readonly #targetRad: Float64Array;
-  /** Joints that have not met their targets yet since they last had to hold. */
+  /** Joints that have not reached their targets since the last hold. */
   readonly #joining: Uint8Array;
   #engaged = false;
   #mappedNs = 0;
@@ -105,7 +105,7 @@ class HandMapper implements Mapper {
     return reason === null ? 'ok' : 'bad-input';
   }
 
-  /** Moves the joints, those that are still joining more slowly; false when all have arrived. */
+  /** Moves the joints, more slowly while they are joining; false when all have arrived. */
   #approach(elapsedS: number): boolean {
     let joining = false;
     for (let i = 0; i < this.#goalRad.length; i++) {

@@ -43,7 +43,7 @@ function bench() {
 }
 
 describe('joint targets', () => {
-  it('are driven to slowly before they are followed, without a step', () => {
+  it('are approached slowly before they are followed, without a step', () => {
     const { mapper, out, to, tick, sample } = bench();
     to(1, -0.5);
     assert.equal(mapper.engage(sample, [0, 0]), 'ok');
@@ -56,14 +56,14 @@ describe('joint targets', () => {
       assert.ok(Math.abs(out[0]! - before) <= 1.001 * 0.4 * 0.01, `${out[0]! - before} rad in a tick`);
       before = out[0]!;
     }
-    assert.ok(ticks > 1 / 0.4 / 0.01, 'no faster than the way home');
+    assert.ok(ticks > 1 / 0.4 / 0.01, 'no faster than homing');
     assert.deepEqual([...out], [1, -0.5]);
     to(1.01, -0.49);
     assert.equal(tick(), 'ok');
     assert.deepEqual([...out], [1.01, -0.49]);
   });
 
-  it('that moved on meanwhile are driven to once more', () => {
+  it('that moved meanwhile are approached once more', () => {
     const { mapper, out, to, tick, sample } = bench();
     to(0.3, 0);
     mapper.engage(sample, [0, 0]);
@@ -78,7 +78,7 @@ describe('joint targets', () => {
     assert.deepEqual([status, ...out], ['ok', 0.6, 0]);
   });
 
-  it('near the robot are joined over a moment', () => {
+  it('close to the robot are blended in', () => {
     const { mapper, out, to, tick, sample } = bench();
     to(0.04, 0);
     mapper.engage(sample, [0, 0]);
@@ -88,7 +88,7 @@ describe('joint targets', () => {
     assert.equal(out[0], 0.04);
   });
 
-  it('that leap end it and are counted', () => {
+  it('that leap end the engagement and are counted', () => {
     const { mapper, to, tick, sample, leaps, out } = bench();
     to(0, 0);
     mapper.engage(sample, [0, 0]);
@@ -101,7 +101,7 @@ describe('joint targets', () => {
     assert.deepEqual([leaps(), ...out], [1, ...was]);
   });
 
-  it('of another robot, or that are no numbers, are refused', () => {
+  it('with another joint count or NaN are rejected', () => {
     const { mapper, to, tick, sample } = bench();
     sample.joints = 3;
     assert.equal(mapper.engage(sample, [0, 0]), 'bad-input');
@@ -112,7 +112,7 @@ describe('joint targets', () => {
     assert.equal(tick(), 'bad-input');
   });
 
-  it('leave hands to their mapper, and never mix with them', () => {
+  it('leave hands to their mapper and never mix with them', () => {
     const { mapper, hands, sample, out, tick } = bench();
     sample.joints = 0;
     mapper.engage(sample, [0, 0]);

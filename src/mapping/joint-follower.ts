@@ -5,20 +5,20 @@ import type { SolveStatus } from './ik/contract.ts';
 import { createJointPath, type JointPath, type JointPathLimits, minimumJerk } from './joint-path.ts';
 import type { Mapper } from './mapper.ts';
 
-/** Nearer than this, the targets are joined without a drive of their own … */
+/** Closer than this, the targets are joined without a separate drive … */
 const NEAR_RAD = 0.05;
-/** … but over so much time. */
+/** … over this time. */
 const JOIN_NS = 0.4 * NS_PER_S;
-/** Targets may be so much faster than the joints: the robot's own limits are for the rest. */
+/** Targets may exceed the joint speeds by this factor; the robot's own limits handle the rest. */
 const OVER_SPEED = 1.5;
 const ROUNDING_RAD = 2e-3;
-/** A pause of the ticks is no time in which a target may move. */
+/** Longest time between ticks that counts as motion of a target. */
 const MAX_STEP_S = 0.1;
 
 /**
- * Samples that carry joint angles are followed as they are; hands go to `hands`. After engaging, the joints are driven
- * slowly to where the targets are, as on the way home, and only then follow them. Targets that leap end it: `bad-input`
- * makes the robot hold. `onLeap` counts. Hot path: nothing allocates.
+ * Follows samples that carry joint angles directly; hands go to `hands`. After engaging, the joints are first
+ * driven slowly to the targets, as when homing, and only then follow them. A target that leaps ends it:
+ * `bad-input` makes the robot hold, and `onLeap` counts it. Hot path: nothing allocates.
  */
 export function withJointTargets(
   hands: Mapper,
@@ -34,9 +34,9 @@ class JointFollower implements Mapper {
   readonly #onLeap: () => void;
   readonly #maxRadS: Float64Array;
   readonly #path: JointPath;
-  /** Where the drive leads; then the last target. */
+  /** Goal of the drive; then the last target. */
   readonly #goalRad: Float64Array;
-  /** What is left of the way to the targets when they are joined. */
+  /** Remaining offset to the targets when they are joined. */
   readonly #offsetRad: Float64Array;
   #phase: 'hands' | 'drive' | 'follow' = 'hands';
   #joinedNs = 0;
@@ -95,7 +95,7 @@ class JointFollower implements Mapper {
     return true;
   }
 
-  /** From there on: follow what is near, drive to what is not. */
+  /** Follows targets that are close, drives to those that are not. */
   #begin(sample: HandSample, fromRad: ArrayLike<number>): void {
     let travelRad = 0;
     for (let i = 0; i < this.#goalRad.length; i++) {

@@ -11,7 +11,7 @@ const poses = fc
   .tuple(...model.joints.map(({ minRad, maxRad }) => fc.double({ min: minRad, max: maxRad, noNaN: true })))
   .map((q) => Float64Array.from(q));
 
-test('from rest to rest, never faster or harder than allowed, and never past either end', () => {
+test('from rest to rest, within speed and acceleration limits, and never past either end', () => {
   const stepNs = 1e7;
   fc.assert(
     fc.property(poses, poses, fc.double({ min: 0.05, max: 1, noNaN: true }), (from, to, speedRadS) => {
@@ -39,14 +39,14 @@ test('from rest to rest, never faster or harder than allowed, and never past eit
       assert.ok(now.every((rad, j) => rad === to[j]));
       assert.ok(
         speeds.every((speed) => Math.abs(speed) < 0.05),
-        'it comes in slowly',
+        'arrives slowly',
       );
     }),
     { numRuns: 100 },
   );
 });
 
-test('half a radian at 0.25 rad/s takes 15/8 of two seconds, and is half way in half the time', () => {
+test('half a radian at 0.25 rad/s takes 15/8 of two seconds, and is halfway at half the time', () => {
   const to = Float64Array.from([0.5, 0, 0, 0, 0, 0]);
   const path = createJointPath(model, to, { speedRadS: 0.25, speedFraction: 1 });
   path.begin([0, 0, 0, 0, 0, 0], 0);
@@ -56,7 +56,7 @@ test('half a radian at 0.25 rad/s takes 15/8 of two seconds, and is half way in 
   assert.ok(Math.abs(out[0]! - 0.25) < 1e-12);
 });
 
-test('no way is no time', () => {
+test('zero distance takes zero time', () => {
   const path = createJointPath(model, model.homeRad, { speedRadS: 0.25, speedFraction: 1 });
   path.begin(model.homeRad, 0);
   assert.equal(path.at(0, new Float64Array(6)), true);

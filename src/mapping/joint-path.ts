@@ -1,14 +1,14 @@
 import { NS_PER_S } from '../core/time/clock.ts';
 import type { RobotModel } from '../geometry/robot-model.ts';
 
-/** Peaks of the minimum-jerk profile 10τ³ − 15τ⁴ + 6τ⁵ over a unit of way and time. */
+/** Peaks of the minimum-jerk profile 10τ³ − 15τ⁴ + 6τ⁵ over unit distance and time. */
 const PEAK_VELOCITY = 15 / 8;
 const PEAK_ACCELERATION = 10 / Math.sqrt(3);
 const PEAK_JERK = 60;
 /** Share of the model's acceleration and jerk limits that a path uses. */
 const EASE = 0.5;
 
-/** Share of the way at a share of the time: no speed and no acceleration at either end. */
+/** Share of the distance at a share of the time: zero speed and acceleration at both ends. */
 export function minimumJerk(part: number): number {
   return part * part * part * (10 + part * (6 * part - 15));
 }
@@ -16,15 +16,15 @@ export function minimumJerk(part: number): number {
 export interface JointPathLimits {
   /** No joint faster than this … */
   speedRadS: number;
-  /** … nor than this share of its own limit. */
+  /** … or than this share of its own limit. */
   speedFraction: number;
 }
 
-/** From rest to rest in joint space, all joints together, with least jerk. Hot path: nothing allocates. */
+/** Minimum-jerk motion from rest to rest in joint space, all joints together. Hot path: nothing allocates. */
 export interface JointPath {
   readonly durationNs: number;
   begin(fromRad: ArrayLike<number>, nowNs: number): void;
-  /** Where the joints shall be; true from the end on. */
+  /** Joint positions at an instant; true once the path has ended. */
   at(nowNs: number, outRad: Float64Array): boolean;
 }
 

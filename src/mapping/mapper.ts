@@ -1,9 +1,9 @@
 import type { HandSample } from '../messages/hand-sample.ts';
 import type { SolveStatus } from './ik/contract.ts';
 
-/** Hands to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
+/** Maps hands to joint targets under a clutch. Hot path: nothing allocates; one caller at a time. */
 export interface Mapper {
-  /** How far the filter makes the targets lag behind the hand, at this moment; NaN without a filter. */
+  /** Current lag of the targets behind the hand due to the filter; NaN without a filter. */
   readonly filterDelayNs: number;
   /**
    * Takes this hand and this robot as the reference of all motion until `release`. The next `map` of the same hand

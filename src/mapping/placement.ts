@@ -3,18 +3,18 @@ import { quatRotate, type Transform } from '../geometry/frames.ts';
 import type { Box } from '../geometry/robot-model.ts';
 import type { HandPose } from './filters/filter.ts';
 
-/** `absolute`: how fast the place the robot had when engaging gives way to the hand's. */
+/** `absolute`: speed from the robot's position when engaging to the hand's. */
 const APPROACH_M_S = 0.1;
-/** Longest gap between samples that an approach makes up for. */
+/** Longest gap between samples that counts towards an approach. */
 export const MAX_APPROACH_STEP_S = 0.1;
 
-/** Where the arm's lead frame shall be, before the clamp. Hot path: nothing allocates. */
+/** Target position of the arm's lead frame, before the clamp. Hot path: nothing allocates. */
 export interface Placement {
   engage(hand: HandPose, robotM: Float64Array): void;
   target(hand: HandPose, outM: Float64Array): void;
 }
 
-/** The robot's reference plus the hand's motion since engaging: `gain` times, turned into the base frame. */
+/** The robot's reference plus the hand's motion since engaging, times `gain`, in the base frame. */
 export function createRelativePlacement(gain: number, baseFromVr: Transform<'base', 'vr'>): Placement {
   const handM = new Float64Array(3);
   const referenceM = new Float64Array(3);
@@ -31,7 +31,7 @@ export function createRelativePlacement(gain: number, baseFromVr: Transform<'bas
   };
 }
 
-/** The hand itself, scaled, turned and shifted into the base frame; the gap found when engaging closes slowly. */
+/** The hand's position, scaled and transformed into the base frame; the initial gap closes slowly. */
 export function createAbsolutePlacement(scale: number, baseFromVr: Transform<'base', 'vr'>): Placement {
   const gapM = new Float64Array(3);
   let lastNs = 0;
@@ -64,11 +64,11 @@ function shorten(v: Float64Array, byM: number): void {
   for (let i = 0; i < 3; i++) v[i]! *= share;
 }
 
-/** The last step: keeps a target in a box. */
+/** The last step: keeps a target inside a box. */
 export interface Clamp {
-  /** A robot found outside may stay or come in, not go farther out. */
+  /** A robot found outside may stay or move in, not further out. */
   engage(robotM: Float64Array): void;
-  /** True when the target had to be moved. */
+  /** True if the target had to be moved. */
   apply(targetM: Float64Array): boolean;
 }
 

@@ -2,10 +2,10 @@ import { baseFromVr, compose, quatMultiply, type Transform, transform } from '..
 
 const RAD_PER_DEG = Math.PI / 180;
 
-/** With no offset set, the operator faces the way the robot does. */
+/** Without an offset, the operator faces the same direction as the robot. */
 const operatorFromVr: Transform<'operator', 'vr'> = transform(baseFromVr.positionM, baseFromVr.quatXyzw);
 
-/** The device's world in this rig's base frame: axes by facts, then the rig's own turn and shift. */
+/** The device's world in this rig's base frame: fixed change of axes, then the rig's rotation and offset. */
 export function rigFrame(
   rotationOffsetDeg: readonly number[],
   positionOffsetM: readonly number[],
@@ -17,7 +17,7 @@ export function rigFrame(
   return compose(baseFromOperator, operatorFromVr);
 }
 
-/** Roll, pitch, yaw about the fixed axes X, Y, Z, in this order: R = Rz(yaw) Ry(pitch) Rx(roll). */
+/** Roll, pitch, yaw about the fixed axes X, Y, Z, in that order: R = Rz(yaw) Ry(pitch) Rx(roll). */
 export function quatFromRpyDeg(rpyDeg: readonly number[]): Float64Array {
   const out = Float64Array.of(0, 0, 0, 1);
   for (let axis = 0; axis < 3; axis++) {

@@ -3,16 +3,16 @@ import { quatConjugate, quatMultiply, type Transform } from '../geometry/frames.
 import type { HandPose } from './filters/filter.ts';
 import { MAX_APPROACH_STEP_S } from './placement.ts';
 
-/** `absolute`: how fast the orientation the robot had when engaging gives way to the hand's. */
+/** `absolute`: speed from the robot's orientation when engaging to the hand's. */
 const ALIGN_RAD_S = 0.5;
 
-/** How the tool shall be turned. Hot path: nothing allocates. */
+/** Target orientation of the tool. Hot path: nothing allocates. */
 export interface Turn {
   engage(hand: HandPose, baseFromTool: Float64Array): void;
   target(hand: HandPose, outBaseFromTool: Float64Array): void;
 }
 
-/** The tool turns in the base frame as the hand has turned since engaging. */
+/** Applies the hand's rotation since engaging to the tool, in the base frame. */
 export function createRelativeTurn(baseFromVr: Transform<'base', 'vr'>): Turn {
   const handFromBase = new Float64Array(4); // hand at engagement
   const baseFromTool = new Float64Array(4);
@@ -30,7 +30,7 @@ export function createRelativeTurn(baseFromVr: Transform<'base', 'vr'>): Turn {
   };
 }
 
-/** The tool is turned as the hand is; the difference found when engaging closes slowly. */
+/** Aligns the tool with the hand; the initial difference closes slowly. */
 export function createAbsoluteTurn(baseFromVr: Transform<'base', 'vr'>, handFromTool: Float64Array): Turn {
   const unaligned = new Float64Array(4); // rotation in base from the hand's orientation to the tool's
   let lastNs = 0;
@@ -57,7 +57,7 @@ export function createAbsoluteTurn(baseFromVr: Transform<'base', 'vr'>, handFrom
   };
 }
 
-/** Takes `stepRad` off the angle of the unit quaternion `q`, down to none. */
+/** Reduces the angle of the unit quaternion `q` by `stepRad`, down to zero. */
 function shrinkRotation(q: Float64Array, stepRad: number): void {
   const sine = Math.sqrt(q[0]! * q[0]! + q[1]! * q[1]! + q[2]! * q[2]!);
   const sign = q[3]! < 0 ? -1 : 1;

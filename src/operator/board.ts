@@ -7,17 +7,17 @@ import { OPERATOR_MODES } from '../messages/telemetry.ts';
 const INPUT_STATUS = ['ok', 'stale', 'none'] as const;
 const MAPPING_STATUS = ['ok', 'clamped', 'unreachable', 'bad-input', 'disengaged'] as const;
 
-/** Inputs whose senders are on the board. */
+/** Number of inputs whose reception is on the board. */
 export const BOARD_INPUTS = 8;
 
-/** What the operator's control thread shows of itself, every tick. */
+/** What the operator's control thread publishes every tick. */
 export const BOARD = struct({
   operatorNs: number,
   stateReceivedNs: number,
   offsetNs: number,
   uncertaintyNs: number,
   driftPpm: number,
-  /** Place of the active input in the rig; −1: none of them. */
+  /** Index of the active input in the rig; −1: none. */
   input: number,
   inputStatus: oneOf(INPUT_STATUS, 'none'),
   clutch: flag,
@@ -49,13 +49,13 @@ export const BOARD = struct({
   targetRad: perJoint,
   commandedRad: perJoint,
   handPointsM: numbers(HAND_NUMBERS),
-  /** Of each input, in the order of the rig. */
+  /** Reception of each input, in the order of the rig. */
   inputRatesHz: numbers(BOARD_INPUTS),
   inputJittersNs: numbers(BOARD_INPUTS),
   inputSenders: numbers(BOARD_INPUTS),
 });
 
-/** The board has one text: why the robot is in its state, what is nearest to what, and its playout. */
+/** The board has one text: the cause of the robot's state, the nearest pair, and its playout. */
 export const boardText = (cause: string, nearest: string, playout = ''): string =>
   nearest === '' && playout === '' ? cause : `${cause}\n${nearest}\n${playout}`;
 export const boardWords = (text: string): [cause: string, nearest: string, playout: string] => {

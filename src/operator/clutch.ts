@@ -2,17 +2,17 @@ import type { RobotState, SupervisorState } from '../messages/robot-state.ts';
 import type { SampledHand } from './sampler.ts';
 
 /**
- * Whether the input in use may make the robot follow: the one place that knows. An input's own word for a closed clutch
- * is not enough. What else it takes depends on who is behind it:
+ * Decides whether the active input may make the robot follow. A closed clutch reported by the input is not
+ * enough. What else is needed depends on who is behind it:
  *
- * - a person with a clutch: it was seen open, in a fresh sample of a tracked hand of the same sender, while the joints
- *   were powered, since the last loss and since the last engagement. A loss is silence, a hand that is not tracked,
- *   another input or sender, a robot that is not reached or not powered. A clutch that was closed in any of them, or
- *   through it, counts as open until it is seen open.
- * - a person without a clutch (`clutchless`): the robot was armed since the last loss. A hand that the input itself lost
- *   and found again is none; nor is one that was refused while the joints were still being powered.
- * - nobody (`automatic`): choosing the input and arming the robot was the act. It follows whenever it can, until a
- *   request to hold; then only after `teleop`, another input or new arming.
+ * - a person with a clutch: since the last loss and the last engagement, the clutch was seen open in a fresh
+ *   sample of a tracked hand from the same sender, while the joints were powered. A loss is silence, an
+ *   untracked hand, another input or sender, or a robot that is unreachable or unpowered. A clutch closed
+ *   during a loss, or held through it, counts as open until it is seen open.
+ * - a person without a clutch (`clutchless`): the robot was armed since the last loss. A hand that the input
+ *   itself lost and found again is not a loss, nor is an engagement rejected while the joints were powering up.
+ * - no person (`automatic`): selecting the input and arming the robot is consent. It follows whenever it can,
+ *   until a request to hold; then only after `teleop`, another input or arming again.
  */
 export class Clutch {
   #source = -1;
@@ -20,22 +20,22 @@ export class Clutch {
   #mustArm = true;
   #wasArmed = false;
   #paused = false;
-  /** Asked to hold since the last tick: an input that was chosen just before does not undo it. */
+  /** Hold was requested since the last tick: an input selected just before does not undo it. */
   #justPaused = false;
   #closed = false;
   #closedAnew = false;
 
-  /** The robot shall follow. */
+  /** The robot should follow. */
   get closed(): boolean {
     return this.#closed;
   }
 
-  /** A person closed the clutch after it was seen open, whatever the robot may do. */
+  /** A person closed the clutch after it was seen open, regardless of the robot's state. */
   get closedAnew(): boolean {
     return this.#closedAnew;
   }
 
-  /** At every tick of a robot that is reached; true when another input or sender took over. Hot path. */
+  /** Called every tick while the robot is reachable; true if another input or sender took over. Hot path. */
   update(hand: SampledHand, robot: RobotState): boolean {
     const { sample, status, automatic, clutchless, source } = hand;
     const isOther = source !== this.#source;
@@ -48,7 +48,7 @@ export class Clutch {
     this.#wasArmed = isArmed;
     if (!isPowered) this.#paused = false;
     if (!isSeen || !isPowered) this.#seenOpen = false;
-    // The first sample of another may still tell of a release from before.
+    // The first sample of another source may still report an earlier release.
     else if (!sample.clutch && !isOther) this.#seenOpen = true;
     const isClosed = isSeen && sample.clutch;
     this.#closedAnew = isClosed && this.#seenOpen;
@@ -64,7 +64,10 @@ export class Clutch {
     if (!isArmed) this.#mustArm = true;
   }
 
-  /** Something other than the clutch ended what it was closed for: it has to be closed anew, or the robot armed. */
+  /**
+   * Something other than the clutch ended the engagement: the clutch must be closed again, or the robot
+   * armed.
+   */
   void(): void {
     this.#seenOpen = false;
     this.#mustArm = true;
@@ -72,19 +75,19 @@ export class Clutch {
     this.#closedAnew = false;
   }
 
-  /** As `void`, and an automatic input stays out as well. */
+  /** Like `void`, and also pauses an automatic input. */
   pause(): void {
     this.void();
     this.#paused = this.#justPaused = true;
   }
 
-  /** A person lets an input without a clutch drive again. */
+  /** A person allows an input without a clutch to drive again. */
   resume(): void {
     this.#paused = false;
     this.#mustArm = false;
   }
 
-  /** Home was asked for: an automatic input goes on when the robot is there. */
+  /** Home was requested: an automatic input continues once the robot is there. */
   unpause(): void {
     this.#paused = false;
   }

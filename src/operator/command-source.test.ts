@@ -12,7 +12,7 @@ import type { SampledHand } from './sampler.ts';
 const model = loadModel('ur3');
 const TICK_NS = 1e7;
 
-/** A command source with a robot that stands armed at home, and a mapper that answers what it is told to. */
+/** A command source with a robot armed at home, and a mapper with scripted results. */
 function set() {
   const robot = new RobotView(6);
   Object.assign(robot.state, { state: 'armed', gripper: 0.25, epoch: 3 });
@@ -85,7 +85,7 @@ describe('the command source', () => {
     assert.deepEqual([...tick().positionsRad], model.homeRad);
   });
 
-  it('lets go of a hand that is none', () => {
+  it('releases an invalid hand', () => {
     const { answer, commandSource, tick } = set();
     tick(5);
     assert.equal(commandSource.mode, 'teleop');
@@ -96,7 +96,7 @@ describe('the command source', () => {
     assert.equal(tick(5).engagement, 0, 'the clutch must be opened first');
   });
 
-  it('blends a new engagement in: all of the motion, none of the jerk', () => {
+  it('blends in a new engagement: all of the motion, none of the jerk', () => {
     const { answer, sent, tick } = set();
     for (let i = 0; i < 100; i++) {
       answer.addRad = 0.01 * i; // 1 rad/s from the start
@@ -114,41 +114,41 @@ describe('the command source', () => {
     assert.ok(Math.abs(first.at(-1)! - 0.99) < 1e-9);
   });
 
-  it('asks again for a hand without a clutch while the robot powers its joints, and never after it has moved', () => {
+  it('retries a clutchless hand while the joints are being powered, but never after it has moved', () => {
     const { hand, robot, tick } = set();
     hand.clutchless = true;
     Object.assign(robot.state, { state: 'idle' });
     assert.equal(tick().engagement, 0);
     Object.assign(robot.state, { state: 'armed' });
-    for (let refused = 1; refused < 20; refused++) {
-      assert.equal(tick().engagement, refused);
-      Object.assign(robot.state, { endedEngagement: refused });
+    for (let rejected = 1; rejected < 20; rejected++) {
+      assert.equal(tick().engagement, rejected);
+      Object.assign(robot.state, { endedEngagement: rejected });
     }
     Object.assign(hand.sample, { tracking: false, clutch: false });
-    assert.equal(tick(5).engagement, 0, 'a hand that is lost meanwhile');
+    assert.equal(tick(5).engagement, 0, 'the hand was lost meanwhile');
     Object.assign(hand.sample, { tracking: true, clutch: true });
     assert.equal(tick().engagement, 20);
     Object.assign(robot.state, { state: 'engaged' });
     assert.equal(tick(5).engagement, 20);
     Object.assign(robot.state, { state: 'hold', endedEngagement: 20 });
-    assert.equal(tick(50).engagement, 0, 'a watchdog, say: it must be armed anew');
+    assert.equal(tick(50).engagement, 0, 'after a watchdog, the robot must be armed again');
   });
 
-  it('lets a human who was refused open the clutch first', () => {
+  it('requires a rejected person to open the clutch first', () => {
     const { robot, tick } = set();
     assert.equal(tick().engagement, 1);
     Object.assign(robot.state, { endedEngagement: 1 });
     assert.equal(tick(50).engagement, 0);
   });
 
-  it('tells the delay of the filter only where a hand is followed', () => {
+  it('reports the filter delay only while a hand is followed', () => {
     const { hand, tick } = set();
     assert.equal(tick(3).filterDelayNs, 12e6);
     hand.sample.clutch = false;
     assert.ok(Number.isNaN(tick().filterDelayNs));
   });
 
-  it('holds when it did not get home, even with an automatic input', () => {
+  it('holds when homing failed, even with an automatic input', () => {
     const { hand, commandSource, robot, tick } = set();
     hand.automatic = true;
     tick(5);
@@ -165,7 +165,7 @@ describe('the command source', () => {
     assert.ok(tick(5).engagement > 0);
   });
 
-  it('keeps the grip on the way home, and claims no hand', () => {
+  it('keeps the gripper while homing, and reports no hand', () => {
     const { hand, commandSource, robot, tick } = set();
     tick(50);
     robot.state.positionsRad[0]! += 0.3;
@@ -175,7 +175,7 @@ describe('the command source', () => {
     assert.equal(commandSource.mode, 'home');
     assert.equal(under.engagement, 2);
     assert.equal(under.tracking, true);
-    assert.equal(under.gripper, 0.5, 'as last told, not as measured');
+    assert.equal(under.gripper, 0.5, 'as last commanded, not as measured');
     commandSource.stopHoming();
     assert.equal(tick().tracking, false);
   });

@@ -12,14 +12,14 @@ import type { RobotView } from './robot-view.ts';
 import type { SampledHand } from './sampler.ts';
 import { Topic } from './topic.ts';
 
-/** How long a new engagement takes to follow in full. */
+/** Time over which a new engagement is blended in. */
 const BLEND_NS = 0.4 * NS_PER_S;
 
-/** A command with what only the operator's side knows of it. */
+/** A command with data known only to the operator's side. */
 export interface IssuedCommand extends JointCommand {
-  /** Delay that the mapping's filter added; NaN without one. Not sent: it goes into the trace. */
+  /** Delay added by the mapping's filter; NaN without one. Not sent: for the trace. */
   filterDelayNs: number;
-  /** Of the hand that is followed, as in `TraceRecord`; NaN when none is. Not sent either. */
+  /** Stamps of the followed hand, as in `TraceRecord`; NaN if none. Not sent either. */
   deviceNs: number;
   sentNs: number;
   arrivedNs: number;
@@ -32,30 +32,33 @@ export interface CommandSourceParts {
   counters: Counters;
   joints: number;
   session: number;
-  /** Lets an automatic input begin anew, and pulls its first sample. */
+  /** Restarts an automatic input and pulls its first sample. */
   restartInput: () => void;
 }
 
 /**
- * Turns the sampled hand into a follower command, inline on the tick that sampled it. Holds the clutch: an engagement
- * begins from the measured pose and ends with the clutch, the tracking, the input or the robot's own decision.
- * Every drive home is an engagement of its own. Between two engagements the robot comes to rest by itself, so no
- * change of mode steps the joints.
+ * Turns the sampled hand into a command, inline on the tick that sampled it. Owns the clutch: an engagement
+ * begins from the measured pose and ends with the clutch, the tracking, the input or the robot's decision.
+ * Every drive home is a separate engagement. Between engagements the robot comes to rest on its own, so a
+ * change of mode never makes the joints jump.
  */
 export class CommandSource {
   readonly topic = new Topic<IssuedCommand>();
   readonly command: IssuedCommand;
-  /** What the mapper last said. */
+  /** Last result of the mapper. */
   mapped: ReturnType<Mapper['map']> = 'disengaged';
   readonly #parts: CommandSourceParts;
-  /** Where the arm was when it was engaged, and where the hand wants it. */
+  /** Joints when engaged, and the mapped target. */
   readonly #engagedRad: Float64Array;
   readonly #mappedRad: Float64Array;
   #engagedNs = 0;
   #engaged = false;
   #engagements = 0;
   readonly #clutch = new Clutch();
-  /** At the first engagement and after home, an automatic input starts over: its motion is about that place. */
+  /**
+   * At the first engagement and after homing, an automatic input restarts: its motion is relative to that
+   * pose.
+   */
   #restart = true;
   #gripper = Number.NaN;
   #finished = false;
@@ -78,7 +81,7 @@ export class CommandSource {
     return this.#engaged ? 'teleop' : 'hold';
   }
 
-  /** Drives home from wherever the arm is, if the robot is armed. The clutch must be opened before teleop goes on. */
+  /** Drives home from any pose, if the robot is armed. The clutch must be opened before teleop resumes. */
   home(nowNs: number): Reason | null {
     const { robot, homing } = this.#parts;
     if (this.#finished || !robot.isFresh(nowNs) || !isPowered(robot.state.state)) return 'not-armed';
@@ -91,20 +94,20 @@ export class CommandSource {
     return null;
   }
 
-  /** Ends whatever moves the robot. Going on takes a fresh press of the clutch, or `teleop`. */
+  /** Ends any motion. Resuming takes a fresh press of the clutch, or `teleop`. */
   hold(): void {
     this.stopHoming();
     this.#release();
     this.#clutch.pause();
   }
 
-  /** Lets an input without a clutch drive again; a human with one engages by it. */
+  /** Lets an input without a clutch drive again; a person with a clutch engages by pressing it. */
   teleop(): void {
     this.stopHoming();
     this.#clutch.resume();
   }
 
-  /** The robot restarted or the link was lost: whatever was agreed is void. */
+  /** The robot restarted or the link was lost: ends any engagement. */
   disengage(): void {
     this.stopHoming();
     this.#release();
@@ -117,7 +120,7 @@ export class CommandSource {
     this.#finished = true;
   }
 
-  /** A drive home ends here, short of it; the robot comes to rest, and an automatic input does not take over. */
+  /** Aborts a drive home; the robot comes to rest, and an automatic input does not take over. */
   stopHoming(): void {
     if (!this.#parts.homing.active) return;
     this.#parts.homing.stop();
@@ -160,14 +163,17 @@ export class CommandSource {
     this.#clutch.void();
   }
 
-  /** A sample stamped on arrival has no stamp of its device. */
+  /** A sample stamped on arrival has no device stamp. */
   #stampHand({ sample, arrivedNs }: SampledHand): void {
     this.command.deviceNs = sample.takenNs >= arrivedNs ? Number.NaN : sample.takenNs;
     this.command.sentNs = sample.sentNs;
     this.command.arrivedNs = arrivedNs;
   }
 
-  /** A hand that was moving when it engaged must not jerk the arm along: its motion comes in over a moment, none is lost. */
+  /**
+   * Blends in the motion of a hand that was moving when it engaged, so that the arm does not jerk. No motion
+   * is lost.
+   */
   #blendIn(nowNs: number): void {
     const { positionsRad } = this.command;
     const weight = minimumJerk(Math.min(1, (nowNs - this.#engagedNs) / BLEND_NS));
@@ -185,7 +191,7 @@ export class CommandSource {
     if (step === 'done') this.#restart = true;
     if (step === 'failed') this.#clutch.pause();
     if (!homing.driving) return;
-    // No hand is followed, so none needs to be seen. What the gripper was told last, it goes on doing.
+    // No hand is followed, so none needs to be tracked. The gripper keeps its last command.
     this.command.tracking = true;
     if (!Number.isNaN(this.#gripper)) this.command.gripper = this.#gripper;
   }
@@ -201,16 +207,16 @@ export class CommandSource {
     if (this.#parts.homing.active) this.#mayGoOnHome(robot);
     if (this.#engaged) {
       const ended = robot.endedEngagement >= this.#engagements;
-      // Refused before it began, by joints that are still being powered: whoever armed them need not do so again.
-      const refused = ended && hand.clutchless && robot.state === 'armed';
-      if (ended && !refused) clutch.void();
+      // Rejected before it began, because the joints were still being powered: no need to arm again.
+      const rejected = ended && hand.clutchless && robot.state === 'armed';
+      if (ended && !rejected) clutch.void();
       if (ended || !clutch.closed) this.#release();
     }
     const ready = !this.#finished && (robot.state === 'armed' || robot.state === 'hold');
     if (ready && !this.#engaged && !this.#parts.homing.active && clutch.closed) this.#engage(hand);
   }
 
-  /** A robot that ended it, or a human who closes the clutch anew, takes over: the arm holds. */
+  /** Aborts homing if the robot ended it or a person closes the clutch again: the arm holds. */
   #mayGoOnHome(robot: RobotState): void {
     const ended = this.#parts.homing.driving && robot.endedEngagement >= this.#engagements;
     if (ended || this.#clutch.closedAnew || !isPowered(robot.state)) this.stopHoming();
@@ -224,7 +230,7 @@ export class CommandSource {
     this.#engagedNs = hand.sampledNs;
     this.#engagedRad.set(robot.state.positionsRad);
     this.#mappedRad.set(robot.state.positionsRad);
-    // The robot remembers ended engagements per session; ours only ever grow.
+    // The robot remembers ended engagements per session; our numbers only increase.
     this.#engagements = Math.max(this.#engagements, robot.state.endedEngagement) + 1;
     this.#engaged = true;
   }

@@ -7,8 +7,8 @@ import type { Outbox, Peer } from '../wire/reactor.ts';
 const GIVE_UP_NS = 2e9;
 
 /**
- * Carries arm, disarm, e-stop and reset to the robot: sent at once, repeated at every tick until the robot's state
- * acknowledges it. An e-stop displaces anything else and is never given up.
+ * Sends arm, disarm, e-stop and reset to the robot: immediately, then every tick until the robot's state
+ * acknowledges it. An e-stop replaces any other action and never times out.
  */
 export class DeskClient {
   readonly #outbox: Outbox;
@@ -30,12 +30,12 @@ export class DeskClient {
     this.#message.session = session;
   }
 
-  /** From the last e-stop's leaving to the robot's word that it stopped; NaN before there is one. */
+  /** Time from sending the last e-stop to the robot's acknowledgement; NaN before the first. */
   get estopNs(): number {
     return this.#estopNs;
   }
 
-  /** A state came in. */
+  /** A state was received. */
   received(robot: RobotState, nowNs: number): void {
     if (robot.state !== 'stopped' || robot.ackRequest < this.#message.request) return;
     if (!Number.isNaN(this.#estopSinceNs)) this.#estopNs = nowNs - this.#estopSinceNs;

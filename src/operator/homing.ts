@@ -3,18 +3,18 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import { createJointPath, type JointPath, type JointPathLimits } from '../mapping/joint-path.ts';
 import type { RobotState } from '../messages/robot-state.ts';
 
-/** Slower than this, a joint counts as standing. */
+/** A joint slower than this is at rest. */
 const REST_RAD_S = 0.05;
 const ARRIVED_RAD = 2e-3;
 const SETTLE_NS = 3 * NS_PER_S;
 const ARRIVE_NS = 2 * NS_PER_S;
 
-/** `wait`: say nothing new yet. `begin`: the first pose of the way, which is the measured one. */
+/** `wait`: no new command yet. `begin`: the first pose of the path, which is the measured one. */
 export type HomingStep = 'wait' | 'begin' | 'drive' | 'done' | 'failed';
 
 /**
- * Leads the joints from where they are measured, at rest, to the model's home pose: waits for the robot to stand,
- * drives, waits for it to have arrived. Hot path: nothing allocates.
+ * Drives the joints from the measured pose to the model's home pose: waits for the robot to come to rest,
+ * drives, then waits for it to arrive. Hot path: nothing allocates.
  */
 export class Homing {
   readonly #homeRad: Float64Array;
@@ -31,7 +31,7 @@ export class Homing {
     return this.#phase !== 'idle';
   }
 
-  /** The robot is, or is about to be, under way. */
+  /** Homing is in progress. */
   get driving(): boolean {
     return this.#phase === 'drive' || this.#phase === 'arrive';
   }

@@ -1,11 +1,11 @@
 import { RecordRing } from '../core/memory/ring.ts';
 import { number, oneOf, perJoint, struct } from '../core/memory/struct-layout.ts';
 
-/** What a record of joints tells: a command that moves, one that does not, or a measured state. */
+/** Kinds of joint records: a command that moves, one that does not, or a measured state. */
 const JOINTS_KINDS = ['command', 'idle', 'state'] as const;
 export type JointsKind = (typeof JOINTS_KINDS)[number];
 
-/** Commands are in the operator's clock, states in the robot's. */
+/** Commands use the operator's clock, states the robot's. */
 const JOINTS = struct({
   kind: oneOf(JOINTS_KINDS, 'state'),
   ns: number,
@@ -16,13 +16,13 @@ const JOINTS = struct({
 export const jointsRing = (joints: number, records: number): RecordRing =>
   RecordRing.create(JOINTS.size(joints), records);
 
-/** How many angles the records of a ring have. */
+/** Number of angles in each record of a ring. */
 export const jointsCount = (buffer: SharedArrayBuffer): number =>
   RecordRing.attach(buffer).fields - JOINTS.size();
 
 type OnJoints = (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
 
-/** Puts joints into rings. The function is for the hot path. */
+/** Returns a hot-path function that writes joints into rings. */
 export function jointsKeeper(joints: number, ...buffers: SharedArrayBuffer[]): OnJoints {
   const rings = buffers.map((buffer) => RecordRing.attach(buffer));
   const record = JOINTS.create(joints);
@@ -35,7 +35,7 @@ export function jointsKeeper(joints: number, ...buffers: SharedArrayBuffer[]): O
   };
 }
 
-/** Hands out what is in a ring, oldest first; the angles are valid during the call. */
+/** Drains a ring, oldest first; the angles are valid during the call. */
 export function jointsReader(buffer: SharedArrayBuffer): (onJoints: OnJoints) => void {
   const ring = RecordRing.attach(buffer);
   const record = JOINTS.create(jointsCount(buffer));

@@ -13,7 +13,7 @@ const PENDING = 4096;
 const LOST_AFTER_NS = 2e9;
 const COLUMNS = 8; // seq (0 = closed), sampled, pipeline_done, wire_sent, filter delay, device, sent, arrived
 
-/** Sends commands and closes one trace per command: by its receipt, or as lost after two seconds. */
+/** Sends commands and closes one trace record per command: by its receipt, or as lost after two seconds. */
 export class LinkClient {
   readonly totals = { commands: 0, applied: 0, late: 0, dropped: 0, rejected: 0, lost: 0 };
   readonly #outbox: Outbox;
@@ -84,7 +84,7 @@ export class LinkClient {
     this.#pending[at + 7] = command.arrivedNs;
   }
 
-  /** The commands that this packet repeats, oldest first. */
+  /** The commands repeated in this packet, oldest first. */
   #earlierOf(command: JointCommand): readonly JointCommand[] {
     if (this.#recent.length === 0 || !command.tracking) return [];
     return this.#recent.filter(

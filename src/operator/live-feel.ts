@@ -6,13 +6,15 @@ import { MotionCorrelator, type MotionLatency } from '../trace/motion-latency.ts
 import { Sequencer } from '../trace/sequencer.ts';
 import { jointsCount, jointsReader } from './joints-ring.ts';
 
-/** Commands are out of order by less than this; one that is lost is told later, and not waited for. */
+/** Commands are out of order by less than this; a lost one is reported later and not waited for. */
 const HOLD_NS = 0.6e9;
 const ESTIMATE_NS = 1e9;
-/** A minute, and a little more. */
+/** A little more than a minute. */
 const KEPT_WINDOWS = 64;
 
-/** How the run feels and by how much the joints lag, while it goes on. For the main thread: it holds no deadline. */
+/**
+ * Live estimate of how the run feels and how much the joints lag. For the main thread: it has no deadline.
+ */
 export class LiveFeel {
   readonly #meter = new FeelMeter({ keepWindows: KEPT_WINDOWS });
   readonly #sequencer = new Sequencer((record, session) => this.#meter.add(record, session), {
@@ -28,12 +30,14 @@ export class LiveFeel {
     this.#correlator = new MotionCorrelator(jointsCount(joints));
   }
 
-  /** In the order of closing; the record is not kept. */
+  /** Takes records in the order they are closed; does not keep them. */
   add(record: TraceRecord): void {
     this.#sequencer.push(record);
   }
 
-  /** Takes the joints that came since, and estimates anew once a second. `offsetNs`: robot − operator. */
+  /**
+   * Takes the joints received since, and updates the estimate once a second. `offsetNs`: robot − operator.
+   */
   motion(nowNs: number, offsetNs: number): MotionLatency | null {
     this.#readJoints((kind, ns, _seq, anglesRad) => {
       if (kind === 'state') this.#correlator.state(ns - offsetNs, anglesRad);
@@ -46,7 +50,7 @@ export class LiveFeel {
     return this.#motion;
   }
 
-  /** Null before the first second was judged. */
+  /** Null until the first second has been evaluated. */
   feel(): FeelStatus | null {
     const { windows, badWindows, strictWindows, longestLateRun, seconds } = this.#meter.verdict();
     const last = seconds.at(-1);

@@ -46,13 +46,15 @@ export interface OperatorParts {
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onClosed: (record: PackedTrace) => void;
-  /** To a recorder, after the command has left. */
+  /** Feeds a recorder, after the command was sent. */
   rows?: RowFeed;
-  /** Where the joints were told to be when the hand was sampled (operator clock), and where they were (robot clock). Hot path. */
+  /**
+   * Commanded joints when the hand was sampled (operator clock), and measured joints (robot clock). Hot path.
+   */
   onJoints?: (kind: JointsKind, ns: number, seq: number, positionsRad: Float64Array) => void;
-  /** Non-zero asks the loop to wind down; it calls `onFinished` when the last receipts are in. */
+  /** Non-zero requests that the loop wind down; it calls `onFinished` once the last receipts are in. */
   windDown: Int32Array;
-  /** Set at an e-stop, for those who carry it by other ways too. */
+  /** Set on an e-stop, so that it is also sent by other routes. */
   estop?: Int32Array;
   onFinished: () => void;
 }
@@ -162,7 +164,7 @@ export class OperatorLoop implements DatagramHandler {
     this.#publish(nowNs);
   }
 
-  /** After the wish to end: one command that releases, a moment for the last receipts, then done. */
+  /** On a request to end: one command that releases, a short wait for the last receipts, then done. */
   #windDown(nowNs: number): boolean {
     if (Atomics.load(this.#parts.windDown, 0) === 0) return false;
     if (this.#windDownNs === Number.POSITIVE_INFINITY) {
@@ -179,14 +181,14 @@ export class OperatorLoop implements DatagramHandler {
     return true;
   }
 
-  /** Asks the robot's supervisor; an e-stop leaves in this very call. */
+  /** Sends a request to the robot's supervisor; an e-stop is sent within this call. */
   ask(action: DeskAction, nowNs: number): void {
     if (action !== 'arm') this.#commandSource.stopHoming();
     this.#desk.ask(action, this.robot.state.epoch, nowNs);
     if (action === 'estop' && this.#parts.estop !== undefined) Atomics.store(this.#parts.estop, 0, 1);
   }
 
-  /** Follows no hand until one engages again. */
+  /** Stops following until a hand engages again. */
   hold(): void {
     this.#commandSource.hold();
   }
@@ -260,23 +262,23 @@ export class OperatorLoop implements DatagramHandler {
     const { robotNs, appliedSeq, positionsRad } = this.robot.state;
     if (this.robot.hasPose) this.#parts.onJoints?.('state', robotNs, appliedSeq, positionsRad);
     this.#desk.received(this.robot.state, receivedNs);
-    // A robot that has not read its joints yet cannot be armed.
+    // A robot that has not read its joints cannot be armed.
     if (this.#autoArm && this.robot.hasPose) {
-      // A robot found stopped is for a person to reset and to arm.
+      // If the robot is stopped, a person must reset and arm it.
       this.#autoArm = false;
       if (this.robot.state.state === 'idle') this.ask('arm', receivedNs);
     }
     return null;
   }
 
-  /** On a socket of an input. */
+  /** A datagram on an input's socket. */
   #onInput(index: number, bytes: Uint8Array, length: number, from: Peer, arrivedNs: number): Reason | null {
     const route = this.sampler.routes[index];
     if (route === undefined) return 'wrong-port';
     return this.#ingest(route.device, bytes, length, from, route.socket, arrivedNs);
   }
 
-  /** An e-stop in the bytes leaves now, whichever input is in use. */
+  /** An e-stop in the bytes is sent immediately, whichever input is active. */
   #ingest(
     device: InputDevice,
     bytes: Uint8Array,
@@ -291,7 +293,7 @@ export class OperatorLoop implements DatagramHandler {
     return reason;
   }
 
-  /** From the console on this machine: requests and the page's hand. */
+  /** A datagram from the console on this machine: requests and the page's hand. */
   #onDesk(type: string, bytes: Uint8Array, length: number, receivedNs: number): Reason | null {
     if (type === 'hand' || type === 'hands') {
       const device = this.sampler.deskInput(type);
@@ -307,7 +309,7 @@ export class OperatorLoop implements DatagramHandler {
     const { kind } = request;
     if (kind === 'home') return this.#commandSource.home(receivedNs);
     if (kind === 'input') return this.sampler.select(request.name) ? null : 'malformed';
-    if (kind === 'playout-way') return this.#askMode(request.way);
+    if (kind === 'playout-way') return this.#requestMode(request.way);
     if (kind === 'playout') {
       this.#playoutRequest.quality = request.quality;
       this.#hello();
@@ -316,8 +318,8 @@ export class OperatorLoop implements DatagramHandler {
     return null;
   }
 
-  /** Only of a robot that says it lets its playout be switched. */
-  #askMode(mode: PlayoutMode): Reason | null {
+  /** Only for a robot that reports its playout as switchable. */
+  #requestMode(mode: PlayoutMode): Reason | null {
     if (!this.robot.state.playout) return 'malformed';
     this.#playoutRequest.mode = mode;
     this.#hello();

@@ -4,10 +4,10 @@ import { emptyState } from '../wire/codecs/state.ts';
 
 const FRESH_NS = 200 * NS_PER_MS;
 
-/** The robot as last reported, with how old that report is on the operator's clock. */
+/** The robot's last reported state, and its age on the operator's clock. */
 export class RobotView {
   state: RobotState;
-  /** Decode target, swapped in when it proves valid. */
+  /** Decode target, swapped in if valid. */
   spare: RobotState;
   receivedNs = Number.NEGATIVE_INFINITY;
 
@@ -16,18 +16,18 @@ export class RobotView {
     this.spare = emptyState(joints);
   }
 
-  /** The spare was filled and is the newest state. */
+  /** The spare holds the newest state. */
   accept(receivedNs: number): void {
     [this.state, this.spare] = [this.spare, this.state];
     this.receivedNs = receivedNs;
   }
 
-  /** Before the robot has read its joints, there is nothing to map a hand to. */
+  /** Until the robot has read its joints, a hand cannot be mapped. */
   get hasPose(): boolean {
     return !Number.isNaN(this.state.positionsRad[0]!);
   }
 
-  /** Its pose is known, and of now. */
+  /** Its pose is known and current. */
   isFresh(nowNs: number): boolean {
     return nowNs - this.receivedNs <= FRESH_NS && this.hasPose;
   }

@@ -46,7 +46,7 @@ function closedCommand(fields: Partial<TraceRecord>): PackedTrace {
 }
 
 describe('rows for the recorder', () => {
-  it('are made only while one wants them', () => {
+  it('are written only while a recorder requests them', () => {
     const { memory, send, feed, rows, traces, counters } = bench();
     for (let i = 0; i < 5000; i++) send();
     feed.onClosed(closedCommand({}));
@@ -57,7 +57,7 @@ describe('rows for the recorder', () => {
     assert.deepEqual([rows.length, traces.length], [1, 1]);
   });
 
-  it('hold the command, the state and the newest closed command of one instant', () => {
+  it('contain the command, the state and the newest closed command of one instant', () => {
     const { memory, send, take, feed, robot, command } = bench();
     Atomics.store(recorderFlag(memory), 0, 1);
     robot.state = 'engaged';
@@ -66,7 +66,7 @@ describe('rows for the recorder', () => {
     command.engagement = 3;
     command.positionsRad[16] = 0.5;
     send();
-    // What changes afterwards is of another instant.
+    // Later changes belong to another instant.
     robot.positionsRad[16] = 9;
     command.positionsRad[16] = 9;
     const first = take();
@@ -77,14 +77,14 @@ describe('rows for the recorder', () => {
     assert.ok(Number.isNaN(first.oneWayNs));
     const stamps = { seq: 1, sampledNs: 100, appliedNs: 5100, offsetNs: 1000 };
     feed.onClosed(closedCommand({ ...stamps, uncertaintyNs: 7, playoutDelayNs: 3000 }));
-    // A command that was never applied says nothing of the way.
+    // A command that was never applied has no path latency.
     feed.onClosed(closedCommand({ seq: 2 }));
     send();
     const second = take();
     assert.deepEqual([second.oneWayNs, second.uncertaintyNs, second.playoutDelayNs], [4000, 7, 3000]);
   });
 
-  it('are dropped and counted when nobody takes them', () => {
+  it('are dropped and counted when not read', () => {
     const { memory, send, rows, counters } = bench();
     Atomics.store(recorderFlag(memory), 0, 1);
     for (let i = 0; i < rows.capacity + 5; i++) send();

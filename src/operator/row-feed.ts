@@ -8,15 +8,15 @@ import { oneWayNs } from '../trace/segments.ts';
 import type { ClockSync } from '../wire/clock-sync.ts';
 import type { IssuedCommand } from './command-source.ts';
 
-/** The rings to the recorder, and the flag by which it asks for rows. */
+/** The rings to the recorder, and the flag by which it requests rows. */
 interface RowMemory extends Flags {
   rowRing: SharedArrayBuffer;
   rowTraceRing: SharedArrayBuffer;
 }
 
 /**
- * Hands every published command, with the state of the same instant, to the recorder's thread through shared memory.
- * Control thread; nothing waits, nothing is allocated, and without a recorder nothing happens.
+ * Passes every published command, with the state of the same instant, to the recorder's thread through shared
+ * memory. Runs on the control thread: nothing waits or allocates, and without a recorder nothing happens.
  */
 export class RowFeed {
   readonly #rows: RecordRing;

@@ -4,27 +4,29 @@ import { Topic } from './topic.ts';
 
 export interface OpenInput {
   device: InputDevice;
-  /** No human holds a clutch: engaging again after a hold needs none. */
+  /** No person holds a clutch: engaging again after a hold needs none. */
   automatic: boolean;
   /** No clutch to hold, see `InputPlugin`. */
   clutchless?: boolean;
-  /** Which message of the console is for it, see `InputPlugin`. */
+  /** The console message it takes, see `InputPlugin`. */
   desk?: DeskBytes;
-  /** How many sockets it listens on. */
+  /** Number of sockets it listens on. */
   sockets?: number;
 }
 
-/** What a tick sampled; reused from tick to tick. */
+/** The sample of a tick; reused from tick to tick. */
 export interface SampledHand {
-  /** The tick, operator clock. */
+  /** Time of the tick, operator clock. */
   sampledNs: number;
-  /** When the newest message of the active input came; NaN from inputs that hear nobody. */
+  /** Arrival of the active input's newest message; NaN for inputs without a sender. */
   arrivedNs: number;
   sample: HandSample;
   status: SampleStatus;
   automatic: boolean;
   clutchless: boolean;
-  /** Grows when another input or sender takes over, so that its pose is never related to the old one's. */
+  /**
+   * Increases when another input or sender takes over, so that its pose is never related to the old one's.
+   */
   source: number;
 }
 
@@ -42,11 +44,11 @@ export class Sampler {
   };
   readonly #desk: Partial<Record<DeskBytes, InputDevice>> = {};
   readonly #inputs: ReadonlyMap<string, OpenInput>;
-  /** Where the datagrams of each input socket go, in the order the sockets were opened. */
+  /** The device for each input socket, in the order the sockets were opened. */
   readonly routes: { device: InputDevice; socket: number }[] = [];
   #active: string;
   #stream = 0;
-  /** The device that was received last, and when. */
+  /** The device whose message arrived last, and when. */
   #received: InputDevice | null = null;
   #receivedNs = Number.NaN;
 
@@ -70,12 +72,12 @@ export class Sampler {
     return true;
   }
 
-  /** The input that takes such messages of the console; undefined where the rig offers none. */
+  /** The input that takes these console messages; undefined if the rig has none. */
   deskInput(kind: DeskBytes): InputDevice | undefined {
     return this.#desk[kind];
   }
 
-  /** A message of `device` was taken. Hot path. */
+  /** A message of `device` was accepted. Hot path. */
   received(device: InputDevice, arrivedNs: number): void {
     if (device !== this.#inputs.get(this.#active)!.device) return;
     this.#received = device;
@@ -89,7 +91,7 @@ export class Sampler {
     return presses;
   }
 
-  /** How well an input hears its sender; the active one if not told. Hot path. */
+  /** Reception quality of an input, by default the active one. Hot path. */
   quality(nowNs: number, out: InputQuality, name = this.#active): void {
     const { device } = this.#inputs.get(name)!;
     out.from = device.sender?.(nowNs) ?? 0;
@@ -98,14 +100,14 @@ export class Sampler {
     else out.rateHz = Number.NaN;
   }
 
-  /** An input that has a beginning goes back to it; the state holds its first sample. */
+  /** Restarts an input that has a beginning, and pulls its first sample. */
   restart(): void {
     const { device } = this.#inputs.get(this.#active)!;
     device.restart?.(this.hand.sampledNs);
     this.#pull(device);
   }
 
-  /** Inputs that track no fingers leave the points alone, those without joints the joints, and those that know no sender its stamp. */
+  /** Clears the fields that not every input fills: points, joints, and the sender's stamp. */
   #pull(device: InputDevice): void {
     this.hand.sample.points = 0;
     this.hand.sample.joints = 0;

@@ -7,7 +7,7 @@ import type { Outbox, Peer } from '../wire/reactor.ts';
 const FAST_PROBES = 10;
 const FAST_PERIOD_NS = 100e6;
 const PERIOD_NS = 1e9;
-/** Probes that may be on their way at once: round trips of a second and a half count. */
+/** Probes that may be in flight: allows round trips of a second and a half. */
 const OPEN_PROBES = 16;
 
 /** Probes the robot's clock: ten times in the first second, then once a second. */
@@ -41,7 +41,7 @@ export class SyncClient {
     this.#probe.id++;
     this.#probe.t0 = Math.round(this.#clock.nowNs());
     const length = encodeProbe(this.#probe, this.#bytes);
-    // The stamp in the probe only tells the answer apart; what counts is when it left, sealed.
+    // The stamp in the probe only identifies the reply; what counts is when the sealed probe was sent.
     const sentNs = this.#outbox.send(this.#socket, this.#bytes, length, this.#robot);
     if (!sentNs) this.#counters.add('send-failed');
     const open = this.#open[this.#probe.id % OPEN_PROBES]!;

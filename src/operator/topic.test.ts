@@ -15,7 +15,7 @@ describe('topic', () => {
     assert.deepEqual(received, ['a1', 'b1', 'returned', 'a2', 'b2']);
   });
 
-  it('hands on the value itself', () => {
+  it('passes on the value itself', () => {
     const topic = new Topic<{ n: number }>();
     const value = { n: 1 };
     topic.subscribe((received) => {
@@ -26,7 +26,7 @@ describe('topic', () => {
     assert.equal(value.n, 2);
   });
 
-  it('delivers a value published by a subscriber before the outer one goes on', () => {
+  it('delivers a value published by a subscriber before the outer delivery continues', () => {
     const topic = new Topic<number>();
     const received: string[] = [];
     topic.subscribe((value) => {

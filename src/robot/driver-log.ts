@@ -6,19 +6,18 @@ import type { Driver, HandOver, JointReading } from './driver.ts';
 const DRIVER_CALLS = ['enable', 'read', 'write', 'stop'] as const;
 export type DriverCall = (typeof DRIVER_CALLS)[number];
 
-/** One call as it stands in the file: the layout is a format. */
+/** One call in the log file. The layout is a file format. */
 export const DRIVER_LOG = struct({
   call: oneOf(DRIVER_CALLS, null),
   status: oneOf(TICK_STATUSES, null),
   robotNs: number,
-  /** Measured of a `read`, target of a `write`, else NaN. */
+  /** Measured for a `read`, target for a `write`, else NaN. */
   jointsRad: perJoint,
 });
 
 /**
- * A driver whose calls are written down, each as little-endian doubles: number of the call, number of its status, instant
- * on the robot's clock, joints in radians (measured of a `read`, target of a `write`, else NaN). For trials: every call
- * costs a write to the file, which thereby survives a kill of this process.
+ * Logs every call of a driver as a `DRIVER_LOG` record of little-endian doubles. For trials only: every call
+ * writes to the file, so that the log survives a kill of this process.
  */
 export class LoggedDriver implements Driver {
   readonly #driver: Driver;
@@ -77,7 +76,7 @@ export class LoggedDriver implements Driver {
     try {
       writeSync(this.#fd, this.#bytes);
     } catch {
-      // A trial without its log fails by itself; the robot goes on.
+      // A trial without its log fails anyway; the robot keeps running.
     }
     return status;
   }

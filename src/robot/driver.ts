@@ -53,7 +53,10 @@ export interface Driver {
   read(nowNs: number, out: JointReading): TickStatus;
   /** Sets a joint target in radians, already within all limits. */
   write(nowNs: number, positionsRad: Float64Array, gripper: number): TickStatus;
-  /** Brings the robot to rest as fast as is safe and ignores writes until enabled again. Legal in any state, any number of times. */
+  /**
+   * Brings the robot to rest as fast as is safe, then ignores writes until enabled again. May be called in
+   * any state, any number of times.
+   */
   stop(nowNs: number): void;
   dispose(): void;
 }

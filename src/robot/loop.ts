@@ -48,32 +48,32 @@ export interface RobotParts {
   model: RobotModel;
   driver: Driver;
   policy: PlayoutPolicy;
-  /** What earlier sessions left about networks, by name, and where to leave it. */
+  /** What earlier sessions learnt about each network, by name; `onLearnt` saves it. */
   priors: Priors;
   onLearnt: (network: string, prior: PriorJson) => void;
   outbox: Outbox;
   clock: Clock;
-  /** Random per start: tells the operator that this is another robot process. */
+  /** Random per start, so that the operator notices a restarted robot process. */
   boot: number;
   counters: Counters;
   lateness: DurationHistogram;
   board: SnapshotBoard;
   onTransition: (transition: Transition) => void;
-  /** Keeps the last seconds; none in simulations. */
+  /** Keeps the last seconds; absent in simulations. */
   flight?: FlightRecorder;
-  /** The arm beside this one, and where its newest pose stands. */
+  /** The other arm of a pair, and the board with its newest pose. */
   neighbour?: RobotModel | null;
   pair?: SharedArrayBuffer;
-  /** Non-zero asks the loop to stop the robot and finish. */
+  /** Non-zero requests that the loop stop the robot and finish. */
   windDown: Int32Array;
-  /** Set by the fleet's agent, taken back by the loop: an e-stop, and the end of the operator's lease. */
+  /** Set by the fleet agent, cleared by the loop: an e-stop, and the end of the operator's lease. */
   fleet?: { estop: Int32Array; leaseOver: Int32Array };
   onFinished: () => void;
 }
 
-/** A second of commands at 1 kHz: as long as any playout may hold them. */
+/** One second of commands at 1 kHz, the longest that playout may hold them. */
 const QUEUE_CAPACITY = 1024;
-/** A stall between stamping and sending is not the rule. */
+/** Cap on the measured reply cost, so that one stall does not distort the estimate. */
 const MAX_REPLY_COST_NS = 300e3;
 
 /** The robot role, sans I/O: receive → queue → playout → supervisor → driver → receipt. */
@@ -94,7 +94,7 @@ export class RobotLoop implements DatagramHandler {
   readonly #snapshot;
   readonly #learning: NetworkLearning;
   readonly #pairWatch: PairWatch | null;
-  /** Null where the driver's write is done when it returns. */
+  /** Null if the driver's `write` itself writes. */
   readonly #pending: PendingReceipts | null;
   #commandPeer: Peer = 0;
   #newestSeq = 0;
@@ -145,13 +145,13 @@ export class RobotLoop implements DatagramHandler {
 
   #cycle(nowNs: number): void {
     if (Atomics.load(this.#parts.windDown, 0) !== 0) {
-      this.supervisor.shutDown('robot process is ending', nowNs);
+      this.supervisor.shutDown('robot process is shutting down', nowNs);
       this.#learning.leave(nowNs);
       this.#publishState(nowNs);
       this.#parts.onFinished();
       return;
     }
-    if (this.#parts.fleet !== undefined) this.#heedFleet(this.#parts.fleet, nowNs);
+    if (this.#parts.fleet !== undefined) this.#checkFleet(this.#parts.fleet, nowNs);
     const isHeld = this.#lease.isHeld(nowNs);
     if (this.#lease.session !== 0 && !isHeld) this.supervisor.operatorLost(nowNs);
     if (isHeld) this.#learning.tick(nowNs);
@@ -161,13 +161,13 @@ export class RobotLoop implements DatagramHandler {
     writeRobotBoard(this.#parts.board, this.#snapshot, nowNs, supervisor, queue.releasedSeq, queue.depth);
   }
 
-  #heedFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
+  #checkFleet({ estop, leaseOver }: NonNullable<RobotParts['fleet']>, nowNs: number): void {
     if (Atomics.exchange(estop, 0, 0) !== 0) {
-      this.supervisor.estop('e-stop over the fleet', nowNs);
+      this.supervisor.estop('e-stop from the fleet', nowNs);
       this.#publishState(nowNs);
     }
     if (Atomics.exchange(leaseOver, 0, 0) === 0 || !this.#lease.isHeld(nowNs)) return;
-    this.supervisor.operatorLost(nowNs, 'lease over');
+    this.supervisor.operatorLost(nowNs, 'lease ended');
     this.#publishState(nowNs);
     this.#lease.release(this.#lease.session, this.#lease.statePeer);
   }
@@ -217,7 +217,7 @@ export class RobotLoop implements DatagramHandler {
     receivedNs: number,
     kernelNs: number,
   ): Reason | null {
-    // Before parsing: a stranger costs a comparison.
+    // Checked before parsing, so that an unknown sender costs only a comparison.
     if (!this.#lease.mayCommand(from)) return 'not-operator';
     const command = this.#newest;
     const malformed = decodeCommand(bytes, length, command, this.#earlier);
@@ -225,16 +225,16 @@ export class RobotLoop implements DatagramHandler {
     if (!this.#lease.accept(command.session, from, receivedNs)) return 'not-operator';
     this.#commandPeer = from;
     const receiveNs = this.#parts.clock.nowNs();
-    // Letting go counts whatever else is wrong with the command.
+    // A released clutch takes effect even if the command is rejected for another reason.
     if (command.seq > this.#newestSeq) {
       this.#newestSeq = command.seq;
       this.supervisor.observe(command, receivedNs);
     }
-    const refused = this.supervisor.admit(command, receivedNs) ?? this.queue.refusal(command.seq);
-    if (refused !== null) {
+    const rejected = this.supervisor.admit(command, receivedNs) ?? this.queue.rejection(command.seq);
+    if (rejected !== null) {
       // A duplicate keeps the receipt of its first arrival.
-      if (refused !== 'duplicate') this.#reply(command.seq, outcomeOf(refused), kernelNs, receiveNs);
-      return refused;
+      if (rejected !== 'duplicate') this.#reply(command.seq, outcomeOf(rejected), kernelNs, receiveNs);
+      return rejected;
     }
     for (let i = 0; i < this.#earlier.count; i++)
       this.#enqueue(this.#earlier.commands[i]!, kernelNs, receiveNs, receivedNs);
@@ -243,10 +243,10 @@ export class RobotLoop implements DatagramHandler {
     return 'dropped-queue-full';
   }
 
-  /** Gives a command its instant and its place; one that is here already, or too late, is passed over. */
+  /** Schedules a command and queues it; skips one that is a duplicate or too late. */
   #enqueue(command: JointCommand, kernelNs: number, receiveNs: number, receivedNs: number): boolean {
     const entry = this.queue.slot();
-    if (entry === null || this.queue.refusal(command.seq) !== null) return false;
+    if (entry === null || this.queue.rejection(command.seq) !== null) return false;
     copyCommand(command, entry.command);
     entry.kernelNs = kernelNs;
     entry.receiveNs = receiveNs;
@@ -255,7 +255,7 @@ export class RobotLoop implements DatagramHandler {
     return this.queue.insert() === null;
   }
 
-  /** Takes the oldest due command out; a newer one that is due as well makes it stale. */
+  /** Releases the oldest due command; it is stale if a newer one is due as well. */
   #release(nowNs: number): void {
     const superseded = this.queue.isSuperseded(nowNs);
     const entry = this.queue.shift()!;
@@ -306,7 +306,7 @@ export class RobotLoop implements DatagramHandler {
     const desk = this.#desk;
     const malformed = decodeDesk(bytes, length, desk);
     if (malformed !== null) return malformed;
-    // Anyone may stop the robot; only its operator may do anything else.
+    // Anyone may stop the robot; every other action is reserved for its operator.
     const stops = desk.action === 'estop' && this.supervisor.state !== 'stopped';
     if (desk.action === 'estop') this.supervisor.estop('e-stop pressed', nowNs);
     if (!this.#lease.accept(desk.session, from, nowNs)) return 'not-operator';
@@ -369,7 +369,7 @@ export class RobotLoop implements DatagramHandler {
     if (malformed !== null) return malformed;
     probe.boot = this.#parts.boot;
     probe.t1 = Number.isFinite(kernelNs) ? kernelNs : receivedNs;
-    // The reply leaves after it is written and sealed, which takes about as long as last time.
+    // The reply leaves only after encoding and sealing, which takes about as long as last time.
     const startNs = this.#parts.clock.nowNs();
     probe.t2 = startNs + this.#replyCostNs;
     const sentNs = this.#send(ROBOT_SOCKETS.sync, encodeProbeReply(probe, this.#bytes), from);

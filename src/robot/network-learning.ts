@@ -2,12 +2,14 @@ import { networkOf, type Priors } from './network-memory.ts';
 import type { PriorJson } from './playout/adaptive/prior.ts';
 import type { PlayoutPolicy } from './playout/playout-policy.ts';
 
-/** What was learnt is left behind so often, and when the operator goes; not if it stayed for less. */
+/**
+ * Interval at which the prior is saved. A session on a new network that lasts less than this is not saved.
+ */
 const LEARNT_NS = 60e9;
-/** A network that changes under the robot, such as an emulated one, is not worth remembering. */
+/** Network name that is never saved, for networks that change at run time, such as emulated ones. */
 const FORGOTTEN = 'none';
 
-/** Which network the operator is on, what playout knew of it, and what it leaves behind. */
+/** Tracks the operator's network: loads playout's prior for it and saves what playout learns. */
 export class NetworkLearning {
   readonly #policy: PlayoutPolicy;
   readonly #priors: Priors;
@@ -17,7 +19,7 @@ export class NetworkLearning {
   #enteredNs = 0;
   #learntNs = 0;
 
-  /** `name` is the network's where a rig gives one; else it goes by the operator's address. */
+  /** `name` is the network's name from the rig; if empty, the name is derived from the operator's address. */
   constructor(
     policy: PlayoutPolicy,
     priors: Priors,
@@ -30,7 +32,9 @@ export class NetworkLearning {
     this.#onLearnt = onLearnt;
   }
 
-  /** A new session: begins from what was learnt about its network; on the one in use, playout knows better. */
+  /**
+   * Starts a session from its network's prior; on the network already in use, playout keeps its newer state.
+   */
   enter(address: string, nowNs: number): void {
     const network = this.#name || networkOf(address);
     this.leave(nowNs);
@@ -40,7 +44,7 @@ export class NetworkLearning {
     this.#enteredNs = nowNs;
   }
 
-  /** Now and then, while an operator is there. Hot path. */
+  /** Called every cycle while an operator is connected. Hot path. */
   tick(nowNs: number): void {
     if (nowNs - this.#learntNs > LEARNT_NS) this.leave(nowNs);
   }

@@ -16,8 +16,8 @@ function inFolder(work: (folder: string) => void): void {
   }
 }
 
-describe('memory of networks', () => {
-  it('is empty at first, and keeps one prior per network', () =>
+describe('network memory', () => {
+  it('starts empty and keeps one prior per network', () =>
     inFolder((folder) => {
       assert.deepEqual(loadPriors(path.join(folder, 'not-yet')), {});
       keepPrior('home', { ...prior(1), needsMs: [30, 12] }, folder);
@@ -27,7 +27,7 @@ describe('memory of networks', () => {
       assert.deepEqual(readdirSync(folder), ['networks.json']);
     }));
 
-  it('holds a bounded number, the oldest going first', () =>
+  it('keeps a bounded number of networks and drops the oldest', () =>
     inFolder((folder) => {
       for (let i = 0; i < 70; i++) keepPrior(`n${i}`, { ...prior(i), needsMs: [] }, folder);
       const names = Object.keys(loadPriors(folder));
@@ -36,7 +36,7 @@ describe('memory of networks', () => {
       assert.ok(!names.includes('n5'));
     }));
 
-  it('takes a file that is not its own for none, and passes over a bad entry', () =>
+  it('treats an unrecognised file as empty and skips a bad entry', () =>
     inFolder((folder) => {
       for (const text of ['', '{', '[]', 'null', '{"format":"other","networks":{"a":1}}']) {
         writeFileSync(path.join(folder, 'networks.json'), text);

@@ -7,7 +7,7 @@ import { writeWhole } from '../files/write-whole.ts';
 import { type PriorJson, parsePrior } from './playout/adaptive/prior.ts';
 
 const FORMAT = 'farhand-networks/1';
-/** Networks kept; the one not seen for longest gives way. */
+/** Networks kept; the least recently used one is dropped. */
 const MAX_NETWORKS = 64;
 
 const MAX_FILE_BYTES = 1 << 20;
@@ -24,7 +24,7 @@ export function networkOf(address: string): string {
 
 const fileOf = (folder: string): string => path.join(folder, 'networks.json');
 
-/** A file that is missing or not ours is an empty memory: playout then begins as on an unknown network. */
+/** A missing or unrecognised file counts as empty: playout then starts as on an unknown network. */
 export function loadPriors(folder = stateFolder()): Priors {
   const priors: Priors = {};
   for (const [name, value] of Object.entries(readNetworks(folder))) {
@@ -39,7 +39,10 @@ export function keepPrior(name: string, prior: PriorJson, folder = stateFolder()
   const recent = Object.entries(others).slice(-(MAX_NETWORKS - 1));
   const networks = Object.fromEntries([...recent, [name, prior]]);
   const text = `${JSON.stringify({ format: FORMAT, networks }, null, 1)}\n`;
-  writeWhole(fileOf(folder), text, { folderMode: 0o755, hint: 'FARHAND_STATE=FOLDER chooses another one.' });
+  writeWhole(fileOf(folder), text, {
+    folderMode: 0o755,
+    hint: 'Set FARHAND_STATE=FOLDER to use another folder.',
+  });
 }
 
 function readNetworks(folder: string): Record<string, unknown> {

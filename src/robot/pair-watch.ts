@@ -6,14 +6,14 @@ import type { Neighbour } from './supervisor/collision.ts';
 import type { Supervisor } from './supervisor/supervisor.ts';
 import type { SupervisorConfig } from './supervisor/supervisor-config.ts';
 
-/** The other arm. One monotonic clock: both run on one machine. */
+/** Report of the other arm. Both processes share one machine's monotonic clock. */
 export const PAIR_BOARD = struct({ measuredNs: number, isStopped: flag, positionsRad: perJoint });
 export type PairBoard = StructBoard<StructOf<typeof PAIR_BOARD>>;
 
 export const pairBoard = (buffer: SharedArrayBuffer, joints: number): PairBoard =>
   new StructBoard(buffer, PAIR_BOARD.create(joints));
 
-/** The control thread's look at the other arm, once per cycle: its pose, its stop, its silence. */
+/** Passes the other arm's pose, stop or silence to the supervisor. Called once per control cycle. */
 export class PairWatch {
   readonly #board: PairBoard;
   readonly #silenceNs: number;
@@ -26,7 +26,7 @@ export class PairWatch {
   tick(nowNs: number, supervisor: Supervisor): void {
     const received = this.#board.read();
     const { measuredNs, isStopped, positionsRad } = this.#board.value;
-    // Written so that a stamp that is no number, or of the future, is silence.
+    // A NaN or future stamp also counts as silence.
     if (received && Math.abs(nowNs - measuredNs) <= this.#silenceNs)
       supervisor.neighbourAt(positionsRad, isStopped, nowNs);
     else supervisor.neighbourSilent(nowNs);

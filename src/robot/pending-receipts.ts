@@ -5,12 +5,12 @@ import { emptyReceipt } from '../wire/codecs/receipt.ts';
 import type { HandOver, WriteResult } from './driver.ts';
 
 const CAPACITY = 1024;
-/** The supervisor stops a robot whose driver thread is silent for as long. */
+/** The supervisor stops a robot whose driver thread is silent for this long. */
 const MAX_WAIT_NS = 250 * NS_PER_MS;
 
 /**
- * Receipts of commands that wait for another thread to write them, so that `applied` is the instant of that write.
- * Bounded in number and time. Hot path: nothing allocates.
+ * Receipts of commands that wait for another thread to write them, so that `applied` is the time of that
+ * write. Bounded in number and time. Hot path: nothing allocates.
  */
 export class PendingReceipts {
   readonly #handOver: HandOver;
@@ -28,7 +28,7 @@ export class PendingReceipts {
     this.#send = send;
   }
 
-  /** Copies the receipt of the command handed over last. Its `appliedNs` is the instant of the hand-over. */
+  /** Copies the receipt of the last command handed over. Its `appliedNs` is the time of the hand-over. */
   add(receipt: Receipt): void {
     if (this.#count === CAPACITY) this.#reject('dropped-queue-full');
     const at = (this.#oldest + this.#count++) % CAPACITY;
@@ -43,7 +43,7 @@ export class PendingReceipts {
       this.#reject('driver-fault');
   }
 
-  /** A new operator does not get the receipts of another. */
+  /** A new operator must not get the receipts of another. */
   clear(): void {
     this.#count = 0;
   }

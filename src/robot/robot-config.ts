@@ -11,11 +11,11 @@ export const realtimePriority = z
 /** The robot's part of a rig. */
 export const robotConfig = z.strictObject({
   driver: z.string().default('sim').describe('driver: a folder in src/robot/drivers/'),
-  options: z.record(z.string(), z.unknown()).default({}).describe('settings of the driver'),
+  options: z.record(z.string(), z.unknown()).default({}).describe('the driver’s settings'),
   driverLog: z
     .string()
     .default('')
-    .describe('file that gets every call of the driver, for trials (`npm run bench -- faults`); empty: none'),
+    .describe('log file of all driver calls, for trials (`npm run bench -- faults`); empty: no log'),
   controlHz: z.number().min(50).max(1000).default(200).describe('control cycles per second'),
   stateHz: z.number().min(1).max(1000).default(100).describe('state messages per second'),
   playout: z
@@ -25,18 +25,15 @@ export const robotConfig = z.strictObject({
   allowPlayoutChoice: z
     .boolean()
     .default(false)
-    .describe('the operator may switch the way of playout while running, as in the demo'),
+    .describe('the operator may switch the playout mode at run time, as in the demo'),
   network: z
     .string()
     .max(64)
     .default('')
     .describe(
-      'name under which playout remembers the network; empty: by the operator’s address; none: not at all',
+      'name under which playout remembers the network; empty: the operator’s subnet; none: not remembered',
     ),
-  allowTakeover: z
-    .boolean()
-    .default(false)
-    .describe('a new operator may take control from one that still holds it'),
+  allowTakeover: z.boolean().default(false).describe('a new operator may take control from the current one'),
   realtimePriority: realtimePriority,
   ...supervisorConfig.shape,
 });

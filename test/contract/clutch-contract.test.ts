@@ -7,10 +7,13 @@ import { SEED } from '../seed.ts';
 import { ClutchWorld } from './clutch-world.ts';
 import { SENDERS } from './input-senders.ts';
 
-/** From far below to far above every device's own limit, and across the second after which a sender is another one. */
+/**
+ * From far below to far above every device's limit, and across the second after which a sender counts as
+ * another.
+ */
 const SILENCES_MS = [50, 130, 160, 210, 260, 300, 600, 900, 1010, 5000];
 
-/** Whatever a person, a network and a robot can do to an input; each with how long it lasts. */
+/** Everything a person, a network and a robot can do to an input, each with its duration. */
 const event = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom('grip', 'close', 'open') },
   { weight: 2, arbitrary: fc.constantFrom('lose', 'lose-clutch', 'find') },
@@ -48,7 +51,7 @@ function happen(world: ClutchWorld, what: string, ms: number): void {
 }
 const SENDERS_OF = new WeakMap<ClutchWorld, readonly string[]>();
 
-/** By hand: with the robot ready, open, closed, followed. */
+/** With the robot ready: opens the clutch, closes it, and checks that the robot follows. */
 function follow(world: ClutchWorld): void {
   world.grip.closed = false;
   world.run(400);
@@ -89,13 +92,13 @@ function describePerson(create: () => Promise<ClutchWorld>, staleMs: number): vo
         world.silence(silenceMs);
         world.run(700);
         const isShort = silenceMs + 40 < staleMs;
-        if (isShort) assert.ok(world.isEngaged, 'not felt');
+        if (isShort) assert.ok(world.isEngaged, 'no effect');
         else if (silenceMs > staleMs) assert.ok(!world.isEngaged, `${silenceMs} ms, phase ${phaseMs}`);
         if (!world.isEngaged) follow(world);
       }
     });
 
-  it('does not follow a clutch that was closed while device, link or hand were away', async () => {
+  it('does not follow a clutch that was closed while device, link or hand were lost', async () => {
     const world = await create();
     const away: (() => void)[] = [
       () => world.silence(600),
@@ -128,11 +131,12 @@ for (const name of pluginNames('input')) {
       return world;
     };
 
-    it('has a sender here, unless it is automatic', () => assert.ok(plugin.automatic || sender !== null));
+    it('has a sender in this suite, unless it is automatic', () =>
+      assert.ok(plugin.automatic || sender !== null));
 
     if (sender !== null && plugin.clutchless !== true) describePerson(create, sender.staleMs);
 
-    it('begins no engagement by itself, whatever happens', async () => {
+    it('never begins an engagement on its own', async () => {
       let beginnings = 0;
       await fc.assert(
         fc.asyncProperty(story, async (events) => {
@@ -143,7 +147,7 @@ for (const name of pluginNames('input')) {
         }),
         { numRuns: 10, seed: SEED },
       );
-      assert.ok(beginnings > 5, `${beginnings} engagements: the law was put to the test`);
+      assert.ok(beginnings > 5, `only ${beginnings} engagements`);
     });
   });
 }

@@ -9,9 +9,9 @@ import type { Grip, InputSender } from './input-senders.ts';
 const TICK_MS = 10;
 const SEND_MS = 20;
 const INPUT_SOCKET = OPERATOR_SOCKETS.firstInput;
-/** An operator that has no state of the robot for this long has lost it. */
+/** An operator without a robot state for this long has lost the robot. */
 const STATE_MS = 200;
-/** A sender of a socket is another one after this. */
+/** After this silence, the next sender on a socket counts as another. */
 const OTHER_MS = 1000;
 
 /** When something happened last, in simulated time; −∞: never. */
@@ -22,7 +22,7 @@ type Instants = Record<
 
 /**
  * Operator and robot in simulated time, with one input's real bytes. Keeps its own record of what the person and the
- * network did, and checks every beginning of an engagement against it, on both sides.
+ * network did, and checks every start of an engagement against it, on both sides.
  */
 export class ClutchWorld {
   readonly rig: SimulatedRig;
@@ -80,7 +80,7 @@ export class ClutchWorld {
     return this.rig.state === 'engaged';
   }
 
-  /** Lets time pass; the sender sends, unless it is silent. */
+  /** Advances time; the sender sends unless it is silent. */
   run(ms: number): void {
     for (let passed = 0; passed < ms; passed += TICK_MS) {
       if (!this.silent && this.rig.nowNs - this.#sentNs >= SEND_MS * MS) this.#send();
@@ -145,7 +145,7 @@ export class ClutchWorld {
     if (gapMs > OTHER_MS || grip.sender !== this.#sentBy) this.#at.other = nowNs;
     const isSeen = grip.seen && grip.clutchSeen;
     if (!isSeen) this.#at.unseen = nowNs;
-    // It is seen open until the next message, unless that is of another sender or comes after a silence.
+    // It counts as seen open until the next message, unless that is from another sender or follows a silence.
     const wasOpen = this.#isOpen && gapMs <= sender.staleMs && grip.sender === this.#sentBy;
     this.#isOpen = isSeen && !grip.closed;
     if (this.#isOpen || (isSeen && wasOpen)) this.#at.open = nowNs;
@@ -178,7 +178,7 @@ export class ClutchWorld {
     if (engagement !== 0 && !this.#isHoming) this.#onBegin(engagement);
   }
 
-  /** The law, by what was delivered alone. */
+  /** Checks the rule, using only what was delivered. */
   #onBegin(engagement: number): void {
     const { rig } = this;
     const at = this.#at;
@@ -187,7 +187,7 @@ export class ClutchWorld {
       rig.robot.transitions.findLast((transition) => to.includes(transition.to))?.robotNs ?? -1e18;
     const unpoweredNs = last(['idle', 'stopped', 'disconnected']);
     const armedNs = last(['armed']);
-    // The operator knows of it a moment later; what it sends until then is refused.
+    // The operator learns of it a moment later; what it sends until then is rejected.
     if (unpoweredNs > armedNs) return;
     if (this.#sender === null || this.#active === 'scripted') return this.#mayGoOn(unpoweredNs);
     if (isClutchless(this.#name)) return this.#maySee(armedNs);
@@ -200,13 +200,15 @@ export class ClutchWorld {
     return Object.fromEntries(Object.entries(this.#at).map(([name, ns]) => [name, age(this.rig, ns)]));
   }
 
-  /** Nobody behind it: not between a request to hold and one to go on or home, a choice of input, or arming. */
+  /**
+   * Automatic: not between a request to hold and a request to resume or home, a choice of input, or arming.
+   */
   #mayGoOn(unpoweredNs: number): void {
     const { held, homed, resumed, switched } = this.#at;
     assert.ok(Math.max(resumed, homed, switched, unpoweredNs) >= held, 'held by request');
   }
 
-  /** No clutch: only its own loss of the hand may lie between arming and now. */
+  /** No clutch: since arming, only the input itself may have lost the hand. */
   #maySee(armedNs: number): void {
     const { rig } = this;
     const at = this.#at;
@@ -221,7 +223,7 @@ export class ClutchWorld {
     );
   }
 
-  /** The robot follows an engagement of the operator's once, and never again. */
+  /** The robot follows each of the operator's engagements only once. */
   #checkRobot(): void {
     const { transitions, answers } = this.rig.robot;
     for (; this.#looked < transitions.length; this.#looked++) {

@@ -18,8 +18,8 @@ const headset = JSON.parse(readFileSync('protocol/vectors/webxr.json', 'utf8')) 
 type Vectors = { openteach: { text: string }[] };
 
 /**
- * What the sender of each device would say at an instant: a hand with the clutch closed. Every device with a person
- * behind it has one.
+ * What the sender of each device sends at an instant: a hand with the clutch closed. Every device used by a
+ * person has one.
  */
 const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
   joints: () => text({ jointsRad: [0.1, -1.2, 1.3, 0, 0.5, 0], gripper: 0.25, clutch: true }),
@@ -36,7 +36,7 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
   webxr: (nowNs) => {
     const out = new Uint8Array(1024);
     const hands = Buffer.from(headset[0]!.hex, 'hex');
-    // The first vector has two open hands: the clutch is the other one's pinch.
+    // The first vector has two open hands: the clutch is the other hand's pinch.
     hands.copyWithin(32 + 20 + 3 * 14, 32 + 20 + 8 * 14, 32 + 20 + 9 * 14);
     hands.writeUInt32LE(nowNs / 1e3 / 64, 4);
     encodeEnvelope({ takenNs: nowNs, sentNs: nowNs, stream: 1 }, out, 0);
@@ -44,9 +44,9 @@ const MESSAGES: Record<string, (nowNs: number) => Uint8Array> = {
     return out.subarray(0, XR_ENVELOPE_BYTES + hands.length);
   },
 };
-/** Settings under which a device can be opened here, where its defaults are not enough. */
+/** Settings for devices that cannot be opened with their defaults. */
 const OPTIONS: Record<string, Record<string, unknown>> = {
-  // Without a clutch, the hand counts as soon as it is seen.
+  // Without a clutch, the hand counts as soon as it is tracked.
   openteach: { resumeAfterMs: 0 },
   rctp: { resumeAfterMs: 0 },
 };
@@ -60,7 +60,7 @@ const SENDER = peerOf('192.0.2.7', 50_000);
 const STRANGER = peerOf('192.0.2.8', 50_000);
 const KNOWN = new Set<string>(REASONS);
 
-/** A sample whose every number is rubbish before it is filled. */
+/** A sample filled with garbage. */
 function spoiltSample(): HandSample {
   const sample = emptyHandSample();
   sample.takenNs = Number.NaN;
@@ -70,7 +70,7 @@ function spoiltSample(): HandSample {
   return sample;
 }
 
-/** What every reader of a sample relies on. */
+/** Checks everything that readers of a sample rely on. */
 function checked(device: InputDevice, nowNs: number): { status: SampleStatus; sample: HandSample } {
   const sample = spoiltSample();
   const { positionM, quatXyzw } = sample;
@@ -88,7 +88,7 @@ function checked(device: InputDevice, nowNs: number): { status: SampleStatus; sa
   return { status, sample };
 }
 
-/** Feeds bytes out of a longer, dirty buffer, and overwrites them afterwards. */
+/** Feeds bytes from a longer, dirty buffer, and overwrites them afterwards. */
 function feed(
   device: InputDevice,
   bytes: Uint8Array,
@@ -107,7 +107,7 @@ function feed(
 const mutation = fc.record({ at: fc.nat(2000), byte: fc.nat(255), cut: fc.boolean() });
 
 function describeMessages(open: () => InputDevice, message: (nowNs: number) => Uint8Array): void {
-  it('is stale after a silence, and back with the next message', () => {
+  it('is stale after a silence, and ok with the next message', () => {
     const device = open();
     feed(device, message(START_NS), START_NS);
     const { sample, status } = checked(device, START_NS + MS);
@@ -117,7 +117,7 @@ function describeMessages(open: () => InputDevice, message: (nowNs: number) => U
     assert.equal(checked(device, START_NS + LONG_NS).status, 'ok');
   });
 
-  it('takes a mutated message whole or not at all', () => {
+  it('accepts a mutated message completely or not at all', () => {
     const nowNs = START_NS + MS;
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 4 }), (mutations) => {
@@ -133,20 +133,20 @@ function describeMessages(open: () => InputDevice, message: (nowNs: number) => U
         const reason = feed(device, bytes, nowNs);
         const after = checked(device, nowNs);
         assert.equal(after.status, 'ok');
-        if (reason !== null) assert.deepEqual(after.sample, before, 'refused bytes change nothing');
+        if (reason !== null) assert.deepEqual(after.sample, before, 'rejected bytes change nothing');
       }),
       { numRuns: 1000 },
     );
   });
 
-  it('asks for no e-stop unless told to', () => {
+  it('requests no e-stop unless the message does', () => {
     const device = open();
     feed(device, message(START_NS), START_NS);
     assert.ok(device.estop !== true && !checked(device, START_NS).sample.estop);
   });
 }
 
-/** A device with sockets of its own hears whoever can reach them. */
+/** A device with sockets receives from anyone who can reach them. */
 function describeSockets(
   name: string,
   plugin: InputPlugin<unknown>,
@@ -156,11 +156,11 @@ function describeSockets(
   const socketsWith = (values: Record<string, unknown>) =>
     plugin.sockets?.(pluginConfig('input', name, plugin, { ...OPTIONS[name], ...values })) ?? [];
 
-  it('listens on loopback unless the rig says otherwise', () => {
+  it('listens on loopback unless the rig sets another host', () => {
     for (const { host } of socketsWith({})) assert.match(host, /^127\./);
   });
 
-  it('has ZeroMQ listen on loopback too, and feeds sockets that it has', () => {
+  it('has ZeroMQ listen on loopback too, and feeds only declared sockets', () => {
     const config = pluginConfig('input', name, plugin, OPTIONS[name] ?? {});
     const count = socketsWith({}).length;
     for (const { host, bind, socket, portKey } of plugin.relays?.(config) ?? []) {
@@ -170,7 +170,7 @@ function describeSockets(
     }
   });
 
-  it('names each socket, and the setting of its port', () => {
+  it('names each socket and the setting of its port', () => {
     const sockets = socketsWith({});
     assert.equal(new Set(sockets.map((socket) => socket.name)).size, sockets.length);
     sockets.forEach(({ portKey, port }, i) => {
@@ -180,7 +180,7 @@ function describeSockets(
     });
   });
 
-  it('listens to one sender at a time, and to the next after a silence', () => {
+  it('accepts one sender at a time, and the next after a silence', () => {
     const device = open();
     const say = (atNs: number, from: number) => feed(device, message(atNs), atNs, from);
     assert.equal(say(START_NS, SENDER), null);
@@ -193,7 +193,7 @@ function describeSockets(
     assert.equal(say(START_NS + LONG_NS + MS, SENDER), 'unknown-source');
   });
 
-  it('is not taken over or kept by garbage', () => {
+  it('is neither taken over nor kept alive by garbage', () => {
     const foreign = fc.oneof(fc.uint8Array({ maxLength: 3 }), fc.uint8Array({ maxLength: 200 }));
     fc.assert(
       fc.property(foreign, fc.nat(3), (bytes, socket) => {
@@ -208,8 +208,8 @@ function describeSockets(
     );
   });
 
-  const silent = open().quality === undefined && 'it does not measure its sender';
-  it('tells how well it hears', { skip: silent }, () => {
+  const silent = open().quality === undefined && 'does not measure its sender';
+  it('reports its reception quality', { skip: silent }, () => {
     const device = open();
     for (let i = 0; i <= 100; i++) {
       const atNs = START_NS + i * 20 * MS;
@@ -232,19 +232,19 @@ for (const name of pluginNames('input')) {
     const open = () => plugin.open(pluginConfig('input', name, plugin, options), START_NS);
     const message = MESSAGES[name];
 
-    it('says what it is', () => {
+    it('has a description', () => {
       assert.ok(plugin.about.length > 10);
       assert.ok(plugin.automatic || message !== undefined, `add a message of ${name} to this suite`);
     });
 
-    it('refuses settings that it does not know', () => {
+    it('rejects unknown settings', () => {
       assert.throws(
         () => pluginConfig('input', name, plugin, { ...options, noSuchSetting: 1 }),
         (error) => error instanceof TeleopError && error.code === 'bad-config',
       );
     });
 
-    it('has nothing before anything came, unless it is automatic', () => {
+    it('has no sample before the first message, unless it is automatic', () => {
       const { status, sample } = checked(open(), START_NS);
       assert.equal(status, plugin.automatic ? 'ok' : 'none');
       if (!plugin.automatic) assert.deepEqual([sample.clutch, sample.estop], [false, false]);
@@ -261,11 +261,11 @@ for (const name of pluginNames('input')) {
       assert.deepEqual(checked(device, START_NS + MS).sample, copy);
     });
 
-    // A device without a message is automatic: it is never silent and takes nothing.
+    // A device without a message is automatic: it is never silent and accepts nothing.
     if (message !== undefined) describeMessages(open, message);
     if (message !== undefined && plugin.sockets !== undefined) describeSockets(name, plugin, open, message);
 
-    it('never throws and never makes an impossible sample of random bytes', () => {
+    it('never throws on random bytes and never produces an invalid sample', () => {
       const device = open();
       let nowNs = START_NS;
       const some = fc.oneof(

@@ -8,24 +8,24 @@ import {
   type XrSide,
 } from '../../src/input/codecs/webxr-codec.ts';
 
-/** What a sender's person does at an instant. */
+/** What the person does at an instant. */
 export interface Grip {
   closed: boolean;
-  /** The driving hand is in sight. */
+  /** The driving hand is tracked. */
   seen: boolean;
-  /** The hand, or whatever else holds the clutch, is in sight. */
+  /** The hand, or whatever else holds the clutch, is tracked. */
   clutchSeen: boolean;
-  /** Another one is another sender: a program, a page, a headset's session. */
+  /** A new number is a new sender: a program, a page, a headset's session. */
   sender: number;
 }
 
-/** The bytes that a device's real sender would send, 50 times a second. */
+/** The bytes that a device's real sender sends, 50 times a second. */
 export interface InputSender {
   /** How they reach the operator: its input's socket, or the console's datagrams. */
   via: 'socket' | 'hand' | 'hands';
-  /** Silence after which the device is gone, with its default settings. */
+  /** Silence after which the device is stale, with its default settings. */
   staleMs: number;
-  /** The sender can say that it does not see the hand, or the clutch. */
+  /** The sender can report that it lost the hand, or the clutch. */
   loses: readonly ('seen' | 'clutchSeen')[];
   message(nowNs: number, count: number, grip: Grip): Uint8Array;
 }

@@ -107,7 +107,7 @@ describe('the e-stop from a terminal', () => {
   it('comes from a signal to the robot process as well, and is no accident to be written down', async () => {
     const { length } = flights();
     await robot.end();
-    assert.match(robot.stdout(), /"to":"stopped","cause":"robot process is ending"/);
+    assert.match(robot.stdout(), /"to":"stopped","cause":"robot process is shutting down"/);
     assert.equal(flights().length, length);
   });
 });

@@ -237,7 +237,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     page.answersProbes = false;
     await next(seen, 'hold', 20_000);
     const stopped = await next(seen, 'stopped', 20_000);
-    assert.match(stopped.cause, /lease over/);
+    assert.match(stopped.cause, /lease ended/);
     assert.equal((await page.receive('ended'))['reason'], 'the page went silent');
     page.close();
     await page.lease.release();
@@ -267,7 +267,7 @@ describe('a page that drives a fleet robot', { skip }, () => {
     // The holder may renew it between the two calls.
     await take().catch(take);
     const stopped = await next(seen, 'stopped', 20_000);
-    assert.match(stopped.cause, /lease over/);
+    assert.match(stopped.cause, /lease ended/);
     await page.receive('ended');
     await page.until('closed', () => page.closed);
     for (let waits = 0; waits < 400 && pageOperators().length > 0; waits++) await sleep(50);

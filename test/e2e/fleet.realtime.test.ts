@@ -181,7 +181,7 @@ describe('a fleet robot', { skip }, () => {
     await vi.close();
     assert.deepEqual(reply.json(), { state: 'stopped' });
     const stopped = await next(before, 'stopped', 20_000);
-    assert.equal(stopped.cause, 'e-stop over the fleet');
+    assert.equal(stopped.cause, 'e-stop from the fleet');
     assert.ok(stopped.robotNs > startNs);
   });
 
@@ -207,7 +207,7 @@ describe('a fleet robot', { skip }, () => {
     const { stdout } = await farhand(['fleet', 'release', 'arm', ...access('ann')]);
     assert.match(stdout, /arm was bob’s; it is free now/);
     const stopped = await next(before, 'stopped', 20_000);
-    assert.match(stopped.cause, /lease over/);
+    assert.match(stopped.cause, /lease ended/);
     assert.equal(await bob.exited, 1);
     assert.match(bob.stdout(), /fleet-ended/);
   });

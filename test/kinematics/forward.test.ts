@@ -8,7 +8,7 @@ import { armOf, ROBOTS } from './poses.ts';
 
 const DEG = Math.PI / 180;
 
-/** Check values of the maker's SDK: mm and degrees about fixed x, y, z. */
+/** Reference values from the vendor's SDK: mm and degrees about fixed x, y, z. */
 const PIPER: { model: string; qRad: number[]; mm: number[]; deg?: number[] }[] = [
   { model: 'piper', qRad: [0, 0, 0, 0, 0, 0], mm: [56.1275, 0, 213.2663], deg: [0, 85, 0] },
   {
@@ -66,10 +66,10 @@ describe('published poses', () => {
       });
     });
 
-  it('OpenArm at zero hangs straight down: lengths add up', () => {
+  it('OpenArm at zero hangs straight down, so its lengths add up', () => {
     const { positionM } = armOf('openarm', 'numeric').poseOf(new Float64Array(7));
     const reachM = 0.06625 + 0.15375 + 0.0955 + 0.1205 + 0.1001;
-    // Shoulder 0.1535 to the right of the body's middle, hand 4.5 mm back toward it.
+    // Shoulder 0.1535 m to the right of the body's centre, hand 4.5 mm back toward it.
     assert.ok(Math.abs(positionM[2]! - (0.698 - reachM)) < 1e-12, `${positionM}`);
     assert.ok(Math.abs(positionM[1]! - (-0.0935 - 0.06 + 0.0045)) < 1e-12, `${positionM}`);
     assert.ok(Math.abs(positionM[0]!) < 2e-6);
@@ -78,7 +78,7 @@ describe('published poses', () => {
 
 describe('the Jacobian', () => {
   for (const name of ROBOTS)
-    it(`is what differences of the flange's pose say: ${name}`, () => {
+    it(`matches finite differences of the flange's pose: ${name}`, () => {
       const model = loadModel(name);
       const chain = createChain(model);
       const n = chain.joints;

@@ -10,7 +10,7 @@ setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
 
 const SOLVES = 20_000;
-/** A boxed number per solve would be 16; what remains is code that still warms up. */
+/** One boxed number per solve would be 16 bytes; the rest is code still warming up. */
 const MOST_BYTES = 8;
 
 describe('a solve leaves no garbage', () => {

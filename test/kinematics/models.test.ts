@@ -21,16 +21,16 @@ const written = (name: string, text: string): string => {
 const badModel = (pattern: RegExp) => (error: unknown) =>
   error instanceof TeleopError && error.code === 'bad-model' && pattern.test(error.message);
 
-/** A hand is no chain. */
+/** A hand is not a chain. */
 const arms = modelNames().filter((name) => loadModel(name).family !== 'hand');
 
 describe('shipped models', () => {
-  it('are the ones tested here', () => {
+  it('are all tested here', () => {
     for (const name of ROBOTS) assert.ok(modelNames().includes(name));
   });
 
   for (const name of arms)
-    it(`${name}: capsules clear of each other and of the floor's other side at home, home inside the workspace`, () => {
+    it(`${name}: at home, capsules are clear of each other and above the floor, inside the workspace`, () => {
       const model = loadModel(name);
       assert.equal(model.name, name);
       assert.deepEqual(touchingPairs(model, model.homeRad), []);
@@ -70,7 +70,7 @@ describe('shipped models', () => {
         origins[3 * link + 1]!,
         origins[3 * link + 2]!,
       ];
-      // Some capsule of the link before or after a joint holds the joint's origin, but for those that lie beside it.
+      // A capsule of the link before or after a joint contains the joint's origin, unless it lies beside it.
       const bare = [];
       for (let link = 1; link <= chain.joints; link++) {
         const covered = model.capsules.some(({ frame, fromM, toM, radiusM }) => {
@@ -85,7 +85,7 @@ describe('shipped models', () => {
         });
         if (!covered) bare.push(link);
       }
-      // On a UR the frames of links 2 and 3 lie in the middle plane, beside the tubes; a tool may be open in its middle.
+      // On a UR the frames of links 2 and 3 lie in the middle plane, beside the tubes; a tool may be hollow.
       const hasTool = model.tool.xyzM.some((value) => value !== 0);
       assert.deepEqual(
         bare
@@ -95,7 +95,7 @@ describe('shipped models', () => {
       );
     });
 
-  it('a pose that folds the arm into itself is a touch', () => {
+  it('report contact in a pose that folds the arm into itself', () => {
     const ur3 = loadModel('ur3');
     assert.notDeepEqual(touchingPairs(ur3, [0, -1.57, 2.9, -1.57, -1.57, 0]), []);
     const openarm = loadModel('openarm');
@@ -121,12 +121,12 @@ describe('models from files', () => {
     ['an unknown joint', 'extends: ur3\njoints: { elbw: { maxRad: 1 } }\n', /joints\.elbw: .*no such joint/],
     ['itself', 'extends: own\nname: x\n', /circle/],
     ['a number', 'extends: 3\n', /extends: expected the name/],
-    ['a home of the wrong length', 'extends: ur3\nhomeRad: [0]\n', /homeRad: give 6 angles/],
+    ['a home of the wrong length', 'extends: ur3\nhomeRad: [0]\n', /homeRad: must have 6 angles/],
     ['a home outside the limits', 'extends: piper\nhomeRad: [0, -1, 0, 0, 0, 0]\n', /homeRad\.1: .*limits/],
     [
       'a capsule on no frame',
       'extends: ur3\ncapsules: [{ name: a, frame: 7, fromM: [0,0,0], toM: [0,0,0], radiusM: 1 }]\n',
-      /capsules\.0\.frame: there are frames 0 to 6/,
+      /capsules\.0\.frame: must be a frame from 0 to 6/,
     ],
     [
       'an unknown capsule',
@@ -135,12 +135,12 @@ describe('models from files', () => {
     ],
   ];
   for (const [what, text, message] of wrong)
-    it(`refuse ${what}`, () => {
+    it(`reject ${what}`, () => {
       const file = written('own.yaml', text);
       assert.throws(() => loadModel(file), badModel(message));
     });
 
-  it('that do not exist say how to find one', () => {
+  it('that do not exist give a hint how to find one', () => {
     const missing = (error: unknown) =>
       error instanceof TeleopError && error.code === 'file-missing' && error.hint !== '';
     for (const name of ['ur33', './none.yaml', 'none.urdf', 'none.urdf#tip'])

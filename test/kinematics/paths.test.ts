@@ -8,7 +8,7 @@ const pairs = ROBOTS.flatMap((name) =>
   methodsOf(loadModel(name)).map((method) => [name, method] as [string, Method]),
 );
 
-/** Smallest share of a turn that the family's singular joints keep: elbow and wrist away from straight. */
+/** Whether elbow and wrist are away from straight, the family's singularities. */
 function isRegular(name: string, qRad: ArrayLike<number>): boolean {
   if (name === 'openarm')
     return qRad[3]! > 0.3 && qRad[3]! < 2.2 && Math.abs(qRad[5]!) < 0.6 && qRad[1]! > 0.3;
@@ -57,7 +57,7 @@ describe('a smooth path of targets', () => {
     });
 });
 
-/** A redundant arm that came to a limit on its own way has to turn the others faster. */
+/** A redundant arm that reached a limit on its path must turn its other joints faster. */
 const isAtLimit = (arm: ReturnType<typeof armOf>, qRad: ArrayLike<number>): boolean =>
   arm.model.joints.some(({ minRad, maxRad }, i) => qRad[i]! < minRad + 0.02 || qRad[i]! > maxRad - 0.02);
 
@@ -76,12 +76,12 @@ function isOffAxis(arm: ReturnType<typeof armOf>, qRad: ArrayLike<number>): bool
 
 describe('out of reach and back', () => {
   for (const [name, method] of pairs)
-    it(`the arm goes as far as it can, without a jump, and returns: ${name} ${method}`, () => {
+    it(`goes as far as it can, without a jump, and returns: ${name} ${method}`, () => {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method, { singularStepRad: 0.03 });
       const { positionM, quatXyzw } = arm.poseOf(arm.homeRad);
       const startM = positionM.slice();
-      // Away from the shoulder, so that the way leads straight out of the shell.
+      // Away from the shoulder, so that the path leads straight out of the shell.
       const shoulder = arm.poseOf(arm.homeRad).positionM;
       arm.chain.frame(arm.homeRad, 1, shoulder, new Float64Array(4));
       const away = startM.map((value, i) => value - shoulder[i]!);
@@ -96,7 +96,7 @@ describe('out of reach and back', () => {
         seen.add(status);
         assert.ok(arm.within(q), `${q}`);
         const stepRad = farthest(q, before);
-        // Reaching full stretch, the elbow's rate grows without bound: 2 mm may cost a quarter turn there.
+        // Near full stretch, the elbow's rate grows without bound: 2 mm may need a quarter turn there.
         if (stepRad > 0.35) assert.fail(`${status} at ${outM} m out: step of ${stepRad}`);
       }
       const stays = method === 'decoupled' ? ['clamped'] : ['unreachable'];
@@ -105,7 +105,7 @@ describe('out of reach and back', () => {
       assert.ok(offM < 1e-4 && offRad < 1e-4, `back home by ${offM} m ${offRad} rad`);
     });
 
-  it('inside the cylinder that no UR can enter, the arm stays beside it', () => {
+  it('stays beside the cylinder that a UR cannot enter', () => {
     const arm = armOf('ur3', 'analytic');
     const solver = createSolver(arm.model, 'analytic', { singularStepRad: 0.03 });
     const { positionM, quatXyzw } = arm.poseOf(arm.homeRad);

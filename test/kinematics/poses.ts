@@ -5,7 +5,7 @@ import { loadModel } from '../../src/rig/robot-models.ts';
 
 export const ROBOTS = ['ur3', 'ur3e', 'piper', 'piper-old', 'openarm'] as const;
 
-/** A linear congruence: what fails once fails again. */
+/** A linear congruential generator, so that failures are reproducible. */
 export function randoms(seed: number): () => number {
   let state = seed;
   return () => {
@@ -14,7 +14,7 @@ export function randoms(seed: number): () => number {
   };
 }
 
-/** An arm and what a method of it is to reach. */
+/** An arm with one of its solvers, and functions for its poses. */
 export function armOf(name: string, method: Method) {
   const model = loadModel(name);
   const chain = createChain(model);
@@ -36,7 +36,7 @@ export function armOf(name: string, method: Method) {
       return pose;
     },
     poseInto,
-    /** How far a pose of the arm is from a target: metres, radians. */
+    /** Distance of a pose of the arm from a target: metres, radians. */
     off(qRad: ArrayLike<number>, positionM: Float64Array, quatXyzw: Float64Array): [number, number] {
       poseInto(qRad, reachedM, reached);
       const x = reachedM[0]! - positionM[0]!;
@@ -47,7 +47,7 @@ export function armOf(name: string, method: Method) {
     within(qRad: ArrayLike<number>): boolean {
       return model.joints.every(({ minRad, maxRad }, i) => qRad[i]! >= minRad && qRad[i]! <= maxRad);
     },
-    /** Evenly spread over the limits. */
+    /** Uniform over the limits. */
     randomInto(random: () => number, outRad: Float64Array): void {
       for (let i = 0; i < chain.joints; i++) {
         const { minRad, maxRad } = model.joints[i]!;

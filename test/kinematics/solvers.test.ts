@@ -39,7 +39,7 @@ describe('FK ∘ IK', () => {
         if (offM > 1e-6 || offRad > 1e-6 || !arm.within(outRad))
           assert.fail(`${status} ${offM} m ${offRad} rad, from ${seedRad} to ${qRad}: ${outRad}`);
       }
-      // The decoupled solver keeps a micrometre from full stretch and fold, and says so.
+      // The decoupled solver keeps a micrometre from full stretch and fold, and reports it.
       assert.ok(clamped <= (method === 'decoupled' ? 0.003 * POSES : 0), `${clamped} clamped`);
     });
 
@@ -63,14 +63,14 @@ describe('FK ∘ IK', () => {
         if (!arm.within(outRad)) assert.fail(`${outRad}`);
         const [offM, offRad] = arm.off(outRad, positionM, quatXyzw);
         if (offM <= 1e-4 && offRad <= 1e-4) arrived++;
-        assert.ok(status !== 'ok' || (offM <= 1e-4 && offRad <= 1e-4), 'ok means there');
-        assert.ok(Math.abs(solver.residual[0]! - offM) < 1e-9, 'the residual is what is left');
+        assert.ok(status !== 'ok' || (offM <= 1e-4 && offRad <= 1e-4), 'ok means on target');
+        assert.ok(Math.abs(solver.residual[0]! - offM) < 1e-9, 'the residual is the remaining error');
         assert.ok(Math.abs(solver.residual[1]! - offRad) < 1e-7);
       }
       assert.ok(arrived >= 0.995 * POSES, `${arrived} of ${POSES} arrived`);
     });
 
-  it('reaches nearly everything without a good seed when told to start again', () => {
+  it('reaches nearly every pose without a good seed if restarts are enabled', () => {
     const arm = armOf('openarm', 'numeric');
     const solver = createSolver(arm.model, 'numeric', { restarts: 20 });
     const random = randoms(5);
@@ -87,7 +87,7 @@ describe('FK ∘ IK', () => {
 
 describe('all solutions', () => {
   for (const [name, method] of closed)
-    it(`reach the target, lie within the limits, differ, and hold the pose they came from: ${name} ${method}`, () => {
+    it(`reach the target, obey the limits, differ, and include the original pose: ${name} ${method}`, () => {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method);
       const random = randoms(3);
@@ -99,7 +99,7 @@ describe('all solutions', () => {
         const { positionM, quatXyzw } = arm.poseOf(qRad);
         const count = solver.all(positionM, quatXyzw, out);
         counts.add(count);
-        // Within a micrometre of full stretch and fold the decoupled solver has none.
+        // Within a micrometre of full stretch and fold the decoupled solver has no solution.
         if (count === 0 && method === 'decoupled' && Math.abs(Math.sin(qRad[2]!)) < 0.01) continue;
         const found = Array.from({ length: count }, (_, k) => out.slice(6 * k, 6 * k + 6));
         for (const each of found) {
@@ -120,7 +120,7 @@ describe('all solutions', () => {
       assert.equal(Math.max(...counts), 8);
     });
 
-  it('are none where the arm cannot reach, and −1 for nonsense', () => {
+  it('number 0 out of reach, and −1 for bad input', () => {
     const { model, homeRad, poseOf } = armOf('ur3', 'analytic');
     const solver = createSolver(model, 'analytic');
     const out = new Float64Array(solver.allSize);
@@ -133,7 +133,7 @@ describe('all solutions', () => {
 
 describe('bad input', () => {
   for (const [name, method] of pairs)
-    it(`is refused and leaves the output alone: ${name} ${method}`, () => {
+    it(`is rejected without touching the output: ${name} ${method}`, () => {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method);
       const n = arm.joints;
@@ -154,7 +154,7 @@ describe('bad input', () => {
       assert.deepEqual(outRad, new Float64Array(n).fill(42));
     });
 
-  it('finite but absurd targets give whole poses within the limits', () => {
+  it('finite but absurd targets give finite poses within the limits', () => {
     for (const [name, method] of pairs) {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method);
@@ -189,7 +189,7 @@ describe('bad input', () => {
 });
 
 describe('methods', () => {
-  it('that a model lacks are refused with those it has', () => {
+  it('that a model lacks are rejected with a list of those it has', () => {
     for (const name of ROBOTS) {
       const model = loadModel(name);
       const known = methodsOf(model);
@@ -207,13 +207,13 @@ describe('methods', () => {
     }
   });
 
-  it('refuse a model that claims a family whose geometry it lacks', () => {
+  it('reject a model without the geometry of its declared family', () => {
     const model = structuredClone(loadModel('piper'));
     model.joints[4]!.modifiedDh!.aM = 0.01;
     assert.throws(() => createSolver(model, 'analytic'), /geometry of family "piper"/);
   });
 
-  it('solve for the tool’s end where the model has one', () => {
+  it('solve for the tool tip if the model has a tool', () => {
     for (const name of ['ur3', 'piper']) {
       const bare = loadModel(name);
       const model: typeof bare = { ...bare, tool: { xyzM: [0.02, -0.03, 0.15], rpyRad: [0.3, -0.4, 0.5] } };
@@ -258,7 +258,7 @@ describe('singularities', () => {
   it('a Piper wrist on the base axis keeps joint 1', () => {
     const arm = armOf('piper', 'analytic');
     const solver = createSolver(arm.model, 'analytic');
-    // Found by bisection: joint 3 at which the wrist is over the base, with joint 2 given.
+    // By bisection: joint 3 at which the wrist is over the base, for a given joint 2.
     const wristOut = (q3: number) => {
       const frames = new Float64Array(84);
       arm.chain.frames([0, 0.9, q3, 0, 0, 0], frames);
@@ -312,7 +312,7 @@ describe('singularities', () => {
 });
 
 describe('the solution chosen', () => {
-  /** Least largest move of the first `width` joints from the seed to a solution, whole turns within the limits free. */
+  /** Largest move of the first `width` joints from the seed to a solution, modulo turns within the limits. */
   function moveRad(
     { joints }: ReturnType<typeof loadModel>,
     solution: ArrayLike<number>,
@@ -328,7 +328,7 @@ describe('the solution chosen', () => {
   }
 
   for (const [name, method] of closed)
-    it(`is the one nearest to the seed by its largest move: ${name} ${method}`, () => {
+    it(`is the one with the smallest largest move from the seed: ${name} ${method}`, () => {
       const arm = armOf(name, method);
       const solver = createSolver(arm.model, method, { switchAtLimit: true });
       const random = randoms(31);
@@ -375,7 +375,7 @@ describe('unwrapping', () => {
 });
 
 describe('an arm of fewer than six joints', () => {
-  it('goes to the place and turns as well as it can', () => {
+  it('reaches the position and gets as close as it can to the orientation', () => {
     const { model, poseOf } = armOf('bento-arm', 'numeric');
     const solver = createSolver(model, 'numeric');
     const outRad = new Float64Array(4);

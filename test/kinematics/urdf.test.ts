@@ -39,7 +39,7 @@ describe('a URDF file', () => {
     );
   });
 
-  it('brings limits, soft ones where they are tighter, and derives what URDF does not say', () => {
+  it('provides limits, soft ones where they are tighter, and derives those that URDF lacks', () => {
     const { model, notes } = parseUrdf(text, FILE);
     const [first, last] = [model.joints[0]!, model.joints[6]!];
     assert.deepEqual([first.minRad, first.maxRad, first.maxVelocityRadS], [-1.396263, 3.490659, 16.754666]);
@@ -49,10 +49,10 @@ describe('a URDF file', () => {
     assert.equal(model.gripper, true);
     assert.ok(notes.some((note) => note.includes('chain to link "hand"')));
     assert.ok(notes.some((note) => /meshes.*link0/.test(note)));
-    assert.ok(notes.some((note) => /left out of collisions.*finger/.test(note)));
+    assert.ok(notes.some((note) => /excluded from collision checks.*finger/.test(note)));
   });
 
-  it('brings capsules round its collision shapes, in the frames they move with', () => {
+  it('provides capsules around its collision shapes, in the frames they move with', () => {
     const { capsules } = parseUrdf(text, FILE).model;
     const by = (name: string) => capsules.find((capsule) => capsule.name === name)!;
     assert.deepEqual(capsules.map(({ name, frame }) => [name, frame]).sort(), [
@@ -72,14 +72,14 @@ describe('a URDF file', () => {
     near(by('hand_2').toM, [0, -0.05, 0.1]);
   });
 
-  it('ends where it is told to', () => {
+  it('ends at the given tip', () => {
     const { model } = parseUrdf(text, FILE, 'link5');
     assert.equal(model.joints.length, 5);
     assert.deepEqual(loadModel(`${FILE}#link5`), model);
     assert.equal(loadModel(`${FILE}#link8`).joints.length, 7);
   });
 
-  it('is solved numerically, and only so', () => {
+  it('is solved only numerically', () => {
     const model = loadModel(FILE);
     assert.deepEqual(methodsOf(model), ['numeric']);
     const { poseOf } = armOf(FILE, 'numeric');
@@ -90,7 +90,7 @@ describe('a URDF file', () => {
     assert.equal(createSolver(model, 'numeric').solve(positionM, quatXyzw, seedRad, outRad), 'ok');
   });
 
-  it('takes continuous joints as a turn either way, at a careful speed where none is given', () => {
+  it('limits continuous joints to one turn each way, and to a low speed if none is given', () => {
     const { model, notes } = parseUrdf(
       robot(
         links('a', 'b'),
@@ -103,12 +103,12 @@ describe('a URDF file', () => {
     assert.ok(notes.some((note) => note.includes('"j" has no velocity limit')));
   });
 
-  it('turns about x where no axis is given, as URDF says', () => {
+  it('turns about x if no axis is given, as URDF specifies', () => {
     const { model } = parseUrdf(robot(links('a', 'b'), JOINT('j', 'a', 'b')), 'x.urdf');
     assert.deepEqual(model.joints[0]!.axis, [1, 0, 0]);
   });
 
-  it('leaves a gripper of coupled turning fingers out of the chain', () => {
+  it('excludes a gripper with coupled turning fingers from the chain', () => {
     const { model } = parseUrdf(
       robot(
         links('a', 'b', 'l', 'r'),
@@ -124,7 +124,7 @@ describe('a URDF file', () => {
     );
   });
 
-  it('lets shapes touch that overlap at home, and says so', () => {
+  it('lets shapes touch that overlap at home, with a note', () => {
     const shape = '<collision><geometry><sphere radius="1"/></geometry></collision>';
     const link = (name: string) => `<link name="${name}">${shape}</link>`;
     const { model, notes } = parseUrdf(
@@ -138,12 +138,12 @@ describe('a URDF file', () => {
 
 describe('a URDF file that cannot be used', () => {
   const wrong: [string, string, string | undefined, RegExp][] = [
-    ['is no XML', '<robot>\n<link name="a">\n</robot>', undefined, /^bad\.urdf:3: /],
+    ['is not XML', '<robot>\n<link name="a">\n</robot>', undefined, /^bad\.urdf:3: /],
     ['is empty', '', undefined, /^bad\.urdf:1: /],
     ['is another format', '<sdf/>', undefined, /bad\.urdf:1: the root is <sdf>/],
     ['is xacro', robot('<xacro:include filename="x"/>'), undefined, /bad\.urdf:2: .*xacro/],
-    ['has no joints', robot(links('a')), undefined, /no joint turns/],
-    ['has a link twice', robot(links('a'), links('a')), undefined, /bad\.urdf:3: there are two links "a"/],
+    ['has no joints', robot(links('a')), undefined, /no revolute or continuous joint/],
+    ['has a link twice', robot(links('a'), links('a')), undefined, /bad\.urdf:3: duplicate link "a"/],
     [
       'names a missing link',
       robot(links('a'), JOINT('j', 'a', 'zz')),
@@ -160,13 +160,13 @@ describe('a URDF file that cannot be used', () => {
       'has a link on two joints',
       robot(links('a', 'b', 'c'), JOINT('j', 'a', 'c'), JOINT('k', 'b', 'c')),
       undefined,
-      /bad\.urdf:4: link "c" hangs on joint "k" and on "j"/,
+      /bad\.urdf:4: link "c" has two parent joints, "k" and "j"/,
     ],
     [
-      'has a ring',
+      'has a loop of links',
       robot(links('a', 'b'), JOINT('j', 'a', 'b'), JOINT('k', 'b', 'a')),
       undefined,
-      /ring of links/,
+      /loop of links/,
     ],
     [
       'has no limit',
@@ -175,7 +175,7 @@ describe('a URDF file that cannot be used', () => {
       /bad\.urdf:3: joint "j" is revolute and has no <limit>/,
     ],
     [
-      'has limits the wrong way',
+      'has swapped limits',
       robot(links('a', 'b'), JOINT('j', 'a', 'b', '<limit lower="1" upper="0" velocity="1"/>')),
       undefined,
       /bad\.urdf:3: <limit> of joint "j": lower is not below upper/,
@@ -187,19 +187,19 @@ describe('a URDF file that cannot be used', () => {
       /bad\.urdf:3: <limit> has no velocity/,
     ],
     [
-      'stands still',
+      'has zero velocity',
       robot(links('a', 'b'), JOINT('j', 'a', 'b', '<limit lower="0" upper="1" velocity="0"/>')),
       undefined,
       /velocity is not positive/,
     ],
     [
-      'has a crooked number',
+      'has a malformed number',
       robot(links('a', 'b'), JOINT('j', 'a', 'b', '<limit lower="0" upper="one" velocity="1"/>')),
       undefined,
       /bad\.urdf:3: <limit> upper "one" is not a number/,
     ],
     [
-      'has a crooked vector',
+      'has a malformed vector',
       robot(
         links('a', 'b'),
         JOINT('j', 'a', 'b', '<origin xyz="1 2"/><limit lower="0" upper="1" velocity="1"/>'),
@@ -217,7 +217,7 @@ describe('a URDF file that cannot be used', () => {
       /<axis> of joint "j" is zero/,
     ],
     [
-      'slides first',
+      'begins with a sliding joint',
       robot(
         links('a', 'b', 'c'),
         '<joint name="lift" type="prismatic"><parent link="a"/><child link="b"/></joint>',
@@ -227,7 +227,7 @@ describe('a URDF file that cannot be used', () => {
       /bad\.urdf:3: joint "lift" is prismatic/,
     ],
     [
-      'slides in the middle',
+      'has a sliding joint in the middle',
       robot(
         links('a', 'b', 'c', 'd'),
         JOINT('j', 'a', 'b'),
@@ -243,10 +243,15 @@ describe('a URDF file that cannot be used', () => {
       undefined,
       /bad\.urdf:4: the robot branches: joint "right"/,
     ],
-    ['lacks the tip asked for', robot(links('base', 'b'), JOINT('j', 'base', 'b')), 'bse', /no link "bse"/],
-    ['slides on the way to the tip', text, 'right_finger', /joint "finger_joint1" is prismatic/],
+    ['lacks the requested tip', robot(links('base', 'b'), JOINT('j', 'base', 'b')), 'bse', /no link "bse"/],
     [
-      'follows on the way to the tip',
+      'has a sliding joint on the path to the tip',
+      text,
+      'right_finger',
+      /joint "finger_joint1" is prismatic/,
+    ],
+    [
+      'has a mimic joint on the path to the tip',
       robot(
         links('a', 'b', 'c'),
         JOINT('j', 'a', 'b'),
@@ -257,7 +262,7 @@ describe('a URDF file that cannot be used', () => {
     ],
   ];
   for (const [what, source, tip, message] of wrong)
-    it(`because it ${what} is refused with file, line and a hint`, () => {
+    it(`is rejected with file, line and a hint if it ${what}`, () => {
       assert.throws(
         () => parseUrdf(source, 'bad.urdf', tip),
         (error) => {
@@ -269,7 +274,7 @@ describe('a URDF file that cannot be used', () => {
       );
     });
 
-  it('never ends in another exception, whatever is cut out of it', () => {
+  it('never throws another exception, whatever is cut out of it', () => {
     fc.assert(
       fc.property(fc.nat(text.length), fc.nat(200), (from, length) => {
         try {

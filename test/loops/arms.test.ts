@@ -4,27 +4,27 @@ import { createChain } from '../../src/geometry/chain.ts';
 import { Headset } from './rctp-headset.ts';
 import { MS, SimulatedRig, type Write } from './simulated-rig.ts';
 
-/** The frame that follows the hand, and how far it goes for a metre of the hand. */
+/** The frame that follows the hand, and its motion per metre of the hand. */
 const ARMS = [
   { name: 'piper', lead: 6, scale: 0.75 },
   { name: 'ur3', lead: 3, scale: 1 },
   { name: 'xarm6', lead: 6, scale: 1 },
 ] as const;
 const STALE_MS = 150;
-/** One way, as `SimulatedRig` has it. */
+/** One-way delay, as in `SimulatedRig`. */
 const LINK_MS = 2;
 const SPEED_SHARE = 0.25;
 const REST_RAD = 1e-6;
 
 const spanOf = (values: readonly number[]): number => Math.max(...values) - Math.min(...values);
-/** How far the joint that moved most was sent; 0 where nothing was written. */
+/** Range of the joint that moved most; 0 if nothing was written. */
 const widest = (writes: readonly Write[]): number =>
   Math.max(
     ...(writes[0]?.positionsRad.map((_, i) => spanOf(writes.map((write) => write.positionsRad[i]!))) ?? [0]),
   );
 
 for (const { name, lead, scale } of ARMS)
-  describe(`RCTP at 50 Hz leads the rig ${name}`, () => {
+  describe(`RCTP at 50 Hz drives the rig ${name}`, () => {
     let rig: SimulatedRig;
     let headset: Headset;
 
@@ -42,10 +42,10 @@ for (const { name, lead, scale } of ARMS)
       rig = await SimulatedRig.create({ rig: name, overrides });
       headset = new Headset(rig);
       headset.run(1000);
-      assert.equal(rig.state, 'idle', 'a hand that is seen arms nothing');
+      assert.equal(rig.state, 'idle', 'a tracked hand arms nothing');
     });
 
-    it('follows within its share of the joint speeds, from the moment it is armed', () => {
+    it('follows within its share of the joint speeds, once it is armed', () => {
       headset.widthM = 0.1;
       follow();
       headset.run(5000);
@@ -80,7 +80,7 @@ for (const { name, lead, scale } of ARMS)
       }
     });
 
-    it('holds within a tick of the packet that says so, rests, and goes on by itself', () => {
+    it('holds within a tick of the packet that reports lost tracking, and resumes on its own', () => {
       follow();
       headset.packet.tracking = false;
       headset.send();
@@ -97,7 +97,7 @@ for (const { name, lead, scale } of ARMS)
       assert.equal(rig.state, 'engaged');
     });
 
-    it('holds when the sender is silent for as long as a sample counts, and stays', () => {
+    it('holds when the sender is silent until its sample is stale, and stays in hold', () => {
       follow();
       const tookMs = rig.runUntil(() => rig.state === 'hold', 1000);
       assert.ok(tookMs <= STALE_MS + tickMs() + LINK_MS + 1, `${tookMs} ms`);
@@ -108,7 +108,7 @@ for (const { name, lead, scale } of ARMS)
       assert.ok(widest(writesFrom(restNs)) < REST_RAD);
     });
 
-    it('stops on the flag within a cycle, latched until somebody resets and arms', () => {
+    it('stops on the e-stop flag within a cycle, latched until reset and armed', () => {
       follow();
       const sentNs = rig.nowNs;
       headset.send({ estop: true });
@@ -118,7 +118,7 @@ for (const { name, lead, scale } of ARMS)
       headset.run(500);
       const restNs = rig.nowNs;
       headset.run(2000);
-      assert.equal(rig.state, 'stopped', 'though the hand is seen, and asks for no stop any more');
+      assert.equal(rig.state, 'stopped', 'even though the hand is tracked and no longer requests a stop');
       assert.ok(widest(writesFrom(restNs)) < REST_RAD);
       rig.ask('reset');
       headset.run(1000);

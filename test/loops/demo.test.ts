@@ -6,7 +6,7 @@ import { SimulatedRig } from './simulated-rig.ts';
 const SECONDS = 4;
 const LINK_MS = 0.2;
 
-/** What `farhand demo --headless --json` sums up, without processes. */
+/** The summary of `farhand demo --headless --json`, without processes. */
 async function demo(playout: string, linkMs = LINK_MS): Promise<TraceSummary> {
   const rig = await SimulatedRig.create({ overrides: [`robot.playout=${playout}`], delayMs: linkMs });
   rig.runUntil(() => rig.state === 'engaged', 5000);
@@ -28,7 +28,7 @@ function assertWhole(summary: TraceSummary): void {
 }
 
 describe('the demo’s figures', () => {
-  it('a constant delay is that delay for every command', async () => {
+  it('a constant delay applies to every command', async () => {
     const summary = await demo('fixed:60');
     assertWhole(summary);
     const { p50, max } = summary.oneWayMs!;
@@ -41,14 +41,14 @@ describe('the demo’s figures', () => {
     assert.ok(summary.oneWayMs!.max < LINK_MS + 0.1, `${summary.oneWayMs!.max} ms`);
   });
 
-  it('adaptive playout finds a short delay by itself on a link without variation', async () => {
+  it('adaptive playout finds a short delay on a link without jitter', async () => {
     const summary = await demo('adaptive');
     assertWhole(summary);
     assert.ok(summary.oneWayMs!.p50 < 25, `p50 ${summary.oneWayMs!.p50} ms`);
     assert.ok(summary.queueDepth!.max <= 3, `${summary.queueDepth!.max} waiting`);
   });
 
-  it('a longer link shows in the segment `wire` and nowhere else', async () => {
+  it('a longer link shows only in the segment `wire`', async () => {
     const [near, far] = [await demo('none', 1), await demo('none', 31)];
     for (const [name, part] of Object.entries(far.segmentsMs)) {
       const moreMs = (part?.p50 ?? 0) - (near.segmentsMs[name as keyof typeof near.segmentsMs]?.p50 ?? 0);

@@ -7,11 +7,11 @@ import { ThreadedDriver } from '../../src/robot/driver-thread/threaded-driver.ts
 import { oneWayNs, segmentsNs } from '../../src/trace/segments.ts';
 import { isApplied, MS, SimulatedRig } from './simulated-rig.ts';
 
-/** Commands are due at whole multiples of 10 ms; the thread passes this long after. */
+/** Commands are due at whole multiples of 10 ms; the thread runs this long after. */
 const LATE_MS = 7;
 const CYCLE_MS = 5;
 
-/** A robot whose driver is behind a thread that passes once in `periodMs`, `LATE_MS` after a command was due. */
+/** A robot whose driver thread runs once every `periodMs`, `LATE_MS` after a command was due. */
 async function rigWithThread(periodMs: number) {
   let thread: DriverLoop | null = null;
   const rig = await SimulatedRig.create({
@@ -49,7 +49,7 @@ function assertOneReceiptEach({ robot }: SimulatedRig): void {
 }
 
 describe('a driver on a thread that writes late', () => {
-  it('has applied commands late by exactly that, and its receipts leave within a control cycle of the write', async () => {
+  it('applies commands late by exactly that, and sends receipts within a cycle of the write', async () => {
     const { rig, runFor } = await rigWithThread(10);
     runFor(3000);
     const applied = rig.operator.closed.filter((record) => isApplied(outcomeOf(record)));
@@ -84,23 +84,23 @@ describe('a driver on a thread that writes late', () => {
     assertOneReceiptEach(rig);
   });
 
-  it('has not applied a command that an e-stop overtook', async () => {
+  it('does not report a command as applied that an e-stop overtook', async () => {
     const { rig, runFor } = await rigWithThread(10);
-    // The thread has passed and a command was handed over since: at 1 ms after a due time.
+    // The thread has run, and a command was handed over since: at 1 ms after a due time.
     runFor(2001);
     assert.equal(rig.state, 'engaged');
     const { releasedSeq } = rig.robot.loop.queue;
     rig.ask('estop');
     runFor(4);
     assert.equal(rig.state, 'stopped');
-    assert.ok(!rig.robot.answers.some(({ seq }) => seq === releasedSeq), 'not before the thread has passed');
+    assert.ok(!rig.robot.answers.some(({ seq }) => seq === releasedSeq), 'not before the thread has run');
     runFor(100);
     const answer = rig.robot.answers.find(({ seq }) => seq === releasedSeq);
     assert.equal(answer?.outcome, 'rejected:not-armed');
     assertOneReceiptEach(rig);
   });
 
-  it('has not applied what a dead thread never wrote', async () => {
+  it('does not report a command as applied that a dead thread never wrote', async () => {
     const { rig, runFor } = await rigWithThread(10);
     runFor(2001);
     const { releasedSeq } = rig.robot.loop.queue;

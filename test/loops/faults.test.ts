@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { xorshift } from '../xorshift.ts';
 import { isApplied, MS, robotPeer, SimulatedRig, TestHand } from './simulated-rig.ts';
 
-/** The figure eight never needs more; a jump would. The model allows 3.14. */
+/** The figure eight stays below this speed; a jump exceeds it. The model allows 3.14. */
 const CALM_RAD_S = 1.5;
 
 async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}): Promise<SimulatedRig> {
@@ -13,7 +13,7 @@ async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}):
   return rig;
 }
 
-/** Nothing passes in either direction for a while. */
+/** Blocks both directions for `ms`. */
 function hole(rig: SimulatedRig, ms: number): void {
   const { impair } = rig;
   rig.impair = () => null;
@@ -24,7 +24,7 @@ function hole(rig: SimulatedRig, ms: number): void {
 const writesSince = (rig: SimulatedRig, fromNs: number) =>
   rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs);
 
-/** No joint target ever steps by more than its velocity limit allows in 50 ms, engaging included. */
+/** No joint target steps by more than its velocity limit allows in 50 ms, including when engaging. */
 function assertNoJump(rig: SimulatedRig): void {
   const { writes } = rig.robot.driver;
   for (let i = 1; i < writes.length; i++)
@@ -35,7 +35,7 @@ function assertNoJump(rig: SimulatedRig): void {
 }
 
 describe('a bad link', () => {
-  /** Seeded, both directions alike. */
+  /** Seeded, the same in both directions. */
   const badLinks: [string, (rig: SimulatedRig) => void][] = [
     [
       'loses 30 %',
@@ -69,7 +69,7 @@ describe('a bad link', () => {
     ],
   ];
   for (const [name, begin] of badLinks)
-    it(`that ${name} never leads back in time nor into a jump`, async () => {
+    it(`that ${name} never applies commands out of order or causes a jump`, async () => {
       const rig = await engaged();
       const { length } = rig.robot.answers;
       const fromNs = rig.nowNs;
@@ -78,7 +78,7 @@ describe('a bad link', () => {
       const applied = rig.robot.answers.slice(length).filter(({ outcome }) => isApplied(outcome));
       assert.ok(applied.length > 100, `${applied.length} applied`);
       applied.forEach(({ seq }, i) => {
-        assert.ok(i === 0 || seq > applied[i - 1]!.seq, 'never back in time');
+        assert.ok(i === 0 || seq > applied[i - 1]!.seq, 'in order');
       });
       assert.ok(rig.maxSpeedRadS(fromNs) < CALM_RAD_S, `${rig.maxSpeedRadS(fromNs)} rad/s`);
       rig.impair = () => 2 * MS;
@@ -87,13 +87,13 @@ describe('a bad link', () => {
 });
 
 describe('a hole in the link', () => {
-  it('of 300 ms holds the arm and engages again by itself when nobody holds a clutch', async () => {
+  it('of 300 ms holds the arm, which engages again on its own if the input is automatic', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     const startNs = rig.nowNs;
     hole(rig, 300);
     assert.deepEqual(rig.path, ['hold']);
-    // 60 ms of commands were waiting; then 100 ms of patience; then at most 400 ms to come to rest.
+    // 60 ms of queued commands, then the 100 ms timeout, then at most 400 ms to come to rest.
     assert.equal(writesSince(rig, startNs + 560 * MS).length, 0);
     const tookMs = rig.runUntil(() => rig.state === 'engaged', 1000);
     assert.ok(tookMs < 300, `${tookMs} ms`);
@@ -104,7 +104,7 @@ describe('a hole in the link', () => {
     assertNoJump(rig);
   });
 
-  it('of 300 ms needs a new grip where a person holds the clutch', async () => {
+  it('of 300 ms needs a fresh press of the clutch if a person holds it', async () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand });
     rig.grip(hand);
@@ -117,7 +117,7 @@ describe('a hole in the link', () => {
     rig.runUntil(() => rig.state === 'engaged', 500);
   });
 
-  it('of 50 ms is not felt', async () => {
+  it('of 50 ms has no effect', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     hole(rig, 50);
@@ -126,7 +126,7 @@ describe('a hole in the link', () => {
     assertNoJump(rig);
   });
 
-  it('of 2 s is a lost operator: a latched stop, which needs a reset and arming', async () => {
+  it('of 2 s is a lost operator: a latched stop that needs a reset and arming', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     const startNs = rig.nowNs;
@@ -142,7 +142,7 @@ describe('a hole in the link', () => {
     const { epoch } = supervisor;
     rig.ask('reset');
     rig.runUntil(() => rig.state === 'idle', 500);
-    assert.equal(supervisor.epoch, epoch + 1, 'what was made before is void');
+    assert.equal(supervisor.epoch, epoch + 1, 'earlier commands are void');
     rig.runFor(500);
     assert.equal(writesSince(rig, lostNs).length, 0, 'no motion since');
     rig.ask('arm');
@@ -151,12 +151,12 @@ describe('a hole in the link', () => {
     assertNoJump(rig);
   });
 
-  it('one way only is noticed as well', async () => {
+  it('in one direction only is detected as well', async () => {
     const rig = await engaged();
     const { operator } = rig;
     const { impair } = rig;
     rig.robot.transitions.length = 0;
-    // The robot hears its operator; the operator does not hear the robot and lets go.
+    // The robot receives its operator; the operator does not receive the robot and releases.
     rig.impair = (from, to, nowNs) => (operator.peers.includes(to) ? null : impair(from, to, nowNs));
     rig.runFor(1000);
     assert.equal(rig.path[0], 'hold');
@@ -168,7 +168,7 @@ describe('a hole in the link', () => {
     assertNoJump(rig);
   });
 
-  it('at the moment of engaging does not leave the arm behind for good', async () => {
+  it('at the moment of engaging only delays the engagement', async () => {
     const rig = await SimulatedRig.create({ overrides: ['operator.inputs.scripted.periodS=2'] });
     const { impair } = rig;
     rig.impair = (from, to, nowNs) =>
@@ -182,7 +182,7 @@ describe('a hole in the link', () => {
 });
 
 describe('an e-stop', () => {
-  it('stops within one cycle of its arrival, stays, and needs reset and arming', async () => {
+  it('stops within one cycle of its arrival, is latched, and needs reset and arming', async () => {
     const rig = await engaged({ delayMs: 2 });
     const pressedNs = rig.nowNs;
     rig.ask('estop');
@@ -209,7 +209,7 @@ describe('an e-stop', () => {
     assertNoJump(rig);
   });
 
-  it('gets through a link that loses nine in ten', async () => {
+  it('gets through a link that loses nine of ten packets', async () => {
     const rig = await engaged();
     const { impair } = rig;
     let n = 0;
@@ -232,16 +232,16 @@ describe('an e-stop', () => {
 });
 
 describe('a restart', () => {
-  it('of the operator finds the robot stopped after a second; reset and armed it engages without a jump', async () => {
+  it('of the operator finds the robot stopped; reset and armed, it engages without a jump', async () => {
     const rig = await engaged();
     rig.robot.transitions.length = 0;
     const goneNs = rig.nowNs;
     await rig.startOperator(2002);
     rig.runFor(900);
     assert.deepEqual(rig.path, ['hold']);
-    assert.ok(rig.robot.counters.get('not-operator') > 0, 'it asked and was refused');
+    assert.ok(rig.robot.counters.get('not-operator') > 0, 'its first requests were rejected');
     rig.runFor(1000);
-    assert.deepEqual(rig.path, ['hold', 'stopped'], 'it arms nothing by itself');
+    assert.deepEqual(rig.path, ['hold', 'stopped'], 'it arms nothing on its own');
     const lostNs = rig.robot.transitions[1]!.robotNs;
     assert.ok(lostNs - goneNs >= 990 * MS && lostNs - goneNs < 1100 * MS);
     rig.ask('reset');
@@ -259,7 +259,7 @@ describe('a restart', () => {
     assert.ok(measured.every((rad, i) => Math.abs(rad - target[i]!) < 0.05));
   });
 
-  it('of the operator at once is let in where the robot allows a takeover', async () => {
+  it('of the operator is accepted immediately if the robot allows a takeover', async () => {
     const rig = await engaged({ overrides: ['robot.allowTakeover=true'] });
     await rig.startOperator(2002);
     const tookMs = rig.runUntil(
@@ -270,7 +270,7 @@ describe('a restart', () => {
     assertNoJump(rig);
   });
 
-  it('of the robot is seen by the operator, which synchronizes and follows anew', async () => {
+  it('of the robot is noticed by the operator, which synchronizes and follows again', async () => {
     const rig = await engaged({ robotOffsetNs: 4e12 });
     const before = rig.operator.loop.sync.sync.epoch;
     rig.stopRobot();
@@ -278,7 +278,7 @@ describe('a restart', () => {
     await rig.startRobot(8);
     rig.runUntil(() => rig.state === 'idle', 1000);
     rig.runFor(1500);
-    assert.equal(rig.state, 'idle', 'it was armed once, and this is another robot process');
+    assert.equal(rig.state, 'idle', 'auto-arm applies once, and this is another robot process');
     assert.ok(rig.operator.loop.sync.sync.epoch > before);
     assert.equal(rig.operator.loop.sync.sync.offsetAt(rig.nowNs), 4e12);
     rig.ask('arm');
@@ -288,7 +288,7 @@ describe('a restart', () => {
     assertNoJump(rig);
     rig.windDown();
     const { totals } = rig.operator.loop.link;
-    assert.ok(totals.lost > 0 && totals.lost < 60, `${totals.lost}: what was on the way`);
+    assert.ok(totals.lost > 0 && totals.lost < 60, `${totals.lost} lost in flight`);
     assert.equal(totals.applied + totals.dropped + totals.rejected + totals.lost, totals.commands);
   });
 });

@@ -7,7 +7,7 @@ import { isApplied, MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 const outcomeOf = (record: TraceRecord): string => OUTCOMES[record.outcome]!;
 
-/** Every command that was sent is closed once, and the sums agree. */
+/** Every command sent is closed exactly once, and the totals match. */
 function assertClosedOnce(rig: SimulatedRig): void {
   const { closed, loop } = rig.operator;
   const seqs = closed.map((record) => record.seq).sort((a, b) => a - b);
@@ -56,7 +56,7 @@ describe('both roles on a good link', () => {
     assert.ok(applied > 790, `${applied} of 800 ticks`);
   });
 
-  it('keep the arm where the operator last saw the command, to the delay of the link', async () => {
+  it('keep the arm at the operator’s command, delayed by the link', async () => {
     const rig = await SimulatedRig.create();
     rig.runFor(5000);
     const target = rig.robot.loop.supervisor.targetRad;
@@ -80,7 +80,7 @@ describe('both roles on a good link', () => {
     assert.ok(rig.operator.closed.length > 250);
   });
 
-  it('hold the arm when the operator leaves, and are free for the next at once', async () => {
+  it('hold the arm when the operator leaves, and accept the next one immediately', async () => {
     const rig = await SimulatedRig.create();
     rig.runFor(1000);
     const writes = () => rig.robot.driver.writes.length;
@@ -100,7 +100,7 @@ describe('both roles on a good link', () => {
     [1e12, 0],
     [-99e9, 3.7e12],
   ] as const)
-    it(`measure the one-way time whatever the clocks say (${operatorOffsetNs}, ${robotOffsetNs})`, async () => {
+    it(`measure the one-way time for any clock offsets (${operatorOffsetNs}, ${robotOffsetNs})`, async () => {
       const rig = await SimulatedRig.create({
         operatorOffsetNs,
         robotOffsetNs,
@@ -114,7 +114,7 @@ describe('both roles on a good link', () => {
       const segments = new Float64Array(6);
       for (const record of applied) {
         assert.equal(record.offsetNs, robotOffsetNs - operatorOffsetNs);
-        // Half the round trip, and 50 µs for the stamps.
+        // Half the round trip, plus 50 µs for the stamps.
         assert.equal(record.uncertaintyNs, 7.05 * MS);
         assert.equal(oneWayNs(record), 7 * MS);
         segmentsNs(record, segments);
@@ -123,20 +123,20 @@ describe('both roles on a good link', () => {
       assertClosedOnce(rig);
     });
 
-  it('see an asymmetric path within the uncertainty they state', async () => {
+  it('measure an asymmetric path within the stated uncertainty', async () => {
     const rig = await SimulatedRig.create({ robotOffsetNs: -50e9, overrides: ['robot.playout=none'] });
     rig.impair = (from) => (rig.operator.peers.includes(from) ? 9 : 3) * MS;
     rig.runFor(3000);
     const applied = rig.operator.closed.filter((record) => isApplied(outcomeOf(record)));
     for (const record of applied) {
-      // True: 9 ms. Biased by half the asymmetry: no exchange can see that.
+      // True: 9 ms. Biased by half the asymmetry, which no exchange can detect.
       assert.ok(Math.abs(oneWayNs(record) - 6 * MS) <= 2);
       assert.ok(Math.abs(oneWayNs(record) - 9 * MS) <= record.uncertaintyNs);
     }
     assert.ok(applied.length > 250);
   });
 
-  it('apply at a fixed delay after the operator’s tick', async () => {
+  it('apply commands at a fixed delay after the operator’s tick', async () => {
     const rig = await SimulatedRig.create({ robotOffsetNs: 5e9, delayMs: 10 });
     const chance = xorshift(11);
     rig.impair = () => (10 + 30 * chance()) * MS;
@@ -145,7 +145,7 @@ describe('both roles on a good link', () => {
     assert.ok(applied.length > 250);
     for (const record of applied.slice(100)) {
       assert.equal(outcomeOf(record), 'applied');
-      // The offset at the end is not quite the one at the beginning.
+      // The offset changes slightly over the run.
       assert.ok(Math.abs(oneWayNs(record) - 60 * MS) <= MS, `${oneWayNs(record) / MS} ms`);
     }
     assertNeverBack(rig);
@@ -185,10 +185,10 @@ describe('a hand with a clutch', () => {
     const rig = await SimulatedRig.create({ hand, delayMs: 2 });
     rig.grip(hand);
     rig.runFor(200);
-    assert.ok(rig.robot.loop.queue.depth >= 5, 'sixty milliseconds of commands are waiting');
+    assert.ok(rig.robot.loop.queue.depth >= 5, '60 ms of commands are waiting');
     hand.hand.tracking = false;
     const tookMs = rig.runUntil(() => rig.state === 'hold', 100);
-    assert.ok(tookMs <= 13, `${tookMs} ms: a tick and the way there`);
+    assert.ok(tookMs <= 13, `${tookMs} ms: a tick and the one-way delay`);
     hand.hand.tracking = true;
     rig.runFor(500);
     assert.equal(rig.state, 'hold', 'the clutch must be opened first');
@@ -198,7 +198,7 @@ describe('a hand with a clutch', () => {
     rig.runUntil(() => rig.state === 'engaged', 300);
   });
 
-  it('stops the robot when the hand asks for it', async () => {
+  it('stops the robot when the hand requests it', async () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand });
     rig.grip(hand);
@@ -208,7 +208,7 @@ describe('a hand with a clutch', () => {
 });
 
 describe('a link that loses 30 %', () => {
-  it('loses what it loses and nothing else, and never goes back', async () => {
+  it('loses only those commands, and never applies out of order', async () => {
     const rig = await SimulatedRig.create();
     const chance = xorshift(2024);
     rig.impair = () => (chance() < 0.3 ? null : (2 + 20 * chance()) * MS);
@@ -219,13 +219,13 @@ describe('a link that loses 30 %', () => {
     assertClosedOnce(rig);
     assertNeverBack(rig);
     const { totals } = rig.operator.loop.link;
-    // Either way may be lost: 1 − 0.7² of them have no receipt.
+    // Either direction may lose it: 1 − 0.7² of them have no receipt.
     assert.ok(totals.lost > 0.4 * 2000 && totals.lost < 0.6 * 2000, `${totals.lost} lost`);
     assert.ok(rig.appliedSeqs().length > 0.6 * 2000);
     assert.ok(rig.maxSpeedRadS() < 6.3);
   });
 
-  it('duplicates and reorders without an effect', async () => {
+  it('has no effect by duplicating and reordering', async () => {
     const rig = await SimulatedRig.create();
     const chance = xorshift(7);
     rig.impair = () => (2 + 50 * chance()) * MS;

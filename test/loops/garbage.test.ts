@@ -14,7 +14,7 @@ const EVERY_MS = 3;
 const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** The newest command on record, changed. */
+/** The newest recorded command, modified. */
 function forged(commands: readonly Uint8Array[], change: (body: Json) => Json): Uint8Array {
   const newest = commands.at(-1)!;
   return bytesOf(`FH1c${JSON.stringify(change(frameBody(newest, newest.length)!))}`);
@@ -22,14 +22,14 @@ function forged(commands: readonly Uint8Array[], change: (body: Json) => Json): 
 
 const later = (body: Json, stampMs: number): Json => ({
   ...body,
-  // A number that the operator has not used yet, so that nothing but the stamp refuses it.
+  // A sequence number not used yet, so that only the stamp can cause the rejection.
   seq: (body['seq'] as number) + 5000,
   send_robot_ns: (body['send_robot_ns'] as number) + stampMs * MS,
 });
 
 type Forgery = (commands: readonly Uint8Array[], chance: () => number) => Uint8Array;
 
-/** What a confused or hostile sender puts on a wire. None of it may have an effect. */
+/** What a confused or hostile sender may send. None of it may have an effect. */
 const FORGERIES: Record<string, Forgery> = {
   empty: () => new Uint8Array(0),
   random: (_, chance) => Uint8Array.from({ length: 1 + Math.floor(300 * chance()) }, () => 256 * chance()),
@@ -55,14 +55,16 @@ const FORGERIES: Record<string, Forgery> = {
   list: () => bytesOf('FH1c[1,2,3]'),
 };
 
-/** Good commands, which the operator itself might have sent: garbage only because somebody else did. */
+/** Valid commands that the operator could have sent: garbage only because of their sender. */
 const IMPOSTURES: Forgery[] = [
   (commands) => forged(commands, (body) => ({ ...later(body, 0), q: [0, -1.5, 1.5, -1.5, -1.5, 0] })),
   (commands) => forged(commands, (body) => ({ ...later(body, 0), engagement: 0 })),
   (commands) => forged(commands, (body) => ({ ...later(body, 0), tracking: false })),
 ];
 
-/** Only a command socket with the operator's address takes commands; elsewhere even a good one is garbage. */
+/**
+ * Only a command socket accepts commands, from the operator's address; elsewhere even a valid one is garbage.
+ */
 const TARGETS = [
   'robot command',
   'robot state',
@@ -78,7 +80,7 @@ interface Shot {
   bytes: Uint8Array;
 }
 
-/** Walks through every forgery, sender and socket, over and over. */
+/** Cycles through every forgery, sender and socket. */
 function* shots(rig: SimulatedRig, commands: readonly Uint8Array[]): Generator<Shot> {
   const chance = xorshift(99);
   const { peers } = rig.operator;
@@ -123,7 +125,7 @@ async function run(withGarbage: boolean): Promise<{ rig: SimulatedRig; fired: nu
   return { rig, fired, atRobot };
 }
 
-describe('garbage on every socket, from strangers and from the right addresses', () => {
+describe('garbage on every socket, from unknown and from known addresses', () => {
   it('changes nothing, and is counted by reason', async () => {
     const clean = (await run(false)).rig;
     const { rig, fired, atRobot } = await run(true);
@@ -165,6 +167,6 @@ describe('garbage on every socket, from strangers and from the right addresses',
       assert.ok(rig.robot.counters.get(reason) > clean.robot.counters.get(reason), reason);
     const operatorReasons: Reason[] = ['bad-tag', 'empty', 'unknown-source', 'wrong-port'];
     for (const reason of operatorReasons) assert.ok(rig.operator.counters.get(reason) > 0, reason);
-    assert.equal(total(rig.robot.counters) - total(clean.robot.counters), atRobot, 'each one once');
+    assert.equal(total(rig.robot.counters) - total(clean.robot.counters), atRobot, 'each counted once');
   });
 });

@@ -9,7 +9,7 @@ import { handToMotionNs, hopsNs } from '../../src/trace/segments.ts';
 import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
-/** A headset that tells when it took a sample and when its page sent it. */
+/** A headset that stamps when it took a sample and when its page sent it. */
 class StampedHand extends TestHand {
   override sample(nowNs: number, out: HandSample): SampleStatus {
     const status = super.sample(nowNs, out);
@@ -24,7 +24,7 @@ const applied = (rig: SimulatedRig): TraceRecord[] =>
   rig.operator.closed.filter(({ outcome }) => OUTCOMES[outcome] === 'applied');
 
 describe('one trace per command', () => {
-  it('leads from the scripted hand to the measured joints, on clocks hours apart', async () => {
+  it('spans from the scripted hand to the measured joints, on clocks hours apart', async () => {
     const rig = await SimulatedRig.create({ ...OFFSETS, delayMs: 4 });
     const joints = rig.model.joints.length;
     const matcher = new MotionMatcher(joints);
@@ -46,7 +46,7 @@ describe('one trace per command', () => {
     const usualMs = lags[lags.length >> 1]!;
     const correlated = correlator.estimate();
     assert.ok(correlated !== null && correlated.confidence > 0.95);
-    assert.ok(lags[0]! >= 60, 'nothing moves before it was applied');
+    assert.ok(lags[0]! >= 60, 'no motion before the command was applied');
     assert.ok(
       Math.abs(correlated.latencyNs / MS - usualMs) < 15,
       `${correlated.latencyNs / MS} against ${usualMs}`,
@@ -55,11 +55,11 @@ describe('one trace per command', () => {
     for (const record of moved) {
       hopsNs(record, hops);
       const sumNs = hops.reduce((sum, ns) => sum + ns, 0);
-      assert.ok(Math.abs(sumNs - handToMotionNs(record)) <= 1, 'the hops add up');
+      assert.ok(Math.abs(sumNs - handToMotionNs(record)) <= 1, 'the segments add up');
     }
   });
 
-  it('begins at the device where it tells, and only while a hand is followed', async () => {
+  it('begins at the device’s stamp if there is one, and only while a hand is followed', async () => {
     const hand = new StampedHand();
     const rig = await SimulatedRig.create({ ...OFFSETS, hand });
     rig.runUntil(() => rig.state === 'armed', 1000);
@@ -76,7 +76,7 @@ describe('one trace per command', () => {
     );
   });
 
-  it('knows when the page’s hand arrived, and does not call that the device’s time', async () => {
+  it('stamps the arrival of the page’s hand, and does not report it as the device’s time', async () => {
     const rig = await SimulatedRig.create({ ...OFFSETS, overrides: ['operator.input=page'] });
     const bytes = new Uint8Array(400);
     const send = (clutch: boolean) => {

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import { createChain } from '../../src/geometry/chain.ts';
 import { MS, robotPeer, SimulatedRig } from './simulated-rig.ts';
 
-/** A hand to and fro at up to 0.38 m/s. */
+/** A hand moving back and forth at up to 0.38 m/s. */
 const FAST = ['periodS=3', 'widthM=0.18', 'heightM=0.02'].map((text) => `operator.inputs.scripted.${text}`);
 const SPEED_M_S = 0.38;
 const LINK_MS = 2;
 
-/** Where the driver was told to put the flange, over time. */
+/** The commanded flange position over time. */
 async function flangePath(lateMs: (stampMs: number) => number): Promise<Map<number, number[]>> {
   const rig = await SimulatedRig.create({
     overrides: ['robot.playout=none', 'robot.slowdownM=0.006', 'robot.stopM=0.005', ...FAST],
@@ -22,20 +22,20 @@ async function flangePath(lateMs: (stampMs: number) => number): Promise<Map<numb
   const path = new Map<number, number[]>();
   for (const { atNs, positionsRad } of rig.robot.driver.writes) {
     chain.frame(Float64Array.from(positionsRad), rig.model.joints.length, pointM, quat);
-    // Cycles of the robot are at the same instants in every run; commands are not.
+    // The robot's cycles are at the same times in every run; commands are not.
     path.set(Math.round((atNs - startNs) / MS), [...pointM]);
   }
   return path;
 }
 
-describe('a command that is late', () => {
-  it('moves the arm no farther from its way than the hand went meanwhile', async () => {
+describe('a late command', () => {
+  it('moves the arm no further off its path than the hand moved meanwhile', async () => {
     const steady = await flangePath(() => 0);
     for (const [every, byMs] of [
       [370, 9],
       [410, 19],
     ] as const) {
-      // One in `every` ms, at ever other places of the way.
+      // One every `every` ms, at varying positions of the path.
       const late = await flangePath((ms) => (ms > 3000 && ms % every < 10 ? byMs : 0));
       let [worstMm, compared] = [0, 0];
       for (const [ms, [x, y, z]] of late) {

@@ -56,7 +56,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.constant({ kind: 'recover' as const }) },
 );
 
-/** A robot driven by the scripted hand, by drives home, and by a replay or policy, over a network that may be bad. */
+/**
+ * A robot driven by the scripted hand, by homing, and by a replay or policy, over a network that may be bad.
+ */
 class Trial {
   readonly rig: SimulatedRig;
   readonly #random = xorshift(7);
@@ -94,7 +96,7 @@ class Trial {
     this.rig.impair = impair;
   }
 
-  /** From where the arm is, at shares of its joints' top speeds. */
+  /** Sends joint targets from the arm's pose, at shares of its joints' top speeds. */
   targets({ count, everyMs, shares, clutch }: Extract<Step, { kind: 'targets' }>): void {
     const { rig } = this;
     if (rig.state !== 'engaged') this.#targetsRad = [...rig.robot.loop.supervisor.reading.positionsRad];
@@ -127,7 +129,7 @@ class Trial {
 const OVERRIDES = ['operator.inputs.joints.port=4770', 'operator.autoArm=true'];
 
 describe('limits between any two targets, over the network', () => {
-  it('hold whatever the operator, its inputs, the network and the processes do', async () => {
+  it('hold for any behaviour of operator, inputs, network and processes', async () => {
     const seen = { judged: 0, engagements: 0, again: 0, stopped: 0, worst: [0, 0, 0] };
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
@@ -153,7 +155,7 @@ describe('limits between any two targets, over the network', () => {
   });
 });
 
-describe('a robot process that stands still', () => {
+describe('a robot process that stalls', () => {
   for (const [ms, state] of [
     [300, 'hold'],
     [2000, 'stopped'],
@@ -171,7 +173,7 @@ describe('a robot process that stands still', () => {
         rig.stall('robot', ms, datagramsFirst);
         rig.runFor(3000);
         assert.equal(rig.state, state);
-        assert.match(rig.robot.loop.supervisor.cause, /^the robot’s control loop stood still for \d+ ms$/);
+        assert.match(rig.robot.loop.supervisor.cause, /^control loop stalled for \d+ ms$/);
         if (state === 'stopped') assert.equal(rig.robot.driver.writes.length, writes);
         assert.equal(rig.operator.loop.robot.state.state, state, 'its operator knows');
       });

@@ -13,7 +13,7 @@ async function engaged(options: Parameters<typeof SimulatedRig.create>[0] = {}):
 }
 
 describe('redundancy', () => {
-  /** Commands that never took effect, of those sent while one in five is lost in bursts of up to three. */
+  /** Number of commands that never took effect, with one in five lost in bursts of up to three. */
   async function missing(redundancy: number): Promise<number> {
     const rig = await engaged({ overrides: [`link.redundancy=${redundancy}`] });
     const random = xorshift(12_345);
@@ -34,7 +34,7 @@ describe('redundancy', () => {
     return closed.filter((record) => !isApplied(OUTCOMES[record.outcome]!)).length;
   }
 
-  it('repairs what bursts lose, where without it they are gone', async () => {
+  it('recovers commands lost in bursts, which are gone without it', async () => {
     const without = await missing(0);
     assert.ok(without > 200, `${without} lost without`);
     assert.equal(await missing(8), 0);
@@ -71,7 +71,7 @@ describe('clock synchronization', () => {
       rig.robot.driver.writes.length = 0;
       rig.stepClock(role, 1e9);
       rig.runFor(4000);
-      // To the robot its own step looks like a second of silence: it stops and wants to be reset and armed.
+      // A step of the robot's clock looks like a second of silence: it stops and must be reset and armed.
       if (role === 'robot') {
         assert.equal(rig.state, 'stopped');
         rig.operator.loop.ask('reset', rig.nowNs);
@@ -79,7 +79,7 @@ describe('clock synchronization', () => {
         rig.operator.loop.ask('arm', rig.nowNs);
       }
       rig.runFor(1000);
-      assert.equal(rig.state, 'engaged', 'follows again by itself');
+      assert.equal(rig.state, 'engaged', 'follows again on its own');
       assert.ok(rig.operator.loop.sync.sync.epoch > before, 'the step is explicit');
       const { writes } = rig.robot.driver;
       for (let i = 1; i < writes.length; i++)

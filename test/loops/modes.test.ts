@@ -10,7 +10,7 @@ import { isApplied, MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 const bytes = new Uint8Array(256);
 
-/** As the console would ask. */
+/** Sends a request like the console. */
 function ask(rig: SimulatedRig, kind: string): void {
   const length = writeFrame('request', { kind }, bytes);
   rig.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 0, rig.nowNs, Number.NaN);
@@ -22,7 +22,7 @@ const farthest = (a: ArrayLike<number>, b: ArrayLike<number>): number =>
 const awayRad = (rig: SimulatedRig): number => farthest(measured(rig), rig.model.homeRad);
 const mode = (rig: SimulatedRig): string => rig.operator.loop.mode;
 
-/** Every command sent, with the robot as the operator knew it. */
+/** Every command sent, with the robot's pose as known to the operator. */
 function record(rig: SimulatedRig): { command: JointCommand; knownRad: number[] }[] {
   const sent: { command: JointCommand; knownRad: number[] }[] = [];
   rig.onOperatorSend = (_socket, datagram) => {
@@ -47,7 +47,7 @@ async function movedAway(hand = new TestHand(), overrides: string[] = []): Promi
 }
 
 describe('home', () => {
-  it('brings the arm home at the set speed, under its own engagement, and then needs a fresh clutch', async () => {
+  it('drives home at the set speed in a separate engagement, then needs a fresh clutch press', async () => {
     const hand = new TestHand();
     const rig = await movedAway(hand, ['operator.homeSpeedRadS=0.3']);
     const sent = record(rig);
@@ -68,9 +68,9 @@ describe('home', () => {
       [...numbers].sort(),
       [0, 1, 2].filter((n) => numbers.has(n)),
     );
-    assert.ok(numbers.has(2) && !numbers.has(3), 'one engagement of its own');
+    assert.ok(numbers.has(2) && !numbers.has(3), 'one separate engagement');
     rig.runFor(500);
-    assert.equal(mode(rig), 'hold', 'the clutch that was closed all the time does not count');
+    assert.equal(mode(rig), 'hold', 'a clutch held all along does not count');
     hand.hand.clutch = false;
     rig.runFor(50);
     hand.hand.clutch = true;
@@ -78,7 +78,7 @@ describe('home', () => {
     assert.equal(mode(rig), 'teleop');
   });
 
-  it('needs no hand in sight', async () => {
+  it('needs no tracked hand', async () => {
     const hand = new TestHand();
     const rig = await movedAway(hand);
     hand.status = 'stale';
@@ -89,13 +89,13 @@ describe('home', () => {
     assert.ok(awayRad(rig) < 3e-3);
   });
 
-  it('stops before what stands in its way, and says what that is', async () => {
+  it('stops before an obstacle and names it', async () => {
     const wall = '{name: wall, minM: [0.27, -0.03, 0], maxM: [0.5, -0.01, 0.22]}';
     const hand = new TestHand();
     const rig = await SimulatedRig.create({ hand, overrides: [`robot.obstacles=[${wall}]`] });
     const { supervisor } = rig.robot.loop;
     rig.grip(hand);
-    // Over the wall and down on its other side.
+    // Over the wall and down on the other side.
     const move = (axis: number, byM: number) => {
       for (let i = 0; i < 300; i++) {
         hand.hand.positionM[axis]! += byM / 300;
@@ -106,7 +106,7 @@ describe('home', () => {
     move(0, 0.26);
     move(1, -0.12);
     rig.runFor(1000);
-    assert.equal(rig.operator.loop.robot.state.limitedBy, '', 'the hand knows the way');
+    assert.equal(rig.operator.loop.robot.state.limitedBy, '', 'the hand goes around the wall');
     const behindRad = measured(rig);
     ask(rig, 'home');
     rig.runUntil(() => mode(rig) === 'home', 100);
@@ -123,12 +123,12 @@ describe('home', () => {
       [...seen].some((each) => /^collision: .* ↔ wall$/.test(each)),
       [...seen].join(),
     );
-    assert.ok(farthest(measured(rig), behindRad) > 0.05, 'it went as far as it may');
+    assert.ok(farthest(measured(rig), behindRad) > 0.05, 'it went as far as allowed');
     assert.ok(awayRad(rig) > 0.2, `${awayRad(rig)} rad from home: it gave up`);
     rig.runUntil(() => rig.state === 'hold', 500);
   });
 
-  it('is refused and counted while the robot is not armed', async () => {
+  it('is rejected and counted while the robot is not armed', async () => {
     const rig = await SimulatedRig.create({ hand: new TestHand(), overrides: ['operator.autoArm=false'] });
     rig.runFor(300);
     assert.equal(rig.state, 'idle');
@@ -145,7 +145,7 @@ describe('home', () => {
     ['disarm', (rig) => ask(rig, 'disarm'), 'idle'],
     ['the e-stop of the hand', (_rig, { hand }) => (hand.estop = true), 'stopped'],
     ['the clutch', (_rig, { hand }) => (hand.clutch = true), 'hold'],
-    ['a robot that hears nothing', (rig) => (rig.impair = () => null), 'stopped'],
+    ['a robot that receives nothing', (rig) => (rig.impair = () => null), 'stopped'],
   ];
   for (const [name, abort, state] of aborts)
     it(`is ended by ${name}`, async () => {
@@ -164,13 +164,13 @@ describe('home', () => {
       rig.runFor(500);
       assert.ok(awayRad(rig) > 0.02, 'it did not get there');
       const writes = rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs + 600 * MS);
-      assert.equal(writes.length, 0, 'it stands');
-      assert.equal(mode(rig), 'hold', 'and does not go on by itself');
+      assert.equal(writes.length, 0, 'at rest');
+      assert.equal(mode(rig), 'hold', 'and does not resume on its own');
     });
 });
 
 describe('an automatic input', () => {
-  it('is back at its place after home, however far e-stops had carried it', async () => {
+  it('returns to its original pose after homing, however far e-stops moved it', async () => {
     const rig = await SimulatedRig.create();
     const target: number[][] = [];
     const cycle = () => {
@@ -202,7 +202,7 @@ describe('an automatic input', () => {
     assert.ok(back < 0.01, `the middle of the figure is off by ${back} rad`);
   });
 
-  it('does not take over when the way home is cut short', async () => {
+  it('does not take over when homing is aborted', async () => {
     const rig = await SimulatedRig.create();
     rig.runFor(3000);
     ask(rig, 'home');
@@ -219,7 +219,7 @@ describe('an automatic input', () => {
     rig.runUntil(() => mode(rig) === 'teleop', 15_000);
   });
 
-  it('stays out after hold until asked back', async () => {
+  it('stays paused after hold until teleop is requested', async () => {
     const rig = await SimulatedRig.create();
     rig.runFor(2000);
     ask(rig, 'hold');
@@ -233,7 +233,7 @@ describe('an automatic input', () => {
 
 describe('changes of mode', () => {
   for (const seed of [1, 2, 3, 4, 5, 6])
-    it(`never step the joints, whatever is asked when (${seed})`, async () => {
+    it(`never make the joints jump, for any sequence of requests (${seed})`, async () => {
       const hand = new TestHand();
       const rig = await SimulatedRig.create({ hand });
       const sent = record(rig);
@@ -267,7 +267,7 @@ describe('changes of mode', () => {
     });
 });
 
-/** What reached the driver: speed within limits, and speed itself without steps beyond the acceleration limit. */
+/** Checks the driver's targets: speed within limits, and no speed steps beyond the acceleration limit. */
 function assertNoStep(rig: SimulatedRig): void {
   const { writes } = rig.robot.driver;
   assert.ok(writes.length > 500, `${writes.length} writes`);
@@ -289,7 +289,7 @@ function assertNoStep(rig: SimulatedRig): void {
   }
 }
 
-/** Each engagement starts where the robot was known to be, and goes on without a leap. */
+/** Each engagement starts at the robot's known pose and continues without a leap. */
 function assertEngagements(sent: ReturnType<typeof record>): void {
   let last: JointCommand | null = null;
   for (const { command, knownRad } of sent) {
@@ -302,7 +302,7 @@ function assertEngagements(sent: ReturnType<typeof record>): void {
 }
 
 describe('a filter', () => {
-  it('tells its delay in every trace record of an engagement', async () => {
+  it('reports its delay in every trace record of an engagement', async () => {
     const rig = await SimulatedRig.create({ overrides: ['operator.mapper.filter=moving-average:5'] });
     rig.runFor(3000);
     rig.windDown();

@@ -84,7 +84,7 @@ describe('the clutch of pages behind a console', () => {
   });
 
   for (const gapMs of [0, 40, 100, 160, 220, 600, 2000, 4000])
-    it(`holds when the page comes back after ${gapMs} ms with its clutch closed`, async () => {
+    it(`holds when the page reconnects after ${gapMs} ms with its clutch closed`, async () => {
       const before = open();
       follow(before);
       before.close();
@@ -96,7 +96,7 @@ describe('the clutch of pages behind a console', () => {
       follow(reloaded);
     });
 
-  it('does not pass the grip of one tab on to another', () => {
+  it('does not transfer the clutch of one tab to another', () => {
     const [one, two] = [open(), open()];
     follow(one, two);
     two.closed = true;

@@ -20,7 +20,7 @@ const pairOf = (other: RobotModel, more: object = {}) =>
     pair: { model: other.name, port: 4791, otherPort: 4792, sharedBase: true, ...more },
   }).pair!;
 
-/** One arm of two, with the board on which the other tells of itself. */
+/** One arm of a pair, with the board that holds the other arm's report. */
 class Side {
   readonly bench: Bench;
   readonly board: PairBoard;
@@ -58,7 +58,7 @@ class Two {
     this.left = new Side(left, right, more);
   }
 
-  /** Cycles in which each arm hears of the other first. */
+  /** Runs cycles in which each arm first receives the other's report. */
   run(ms: number, each: () => void = () => {}): void {
     for (let t = 0; t < ms; t += 5) {
       this.right.receive(this.left);
@@ -78,25 +78,25 @@ const between = createClearanceField(right, {
 });
 const clearancesM = new Float64Array(between.size);
 
-/** The least clearance between the two arms, without margin. */
+/** The smallest clearance between the two arms, without margin. */
 function betweenM(rightRad: ArrayLike<number>, leftRad: ArrayLike<number>): number {
   between.placeNeighbour(leftRad);
   between.measure(rightRad, clearancesM);
   return Math.min(...[...clearancesM].filter((_, k) => between.names[k]!.includes('other arm')));
 }
 
-/** Mirrored goals that would have both forearms in one place. */
+/** Mirrored goals at which both forearms would collide. */
 const inward = (sign: number) => [0, 0.05, sign * 1.4, 1.5707963, 0, 0, 0];
 const mirrored = (qRad: readonly number[]) => qRad.map((rad, i) => (i === 3 ? rad : -rad));
 const goal = [1, -1].map(inward).find((rad) => betweenM(rad, mirrored(rad)) < 0);
 
 describe('two arms side by side', () => {
   it('mirror each other, and can collide', () => {
-    assert.ok(goal !== undefined, 'there are goals at which they touch');
+    assert.ok(goal !== undefined, 'some goals collide');
     assert.ok(betweenM(right.homeRad, left.homeRad) > 0.1);
   });
 
-  it('do not run into each other, even if both are told to', () => {
+  it('do not collide, even if both are commanded to', () => {
     const two = new Two();
     two.run(20);
     two.right.bench.bring('engaged');
@@ -108,7 +108,7 @@ describe('two arms side by side', () => {
       leastM = Math.min(leastM, betweenM(two.right.bench.driver.measured, two.left.bench.driver.measured));
     });
     assert.ok(leastM > 0.03, `${leastM} m`);
-    assert.ok(leastM < 0.15, `they came near: ${leastM} m`);
+    assert.ok(leastM < 0.15, `came close: ${leastM} m`);
     assert.match(two.right.bench.supervisor.nearest, /other arm/);
     assert.equal(two.right.bench.state, 'engaged');
   });
@@ -126,7 +126,7 @@ describe('two arms side by side', () => {
     assert.ok(supervisor.reset(supervisor.epoch, two.right.bench.nowNs));
     supervisor.arm(two.right.bench.nowNs);
     two.run(10);
-    assert.equal(two.right.bench.state, 'stopped', 'the other one still is');
+    assert.equal(two.right.bench.state, 'stopped', 'the other arm is still stopped');
     for (const { bench } of [two.right, two.left])
       bench.supervisor.reset(bench.supervisor.epoch, bench.nowNs);
     two.run(10);
@@ -135,13 +135,13 @@ describe('two arms side by side', () => {
     assert.deepEqual([two.right.bench.state, two.left.bench.state], ['armed', 'armed']);
   });
 
-  it('hold when the other falls silent, and engage only when it is heard', () => {
+  it('hold when the other goes silent, and engage only when its pose is known', () => {
     const two = new Two();
     two.right.deaf = true;
     two.run(20);
     two.right.bench.bring('armed');
     two.left.bench.rest();
-    assert.equal(two.right.bench.send({}), 'not-ready', 'never heard');
+    assert.equal(two.right.bench.send({}), 'not-ready', 'no pose received yet');
     two.right.deaf = false;
     two.run(20);
     assert.equal(two.right.bench.send({ engagement: 2 }), null);
@@ -157,7 +157,7 @@ describe('two arms side by side', () => {
     assert.equal(two.right.bench.send({ engagement: 4 }), null);
   });
 
-  it('see each other at the places of their bases', () => {
+  it('place each other according to their bases', () => {
     const apart = { ...neighbourOf(pairOf(left, { baseXyzM: [5, 0, 0] }), left)!, marginM: 0 };
     const field = createClearanceField(right, {
       groundZM: null,
@@ -173,7 +173,7 @@ describe('two arms side by side', () => {
 });
 
 describe('the link of two arms', () => {
-  it('tells pose and stop over loopback, and takes nothing else', async () => {
+  it('sends pose and stop over loopback, and accepts nothing else', async () => {
     const [port = 0, otherPort = 0, stranger = 0] = await freeUdpPorts(3);
     const open = async (own: RobotModel, other: RobotModel, ports: [number, number]) => {
       const memory = createRoleMemory('robot', own.joints.length, 200, other.joints.length);
@@ -199,7 +199,7 @@ describe('the link of two arms', () => {
         b.watch.tick(b.bench.nowNs, b.bench.supervisor);
       }
       assert.equal(b.bench.state, 'stopped');
-      assert.ok(b.link.refused > 0, 'the stranger was');
+      assert.ok(b.link.refused > 0, 'the unknown sender was rejected');
       b.bench.nowNs += 200 * MS;
       b.watch.tick(b.bench.nowNs, b.bench.supervisor);
       assert.equal(b.bench.supervisor.cause, 'the other arm is stopped');

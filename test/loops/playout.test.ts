@@ -11,7 +11,7 @@ async function engaged(overrides: string[] = []): Promise<SimulatedRig> {
 }
 
 describe('playout in the receipts', () => {
-  it('tells the delay meant, the depth of the queue, and what was late', async () => {
+  it('reports the planned delay, the queue depth, and late commands', async () => {
     const rig = await engaged();
     const { closed } = rig.operator;
     for (const record of closed.slice(-50)) {
@@ -27,8 +27,8 @@ describe('playout in the receipts', () => {
   });
 });
 
-describe('the operator’s wish', () => {
-  it('reaches the robot with the first hello, and again when it changes', async () => {
+describe('the operator’s playout request', () => {
+  it('reaches the robot with the first hello, and whenever it changes', async () => {
     const rig = await SimulatedRig.create({
       overrides: [
         'robot.playout=adaptive,cap=120',
@@ -44,7 +44,7 @@ describe('the operator’s wish', () => {
     assert.equal(policy.name, 'adaptive:fast,cap=120');
   });
 
-  it('caps the delay, which goes there by time warp', async () => {
+  it('caps the delay, which moves there by time warp', async () => {
     const rig = await engaged(['robot.playout=adaptive', 'operator.playoutCapMs=12']);
     const burst = (run: SimulatedRig) => () => ((run.nowNs / MS) % 1000 < 120 ? 40 : 2) * MS;
     rig.impair = burst(rig);
@@ -58,17 +58,17 @@ describe('the operator’s wish', () => {
     assert.ok(uncapped > 25 * MS, `${uncapped / MS} ms`);
   });
 
-  it('of another kind of playout changes nothing', async () => {
+  it('does not affect other policies', async () => {
     const rig = await engaged(['operator.playoutQuality=smooth']);
     assert.ok(Math.abs(rig.operator.closed.at(-1)!.playoutDelayNs - 60 * MS) < 1000);
   });
 });
 
-describe('another way of playout', () => {
+describe('switching the playout mode', () => {
   const CHOICE = ['robot.playout=adaptive', 'robot.allowPlayoutChoice=true'];
   const MODES = ['none', 'fixed', 'adaptive'] as const;
 
-  it('is taken where the robot allows it, and told in its state', async () => {
+  it('works if the robot allows it, and is reported in its state', async () => {
     const rig = await engaged(CHOICE);
     for (const [way, name] of [
       ['fixed', 'fixed:60'],
@@ -85,7 +85,7 @@ describe('another way of playout', () => {
     assert.equal(rig.state, 'engaged');
   });
 
-  it('is refused where the robot does not', async () => {
+  it('is rejected if the robot does not allow it', async () => {
     const rig = await engaged();
     rig.request({ kind: 'playout-way', way: 'none' });
     rig.runFor(500);
@@ -93,7 +93,7 @@ describe('another way of playout', () => {
     assert.equal(rig.robot.policy.name, 'fixed:60');
   });
 
-  it('does not step the arm: no joint ever moves farther at once than without the switching', async () => {
+  it('does not make the arm jump: no joint step is larger than without switching', async () => {
     const farthestRad = async (switching: boolean) => {
       const rig = await engaged(CHOICE);
       const from = rig.robot.driver.writes.length;
@@ -116,7 +116,7 @@ describe('another way of playout', () => {
 });
 
 describe('an e-stop', () => {
-  it('is acknowledged at once: a way there and back, no waiting for the next state', async () => {
+  it('is acknowledged after one round trip, without waiting for the next periodic state', async () => {
     const rig = await engaged(['robot.stateHz=5']);
     rig.request({ kind: 'estop' });
     rig.runFor(6);
@@ -124,18 +124,18 @@ describe('an e-stop', () => {
   });
 });
 
-describe('memory of the network', () => {
+describe('network memory', () => {
   /** A burst of 45 ms for 150 ms, every 10 s. */
   const bursty = (rig: SimulatedRig) => {
     const startNs = rig.nowNs;
     rig.impair = () => (((rig.nowNs - startNs) / MS + 5000) % 10_000 < 150 ? 45 : 2) * MS;
   };
 
-  it('is left behind after a minute and when the operator goes, by the address of the operator', async () => {
+  it('is saved after a minute and when the operator leaves, by the operator’s address', async () => {
     const rig = await engaged(['robot.playout=adaptive']);
     bursty(rig);
     rig.runFor(30_000);
-    assert.equal(rig.learnt.length, 0, 'too early to tell');
+    assert.equal(rig.learnt.length, 0, 'too early');
     rig.runFor(40_000);
     assert.equal(rig.learnt.length, 1);
     rig.windDown();
@@ -179,7 +179,7 @@ describe('underflow', () => {
   const writesOf = (rig: SimulatedRig, fromNs: number) =>
     rig.robot.driver.writes.filter(({ atNs }) => atNs > fromNs);
 
-  it('of 70 ms carries the joints on, inside the limits, and leads back', async () => {
+  it('of 70 ms is extrapolated within the limits, then returns to the commands', async () => {
     const rig = await engaged(['robot.playout=none']);
     const { impair } = rig;
     rig.impair = () => null;
@@ -189,14 +189,14 @@ describe('underflow', () => {
     const carried = writesOf(rig, startNs + 20 * MS);
     assert.ok(carried.length >= 8, `${carried.length} writes`);
     const moved = carried.at(-1)!.positionsRad.map((rad, i) => Math.abs(rad - carried[0]!.positionsRad[i]!));
-    assert.ok(Math.max(...moved) > 0.001, 'the arm was on its way');
+    assert.ok(Math.max(...moved) > 0.001, 'the arm was moving');
     rig.runFor(500);
     assert.equal(rig.state, 'engaged');
     assert.ok(rig.maxSpeedRadS(startNs) < 3.2);
   });
 
-  it('is not bridged where the rig says so', async () => {
-    /** How far the target of the joint that goes farthest has gone after 70 ms without commands. */
+  it('is not extrapolated if the rig disables it', async () => {
+    /** Largest joint motion of the target after 70 ms without commands. */
     const travelRad = async (extrapolate: boolean) => {
       const rig = await engaged(['robot.playout=none', `robot.extrapolate=${extrapolate}`]);
       const from = rig.robot.driver.writes.at(-1)!.positionsRad;
@@ -209,7 +209,7 @@ describe('underflow', () => {
     assert.ok(bridged > 1.5 * left, `${bridged} rad with, ${left} rad without`);
   });
 
-  it('ends in hold: past 80 ms nothing is guessed, past 100 ms the watchdog stops', async () => {
+  it('ends in hold: no extrapolation past 80 ms, watchdog past 100 ms', async () => {
     const rig = await engaged(['robot.playout=none']);
     const startNs = rig.nowNs;
     rig.impair = () => null;

@@ -11,7 +11,7 @@ export class Headset {
   readonly packet: RctpPacket = { ...emptyRctp(), gripper: 1, tracking: true };
   peer: Peer = peerOf('10.0.0.3', 50_000);
   clockS = 5;
-  /** How far it goes to either side. */
+  /** Amplitude to either side. */
   widthM = 0.08;
   readonly #rig: SimulatedRig;
   #phase = 0;

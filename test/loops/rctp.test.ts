@@ -6,7 +6,7 @@ import { frameType } from '../../src/wire/codecs/frame.ts';
 import { Headset, INPUT_SOCKET } from './rctp-headset.ts';
 import { MS, SimulatedRig } from './simulated-rig.ts';
 
-/** The hand needs half of it; packets at half the rate of the ticks come as steps. The model allows 3.14. */
+/** The hand needs half of it, but packets at half the tick rate arrive as steps. The model allows 3.14. */
 const CALM_RAD_S = 1.5;
 const OVERRIDES = ['operator.input=rctp', 'operator.inputs.rctp.bothHands=true'];
 
@@ -34,7 +34,7 @@ describe('a headset over RCTP', () => {
   };
   beforeEach(() => start());
 
-  it('is followed without a jump when its hand has been seen for a while', () => {
+  it('is followed without a jump once its hand has been tracked long enough', () => {
     assert.equal(rig.state, 'armed');
     headset.run(280);
     assert.equal(rig.state, 'armed');
@@ -46,7 +46,7 @@ describe('a headset over RCTP', () => {
     assert.equal(rig.operator.counters.get('bad-tag'), 0);
   });
 
-  it('holds when tracking is lost, and is followed again by itself', () => {
+  it('holds when tracking is lost, and is followed again on its own', () => {
     follow();
     headset.packet.tracking = false;
     headset.run(40);
@@ -60,9 +60,9 @@ describe('a headset over RCTP', () => {
     assert.ok(rig.maxSpeedRadS() < CALM_RAD_S);
   });
 
-  it('holds when it falls silent', () => {
+  it('holds when it goes silent', () => {
     follow();
-    // Stale after 150 ms, a tick, and the way.
+    // Stale after 150 ms, plus a tick and the one-way delay.
     const tookMs = rig.runUntil(() => rig.state === 'hold', 1000);
     assert.ok(tookMs < 150 + 20 + 10, `${tookMs} ms`);
   });
@@ -72,7 +72,7 @@ describe('a headset over RCTP', () => {
     ['another sender', () => headset.begin(5, '10.0.0.4')],
     ['a silence of two seconds', () => rig.runFor(2000)],
   ] as const)
-    it(`waits for someone to arm the robot after ${name}`, () => {
+    it(`needs arming after ${name}`, () => {
       follow();
       arrange();
       headset.run(3000);
@@ -84,7 +84,7 @@ describe('a headset over RCTP', () => {
       assert.equal(rig.state, 'engaged');
     });
 
-  it('does not engage by itself after the watchdog, hidden and shown hand or not', () => {
+  it('does not engage on its own after the watchdog, even if the hand is lost and found', () => {
     follow();
     const { impair } = rig;
     rig.impair = (from, to, nowNs) => (from === headset.peer ? impair(from, to, nowNs) : null);
@@ -104,7 +104,7 @@ describe('a headset over RCTP', () => {
     assert.equal(rig.state, 'engaged');
   });
 
-  it('needs reset and arming after its e-stop, and stops again as long as the button is down', () => {
+  it('needs reset and arming after its e-stop, and stops again while the button is held', () => {
     follow();
     headset.packet.estop = true;
     headset.run(40);
@@ -122,7 +122,7 @@ describe('a headset over RCTP', () => {
     assert.equal(rig.state, 'engaged');
   });
 
-  it('has its e-stop sent on when it arrives and not at the next tick', async () => {
+  it('has its e-stop forwarded on arrival, not at the next tick', async () => {
     await start('operator.hz=5');
     headset.run(1000);
     // Just after a tick: the next one is 200 ms away.
@@ -136,11 +136,11 @@ describe('a headset over RCTP', () => {
     const sentNs = rig.nowNs;
     headset.send({ estop: true, quatXyzw: new Float64Array(4) });
     rig.runUntil(() => rig.state === 'stopped', 50);
-    assert.equal(asked[0]! - sentNs, 2 * MS, 'in the call that brought it');
+    assert.equal(asked[0]! - sentNs, 2 * MS, 'in the call that received it');
     assert.equal(rig.operator.counters.get('bad-quaternion'), 1);
   });
 
-  it('is stopped by the other hand and by an input that is not in use', async () => {
+  it('is stopped by the other hand and by an inactive input', async () => {
     follow();
     headset.send({ estop: true }, INPUT_SOCKET + 1);
     rig.runFor(10);
@@ -152,7 +152,7 @@ describe('a headset over RCTP', () => {
     assert.equal(rig.state, 'stopped');
   });
 
-  it('counts what a slow tick could not use', async () => {
+  it('counts packets that a slow tick could not use', async () => {
     await start('operator.hz=5');
     headset.run(1000);
     assert.ok(rig.operator.counters.get('dropped-queue-full') >= 20);

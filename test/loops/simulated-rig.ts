@@ -36,12 +36,12 @@ const ROBOT_PORTS = [4750, 4751, 4752] as const;
 
 export const robotPeer = (socket: 0 | 1 | 2): Peer => peerOf(ROBOT_HOST, ROBOT_PORTS[socket]);
 
-/** A role's place on the network: its clock has its own zero, and receive buffers are spoilt after every call. */
+/** A role on the network: its clock has its own zero, and receive buffers are poisoned after every call. */
 class Seat implements DatagramHandler {
   loop: DatagramHandler | null = null;
   readonly clock: Clock;
   #offsetNs: number;
-  /** Datagrams that wait for a process that stands still. */
+  /** Datagrams waiting for a stalled process. */
   #waiting: (() => void)[] | null = null;
 
   constructor(base: Clock, offsetNs: number) {
@@ -49,7 +49,7 @@ class Seat implements DatagramHandler {
     this.clock = { nowNs: () => base.nowNs() + this.#offsetNs };
   }
 
-  /** A monotonic clock can only jump ahead, as when the other machine was suspended. */
+  /** A monotonic clock can only jump ahead, as after a suspend of the other machine. */
   step(byNs: number): void {
     this.#offsetNs += byNs;
   }
@@ -69,12 +69,12 @@ class Seat implements DatagramHandler {
     bytes.fill(0x7b);
   }
 
-  /** Stands still, as after SIGSTOP. */
+  /** Stalls the process, like SIGSTOP. */
   freeze(): void {
     this.#waiting = [];
   }
 
-  /** Goes on: everything that came meanwhile is there at once. */
+  /** Resumes: everything that arrived meanwhile is delivered at once. */
   thaw(datagramsFirst: boolean): void {
     const waiting = this.#waiting ?? [];
     this.#waiting = null;
@@ -119,7 +119,7 @@ export class RecordingDriver implements Driver {
   readonly fault = '';
   readonly writes: Write[] = [];
   readonly stopsNs: number[] = [];
-  /** Whatever a test is about: no target may break a limit. */
+  /** Checks in every test that no target breaks a limit. */
   readonly judge: TargetJudge;
   readonly #inner: Driver;
   readonly #base: Clock;
@@ -160,7 +160,7 @@ export class RecordingDriver implements Driver {
   }
 }
 
-/** A hand that a test moves. */
+/** A hand moved by the test. */
 export class TestHand implements InputDevice {
   readonly hand: HandSample = emptyHandSample();
   status: SampleStatus = 'ok';
@@ -189,7 +189,7 @@ export interface RobotSide {
   driver: RecordingDriver;
   counters: Counters;
   transitions: Transition[];
-  /** What the robot answered, in order, before the network had a hand in it. */
+  /** The robot's receipts, in order, before the network. */
   answers: { seq: number; outcome: string; atNs: number }[];
 }
 
@@ -207,20 +207,20 @@ export interface SimulatedOptions {
   /** A shipped rig; its driver is replaced by the simulated arm. Default: demo. */
   rig?: string;
   overrides?: string[];
-  /** One way, both ways, until `impair` is set. */
+  /** One-way delay in both directions, until `impair` is set. */
   delayMs?: number;
   operatorOffsetNs?: number;
   robotOffsetNs?: number;
   startNs?: number;
-  /** In place of the scripted hand. */
+  /** Replaces the scripted hand. */
   hand?: TestHand;
-  /** What stands between the robot and its simulated arm; nothing by default. */
+  /** Wraps the simulated arm's driver; nothing by default. */
   wrapDriver?: (arm: Driver, robotClock: Clock, joints: number) => Driver;
   /** False: the test starts the roles itself. */
   start?: boolean;
 }
 
-/** Both roles over a simulated network in simulated time: the same run every time. */
+/** Both roles over a simulated network in simulated time; deterministic. */
 export class SimulatedRig {
   readonly clock: ManualClock;
   readonly network: LocalNetwork;
@@ -229,11 +229,11 @@ export class SimulatedRig {
   impair: Impairment;
   /** Sees every datagram of the operator before the network does. */
   onOperatorSend: (socket: number, bytes: Uint8Array) => void = () => {};
-  /** Commanded and measured joints, as the operator hands them on. */
+  /** Commanded and measured joints, as the operator reports them. */
   onJoints: NonNullable<OperatorParts['onJoints']> = () => {};
   robot!: RobotSide;
   operator!: OperatorSide;
-  /** What the robot knows about networks when it starts, and what it left behind. */
+  /** What the robot knows about networks when it starts, and what it learnt. */
   readonly priors: Priors = {};
   readonly learnt: { network: string; prior: PriorJson }[] = [];
   readonly #options: SimulatedOptions;
@@ -245,7 +245,7 @@ export class SimulatedRig {
   private constructor(options: SimulatedOptions) {
     this.#options = options;
     this.clock = new ManualClock(options.startNs ?? 100e9);
-    // A constant delay makes instants predictable.
+    // A constant delay makes times predictable.
     const shipped = loadRig(options.rig ?? 'demo', [
       'robot.playout=fixed:60',
       ...(options.overrides ?? []),
@@ -283,7 +283,7 @@ export class SimulatedRig {
     (role === 'robot' ? this.#robotSeat : this.#operatorSeat)?.step(byNs);
   }
 
-  /** The role stands still, and then has everything at once that came meanwhile. */
+  /** The role stalls, then receives at once everything that arrived meanwhile. */
   stall(role: 'operator' | 'robot', ms: number, datagramsFirst = true): void {
     const seat = (role === 'robot' ? this.#robotSeat : this.#operatorSeat)!;
     seat.freeze();
@@ -291,7 +291,7 @@ export class SimulatedRig {
     seat.thaw(datagramsFirst);
   }
 
-  /** A new robot process at the same address; the old one, if any, is gone without a word. */
+  /** A new robot process at the same address; the old one, if any, disappears without a goodbye. */
   async startRobot(boot: number): Promise<void> {
     const { rig, model } = this;
     const { clock } = this.#robotSeat;
@@ -323,7 +323,7 @@ export class SimulatedRig {
       board: SnapshotBoard.create(ROBOT_BOARD.size(model.joints.length)),
       onTransition: (transition) => side.transitions.push(transition),
       windDown: new Int32Array(1),
-      onFinished: () => assert.fail('nobody ends the robot'),
+      onFinished: () => assert.fail('unexpected end of the robot'),
     });
     this.robot = { ...side, loop };
     this.#robotSeat.loop = loop;
@@ -340,7 +340,7 @@ export class SimulatedRig {
     };
   }
 
-  /** A new operator process on new ports; the old one, if any, is gone without a word. */
+  /** A new operator process on new ports; the old one, if any, disappears without a goodbye. */
   async startOperator(session: number): Promise<void> {
     this.stopOperator();
     const { rig, model } = this;
@@ -410,7 +410,7 @@ export class SimulatedRig {
     this.network.run(this.nowNs + ms * MS);
   }
 
-  /** Runs until it is so, or fails after `withinMs`; returns how long it took. */
+  /** Runs until `isSo` holds, or fails after `withinMs`; returns how long it took. */
   runUntil(isSo: () => boolean, withinMs: number): number {
     const startNs = this.nowNs;
     while (!isSo()) {
@@ -433,12 +433,12 @@ export class SimulatedRig {
     this.operator.loop.ask(action, this.#operatorSeat!.clock.nowNs());
   }
 
-  /** As the console asks. */
+  /** Sends a playout request like the console. */
   askPlayout(quality: string): void {
     this.request({ kind: 'playout', quality });
   }
 
-  /** As the page asks, through the console. */
+  /** Sends a request like the page, through the console. */
   request(body: object): void {
     const bytes = new Uint8Array(200);
     const length = writeFrame('request', body, bytes);
@@ -446,7 +446,7 @@ export class SimulatedRig {
     this.operator.loop.onDatagram(OPERATOR_SOCKETS.desk, bytes, length, 1, nowNs, Number.NaN);
   }
 
-  /** As a person does: waits until the robot can follow, and closes the open clutch. */
+  /** Acts like a person: waits until the robot can follow, then closes the open clutch. */
   grip({ hand }: TestHand): void {
     hand.clutch = false;
     this.runUntil(() => this.state === 'armed' || this.state === 'hold', 1000);
@@ -455,7 +455,7 @@ export class SimulatedRig {
     this.runUntil(() => this.state === 'engaged', 1000);
   }
 
-  /** Lets the operator leave in good order. */
+  /** Lets the operator disconnect properly. */
   windDown(): void {
     this.operator.windDown[0] = 1;
     this.runUntil(() => this.operator.finished, 1000);
@@ -479,7 +479,7 @@ export class SimulatedRig {
   }
 }
 
-/** The model's limits, in the shares that the rig allows. */
+/** The model's limits, scaled by the rig's percentages. */
 const judgedJoints = ({ robot }: Rig, { joints }: RobotModel): JudgedJoint[] =>
   joints.map((joint) => ({
     ...joint,

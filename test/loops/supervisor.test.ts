@@ -5,7 +5,7 @@ import { peerOf } from '../../src/wire/reactor.ts';
 import { MS, SimulatedRig, TestHand } from './simulated-rig.ts';
 
 describe('the arm behind its limits', () => {
-  it('follows the figure eight with a few milliseconds of lag, unhampered', async () => {
+  it('follows the figure eight with a few milliseconds of lag, without being limited', async () => {
     const rig = await SimulatedRig.create({ overrides: ['robot.playout=none'] });
     const sent: { atNs: number; q: number[] }[] = [];
     rig.onOperatorSend = (_, bytes) => {
@@ -41,7 +41,7 @@ describe('the arm behind its limits', () => {
       assert.equal(rig.robot.counters.get(reason), 0, reason);
   });
 
-  it('tells the operator what holds it back, and how near it is', async () => {
+  it('reports the active limit to the operator', async () => {
     const hand = new TestHand();
     const rig = await SimulatedRig.create({
       hand,
@@ -61,7 +61,7 @@ describe('the arm behind its limits', () => {
   });
 });
 
-describe('every way to stop', () => {
+describe('a latched stop', () => {
   async function engaged(hand?: TestHand): Promise<SimulatedRig> {
     const rig = await SimulatedRig.create(hand === undefined ? {} : { hand });
     if (hand !== undefined) rig.grip(hand);
@@ -70,7 +70,7 @@ describe('every way to stop', () => {
     return rig;
   }
 
-  /** Stopped, latched, and at once: not a write after the stop, whatever was queued. */
+  /** Stopped and latched: no write after the stop, even with commands queued. */
   function assertStopped(rig: SimulatedRig, withinMs: number): void {
     assert.ok(rig.robot.loop.queue.depth > 0 || rig.state === 'stopped', 'commands were waiting');
     const tookMs = rig.runUntil(() => rig.state === 'stopped', withinMs);
@@ -83,37 +83,37 @@ describe('every way to stop', () => {
     assert.equal(rig.state, 'stopped');
   }
 
-  it('the flag in a hand’s packet', async () => {
+  it('follows the e-stop flag in a hand’s packet', async () => {
     const hand = new TestHand();
     const rig = await engaged(hand);
     hand.hand.estop = true;
     assertStopped(rig, 13);
   });
 
-  it('the desk: console, terminal, program', async () => {
+  it('follows an e-stop from console, terminal or program', async () => {
     const rig = await engaged();
     rig.ask('estop');
     assertStopped(rig, 3);
   });
 
-  it('a stranger’s datagram', async () => {
+  it('follows an e-stop datagram from an unknown sender', async () => {
     const rig = await engaged();
     const bytes = new Uint8Array(256);
     const length = encodeDesk({ session: 99, request: 1, action: 'estop', epoch: 0 }, bytes);
     const stranger = peerOf('10.0.0.9', 9999);
     rig.robot.loop.onDatagram(0, bytes, length, stranger, rig.nowNs, Number.NaN);
     assertStopped(rig, 1);
-    assert.equal(rig.robot.counters.get('not-operator'), 1, 'heard, and given nothing else');
+    assert.equal(rig.robot.counters.get('not-operator'), 1, 'stopped, but otherwise rejected');
   });
 
-  it('the supervisor’s own method', async () => {
+  it('follows a call of the supervisor’s estop', async () => {
     const rig = await engaged();
     rig.robot.loop.supervisor.estop('light curtain', rig.nowNs);
     assertStopped(rig, 1);
     assert.equal(rig.robot.loop.supervisor.cause, 'light curtain');
   });
 
-  it('an operator that is lost', async () => {
+  it('follows the loss of the operator', async () => {
     const rig = await engaged();
     rig.stopOperator();
     const tookMs = rig.runUntil(() => rig.state === 'stopped', 1100);

@@ -13,12 +13,12 @@ const MAX_BETA = 1000;
 export const filterSetting = z
   .string()
   .refine((text) => chooseFilter(text) !== null, {
-    error: `is not none, moving-average:<1…${MAX_COUNT}>, ema:<over 0, up to 1> or one-euro:<minCutoffHz>,<beta>`,
+    error: `must be none, moving-average:<1…${MAX_COUNT}>, ema:<above 0, up to 1> or one-euro:<minCutoffHz>,<beta>`,
   })
   .default('none')
-  .describe('smooths the hand, at the price of delay; see docs/mapping.md');
+  .describe('smooths the hand at the cost of delay; see docs/mapping.md');
 
-/** Null when the text names no filter. */
+/** Null if the text does not name a filter. */
 export function chooseFilter(text: string): PoseFilter | null {
   if (text === 'none') return createNoFilter();
   const [, name = '', rest = ''] = /^([a-z-]+):([\d.,e+-]+)$/.exec(text) ?? [];

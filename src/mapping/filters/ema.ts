@@ -1,7 +1,7 @@
 import { blendQuat, blendVector } from './blend.ts';
 import type { PoseFilter } from './filter.ts';
 
-/** Exponential moving average: each sample counts with `alpha`. Delay: (1 − alpha) / alpha sample periods. */
+/** Exponential moving average: each sample has weight `alpha`. Delay: (1 − alpha) / alpha sample periods. */
 export function createEma(alpha: number): PoseFilter {
   const positionM = new Float64Array(3);
   const quatXyzw = new Float64Array(4);

@@ -1,20 +1,20 @@
 import type { HandSample } from '../../messages/hand-sample.ts';
 
-/** A hand pose on its way through the mapping: finite, and the quaternion has length 1. */
+/** A hand pose inside the mapping: finite, with a unit quaternion. */
 export type HandPose = Pick<HandSample, 'takenNs' | 'positionM' | 'quatXyzw'>;
 
 /**
- * Smooths a hand. It steps once per new sample (`takenNs` has grown); a repeated sample gives the same result again.
- * Only good poses may be handed in: what is wrong with a sample is found before. Hot path: nothing allocates.
+ * Smooths a hand. Steps once per new sample (`takenNs` has increased); a repeated sample gives the same
+ * result. The caller validates the poses. Hot path: nothing allocates.
  */
 export interface PoseFilter {
   /**
-   * How old the result is against the newest sample: the mean age of the samples in it by their weight, which is how
-   * far it runs behind a hand in steady motion. NaN where nothing is filtered.
+   * Delay of the result behind the newest sample: the weighted mean age of its samples, which is its lag
+   * behind a hand in steady motion. NaN if nothing is filtered.
    */
   readonly delayNs: number;
   /** Forgets everything but this pose. */
   reset(pose: HandPose): void;
-  /** In place. */
+  /** Filters in place. */
   apply(pose: HandPose): void;
 }

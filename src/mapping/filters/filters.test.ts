@@ -26,7 +26,7 @@ function pose(sample: number, xM = 0, rollRad = 0): HandPose {
 
 const rollOf = (quat: Float64Array) => 2 * Math.atan2(quat[0]!, quat[3]!);
 
-/** Position and roll behind a hand that moves `mPerS` and turns `radPerS`, at the end of `samples`. */
+/** Lag of position and roll behind a hand that moves at `mPerS` and turns at `radPerS`, after `samples`. */
 function rampLagS(filter: PoseFilter, mPerS: number, radPerS: number, samples: number): [number, number] {
   filter.reset(pose(0));
   let at = pose(0);
@@ -38,7 +38,7 @@ function rampLagS(filter: PoseFilter, mPerS: number, radPerS: number, samples: n
   return [endS - at.positionM[0]! / mPerS, wrapRad(radPerS * endS - rollOf(at.quatXyzw)) / radPerS];
 }
 
-test('none passes everything through and has no delay to tell', () => {
+test('none passes everything through and reports no delay', () => {
   const filter = chooseFilter('none')!;
   const at = pose(1, 0.5, 0.5);
   filter.apply(at);
@@ -89,13 +89,13 @@ test('One-Euro: a ramp lags by 1 / (2π cutoff), and less the faster it is', () 
     assert.ok(Math.abs(turnS - statedS) < 1e-3 * statedS + 1e-4, `${turnS} s, stated ${statedS}`);
     assert.ok(Math.abs(filter.delayNs / 1e9 - statedS) < 1e-6);
   }
-  // At rest only the least cutoff counts; of position and orientation the slower is told.
+  // At rest only the minimum cutoff counts; the slower of position and orientation is reported.
   const filter = chooseFilter('one-euro:2,3')!;
   rampLagS(filter, 1, 1e-9, 600);
   assert.ok(Math.abs(filter.delayNs / 1e9 - 1 / (4 * Math.PI)) < 1e-6);
 });
 
-test('One-Euro: a step goes up without overshoot and arrives', () => {
+test('One-Euro: a step rises without overshoot and arrives', () => {
   const filter = chooseFilter('one-euro:1,0')!;
   filter.reset(pose(0));
   let before = 0;
@@ -109,7 +109,7 @@ test('One-Euro: a step goes up without overshoot and arrives', () => {
 });
 
 for (const text of ALL) {
-  test(`${text}: a hand at rest is passed on exactly, reset forgets, a repeated sample changes nothing`, () => {
+  test(`${text}: passes a hand at rest exactly, forgets on reset, ignores a repeated sample`, () => {
     const filter = chooseFilter(text)!;
     const number = fc.double({ min: -2, max: 2, noNaN: true });
     fc.assert(
@@ -128,7 +128,7 @@ for (const text of ALL) {
           const at: HandPose = {
             takenNs: 5e9 + Math.floor(i / 2) * PERIOD_NS,
             positionM: still.positionM.slice(),
-            // q and −q are one rotation.
+            // q and −q are the same rotation.
             quatXyzw: still.quatXyzw.map((value) => (i % 3 === 0 ? -value : value)),
           };
           filter.apply(at);
@@ -143,10 +143,10 @@ for (const text of ALL) {
     filter.apply(first);
     const again = pose(2, 7, 2);
     filter.apply(again);
-    if (text !== 'none') assert.deepEqual(again, first, 'no newer than before: not a new sample');
+    if (text !== 'none') assert.deepEqual(again, first, 'not newer, so not a new sample');
   });
 
-  test(`${text}: the quaternion stays whole through noise and flips of sign`, () => {
+  test(`${text}: the quaternion stays normalised through noise and sign flips`, () => {
     const filter = chooseFilter(text)!;
     let nowNs = 0;
     filter.reset(pose(0));
@@ -167,7 +167,7 @@ for (const text of ALL) {
   });
 }
 
-test('settings: what is no filter is refused', () => {
+test('settings: an unknown filter is rejected', () => {
   for (const text of [...ALL, 'one-euro:1.5,0.01']) assert.ok(filterSetting.safeParse(text).success, text);
   for (const text of [
     '',

@@ -40,7 +40,7 @@ export class MovingAverage implements PoseFilter {
     this.#average(slot);
   }
 
-  /** Summed anew each time: a running sum would carry its rounding along. */
+  /** Sums from scratch each time: a running sum would accumulate rounding errors. */
   #average(latest: HandPose): void {
     const count = this.#window.length;
     this.#positionM.fill(0);

@@ -5,13 +5,13 @@ import type { HandPose, PoseFilter } from './filter.ts';
 
 /** Cutoff of the speed estimate, as in the paper. */
 const SPEED_CUTOFF_HZ = 1;
-/** Speeds stay finite. */
+/** Keeps speeds finite. */
 const SHORTEST_STEP_NS = 1;
 
 /**
  * One-Euro filter (Casiez, Roussel, Vogel 2012): a low pass whose cutoff is `minCutoffHz` for a still hand and grows
- * by `beta` Hz per m/s of its speed, for the orientation by `beta` Hz per rad/s of its own.
- * Delay: 1 / (2π cutoff), the larger of the two, at this moment.
+ * by `beta` Hz per m/s of its speed, or for the orientation per rad/s of its angular speed.
+ * Current delay: 1 / (2π cutoff), the larger of the two.
  */
 export class OneEuro implements PoseFilter {
   readonly #minCutoffHz: number;
@@ -78,7 +78,7 @@ export class OneEuro implements PoseFilter {
     this.#turnDelayNs = (1 - weight) * (this.#turnDelayNs + dtNs);
   }
 
-  /** Smooths the speed by `#velocity`; the weight of the newest sample at the cutoff that follows. */
+  /** Smooths the speed with `#velocity`; returns the weight of the newest sample at the resulting cutoff. */
   #weight(speed: Float64Array, dtS: number): number {
     blendVector(speed, this.#velocity, lowPassWeight(SPEED_CUTOFF_HZ, dtS));
     const size = Math.sqrt(speed[0]! * speed[0]! + speed[1]! * speed[1]! + speed[2]! * speed[2]!);

@@ -8,7 +8,7 @@ import { createUrBranches } from './ur-branches.ts';
 /** Solutions of a six-joint arm: two shoulders, two wrists, two elbows. */
 const BRANCHES = 8;
 
-/** Closed form for the flange's whole pose. */
+/** Closed form for the flange's full pose. */
 export function createAnalyticSolver(model: RobotModel, options: SolverOptions = {}): ClosedSolver {
   const joints = model.joints.length;
   const placeM = new Float64Array(3);

@@ -2,23 +2,23 @@ import { TURN_RAD } from '../../geometry/frames.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 
 /**
- * `clamped`: the way to a solution was cut short. `unreachable`: no solution lies within the limits. In both cases the
- * nearest candidate was written, stopped at the limits.
+ * `clamped`: the move to a solution was cut short. `unreachable`: no solution lies within the limits. In both
+ * cases the nearest candidate is written, clamped to the limits.
  */
 export type Choice = 'ok' | 'clamped' | 'unreachable';
 
 /** Picks among the solutions of consecutive joints. Hot path: nothing allocates. */
 export interface BranchChooser {
-  /** Filled with all candidates, `width` angles each, any number of turns off, before each `choose`. */
+  /** All candidates, `width` angles each, modulo full turns; fill before each `choose`. */
   readonly candidates: Float64Array;
-  /** Zero for a candidate that only comes close to the target; filled likewise, all exact until then. */
+  /** Zero for a candidate that only comes close to the target; fill before `choose`, initially all exact. */
   readonly exact: Uint8Array;
   /**
    * Writes the solution nearest to the seed by max |difference|, unwrapped toward the seed and within the limits.
    * `out` may be `seed`.
    */
   choose(seedRad: Float64Array, outRad: Float64Array): Choice;
-  /** Writes every distinct exact solution within the limits, one after the other; returns how many. */
+  /** Writes every distinct exact solution within the limits, consecutively; returns their number. */
   list(out: Float64Array): number;
 }
 
@@ -26,21 +26,21 @@ export interface BranchOptions {
   /** Joints per candidate. */
   width?: number;
   /**
-   * At a limit or at the end of the reach, take another solution however far it is. Otherwise an arm driven there
-   * stays: it does not unwind a turn or flip over to carry on.
+   * At a limit or at full reach, take another solution however far away. Otherwise the arm stays there: it
+   * does not unwind a turn or flip over to continue.
    */
   switchAtLimit?: boolean;
 }
 
-/** A seed this close to the limit it is asked to pass is being driven into it. */
+/** A seed this close to a limit that the solution exceeds is being driven into it. */
 const AT_STOP_RAD = 0.25;
-/** A solution within the limits this close is a way past the stop, as where the elbow folds through ±π. */
+/** A legal solution this close leads past the stop, for example when the elbow folds through ±π. */
 const DETOUR_RAD = 0.5;
-/** Rounding noise past a limit; results are still within it. */
+/** Rounding tolerance at a limit; results still lie within the limit. */
 const SLACK_RAD = 1e-9;
-/** Weight of the sum of the moves: decides between solutions that share their largest move. */
+/** Weight of the sum of the moves, as a tie-break between solutions with the same largest move. */
 const TIE = 1e-6;
-/** Solutions closer than this are one. */
+/** Solutions closer than this count as equal. */
 const SAME_RAD = 1e-7;
 const TURNS_PER_RAD = 1 / TURN_RAD;
 
@@ -52,9 +52,9 @@ interface Branches {
   maxRad: Float64Array;
   candidates: Float64Array;
   exact: Uint8Array;
-  /** The candidates turned into the limits. */
+  /** The candidates shifted by whole turns into the limits. */
   legal: Float64Array;
-  /** Largest move from the seed of each candidate, ties broken. */
+  /** Largest move from the seed to each candidate, with tie-break. */
   moveRad: Float64Array;
 }
 
@@ -93,9 +93,9 @@ export function createBranchChooser(
   };
 }
 
-// Helpers pass numbers through arrays: V8 boxes a float that crosses a call it does not inline.
+// Helpers pass numbers through arrays: V8 boxes a float passed to a call that it does not inline.
 
-/** Brings a solution by whole turns next to the seed. */
+/** Shifts a solution by whole turns next to the seed. */
 function unwrap(
   { first, width, candidates, moveRad }: Branches,
   branch: number,
@@ -134,7 +134,7 @@ function smallest(values: Float64Array): number {
   return at;
 }
 
-/** The nearest candidate passes a limit or is not exact. */
+/** Used when the nearest candidate exceeds a limit or is not exact. */
 function chooseAtLimit(
   branches: Branches,
   nearest: number,
@@ -156,7 +156,7 @@ function chooseAtLimit(
   return stays ? 'clamped' : 'ok';
 }
 
-/** Every limit that the solution passes is one the seed is already at. */
+/** Whether the seed is already at every limit that the solution exceeds. */
 function isDrivenIntoStop(
   { first, width, minRad, maxRad, candidates }: Branches,
   branch: number,
@@ -171,7 +171,10 @@ function isDrivenIntoStop(
   return true;
 }
 
-/** Turns an exact, unwrapped solution into its limits; the move is Infinity when it does not fit. */
+/**
+ * Shifts an exact, unwrapped solution by whole turns into its limits; the move is Infinity if it does not
+ * fit.
+ */
 function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Array): void {
   const { first, width, minRad, maxRad, candidates, exact, legal } = branches;
   let farthestRad = exact[branch] === 1 ? 0 : Infinity;
@@ -191,7 +194,7 @@ function turnIntoLimits(branches: Branches, branch: number, seedRad: Float64Arra
   branches.moveRad[branch] = farthestRad + TIE * sumRad;
 }
 
-/** Those that fit, each turned as near to zero as its limits allow. */
+/** Lists those that fit, each shifted as close to zero as its limits allow. */
 function listAll(branches: Branches, origin: Float64Array, out: Float64Array): number {
   const { width, legal, moveRad } = branches;
   let found = 0;
@@ -205,7 +208,7 @@ function listAll(branches: Branches, origin: Float64Array, out: Float64Array): n
   return found;
 }
 
-/** One of the first `found` listed solutions is this one, whole turns apart or not at all. */
+/** Whether one of the first `found` listed solutions equals this one modulo full turns. */
 function isListed({ width, legal }: Branches, branch: number, out: Float64Array, found: number): boolean {
   for (let other = 0; other < found; other++) {
     let same = 0;
@@ -220,8 +223,9 @@ function isListed({ width, legal }: Branches, branch: number, out: Float64Array,
 }
 
 /**
- * Fills the chooser with all solutions for the last joint's frame at `placeM` and `matrix` (3×3 row-major). Where a
- * branch has none, it gets the nearest that keeps the orientation, marked as not exact. Hot path: nothing allocates.
+ * Fills the chooser with all solutions for the last joint's frame at `placeM` and `matrix` (3×3 row-major). A
+ * branch without a solution gets the nearest one that keeps the orientation, marked as not exact. Hot path:
+ * nothing allocates.
  */
 export type Fill = (seedRad: Float64Array) => void;
 

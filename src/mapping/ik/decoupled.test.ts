@@ -32,7 +32,7 @@ const spanM = (p: Float64Array) => Math.hypot(p[0]!, p[1]!, p[2]! - shoulderM);
 const joints = fc
   .tuple(...model.joints.map(({ minRad, maxRad }) => fc.double({ min: minRad, max: maxRad, noNaN: true })))
   .map((q) => Float64Array.from(q));
-/** Evenly spread, where `joints` are mostly tiny: fc.double is even over bit patterns. */
+/** Uniform, unlike `joints`, which are mostly tiny: fc.double is uniform over bit patterns. */
 const spread = fc.tuple(...model.joints.map(() => fc.noBias(fc.integer({ min: 0, max: 1e9 })))).map((n) =>
   Float64Array.from(n, (value, i) => {
     const { minRad, maxRad } = model.joints[i]!;
@@ -97,7 +97,7 @@ test('IK ∘ FK is the identity on joints seeded with themselves, singular ones 
   );
 });
 
-test('a seed close to the pose finds its way back to it', () => {
+test('a seed close to the pose converges to it', () => {
   const nudge = fc.array(fc.double({ min: -0.005, max: 0.005, noNaN: true }), { minLength: 6, maxLength: 6 });
   fc.assert(
     fc.property(regular, nudge, (q, off) => {
@@ -111,7 +111,7 @@ test('a seed close to the pose finds its way back to it', () => {
   );
 });
 
-test('turning the target about the base turns joint 1 alone', () => {
+test('turning the target about the base turns only joint 1', () => {
   const yaw = fc.double({ min: -0.3, max: 0.3, noNaN: true });
   const calm = regular.filter((q) => Math.abs(q[0]!) < 5.9);
   fc.assert(
@@ -128,7 +128,7 @@ test('turning the target about the base turns joint 1 alone', () => {
   );
 });
 
-test('the mirror image of a target, left for right, is solved by the mirrored joints', () => {
+test('a target mirrored left to right is solved by the mirrored joints', () => {
   fc.assert(
     fc.property(regular, (q) => {
       const { positionM, quatXyzw } = targetOf(q);
@@ -184,7 +184,7 @@ test('absurd and degenerate but finite targets are clamped', () => {
   }
 });
 
-test('non-finite input is refused and the output untouched', () => {
+test('non-finite input is rejected and the output untouched', () => {
   const poison = fc.constantFrom(Number.NaN, Infinity, -Infinity);
   fc.assert(
     fc.property(joints, fc.integer({ min: 0, max: 12 }), poison, (q, at, bad) => {
@@ -204,7 +204,7 @@ test('non-finite input is refused and the output untouched', () => {
   assert.deepEqual(out, new Float64Array(6).fill(42));
 });
 
-test('joint 6 keeps turning past ±π, then stops at its limit and comes back without unwinding', () => {
+test('joint 6 keeps turning past ±π, then stops at its limit and returns without unwinding', () => {
   const { positionM, quatXyzw } = targetOf(model.homeRad);
   const q = Float64Array.from(model.homeRad);
   const rolled = new Float64Array(4);
@@ -219,7 +219,7 @@ test('joint 6 keeps turning past ±π, then stops at its limit and comes back wi
   }
 });
 
-test('the elbow folds through π by its other solution, within its limits', () => {
+test('the elbow folds through π using its other solution, within its limits', () => {
   const q = Float64Array.of(0.3, -1, 3.1, 0.4, 1, 0.2);
   for (let tick = 0; tick < 100; tick++) {
     const { positionM, quatXyzw } = targetOf([0.3, -1, 3.1 + 0.001 * tick, 0.4, 1, 0.2]);
@@ -239,7 +239,7 @@ test('a straight wrist keeps joint 4 and puts the rest in joint 6', () => {
   assert.ok(farthest(out, [0.2, -1.2, 1.4, 0.7, 0, 0.7]) < 1e-9);
 });
 
-test('with a bounded step, leaving a straight wrist sideways is continuous and ends on target', () => {
+test('with a bounded step, moving sideways from a straight wrist is continuous and ends on target', () => {
   const gentle = createDecoupledSolver(model, { singularStepRad: 0.03 });
   fc.assert(
     fc.property(fc.double({ min: -Math.PI, max: Math.PI, noNaN: true }), (heading) => {
@@ -268,7 +268,7 @@ test('with a bounded step, leaving a straight wrist sideways is continuous and e
   );
 });
 
-test('an arm of another shape is refused', () => {
+test('an arm with another geometry is rejected', () => {
   const other = structuredClone(model);
   other.joints[1]!.dh!.alphaRad = 0.1;
   assert.throws(

@@ -19,9 +19,12 @@ export interface DecoupledSolver {
     seedRad: Float64Array,
     outRad: Float64Array,
   ): 'ok' | 'clamped' | 'bad-input';
-  /** Room that `all` needs: solutions times joints. */
+  /** Size of the buffer for `all`: solutions times joints. */
   readonly allSize: number;
-  /** Every distinct solution within the limits, one after the other, into `out`; returns how many, −1 on bad input. */
+  /**
+   * Writes every distinct solution within the limits to `out`, consecutively; returns their number, −1 on bad
+   * input.
+   */
   all(positionM: Float64Array, quatXyzw: Float64Array, out: Float64Array): number;
 }
 
@@ -29,11 +32,11 @@ export interface DecoupledSolver {
 const PLACES = 4;
 const WRISTS = 2;
 
-/** Distance kept from full stretch and from the fold, so that the sign of the elbow survives there. */
+/** Distance kept from full stretch and full fold, so that the sign of the elbow is preserved. */
 export const SHELL_MARGIN_M = 1e-6;
 /** Link 3 closer to the base axis than this counts as near the singularity of joint 1. */
 const NEAR_AXIS_M = 0.03;
-/** sin θ3 below this: rounding in the target starts to show in the elbow. */
+/** Below this sin θ3, rounding in the target becomes visible in the elbow. */
 const NEAR_ELBOW = 1e-3;
 interface Arm {
   d1M: number;
@@ -50,7 +53,7 @@ interface Arm {
   matrix: Float64Array;
 }
 
-/** Closed form after "decoupled mapping": joints 1–3 carry the position of link 3, joints 4–6 the orientation. */
+/** Closed form of "decoupled mapping": joints 1–3 set the position of link 3, joints 4–6 the orientation. */
 export function createDecoupledSolver(model: RobotModel, options: SolverOptions = {}): DecoupledSolver {
   const dh = urRows(model);
   const a2M = dh[1]!.aM;
@@ -165,7 +168,10 @@ function offerPlane(arm: Arm, seedRad: Float64Array): boolean {
   return held || inShell;
 }
 
-/** The elbow of the seed gives the distance asked for: near stretch and fold, rounding must not move it. */
+/**
+ * Whether the seed's elbow already gives the requested distance: near stretch and fold, rounding must not
+ * move it.
+ */
 function keepsSpan({ a2M, a3M, planeM }: Arm, seedRad: Float64Array): boolean {
   const spanSqM2 = planeM[0]! * planeM[0]! + planeM[1]! * planeM[1]!;
   const seedSqM2 = a2M * a2M + a3M * a3M + 2 * a2M * a3M * Math.cos(seedRad[2]!);

@@ -18,7 +18,7 @@ export function urRows(model: RobotModel): DhRow[] {
     dh[1]!.aM * dh[2]!.aM !== 0;
   if (fits) return dh;
   throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "ur"`, {
-    hint: 'Give six joints with twists π/2, 0, 0, π/2, −π/2, 0, no offset in link 1 and none along joints 2 and 3.',
+    hint: 'Use six joints with twists π/2, 0, 0, π/2, −π/2, 0, no offset in link 1 and none along joints 2 and 3.',
   });
 }
 
@@ -32,7 +32,7 @@ export function piperRows(model: RobotModel): DhRow[] {
     dh[2]!.aM * Math.hypot(dh[3]!.aM, dh[3]!.dM) !== 0;
   if (fits) return dh;
   throw new TeleopError('bad-model', `${model.name} does not have the geometry of family "piper"`, {
-    hint: 'Give six modified rows with twists 0, −π/2, 0, π/2, −π/2, π/2, lengths in rows 3 and 4 only, offsets in rows 1, 4 and 6 only.',
+    hint: 'Use six modified DH rows with twists 0, −π/2, 0, π/2, −π/2, π/2, lengths in rows 3 and 4 only, offsets in rows 1, 4 and 6 only.',
   });
 }
 

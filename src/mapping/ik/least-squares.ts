@@ -1,13 +1,13 @@
-/** One damped step of a task of six rows. Hot path: nothing allocates. */
+/** One damped least-squares step for six task rows. Hot path: nothing allocates. */
 export interface LeastSquares {
   /** Added to the diagonal; set before `solve`. */
   readonly damping: Float64Array;
   readonly stepRad: Float64Array;
-  /** Where the joints would rather go, as far as `error` leaves them free to; zero unless set before `solve`. */
+  /** Preferred joint motion in the null space of the task; zero unless set before `solve`. */
   readonly desiredRad: Float64Array;
   /**
-   * The step from `qRad` that takes `error` away, smallest for a redundant arm. A joint that would pass its limit is
-   * put there, and the others make up for it. `error` is used up.
+   * The step from `qRad` that removes `error`, the smallest one for a redundant arm. A joint that would
+   * exceed its limit is put there, and the others compensate. Overwrites `error`.
    */
   solve(
     jacobian: Float64Array,

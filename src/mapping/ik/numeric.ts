@@ -8,26 +8,26 @@ import { createTarget, isFiniteSeed } from './target.ts';
 const MAX_ITERATIONS = 60;
 /** Converged below this, in metres and in radians. */
 const DONE = 1e-9;
-/** Counts as the target itself below this, in metres and in radians. */
+/** Counts as on target below this, in metres and in radians. */
 const ARRIVED = 1e-5;
 /**
- * Metres that a radian is worth when both cannot be had. An arm of fewer than six joints seldom has both: it goes to
- * the place and turns as well as it can there.
+ * Weight of a radian in metres when position and orientation cannot both be met. An arm with fewer than six
+ * joints can seldom meet both: it goes to the position and gets as close to the orientation as it can.
  */
 const RADIAN_M = 0.3;
 const FEW_JOINTS_RADIAN_M = 0.02;
 /** A joint turns no more than this per iteration. */
 const MAX_STEP_RAD = 0.6;
-/** A redundant arm leaves the last part before a limit by this share of the depth per solve, while it moves. */
+/** A redundant arm that moves backs off from a nearby limit by this share of the depth per solve. */
 const NEAR_LIMIT_RAD = 0.3;
 const LEAVE_LIMIT = 0.05;
-/** When the seed leads nowhere: further starts this far round it, off the limits by some. */
+/** If the seed fails: further starts this far around it, a little away from the limits. */
 const NEARBY_STARTS = 5;
 const NEARBY_RAD = 0.35;
 const OFF_LIMIT_RAD = 0.1;
-/** A nearby start may not lead farther from the seed than this: followers should not jump. */
+/** A nearby start must not end further from the seed than this: a follower must not jump. */
 const NEARBY_MOVE_RAD = 1;
-/** A step that wins less than this share is the end of the road. */
+/** A step that improves the cost by less than this share ends the search. */
 const STALLED = 1e-6;
 
 interface Search {
@@ -44,12 +44,12 @@ interface Search {
   bestRad: Float64Array;
   triedRad: Float64Array;
   radianM: number;
-  /** Linear over angular, radians weighted. */
+  /** Linear rows over weighted angular rows. */
   error: Float64Array;
   residual: Float64Array;
-  /** Half the weighted square of the error of the pose tried, and of the best. */
+  /** Half the weighted squared error of the tried pose, and of the best. */
   cost: Float64Array;
-  /** The seed as given, and what will be returned. */
+  /** The given seed, and the result. */
   givenRad: Float64Array;
   foundRad: Float64Array;
   foundResidual: Float64Array;
@@ -57,12 +57,12 @@ interface Search {
 
 /**
  * Damped least squares for any chain: Levenberg–Marquardt with joints locked at their limits, warm-started, bounded.
- * A redundant arm moves as little as it can from the seed, but for keeping off its limits.
+ * A redundant arm moves as little as possible from the seed, except to stay away from its limits.
  */
 export function createNumericSolver(model: RobotModel, options: SolverOptions = {}): NumericSolver {
   const search = createSearch(model);
   const joints = model.joints.length;
-  // The chain ends in the flange, so the target needs no taking off of the tool.
+  // The chain ends at the flange, so the tool need not be removed from the target.
   const target = createTarget(
     { ...model, tool: { xyzM: [0, 0, 0], rpyRad: [0, 0, 0] } },
     search.matrix,
@@ -77,7 +77,7 @@ export function createNumericSolver(model: RobotModel, options: SolverOptions = 
       descend(search);
       keep(search);
       const isBeyond = isOutside(positionM, reachM);
-      // With fewer joints than a pose has freedoms, not arriving is the rule.
+      // With fewer than six joints, the full pose usually cannot be reached.
       if (joints >= 6 && !isThere(search.foundResidual) && !isBeyond) retry(search, options.restarts ?? 0);
       for (let j = 0; j < joints; j++) outRad[j] = search.foundRad[j]!;
       if (isThere(search.foundResidual)) return 'ok';
@@ -117,7 +117,7 @@ function keep(search: Search): void {
   search.foundResidual.set(search.residual);
 }
 
-/** Starts from other places, near by first; keeps the first that arrives. */
+/** Tries other starts, nearby ones first; keeps the first that arrives. */
 function retry(search: Search, restarts: number): void {
   for (let start = 1; start <= NEARBY_STARTS + restarts; start++) {
     const isNearby = start <= NEARBY_STARTS;
@@ -143,7 +143,7 @@ function isFar(qRad: Float64Array, givenRad: Float64Array): boolean {
   return false;
 }
 
-/** From `bestRad` to the end of the road; leaves the pose there and its residual. */
+/** Iterates from `bestRad` until it converges or stalls; keeps the final pose and its residual. */
 function descend(search: Search): void {
   const { squares, bestRad, triedRad, minRad, maxRad, residual, cost } = search;
   for (let j = 0; j < bestRad.length; j++)
@@ -176,7 +176,7 @@ function descend(search: Search): void {
   }
 }
 
-/** Away from limits that are near, in the first iteration only: repeated, it would keep the search from arriving. */
+/** Moves away from nearby limits, in the first iteration only: repeated, it would prevent convergence. */
 function setDesired({ squares, bestRad, minRad, maxRad }: Search, iteration: number): void {
   if (bestRad.length <= 6 || iteration > 1) return;
   for (let j = 0; j < bestRad.length; j++) {
@@ -199,7 +199,7 @@ function evaluate(search: Search): void {
   search.cost[0] = (residual[0]! * residual[0]! + turned * turned) / 2;
 }
 
-/** Centre and radius of a ball that the flange cannot leave. */
+/** Centre and radius of a sphere that the flange cannot leave. */
 function reachOf(model: RobotModel): Float64Array {
   const chain = createChain(model);
   const origins = new Float64Array(3 * (chain.joints + 1));
@@ -215,7 +215,7 @@ function reachOf(model: RobotModel): Float64Array {
   return Float64Array.of(origins[3 * first]!, origins[3 * first + 1]!, origins[3 * first + 2]!, radiusM);
 }
 
-/** Spread over 0 to 1 by joint and start, the same in every solve: an additive recurrence. */
+/** Spread over 0 to 1 by joint and start, the same in every solve; an additive recurrence. */
 const share = (start: number, joint: number): number => (0.5 + start * Math.sqrt(2 + joint * 3.7)) % 1;
 
 function startNearby({ bestRad, givenRad, minRad, maxRad }: Search, start: number): void {

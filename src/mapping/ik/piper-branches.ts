@@ -8,7 +8,7 @@ import { createWrist, type Wrist } from './wrist.ts';
 const NEAR_AXIS_M = 0.03;
 
 interface Arm extends FillContext {
-  /** Angles of the rows at joint position zero. */
+  /** Row angles at joint position zero. */
   zeroRad: Float64Array;
   d1M: number;
   d6M: number;
@@ -17,15 +17,15 @@ interface Arm extends FillContext {
   plane: TwoLink;
   wrist: Wrist;
   atAxis: BoundedTurn;
-  /** Scratch: joint 1, the point where the wrist's axes meet seen from the shoulder, the seed counted from the rows. */
+  /** Scratch: joint 1, the wrist centre seen from the shoulder, the seed in row angles. */
   panRad: Float64Array;
   wristM: Float64Array;
   seedRad: Float64Array;
 }
 
 /**
- * Joint 1 turns the arm's plane to the point where the wrist's axes meet, joints 2 and 3 reach it in that plane, joints
- * 4 to 6 make the orientation. With the wrist straight, joint 4 stays and joint 6 takes the rest; with the wrist on the
+ * Joint 1 turns the arm's plane to the wrist centre, joints 2 and 3 reach it in that plane, joints 4 to 6 set
+ * the orientation. With the wrist straight, joint 4 stays and joint 6 takes the rest; with the wrist on the
  * base axis, joint 1 stays.
  */
 export function createPiperBranches(context: FillContext): Fill {
@@ -66,7 +66,7 @@ function fillPan({ placeM, matrix: k, d1M, d6M, panRad, wristM, seedRad, atAxis 
   return Math.abs(Math.cos(panRad[0]!) * wristM[1]! - Math.sin(panRad[0]!) * wristM[0]!) <= SINGULAR;
 }
 
-/** The four solutions that face the wrist, or have it behind them. */
+/** The four solutions that face the wrist, or that face away from it. */
 function fillShoulder(arm: Arm, back: number, isExact: boolean): void {
   const { chooser, panRad, plane, wristM, zeroRad } = arm;
   const cosPan = Math.cos(panRad[0]!);

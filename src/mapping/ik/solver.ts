@@ -8,7 +8,7 @@ import { createNumericSolver } from './numeric.ts';
 export const METHODS = ['decoupled', 'analytic', 'numeric'] as const;
 export type Method = (typeof METHODS)[number];
 
-/** What a model can be solved by, best first. */
+/** Solver methods of a model, best first. */
 export function methodsOf(model: RobotModel): readonly Method[] {
   if (model.family === 'ur') return METHODS;
   if (model.family === 'hand') return [];
@@ -28,7 +28,7 @@ export function createSolver(model: RobotModel, method: Method, options: SolverO
     throw new TeleopError('bad-model', `${model.name} has no ${method} solver`, {
       hint:
         known.length === 0
-          ? 'A hand is retargeted joint by joint, not solved.'
+          ? 'A hand needs no solver: it is retargeted joint by joint.'
           : `Use ${known.join(' or ')}; a closed form needs family ur or piper.`,
     });
   if (method === 'decoupled') return createDecoupledSolver(model, options);

@@ -2,12 +2,12 @@ import { placementMatrix } from '../../geometry/chain.ts';
 import { matrixFromQuat, quatNormalise } from '../../geometry/frames.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 
-/** Farther targets are drawn in along their ray first, so that squares stay finite. */
+/** More distant targets are first pulled in along their ray, so that squares stay finite. */
 export const FAR_M = 1e3;
 
-/** What the last joint's frame must do for the flange to be at a pose. Hot path: nothing allocates. */
+/** The pose of the last joint's frame that puts the flange at a given pose. Hot path: nothing allocates. */
 export interface Target {
-  /** Fills the matrix alone; false on input that is not finite. */
+  /** Fills only the matrix; false on input that is not finite. */
   turn(positionM: Float64Array, quatXyzw: Float64Array): boolean;
   /** Fills matrix and position; false on input that is not finite. */
   place(positionM: Float64Array, quatXyzw: Float64Array): boolean;

@@ -4,15 +4,15 @@ import { HOLD } from './singular.ts';
 export interface TwoLink {
   /** Point to reach from the shoulder, x and y; fill before `solve`. */
   readonly pointM: Float64Array;
-  /** Shoulder and elbow to take the ray from when the point is on the shoulder; fill before `solve`. */
+  /** Shoulder and elbow that give the ray when the point is on the shoulder; fill before `solve`. */
   readonly seedRad: Float64Array;
   /** Shoulder and elbow, elbow positive; then the same, elbow negative. */
   readonly anglesRad: Float64Array;
-  /** Out of reach, the ray to the point is kept and false returned. */
+  /** Out of reach, keeps the ray to the point and returns false. */
   solve(): boolean;
 }
 
-/** Farther past the reach than this is out of reach, less is rounding. */
+/** Beyond the reach by less than this is rounding. */
 const SLACK_M = 1e-9;
 
 /** Lengths may be negative, as in DH rows. */

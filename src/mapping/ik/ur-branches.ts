@@ -4,7 +4,7 @@ import { urRows } from './geometry.ts';
 import { createTwoLink, type TwoLink } from './two-link.ts';
 import { createWrist, type Wrist } from './wrist.ts';
 
-/** Rounding in the distance of wrist 2 from the base axis. */
+/** Rounding tolerance in the distance of wrist 2 from the base axis. */
 const SLACK_M = 1e-9;
 
 interface Arm extends FillContext {
@@ -21,10 +21,10 @@ interface Arm extends FillContext {
 }
 
 /**
- * Joint 1 turns the arm's plane so that wrist 2 lies d4 beside it; the orientation then gives joints 5 and 6 and the
- * sum of joints 2 to 4, and what is left is a shoulder and an elbow in that plane. With joint 5 straight, the sum stays
- * as it is and joint 6 takes the rest. Inside the cylinder of radius d4 about the base axis, joint 1 points as near as
- * it can.
+ * Joint 1 turns the arm's plane so that wrist 2 lies d4 beside it. The orientation then gives joints 5 and 6
+ * and the sum of joints 2 to 4; what remains is a shoulder and an elbow in that plane. With joint 5 straight,
+ * the sum stays as it is and joint 6 takes the rest. Inside the cylinder of radius d4 about the base axis,
+ * joint 1 points as close as it can.
  */
 export function createUrBranches(context: FillContext): Fill {
   const dh = urRows(context.model);
@@ -94,7 +94,7 @@ function fillShoulder(arm: Arm, shoulder: number, isExact: boolean): void {
   }
 }
 
-/** `flip`: by the wrist's other solution. */
+/** `flip`: use the wrist's other solution. */
 function fillElbows(
   { candidates: c, exact }: BranchChooser,
   { anglesRad: bendRad }: TwoLink,

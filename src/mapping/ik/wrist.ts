@@ -1,14 +1,17 @@
 import { createBoundedTurn, NEAR_WRIST, SINGULAR } from './singular.ts';
 
-/** Three joints whose axes meet, the middle one square to both. Hot path: nothing allocates. */
+/** Three joints whose axes meet, the middle one perpendicular to both. Hot path: nothing allocates. */
 export interface Wrist {
-  /** The rotation to make, 3×3 row-major; fill before `solve`, which reads all but the first two of the last row. */
+  /** The target rotation, 3×3 row-major; fill before `solve`, which ignores the first two of the last row. */
   readonly matrix: Float64Array;
-  /** First, middle and last angle; adding π to the outer ones and turning the middle one round is the other solution. */
+  /**
+   * First, middle and last angle; adding π to the outer ones and negating the middle one gives the other
+   * solution.
+   */
   readonly anglesRad: Float64Array;
   /**
-   * matrix = Rz(first) Ry(side · middle) Rz(last). Straight, the first joint stays at `seedRad[at]` and the last one
-   * takes the rest. False when the step near straight was cut short.
+   * matrix = Rz(first) Ry(side · middle) Rz(last). When straight, the first joint stays at `seedRad[at]` and
+   * the last one takes the rest. False if the step near straight was limited.
    */
   solve(seedRad: Float64Array, at: number): boolean;
 }

@@ -1,7 +1,7 @@
 import type { JointModel, RobotModel } from '../../geometry/robot-model.ts';
 import { fingerTip, thumbTip } from './robot-fingers.ts';
 
-/** What a person shows, in this order. */
+/** Poses that the person shows, in this order. */
 export const CALIBRATION_POSES = ['open', 'fist', 'spread', 'pinch'] as const;
 export type CalibrationPose = (typeof CALIBRATION_POSES)[number];
 
@@ -11,11 +11,11 @@ export type PoseAngles = Record<CalibrationPose, ArrayLike<number>>;
 export interface HandCalibration {
   gain: Record<string, number>;
   biasRad: Record<string, number>;
-  /** Joints that were left as they are, and why. */
+  /** Joints that were not calibrated, and why. */
   left: Record<string, string>;
 }
 
-/** Less motion than this between two poses says nothing about a joint. */
+/** Least motion between two poses needed to calibrate a joint. */
 const LEAST_RAD = { flexion: 0.3, coupled: 0.08, abduction: 0.12 } as const;
 const SEARCH_STEPS = 200;
 const GAIN = { min: 0.3, max: 3 } as const;
@@ -29,10 +29,10 @@ interface Line {
 }
 
 /**
- * Gains and biases that make this person's hand use the robot's range: an open hand is straight fingers, a fist is
- * nearly their stop, spread fingers nearly theirs. The thumb's abduction is found from
- * pinch and spread: in the pinch its tip comes as near the index finger's as the robot's estimate allows. The wrist is
- * level where the open hand was.
+ * Gains and biases that map this person's hand to the robot's range: an open hand gives straight fingers, a
+ * fist and spread fingers nearly reach their limits. The thumb's abduction comes from pinch and spread: in
+ * the pinch its tip comes as close to the index finger's as the estimated geometry allows. The wrist is level
+ * where the open hand was.
  */
 export function calibrateHand(model: RobotModel, poses: PoseAngles): HandCalibration {
   const found: HandCalibration = { gain: {}, biasRad: {}, left: {} };
@@ -54,7 +54,10 @@ function fitLines(model: RobotModel, poses: PoseAngles, found: HandCalibration):
   });
 }
 
-/** The thumb's abduction goes through the pinch instead of the fist: there it brings its tip nearest the index finger's. */
+/**
+ * Fits the thumb's abduction to the pinch instead of the fist: there its tip comes closest to the index
+ * finger's.
+ */
 function fitPinch(model: RobotModel, poses: PoseAngles, found: HandCalibration): void {
   const at = (name: string) => model.joints.findIndex((joint) => joint.name === name);
   const abd = at('thumb_abd');
@@ -113,7 +116,7 @@ function levelled(openRad: number): Line | string {
   return { gain: 1, biasRad: -openRad };
 }
 
-/** The middle finger hardly spreads: it keeps its gain and only its straight position is taken. */
+/** The middle finger hardly spreads: it keeps its gain, only its bias is calibrated. */
 function spreadOf(joint: JointModel, openRad: number, spreadRad: number): Line | string {
   const movedRad = spreadRad - openRad;
   if (Math.abs(movedRad) < LEAST_RAD.abduction) return { gain: 1, biasRad: -openRad };
@@ -121,7 +124,7 @@ function spreadOf(joint: JointModel, openRad: number, spreadRad: number): Line |
   return between(openRad, within(joint, 0), spreadRad, endRad, LEAST_RAD.abduction);
 }
 
-/** The straight line through two poses; a gain beyond its bounds is cut, and the first pose stays where it is. */
+/** The line through two poses; a gain out of bounds is clamped, keeping the first pose. */
 function between(
   fromRad: number,
   fromGoalRad: number,
@@ -130,9 +133,9 @@ function between(
   leastRad: number,
 ): Line | string {
   const movedRad = toRad - fromRad;
-  if (!(Math.abs(movedRad) >= leastRad)) return `it moved by ${movedRad.toFixed(2)} rad only`;
+  if (!(Math.abs(movedRad) >= leastRad)) return `moved by only ${movedRad.toFixed(2)} rad`;
   const slope = (toGoalRad - fromGoalRad) / movedRad;
-  if (!(slope > 0)) return 'it moved the wrong way';
+  if (!(slope > 0)) return 'moved in the wrong direction';
   const gain = Math.min(GAIN.max, Math.max(GAIN.min, slope));
   return { gain, biasRad: fromGoalRad - gain * fromRad };
 }

@@ -37,14 +37,14 @@ for (const model of models) {
   };
 
   describe(`fingertips of ${model.name}`, () => {
-    it('meet in pinches of every kind, where geometry alone leaves gaps', () => {
+    it('meet in every kind of pinch, where geometry alone leaves gaps', () => {
       const [geometric, fingertip]: number[][] = [[], []];
       for (const mcpRad of [0.4, 0.6, 0.8, 1])
         for (const pipRad of [0.5, 0.8, 1.1]) {
           const { pinch } = HAND_SHAPES;
           const shape = { ...pinch, mcpRad: [mcpRad, 0.2, 0.2, 0.2], pipRad: [pipRad, 0.2, 0.2, 0.2] };
           const hand = points(shape);
-          // Thumbs are not that long: these are no pinches.
+          // Out of the thumb's reach: not a pinch.
           if (spanM(hand, 4, 8) > 0.015) continue;
           geometric!.push(gapM(retargeted('geometric', hand)));
           fingertip!.push(gapM(retargeted('fingertip', hand)));
@@ -56,7 +56,7 @@ for (const model of models) {
       console.log(`pinch gap at most: geometric ${worst(geometric!)}, fingertip ${worst(fingertip!)}`);
     });
 
-    it('are left alone while the hand is open', () => {
+    it('are unchanged while the hand is open', () => {
       const open = points(HAND_SHAPES.spread);
       assert.deepEqual(retargeted('fingertip', open), retargeted('geometric', open));
     });

@@ -4,9 +4,12 @@ import { fingerTip, ROBOT_PALM_M, thumbTip } from './robot-fingers.ts';
 
 const FINGERS = ['index', 'middle', 'ring', 'pinky'] as const;
 const THUMB_TIP = 4;
-/** Tips of the person's fingers this near count as touching: the points lie inside the flesh. */
+/** The person's fingertips count as touching at this distance: the points lie inside the flesh. */
 const TOUCH_M = 0.015;
-/** Farther than this from the thumb a finger is bent as the geometry says; the change comes in over the difference. */
+/**
+ * Beyond FAR_M from the thumb a finger keeps its geometric angles; between NEAR_M and FAR_M the change fades
+ * in.
+ */
 const NEAR_M = 0.03;
 const FAR_M = 0.07;
 const ROUNDS = 12;
@@ -15,8 +18,8 @@ const STEP_RAD = 1e-4;
 const MOST_STEP_RAD = 0.25;
 
 /**
- * Bends thumb and one finger beyond what geometry says, so that the robot's tips are apart as the person's are: a pinch
- * closes. Only the finger nearest to the thumb is changed. Hot path: nothing allocates; one caller at a time.
+ * Adjusts the thumb and one finger so that the robot's tips are as far apart as the person's: a pinch closes.
+ * Changes only the finger nearest to the thumb. Hot path: nothing allocates; one caller at a time.
  */
 export interface FingertipFit {
   /** `pointsM`: 21 of them, right-handed. Changes `rad` in place, within the model's range. */
@@ -30,7 +33,10 @@ export function createFingertipFit(model: RobotModel): FingertipFit {
 class Fit implements FingertipFit {
   readonly #min: Float64Array;
   readonly #max: Float64Array;
-  /** Places of abduction, first, second and third joint of the thumb; and of abduction, MCP, PIP of each finger. */
+  /**
+   * Indices of the thumb's abduction, first, second and third joint; and of each finger's abduction, MCP,
+   * PIP.
+   */
   readonly #thumb: readonly number[];
   readonly #fingers: readonly (readonly number[])[];
   readonly #person = new Float64Array(3);
@@ -74,7 +80,7 @@ class Fit implements FingertipFit {
     for (let k = 0; k < 3; k++) this.#gap[k] = this.#fingerTip[k]! - this.#thumbTip[k]!;
   }
 
-  /** Damped least squares: the smallest change of seven joints that closes what is left of the difference. */
+  /** Damped least squares: the smallest change of seven joints that removes the remaining difference. */
   #step(finger: number, rad: Float64Array): void {
     const [jacobian, gap] = [this.#jacobian, this.#gap];
     for (let j = 0; j < 7; j++) {

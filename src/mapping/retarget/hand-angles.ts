@@ -1,6 +1,6 @@
 import { checkHand, HAND_NUMBERS, HAND_POINTS, type HandReason, PALM } from '../../hand/points.ts';
 
-/** What is measured on a hand, in the order of `measureHand`. Radians; 0 is a straight finger in line with the palm. */
+/** Angles measured on a hand, in radians; 0 is a straight finger in line with the palm. */
 export const HAND_ANGLES = [
   'thumb_mcp',
   'thumb_abd',
@@ -21,20 +21,22 @@ export const HAND_ANGLES = [
 ] as const;
 export type HandAngle = (typeof HAND_ANGLES)[number];
 
-/** A bone that leaves the palm's plane says less and less about abduction: share in the plane where it fades. */
+/**
+ * A bone out of the palm's plane tells little about abduction: in-plane share over which its weight fades.
+ */
 const FADE_FROM = 0.1;
 const FADE_OVER = 0.2;
 
 const { index: INDEX, middle: MIDDLE, pinky: PINKY } = PALM;
 const RING = 13;
 
-/** Flexions: place among the angles, and the two bones, each by the point it leads to. */
+/** Flexions: index of the angle, and the two bones, each by its end point. */
 const FLEXIONS = Uint8Array.of(
   ...[0, 2, 3],
   ...[2, 3, 4],
   ...[INDEX, MIDDLE, RING, PINKY].flatMap((mcp, f) => [4 + 3 * f, mcp, mcp + 1, 5 + 3 * f, mcp + 1, mcp + 2]),
 );
-/** Abductions: place, bone, and sign. */
+/** Abductions: index of the angle, bone, and sign. */
 const ABDUCTIONS = Int8Array.of(
   ...[1, 2, 1],
   ...[3, INDEX + 1, 1],
@@ -47,21 +49,21 @@ const WRIST_ANGLE = 15;
 /** Measures a hand of 21 points. Hot path: nothing allocates; one caller at a time. */
 export interface HandMeter {
   /**
-   * Fills `outRad` in the order of `HAND_ANGLES`. A left hand is reflected first and comes out as a right one would.
-   * `outRad` is untouched when there is a reason.
+   * Fills `outRad` in the order of `HAND_ANGLES`. A left hand is mirrored first and gives the angles of a
+   * right one. `outRad` is untouched if a reason is returned.
    */
   measure(pointsM: Float64Array, isLeft: boolean, outRad: Float64Array): HandReason | null;
 }
 
-/** `gravity` is the unit vector that points down in the frame of the points. */
+/** `gravity` is the unit vector pointing down in the frame of the points. */
 export function createHandMeter(gravity: readonly number[] = [0, -1, 0]): HandMeter {
   return new Meter(gravity);
 }
 
-/** Works in loops over typed arrays: a function that returns a number may cost an allocation per call. */
+/** Uses loops over typed arrays: a function that returns a number may allocate on every call. */
 class Meter implements HandMeter {
   readonly #gravity: Float64Array;
-  /** Bones of length 1, by the point they lead to; a left hand as its mirror image. */
+  /** Unit bone vectors, by end point; a left hand is mirrored. */
   readonly #bones = new Float64Array(HAND_NUMBERS);
   /** Axes of the palm: x, y, z. */
   readonly #palm = new Float64Array(9);
@@ -104,7 +106,7 @@ class Meter implements HandMeter {
 
   #takePalm(p: Float64Array, mirror: number): void {
     const [palm, bones] = [this.#palm, this.#bones];
-    // The middle finger's first bone leads from the wrist to its knuckle.
+    // The middle finger's first bone goes from the wrist to its knuckle.
     const yx = bones[3 * MIDDLE]!;
     const yy = bones[3 * MIDDLE + 1]!;
     const yz = bones[3 * MIDDLE + 2]!;

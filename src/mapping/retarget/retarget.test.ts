@@ -52,7 +52,7 @@ const noise = fc.float64Array({
   max: 0.006,
   noNaN: true,
 });
-/** Hands that no one has, but whole ones. */
+/** Hands with random but valid geometry. */
 const anyHand = fc
   .tuple(fc.double({ min: 0, max: 1.4, noNaN: true }), noise)
   .map(([bend, off]) => hand(bend).map((value, i) => value + off[i]!));
@@ -89,7 +89,7 @@ function near(actual: ArrayLike<number>, expected: ArrayLike<number>, count: num
 describe('angles of a hand', () => {
   it('are zero for a straight, parallel hand', () => {
     const parallel = hand();
-    // Knuckles straight ahead of the wrist, so that the bones from it are parallel too.
+    // Knuckles straight ahead of the wrist, so that the metacarpals are parallel too.
     const angles = measured(parallel);
     for (const name of ['index_pip', 'middle_mcp', 'middle_pip', 'ring_pip', 'pinky_pip', 'wrist'])
       assert.ok(Math.abs(angles[indexOf(name)]!) < 0.1, name);
@@ -103,7 +103,7 @@ describe('angles of a hand', () => {
       assert.ok(Math.abs(angles[indexOf(`${finger}_pip`)]! - 0.7) < 1e-9);
   });
 
-  it('tell the side of the spread: toward the thumb for index and middle, away from the middle for the others', () => {
+  it('have signed abduction: toward the thumb for index and middle, away from the middle for the others', () => {
     const straight = measured(hand());
     const spread = measured(hand(0, [0.2, 0.1, -0.1, -0.2]));
     const by = (name: string) => spread[indexOf(name)]! - straight[indexOf(name)]!;
@@ -116,14 +116,14 @@ describe('angles of a hand', () => {
       assert.ok(Math.abs(by(name) - rad) < 1e-9, `${name} ${by(name)}`);
   });
 
-  it('have the wrist positive when the fingers point down', () => {
+  it('have a positive wrist angle when the fingers point down', () => {
     const down = moved(hand(), Float64Array.of(-Math.sin(0.3), 0, 0, Math.cos(0.3)), 1, [0, 0, 0]);
     assert.ok(measured(down)[WRIST]! > 0.5);
     const up = moved(hand(), Float64Array.of(Math.sin(0.3), 0, 0, Math.cos(0.3)), 1, [0, 0, 0]);
     assert.ok(measured(up)[WRIST]! < -0.5);
   });
 
-  it('do not change with place, size, or a turn about gravity', () => {
+  it('do not change with position, size, or rotation about gravity', () => {
     fc.assert(
       fc.property(
         anyHand,
@@ -138,7 +138,7 @@ describe('angles of a hand', () => {
     );
   });
 
-  it('but for the wrist, do not change with any turn at all', () => {
+  it('except the wrist, do not change with any rotation', () => {
     fc.assert(
       fc.property(anyHand, anyQuat, (points, quat) => {
         near(measured(moved(points, quat, 1, [0, 0, 0])), measured(points), ANGLES - 1, 1e-6);
@@ -146,7 +146,7 @@ describe('angles of a hand', () => {
     );
   });
 
-  it('of a mirrored left hand are the right hand’s', () => {
+  it('of a mirrored left hand equal the right hand’s', () => {
     fc.assert(
       fc.property(anyHand, (points) => {
         const left = points.map((value, i) => (i % 3 === 0 ? -value : value));
@@ -155,7 +155,7 @@ describe('angles of a hand', () => {
     );
   });
 
-  it('are refused, and the output left alone, where a hand is not whole', () => {
+  it('are rejected for an invalid hand, and the output is untouched', () => {
     const out = new Float64Array(ANGLES).fill(7);
     const broken = (change: (points: Float64Array) => void) => {
       const points = hand(0.3);
@@ -176,7 +176,7 @@ describe('angles of a hand', () => {
         'degenerate',
         `bone to ${i}`,
       );
-    // All in one line: there is no palm.
+    // All points on one line: there is no palm.
     assert.equal(
       broken((points) => {
         for (let i = 0; i < HAND_POINTS; i++) points.set([0, 0, -0.02 * i], 3 * i);
@@ -237,14 +237,14 @@ describe('retargeting', () => {
     assert.equal(out[6], 1.2);
   });
 
-  it('keeps the wrist at its neutral position where there is no gravity to go by', () => {
+  it('keeps the wrist at its neutral position without gravity', () => {
     const hands = createRetargeter(modelOf(names.v1), retargetConfig.parse({ enableWrist: false }));
     const out = new Float64Array(17);
     hands.retarget(hand(0.7), 21, out);
     assert.equal(out[16], 0.05);
   });
 
-  it('takes other joint sets, and Unity’s frame', () => {
+  it('accepts other point sets and Unity’s frame', () => {
     const points = hand(0.5, [0.1, 0, 0, -0.1]);
     const sources: Record<number, number[]> = {
       24: [0, 3, 4, 5, 19, 6, 7, 8, 20, 9, 10, 11, 21, 12, 13, 14, 22, 16, 17, 18, 23],
@@ -265,7 +265,7 @@ describe('retargeting', () => {
     }
   });
 
-  it('refuses other counts and joints it does not know', () => {
+  it('rejects other point counts and unknown joints', () => {
     const out = new Float64Array(63);
     for (const count of [0, 1, 20, 22, 23, 27])
       assert.equal(takeHandPoints(new Float64Array(99), count, 'rh', out), 'point-count');

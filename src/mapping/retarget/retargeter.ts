@@ -19,34 +19,33 @@ export const retargetConfig = z.strictObject({
     .enum(['rh', 'unity'])
     .default('rh')
     .describe('frame of the points: right-handed, or Unity’s left-handed one'),
-  enableWrist: z.boolean().default(true).describe('false: the wrist stays at its neutral position'),
+  enableWrist: z.boolean().default(true).describe('false: keep the wrist at its neutral position'),
   gravity: z
     .tuple([z.number(), z.number(), z.number()])
     .default([0, -1, 0])
-    .describe('direction of gravity in the frame of the points, after it was made right-handed'),
+    .describe('direction of gravity in the frame of the points, after conversion to right-handed'),
   thumbDipScale: z
     .number()
     .min(0)
     .max(2)
     .default(0.3)
-    .describe('thumb_dip as a share of the angle before it'),
+    .describe('thumb_dip as a share of the preceding joint’s angle'),
   mode: z
     .enum(['geometric', 'fingertip'])
     .default('geometric')
-    .describe(
-      'fingertip: thumb and the nearest finger are bent on until the tips are apart as the person’s are',
-    ),
-  gain: perJoint.default({}).describe('per joint, times the angle'),
-  biasRad: perJoint.default({}).describe('per joint, added to the angle'),
+    .describe('fingertip: adjust thumb and nearest finger until their tips are as far apart as the person’s'),
+  gain: perJoint.default({}).describe('factor on the angle, per joint'),
+  biasRad: perJoint.default({}).describe('added to the angle, per joint'),
 });
 export type RetargetConfig = z.infer<typeof retargetConfig>;
 
 export interface Retargeter {
-  /** Joint names in the order of the results: that of the model. */
+  /** Joint names in the order of the results, which is the model's. */
   readonly order: readonly string[];
   /**
-   * Joint angles of the robot hand for `count` tracked points (21, 24, 25 or 26). `outRad` is untouched when there is
-   * a reason. `isLeft` where it is not the configured hand. Hot path: nothing allocates; one caller at a time.
+   * Joint angles of the robot hand for `count` tracked points (21, 24, 25 or 26). `outRad` is untouched if a
+   * reason is returned. `isLeft` overrides the configured hand. Hot path: nothing allocates; one caller at a
+   * time.
    */
   retarget(
     pointsM: ArrayLike<number>,
@@ -63,7 +62,7 @@ export interface Retargeter {
   ): PointsReason | HandReason | null;
 }
 
-/** thumb_dip has no angle of its own. */
+/** thumb_dip is not measured but derived. */
 type Source = HandAngle | 'thumb_dip';
 
 /** The v2 hand counts its thumb joints from the CMC joint. */
@@ -115,15 +114,15 @@ export function createRetargeter(model: RobotModel, config: RetargetConfig): Ret
 function sourceOf(name: string, isV2: boolean, model: string): Source {
   const source = isV2 ? (V2_THUMB[name] ?? name) : name;
   if (source === 'thumb_dip' || HAND_ANGLES.includes(source as HandAngle)) return source as Source;
-  throw new TeleopError('bad-model', `joint "${name}" of ${model} is none that a hand can drive`, {
-    hint: `Joints of a hand are called ${HAND_ANGLES.join(', ')}.`,
+  throw new TeleopError('bad-model', `joint "${name}" of ${model} cannot be driven by a hand`, {
+    hint: `Use the joint names ${HAND_ANGLES.join(', ')}.`,
   });
 }
 
 function checkNames(model: string, order: readonly string[], { gain, biasRad }: RetargetConfig): void {
   const unknown = [...Object.keys(gain), ...Object.keys(biasRad)].find((name) => !order.includes(name));
   if (unknown === undefined) return;
-  throw new TeleopError('bad-config', `gain or bias for "${unknown}", which ${model} does not have`, {
-    hint: `Its joints are ${order.join(', ')}.`,
+  throw new TeleopError('bad-config', `gain or biasRad: ${model} has no joint "${unknown}"`, {
+    hint: `Joints: ${order.join(', ')}.`,
   });
 }

@@ -1,10 +1,10 @@
 /**
- * Where the fingertips of an ORCA hand are for its joint angles, in its palm's frame: x toward the thumb, y along the
- * fingers, z out of the palm; metres. ESTIMATE: proportions of a hand of human size, not measured on the robot.
- * Good enough to close a pinch, which fingertips confirm by contact.
+ * Fingertip positions of an ORCA hand for its joint angles, in the palm's frame: x toward the thumb, y along
+ * the fingers, z out of the palm; metres. ESTIMATE: proportions of a human-sized hand, not measured on the
+ * robot. Good enough to close a pinch, which ends in contact.
  */
 
-/** Base of each finger (index … pinky), its proximal bone, and the rest of it, which has one joint. */
+/** Base of each finger (index … pinky), its proximal bone, and the remainder, which has one joint. */
 const FINGERS = [
   { baseM: [0.027, 0.09, 0], bonesM: [0.046, 0.046] },
   { baseM: [0.004, 0.094, 0], bonesM: [0.05, 0.05] },
@@ -13,7 +13,7 @@ const FINGERS = [
 ] as const;
 const THUMB = { baseM: [0.026, 0.024, 0.012], bonesM: [0.042, 0.032, 0.028], tiltRad: 0.35 } as const;
 
-/** Length of the palm, by which human and robot hands are compared. */
+/** Palm length, used to compare human and robot hands. */
 export const ROBOT_PALM_M = 0.094;
 
 /** Angles in the order abduction, MCP, PIP. `first`, `second`: share of each bone, for points before the tip. */
@@ -30,14 +30,17 @@ export function fingerTip(
   const [a, b] = [first * bonesM[0], second * bonesM[1]];
   const ahead = a * Math.cos(mcpRad) + b * Math.cos(mcpRad + pipRad);
   const down = a * Math.sin(mcpRad) + b * Math.sin(mcpRad + pipRad);
-  // Ring and pinky count their spread away from the middle finger.
+  // The abduction of ring and pinky is positive away from the middle finger.
   const sign = finger < 2 ? 1 : -1;
   outM[0] = baseM[0] + sign * ahead * Math.sin(abdRad);
   outM[1] = baseM[1] + ahead * Math.cos(abdRad);
   outM[2] = baseM[2] + down;
 }
 
-/** Abduction swings the thumb off the fingers in the palm's plane; the other joints bend it across the palm. */
+/**
+ * Abduction swings the thumb away from the fingers in the palm's plane; the other joints bend it across the
+ * palm.
+ */
 export function thumbTip(
   abdRad: number,
   mcpRad: number,
@@ -63,8 +66,8 @@ export function thumbTip(
 }
 
 /**
- * All 21 points of the robot hand, as those of a person's right hand: the wrist is the origin. `rad` is in the order of
- * `names`. For drawings.
+ * All 21 points of the robot hand, laid out like a person's right hand: the wrist is the origin. `rad` is in
+ * the order of `names`. For drawings.
  */
 export function robotHandPoints(names: readonly string[], rad: ArrayLike<number>, outM: Float64Array): void {
   const angle = (name: string): number => rad[names.indexOf(name)] ?? 0;

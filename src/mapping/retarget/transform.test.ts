@@ -8,8 +8,8 @@ const transform = (values: Record<string, unknown> = {}) =>
   new HandTransform(handTransformConfig.parse(values));
 const filled = (value: number): Float64Array => new Float64Array(HAND_NUMBERS).fill(value);
 
-describe('transform of a hand', () => {
-  it('leaves the points alone unless told otherwise', () => {
+describe('hand transform', () => {
+  it('leaves the points unchanged by default', () => {
     const points = fc.float64Array({ minLength: 63, maxLength: 63, min: -2, max: 2, noNaN: true });
     fc.assert(
       fc.property(points, (pointsM) => {
@@ -23,7 +23,7 @@ describe('transform of a hand', () => {
     );
   });
 
-  it('is the plain mean of the last samples, then scale, then offset', () => {
+  it('applies the mean of the last samples, then scale, then offset', () => {
     const stage = transform({ movingAverage: 3, scale: 2, offsetM: [1, 0, -1] });
     const out = filled(0);
     const seen = [1, 2, 6, 4].map((value, i) => {
@@ -36,10 +36,10 @@ describe('transform of a hand', () => {
     );
     assert.deepEqual([...seen[3]!], [9, 8, 7]);
     stage.apply(filled(100), 4, out);
-    assert.equal(out[0], 9, 'a repeated sample gives the same again');
+    assert.equal(out[0], 9, 'a repeated sample gives the same result');
   });
 
-  it('forgets what was before when the wrist leaves its bounds', () => {
+  it('restarts the mean when the wrist leaves its bounds', () => {
     const stage = transform({ movingAverage: 4, bounds: { minM: [0, 0, 0], maxM: [1, 1, 1] } });
     const out = filled(0);
     stage.apply(filled(0.2), 1, out);

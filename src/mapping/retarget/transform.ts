@@ -10,16 +10,16 @@ export const handTransformConfig = z.strictObject({
     .min(1)
     .max(20)
     .default(1)
-    .describe('samples in the mean of the hand’s points; 1: none'),
+    .describe('samples averaged for the hand’s points; 1: no averaging'),
   bounds: boxSchema
     .optional()
-    .describe('box in the hand’s world where the wrist must be; outside it the robot hand holds'),
-  scale: z.number().min(0.1).max(10).default(1).describe('times the points; angles do not change with it'),
-  offsetM: vector.default([0, 0, 0]).describe('added to the points after the scale'),
+    .describe('box in the hand’s world for the wrist; outside it the robot hand holds'),
+  scale: z.number().min(0.1).max(10).default(1).describe('factor on the points; does not change angles'),
+  offsetM: vector.default([0, 0, 0]).describe('added to the points after scaling'),
 });
 export type HandTransformConfig = z.infer<typeof handTransformConfig>;
 
-/** From detected points to those that are retargeted: mean, bounds, scale and offset. Hot path: nothing allocates. */
+/** Prepares detected points for retargeting: mean, bounds, scale and offset. Hot path: nothing allocates. */
 export class HandTransform {
   /** Mean age of the samples in the result; NaN without an average. */
   delayNs = Number.NaN;
@@ -37,15 +37,16 @@ export class HandTransform {
     }));
   }
 
-  /** Forgets what it has averaged. */
+  /** Restarts the average. */
   reset(): void {
     this.#filled = 0;
     for (const slot of this.#window) slot.takenNs = Number.NEGATIVE_INFINITY;
   }
 
   /**
-   * Takes 21 finite points and fills `outM` with 21. Steps once per new sample (`takenNs` has grown); a repeated one
-   * gives the same result again. `outM` is untouched when the wrist is out of bounds, and the mean begins anew.
+   * Takes 21 finite points and fills `outM` with 21. Steps once per new sample (`takenNs` has increased); a
+   * repeated one gives the same result. If the wrist is out of bounds, `outM` is untouched and the mean
+   * restarts.
    */
   apply(pointsM: Float64Array, takenNs: number, outM: Float64Array): 'ok' | 'out-of-bounds' {
     const { bounds, scale, offsetM } = this.#config;
@@ -60,7 +61,7 @@ export class HandTransform {
     return 'ok';
   }
 
-  /** Summed anew each time: a running sum would carry its rounding along. */
+  /** Sums from scratch each time: a running sum would accumulate rounding errors. */
   #add(pointsM: Float64Array, takenNs: number): void {
     const count = this.#window.length;
     this.#newest = (this.#newest + 1) % count;

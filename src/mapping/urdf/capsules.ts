@@ -2,7 +2,9 @@ import type { Capsule } from '../../geometry/robot-model.ts';
 import { applied, type Rigid, rigid, times } from './rigid.ts';
 import { childOf, childrenOf, type Vector, type XmlElement, type XmlReader } from './xml.ts';
 
-/** Capsules round the collision shapes of a link that sits at `pose` in chain frame `frame`. Meshes are only named. */
+/**
+ * Capsules around the collision shapes of a link at `pose` in chain frame `frame`. Meshes are only listed.
+ */
 export function linkCapsules(
   link: XmlElement,
   frame: number,
@@ -38,7 +40,10 @@ export function linkCapsules(
   return capsules;
 }
 
-/** The smallest rod along the longest side; it reaches past flat ends by its radius. Null for a mesh. */
+/**
+ * The smallest enclosing capsule along the longest side; extends past flat ends by its radius. Null for a
+ * mesh.
+ */
 function rodRound(shape: XmlElement, reader: XmlReader): { halfM: Vector; radiusM: number } | null {
   switch (shape.name) {
     case 'sphere':

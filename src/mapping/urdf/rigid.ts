@@ -1,7 +1,7 @@
 import { multiplyTransforms, placementMatrix, TRANSFORM_SIZE } from '../../geometry/chain.ts';
 import type { Vector } from './xml.ts';
 
-/** 3×4 row-major transforms of a model being built; allocates. */
+/** 3×4 row-major transform, used while building a model. Allocates. */
 export type Rigid = Float64Array;
 
 export const rigid = (xyzM: Vector, rpyRad: Vector): Rigid => placementMatrix({ xyzM, rpyRad });

@@ -4,11 +4,13 @@ import { badUrdf, type XmlElement } from './xml.ts';
 
 export interface SerialChain {
   tip: string;
-  /** Turning and fixed, root first. */
+  /** Turning and fixed joints, root first. */
   path: UrdfJoint[];
 }
 
-/** To the link named, or to the end of the longest chain of turning joints where only one can be meant. */
+/**
+ * The chain to the named link, or to the end of the longest chain of turning joints if that is unambiguous.
+ */
 export function serialChain(robot: XmlElement, tree: UrdfTree, file: string, tip?: string): SerialChain {
   return tip === undefined ? longestChain(robot, tree, file) : chainTo(robot, tree, file, tip);
 }
@@ -20,17 +22,18 @@ function chainTo(robot: XmlElement, tree: UrdfTree, file: string, tip: string): 
       file,
       robot.line,
       `there is no link "${tip}"`,
-      `${near ? `Did you mean "#${near}"? ` : ''}Name a <link> of the file.`,
+      `${near ? `Did you mean "#${near}"? ` : ''}Use the name of a <link> in the file.`,
     );
   }
   const path = pathTo(tree, tip, file);
   const odd = path.find((joint) => !isUsable(joint));
   if (odd !== undefined) throw unusable(file, odd);
-  if (!path.some(isTurning)) throw badUrdf(file, robot.line, `no joint turns on the way to "${tip}"`);
+  if (!path.some(isTurning))
+    throw badUrdf(file, robot.line, `no revolute or continuous joint on the path to "${tip}"`);
   return { tip, path };
 }
 
-/** A joint named on purpose may lead a gripper; one that follows another may not be in a chain. */
+/** On a path to a named tip, a joint may drive a gripper, but must not follow another joint. */
 const isUsable = (joint: UrdfJoint): boolean =>
   (isTurning(joint) || joint.type === 'fixed') &&
   !joint.element.children.some((child) => child.name === 'mimic');
@@ -41,7 +44,7 @@ function unusable(file: string, joint: UrdfJoint): Error {
     file,
     joint.element.line,
     `joint "${joint.name}" ${why}; a chain has revolute, continuous and fixed joints`,
-    'Name a tip link before it: path/to/arm.urdf#link.',
+    'Set a tip link before it: path/to/arm.urdf#link.',
   );
 }
 
@@ -56,7 +59,7 @@ function longestChain(robot: XmlElement, tree: UrdfTree, file: string): SerialCh
   }
   const odd = interruption(tree, file);
   if (odd !== undefined) throw unusable(file, odd);
-  if (turning(best.path) === 0) throw badUrdf(file, robot.line, 'no joint turns');
+  if (turning(best.path) === 0) throw badUrdf(file, robot.line, 'no revolute or continuous joint');
   const stray = tree.joints.find(
     (joint) =>
       isTurning(joint) &&
@@ -69,11 +72,11 @@ function longestChain(robot: XmlElement, tree: UrdfTree, file: string): SerialCh
     file,
     stray.element.line,
     `the robot branches: joint "${stray.name}" is not on the longest chain, which ends in "${best.tip}"`,
-    `Say which link is the tip: path/to/arm.urdf#${best.tip}.`,
+    `Set the tip link: path/to/arm.urdf#${best.tip}.`,
   );
 }
 
-/** A joint that slides, or follows another, with turning joints of the arm behind it: what is before it is not the arm. */
+/** A sliding or mimic joint with turning joints of the arm behind it, which interrupts the chain. */
 function interruption(tree: UrdfTree, file: string): UrdfJoint | undefined {
   for (const joint of tree.joints) {
     if (!isTurning(joint) || joint.isCoupled) continue;

@@ -7,7 +7,7 @@ export interface UrdfJoint {
   child: string;
   xyzM: Vector;
   rpyRad: Vector;
-  /** The joint follows another, or another follows it: a gripper's, not the arm's. */
+  /** The joint follows another, or another follows it: part of a gripper, not of the arm. */
   isCoupled: boolean;
   element: XmlElement;
 }
@@ -15,18 +15,18 @@ export interface UrdfJoint {
 export interface UrdfTree {
   links: Map<string, XmlElement>;
   joints: UrdfJoint[];
-  /** The joint that carries a link. */
+  /** The parent joint of each link. */
   carrier: Map<string, UrdfJoint>;
 }
 
 export const isTurning = ({ type }: UrdfJoint): boolean => type === 'revolute' || type === 'continuous';
 
-/** Links and joints of a robot, checked to be a tree. */
+/** Links and joints of a robot, verified to form a tree. */
 export function readTree(robot: XmlElement, reader: XmlReader): UrdfTree {
   const links = new Map<string, XmlElement>();
   for (const element of childrenOf(robot, 'link')) {
     const name = reader.text(element, 'name');
-    if (links.has(name)) throw badUrdf(reader.file, element.line, `there are two links "${name}"`);
+    if (links.has(name)) throw badUrdf(reader.file, element.line, `duplicate link "${name}"`);
     links.set(name, element);
   }
   const elements = childrenOf(robot, 'joint');
@@ -39,7 +39,7 @@ export function readTree(robot: XmlElement, reader: XmlReader): UrdfTree {
       throw badUrdf(
         reader.file,
         joint.element.line,
-        `link "${joint.child}" hangs on joint "${joint.name}" and on "${other.name}"`,
+        `link "${joint.child}" has two parent joints, "${joint.name}" and "${other.name}"`,
       );
     carrier.set(joint.child, joint);
   }
@@ -80,7 +80,7 @@ export function pathTo(tree: UrdfTree, link: string, file: string): UrdfJoint[] 
   for (let joint = tree.carrier.get(link); joint !== undefined; joint = tree.carrier.get(joint.parent)) {
     path.unshift(joint);
     if (path.length > tree.joints.length)
-      throw badUrdf(file, joint.element.line, `joint "${joint.name}" is part of a ring of links`);
+      throw badUrdf(file, joint.element.line, `joint "${joint.name}" is part of a loop of links`);
   }
   return path;
 }

@@ -9,18 +9,20 @@ import { badUrdf, childOf, createXmlReader, readXml, type XmlReader } from './xm
 
 export interface UrdfModel {
   model: RobotModel;
-  /** What was left out or assumed, for people. */
+  /** What was omitted or assumed, for the user. */
   notes: string[];
 }
 
-/** A joint without end may turn this far either way. */
+/** A continuous joint may turn this far in either direction. */
 const CONTINUOUS_RAD = 2 * Math.PI;
-/** URDF knows neither: full speed is reached in a quarter of a second, full acceleration in a twentieth. */
+/** URDF has neither: full speed is reached in a quarter of a second, full acceleration in a twentieth. */
 const ACCELERATION_PER_S = 4;
 const JERK_PER_S = 20;
 const UNKNOWN_VELOCITY_RAD_S = 1;
 
-/** A robot model from the text of a URDF file: the chain from its root to `tip`, or to the one end it can have. */
+/**
+ * Builds a robot model from the text of a URDF file: the chain from its root to `tip`, or to its only end.
+ */
 export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
   const reader = createXmlReader(file);
   const robot = readXml(text, file);
@@ -30,7 +32,7 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
     throw badUrdf(
       file,
       odd.line,
-      `<${odd.name}> is xacro`,
+      `<${odd.name}> is xacro, not URDF`,
       'Expand it first: xacro arm.urdf.xacro > arm.urdf.',
     );
   const tree = readTree(robot, reader);
@@ -48,7 +50,7 @@ export function parseUrdf(text: string, file: string, tip?: string): UrdfModel {
     gripper: tree.joints.some((joint) => !chain.path.includes(joint) && joint.type !== 'fixed'),
     ...chainCapsules(tree, chain, tool, reader, notes),
   };
-  // Shapes that overlap at home touch by construction; else the arm could never move.
+  // Shapes that overlap at home are assumed to touch by design; otherwise the arm could never move.
   const mayTouch = touchingPairs(draft, draft.homeRad);
   for (const [a, b] of mayTouch) notes.push(`"${a}" and "${b}" overlap at home and may always touch`);
   return { model: checked({ ...draft, mayTouch }, file), notes };
@@ -100,7 +102,7 @@ function turningJoint(joint: UrdfJoint, reader: XmlReader, notes: string[]): Joi
   return { name, minRad, maxRad, maxVelocityRadS, maxAccelerationRadS2, maxJerkRadS3, axis: direction };
 }
 
-/** Capsules of every link that moves with the chain, also of those beside it. */
+/** Capsules of every link that moves with the chain, including side branches. */
 function chainCapsules(
   tree: UrdfTree,
   chain: SerialChain,
@@ -125,8 +127,9 @@ function chainCapsules(
   const capsules = [...places].flatMap(([link, { frame, pose }]) =>
     linkCapsules(tree.links.get(link)!, frame, pose, reader, meshes),
   );
-  if (meshes.length > 0) notes.push(`meshes are not read, no collision shape of: ${meshes.join(', ')}`);
-  if (loose.length > 0) notes.push(`move on their own, left out of collisions: ${loose.join(', ')}`);
+  if (meshes.length > 0) notes.push(`meshes are not read, so no collision shape for: ${meshes.join(', ')}`);
+  if (loose.length > 0)
+    notes.push(`links that move independently, excluded from collision checks: ${loose.join(', ')}`);
   return { capsules, mayTouch: [] };
 }
 
@@ -135,6 +138,6 @@ function checked(draft: RobotModel, file: string): RobotModel {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   throw new TeleopError('bad-model', `${file}: ${issue.path.join('.')}: ${issue.message}`, {
-    hint: 'Mend the file; docs/kinematics.md tells what of URDF is understood.',
+    hint: 'Fix the file; docs/kinematics.md lists the supported parts of URDF.',
   });
 }

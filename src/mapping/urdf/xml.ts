@@ -5,18 +5,18 @@ export interface XmlElement {
   name: string;
   attributes: Record<string, string>;
   children: XmlElement[];
-  /** Where its tag begins, counted from 1. */
+  /** Line of its start tag, counted from 1. */
   line: number;
 }
 
-/** The root element of an XML text; `file` is what a complaint calls it. */
+/** Parses XML and returns its root element; `file` is the name used in errors. */
 export function readXml(text: string, file: string): XmlElement {
   const parser = new SaxesParser();
   const open: XmlElement[] = [];
   let root: XmlElement | null = null;
   let line = 1;
   parser.on('error', (error) => {
-    throw badUrdf(file, parser.line, error.message.replace(/^\d+:\d+: /, ''), 'Mend the XML there.');
+    throw badUrdf(file, parser.line, error.message.replace(/^\d+:\d+: /, ''), 'Fix the XML at that line.');
   });
   parser.on('opentagstart', () => {
     line = parser.line;
@@ -38,7 +38,7 @@ export function badUrdf(
   file: string,
   line: number,
   what: string,
-  hint = 'Mend the file there; docs/kinematics.md tells what of URDF is understood.',
+  hint = 'Fix that line; docs/kinematics.md lists the supported parts of URDF.',
 ): TeleopError {
   return new TeleopError('bad-model', `${file}:${line}: ${what}`, { hint });
 }
@@ -49,11 +49,11 @@ export const childrenOf = (element: XmlElement, name: string): XmlElement[] =>
 export const childOf = (element: XmlElement, name: string): XmlElement | undefined =>
   element.children.find((child) => child.name === name);
 
-/** Reads attributes of the elements of one file; every complaint names the line. */
+/** Reads attributes of the elements of one file; every error names the line. */
 export interface XmlReader {
   readonly file: string;
   text(element: XmlElement, attribute: string): string;
-  /** `fallback` undefined: it must be there. */
+  /** Without `fallback` the attribute is required. */
   number(element: XmlElement, attribute: string, fallback?: number): number;
   vector(element: XmlElement, attribute: string, fallback?: Vector): Vector;
 }

@@ -3,15 +3,15 @@ import { HAND_BONES, projectHand } from '../../hand/projection.ts';
 
 export const VIEW_SIZE = 480;
 const [BACKGROUND, BONE, JOINT] = [24, 150, 255];
-/** A palm's length in the picture. */
+/** Palm length in the picture. */
 const PALM_PIXELS = 180;
 
-/** A hand drawn in grey, as `projectHand` sees it. */
+/** Draws a hand in grey, projected by `projectHand`. */
 export class SkeletonView {
   readonly pixels = new Uint8Array(VIEW_SIZE * VIEW_SIZE);
   readonly #flat = new Float64Array(2 * HAND_POINTS);
 
-  /** Rows from the top. The same buffer each time. */
+  /** Rows from the top. Returns the same buffer each time. */
   draw(pointsM: ArrayLike<number>, isLeft: boolean): Uint8Array {
     this.pixels.fill(BACKGROUND);
     projectHand(pointsM, isLeft, this.#flat);

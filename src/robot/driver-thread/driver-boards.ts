@@ -4,7 +4,7 @@ import { flag, number, oneOf, perJoint, type StructOf, struct } from '../../core
 import { TICK_STATUSES } from '../../messages/robot-state.ts';
 import { createWriteResults } from './write-results.ts';
 
-/** What the control thread wants of the driver's thread. Generations count every change between rest and power. */
+/** Control thread to driver thread. The generation grows whenever power is switched on or off. */
 const ORDER = struct({
   generation: number,
   powered: flag,
@@ -14,13 +14,13 @@ const ORDER = struct({
   positionsRad: perJoint,
 });
 
-/** What the driver's thread has to tell, with its newest reading. The board's text is the driver's fault. */
+/** Driver thread to control thread, with the newest reading. The board's text is the driver's fault. */
 const REPORT = struct({
   /** Grows with every pass of the thread. */
   beats: number,
   /** The newest generation that was powered or brought to rest. */
   doneGeneration: number,
-  /** Of the last enable, write and read of that thread. */
+  /** Results of the driver thread's last enable, write and read. */
   enabling: oneOf(TICK_STATUSES, 'fault'),
   writing: oneOf(TICK_STATUSES, 'fault'),
   reading: oneOf(TICK_STATUSES, 'fault'),
@@ -30,13 +30,13 @@ const REPORT = struct({
   velocitiesRadS: perJoint,
 });
 
-/** Two boards between the control thread and the thread of a driver, and the word the latter is woken by. */
+/** Two boards shared by the control thread and a driver thread, and the word that wakes the driver thread. */
 export interface DriverMemory {
   order: SharedArrayBuffer;
   report: SharedArrayBuffer;
-  /** How writes ended, from the driver's thread. */
+  /** Results of writes, from the driver thread. */
   results: SharedArrayBuffer;
-  /** [wakes, the thread is to end] */
+  /** [wakes, end of the thread requested] */
   wake: SharedArrayBuffer;
 }
 
@@ -49,11 +49,11 @@ export function createDriverMemory(joints: number): DriverMemory {
   };
 }
 
-/** One side writes orders, the other reads them. Hot path: nothing allocates. */
+/** The control thread writes orders, the driver thread reads them. Hot path: nothing allocates. */
 export const orderBoard = (memory: DriverMemory, joints: number): StructBoard<StructOf<typeof ORDER>> =>
   new StructBoard(memory.order, ORDER.create(joints));
 
-/** The other way round. */
+/** The driver thread writes reports, the control thread reads them. */
 export function reportBoard(memory: DriverMemory, joints: number): StructBoard<StructOf<typeof REPORT>> {
   const report = REPORT.create(joints);
   report.enabling = 'stale';

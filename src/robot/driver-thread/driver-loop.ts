@@ -4,10 +4,10 @@ import type { Driver } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
-/** The control loop passes at 50 Hz at least. After this silence the driver's thread stops the robot. */
+/** The control loop wakes this thread at 50 Hz or faster. After this silence it stops the robot. */
 export const CONTROL_SILENCE_MS = 150;
 
-/** The driver's side of the two boards: carries out the newest order and tells the newest news. Sans I/O. */
+/** The driver's side of the two boards: carries out the newest order and publishes a report. Sans I/O. */
 export class DriverLoop {
   readonly #driver: Driver;
   readonly #clock: Clock;
@@ -18,9 +18,9 @@ export class DriverLoop {
   readonly #reportBoard;
   readonly #report;
   readonly #results: WriteResults;
-  /** The newest target seen: it is written in the pass that sees it, or never. */
+  /** Number of the newest target seen: it is written in the pass that sees it, or never. */
   #written = 0;
-  /** The newest generation that was begun. */
+  /** The newest generation started. */
   #generation = 0;
   #enabled = false;
   #lapse = '';
@@ -47,7 +47,7 @@ export class DriverLoop {
     this.#receivedNs = clock.nowNs();
   }
 
-  /** The control loop has passed by. Stopping comes before everything else. */
+  /** Called when the control loop wakes this thread. A stop comes before everything else. */
   onWake(): void {
     const nowNs = this.#clock.nowNs();
     this.#receivedNs = nowNs;
@@ -65,11 +65,14 @@ export class DriverLoop {
     this.#results.push(writes, isPowered && !isFault ? this.#clock.nowNs() : Number.NaN, isFault);
   }
 
-  /** True if the joints were powered before this pass: an older target is not for them as they are powered now. */
+  /**
+   * True if the joints were already powered before this pass. A target from before power-on must not be
+   * written.
+   */
   #power(nowNs: number): boolean {
     const { generation, powered } = this.#order;
     if (generation !== this.#generation) {
-      // A stop counts even where power was asked for again before this thread passed.
+      // Carry out a stop even if power was requested again before this thread ran.
       if (!powered || generation > this.#generation + 1) this.#driver.stop(nowNs);
       this.#generation = generation;
       this.#enabled = false;
@@ -98,7 +101,7 @@ export class DriverLoop {
     this.#busErrors = busErrors;
   }
 
-  /** Now and then: a control loop that is silent has lost the robot. */
+  /** Called periodically: stops the robot if the control loop is silent. */
   watch(): void {
     const nowNs = this.#clock.nowNs();
     if (nowNs - this.#receivedNs <= this.#controlSilenceMs * NS_PER_MS) return;
@@ -106,7 +109,7 @@ export class DriverLoop {
     this.#driver.stop(nowNs);
     this.#enabled = false;
     this.#report.writing = 'fault';
-    this.#lapse = `the control loop was silent for ${this.#controlSilenceMs} ms`;
+    this.#lapse = `no message from the control loop for ${this.#controlSilenceMs} ms`;
   }
 
   end(): void {

@@ -4,12 +4,12 @@ import type { Driver, HandOver, JointReading } from '../driver.ts';
 import { type DriverMemory, orderBoard, reportBoard } from './driver-boards.ts';
 import { WriteResults } from './write-results.ts';
 
-/** A thread that has not passed for so long is taken for dead. */
+/** A driver thread silent for this long counts as dead. */
 const THREAD_SILENCE_NS = 250 * NS_PER_MS;
 
 /**
- * A driver that lives on a thread of its own, as the control thread sees it: its input and output, however heavy,
- * never hold up a control cycle. Hot path: nothing waits.
+ * The control thread's view of a driver that runs on its own thread, so that its I/O never delays a control
+ * cycle. Hot path: nothing waits.
  */
 export class ThreadedDriver implements Driver {
   readonly handOver: HandOver;
@@ -39,7 +39,7 @@ export class ThreadedDriver implements Driver {
   }
 
   get fault(): string {
-    return this.#silent ? 'the driver’s thread does not answer' : this.#reportBoard.text;
+    return this.#silent ? 'the driver thread is not responding' : this.#reportBoard.text;
   }
 
   enable(nowNs: number): TickStatus {
@@ -51,7 +51,7 @@ export class ThreadedDriver implements Driver {
 
   read(nowNs: number, out: JointReading): TickStatus {
     this.#pass(nowNs);
-    // Without power there is nothing to stop: a thread that starts, or a busy machine, is waited for.
+    // Without power there is nothing to stop, so wait for a thread that is still starting or a busy machine.
     if (this.#silent) return this.#order.powered ? 'fault' : 'stale';
     out.robotNs = this.#report.robotNs;
     out.gripper = this.#report.gripper;

@@ -3,12 +3,12 @@ import { flag, number, struct } from '../../core/memory/struct-layout.ts';
 import type { WriteResult } from '../driver.ts';
 
 const RESULT = struct({ number, writtenNs: number, isFault: flag });
-/** The control loop hands over at most a few targets between two looks at the results. */
+/** The control loop hands over at most a few targets between two reads of the results. */
 const CAPACITY = 64;
 
 export const createWriteResults = (): SharedArrayBuffer => RecordRing.create(RESULT.size(), CAPACITY).buffer;
 
-/** Results of writes, from the driver's thread to the control thread. Hot path: nothing waits or allocates. */
+/** Results of writes, from the driver thread to the control thread. Hot path: nothing waits or allocates. */
 export class WriteResults {
   readonly #ring: RecordRing;
   readonly #result = RESULT.create();

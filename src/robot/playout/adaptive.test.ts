@@ -11,17 +11,17 @@ const HZ_100 = 10 * MS;
 interface Sent {
   /** True send time. */
   sentNs: number;
-  /** After the true send time. */
+  /** Relative to the true send time. */
   delayMs: number;
-  /** What the stamp is ahead of the truth. */
+  /** How far the stamp is ahead of true time. */
   clockMs?: number;
   epoch?: number;
 }
 
 interface Played extends Sent {
-  /** Effective, in true time: max of due and arrival after the send. */
+  /** Effective delay in true time: due or arrival, whichever is later, minus send. */
   latencyMs: number;
-  /** Due after the true send time. */
+  /** Due time minus the true send time. */
   dueMs: number;
   lateMs: number;
 }
@@ -35,7 +35,7 @@ function play(policy: PlayoutPolicy, sent: Sent): Played {
   return { ...sent, dueMs, latencyMs: Math.max(dueMs, delayMs), lateMs: Math.max(0, delayMs - dueMs) };
 }
 
-/** `count` commands delivered in the order of arrival; `shape` says what happens to each, null when it is lost. */
+/** Delivers `count` commands in order of arrival; `shape` gives the fate of each, null if lost. */
 function stream(
   policy: PlayoutPolicy,
   count: number,
@@ -62,13 +62,13 @@ function stream(
 const noise = (i: number): number => ((i * 7919) % 101) / 101;
 const quiet = (i: number) => ({ delayMs: 2 + 0.4 * noise(i) });
 
-/** Every `every` commands the link stands still for `blockMs` and then delivers what waited. */
+/** Every `every` commands the link stalls for `blockMs`, then delivers what was waiting. */
 const blocks = (every: number, blockMs: number) => (i: number) => {
   const sinceMs = (i % every) * 10;
   return { delayMs: Math.max(2 + 0.4 * noise(i), blockMs - sinceMs) };
 };
 
-/** Most commands later than 10 ms in any hundred. */
+/** Largest number of commands later than 10 ms in any hundred. */
 function worstSecond(played: readonly Played[]): number {
   let worst = 0;
   for (let i = 0; i + 100 <= played.length; i++)
@@ -77,12 +77,12 @@ function worstSecond(played: readonly Played[]): number {
 }
 
 describe('adaptive playout', () => {
-  it('costs next to nothing on a quiet link', () => {
+  it('adds almost no delay on a quiet link', () => {
     const played = stream(new AdaptivePolicy(), 12_000, quiet);
     for (const { latencyMs } of played.slice(-1000)) assert.ok(latencyMs < 3, `${latencyMs}`);
   });
 
-  it('does not care what the clock offset is', () => {
+  it('does not depend on the clock offset', () => {
     const shape = blocks(400, 70);
     const plain = stream(new AdaptivePolicy(), 3000, shape);
     for (const clockMs of [-1000, 250, 3_600_000]) {
@@ -93,16 +93,16 @@ describe('adaptive playout', () => {
     }
   });
 
-  it('keeps as much as the sixth longest wait of a second calls for, and no more', () => {
+  it('keeps the delay that the sixth longest wait of a second needs, and no more', () => {
     const policy = new AdaptivePolicy();
     const played = stream(policy, 30_000, blocks(500, 100));
-    // 100 90 80 70 60 50 40 …: with a tenth of slowing down, four late by more than 9 ms are left at about 45 ms.
+    // 100 90 80 70 60 50 40 …: with 10 % slowdown, at about 45 ms only four are late by more than 9 ms.
     const needMs = policy.needNs / MS;
     assert.ok(needMs > 35 && needMs < 62, `${needMs}`);
     assert.ok(worstSecond(played.slice(1000)) <= 5);
   });
 
-  it('does not pay for a few single stragglers', () => {
+  it('adds no delay for a few single stragglers', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 20_000, (i) => ({ delayMs: i % 25 === 3 ? 9 + (i % 40) : 5 + noise(i) }), {
       inOrder: false,
@@ -129,14 +129,14 @@ describe('adaptive playout', () => {
     }
   });
 
-  it('lets no jump follow a silence', () => {
+  it('does not jump after a silence', () => {
     const policy = new AdaptivePolicy();
     const before = stream(policy, 3000, blocks(300, 80));
     const after = stream(policy, 100, (i) => ({ delayMs: 60 + noise(i) }), { fromNs: 3600 * S });
     assert.ok(after[0]!.dueMs - before[before.length - 1]!.dueMs < 10.001);
   });
 
-  it('forgets what did not come again', () => {
+  it('forgets needs that do not recur', () => {
     const policy = new AdaptivePolicy({ memoryS: 60 });
     stream(policy, 3000, blocks(500, 100));
     assert.ok(policy.needNs > 30 * MS);
@@ -151,7 +151,7 @@ describe('adaptive playout', () => {
     for (const { dueMs } of played) assert.ok(dueMs <= 2.5 + 40.001, `${dueMs}`);
   });
 
-  it('takes the same need from any rate of commands', () => {
+  it('finds the same need at any command rate', () => {
     const needMs = (hz: number) => {
       const policy = new AdaptivePolicy();
       const periodMs = 1000 / hz;
@@ -174,7 +174,7 @@ describe('adaptive playout', () => {
 });
 
 describe('holes and losses', () => {
-  it('does not pay for a hole afterwards', () => {
+  it('adds no delay after a hole', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 10_000, quiet);
     const hole = (i: number) => {
@@ -185,7 +185,7 @@ describe('holes and losses', () => {
     for (const { dueMs } of played.slice(-150)) assert.ok(dueMs < 4, `${dueMs}`);
   });
 
-  it('does not pay for a stall that no permitted delay would have covered', () => {
+  it('adds no delay for a stall that no permitted delay would have covered', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 10_000, quiet);
     const played = stream(
@@ -205,7 +205,7 @@ describe('holes and losses', () => {
     assert.ok(policy.needNs < 2 * MS, `${policy.needNs}`);
   });
 
-  it('learns nothing from duplicates and from what a newer command has overtaken', () => {
+  it('learns nothing from duplicates or overtaken commands', () => {
     const policy = new AdaptivePolicy();
     for (let i = 0; i < 20_000; i++) {
       const sentNs = S + i * HZ_100;
@@ -215,7 +215,7 @@ describe('holes and losses', () => {
     assert.ok(policy.needNs < 2 * MS, `${policy.needNs}`);
   });
 
-  it('asks no more of a stall whose commands come in any order', () => {
+  it('needs no more delay for a stall whose commands arrive out of order', () => {
     const needNs = (inOrder: boolean) => {
       const policy = new AdaptivePolicy();
       stream(policy, 20_000, blocks(500, 100), { inOrder });
@@ -226,7 +226,7 @@ describe('holes and losses', () => {
 
   it('sees repaired commands as arrivals of the packet that brought them', () => {
     const policy = new AdaptivePolicy();
-    // Five in a row are lost every three seconds and come with the sixth packet.
+    // Every three seconds five consecutive commands are lost and arrive with the sixth packet.
     const shape = (i: number) => ({ delayMs: (i % 300 < 5 ? (5 - (i % 300)) * 10 : 0) + 2 + 0.4 * noise(i) });
     const played = stream(policy, 12_000, shape);
     assert.ok(worstSecond(played.slice(1000)) <= 5);
@@ -243,7 +243,7 @@ describe('the clock relation', () => {
   };
 
   for (const stepMs of [5, 15, -15, 20, -20, 40, -60, 1000, -1000])
-    it(`does not let a step of ${stepMs} ms be felt`, () => {
+    it(`hides a step of ${stepMs} ms`, () => {
       const shape = (i: number) => ({ ...blocks(700, 60)(i + 300), clockMs: i < 5000 ? 0 : stepMs });
       const played = stream(new AdaptivePolicy(), 6000, shape);
       const stillMs = Math.abs(stepMs) <= 8 ? 8 : 2;
@@ -251,7 +251,7 @@ describe('the clock relation', () => {
       assert.ok(worstSecond(played.slice(4000)) <= 5);
     });
 
-  it('takes a step at its word when the peer announces it, even in a stall', () => {
+  it('trusts a step that the peer announces, even in a stall', () => {
     for (const stepMs of [-33, 12, 500]) {
       const shape = (i: number) => ({
         ...blocks(700, 60)(i),
@@ -263,7 +263,7 @@ describe('the clock relation', () => {
     }
   });
 
-  it('is not fooled by a change of route', () => {
+  it('does not mistake a route change for a step', () => {
     const played = stream(new AdaptivePolicy(), 6000, (i) => ({
       delayMs: (i < 3000 ? 30 : 45) + noise(i) - (i > 4500 ? 10 : 0),
     }));
@@ -280,7 +280,7 @@ describe('the clock relation', () => {
     }
   });
 
-  it('counts from arrival until there is one', () => {
+  it('counts from arrival until the clocks are synchronized', () => {
     const policy = new AdaptivePolicy();
     for (let i = 0; i < 20; i++) {
       const receivedNs = S + i * HZ_100;
@@ -290,7 +290,7 @@ describe('the clock relation', () => {
     assert.ok(dueNs >= 2 * S + 3 * MS && dueNs <= 2 * S + 3 * MS + policy.needNs + 1);
   });
 
-  it('is not disturbed by one ancient command, and follows a peer whose clock went back', () => {
+  it('ignores one very old command, and follows a peer whose clock stepped back', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 3000, quiet);
     const playedMs = policy.delayNs / MS;
@@ -301,7 +301,7 @@ describe('the clock relation', () => {
     for (const { dueMs } of back.slice(100)) assert.ok(dueMs > 2 && dueMs < 60, `${dueMs}`);
   });
 
-  it('starts afresh with a new peer and keeps what it knows of the network', () => {
+  it('restarts with a new peer and keeps what it knows about the network', () => {
     const policy = new AdaptivePolicy();
     stream(policy, 6000, blocks(500, 100));
     const knownNs = policy.needNs;
@@ -312,7 +312,7 @@ describe('the clock relation', () => {
 });
 
 describe('the prior', () => {
-  it('carries a session’s experience into the next', () => {
+  it('carries what a session learnt into the next', () => {
     const first = new AdaptivePolicy();
     stream(first, 20_000, blocks(500, 100));
     const prior = parsePrior(JSON.parse(JSON.stringify(first.exportPrior())));
@@ -323,14 +323,14 @@ describe('the prior', () => {
     assert.ok(worstSecond(played) <= 5);
   });
 
-  it('costs nothing on a link that was found quiet', () => {
+  it('adds no delay on a link known to be quiet', () => {
     const first = new AdaptivePolicy();
     stream(first, 20_000, quiet);
     const played = stream(new AdaptivePolicy({ prior: first.exportPrior() }), 1000, quiet);
     for (const { latencyMs } of played) assert.ok(latencyMs < 3, `${latencyMs}`);
   });
 
-  it('refuses what is none', () => {
+  it('rejects an invalid value', () => {
     for (const value of [
       null,
       7,

@@ -9,32 +9,32 @@ import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 export interface AdaptiveOptions extends Partial<AdaptiveParameters> {
-  /** Where the parameters not given come from; `balanced` if not told. */
+  /** Source of parameters not given; default `balanced`. */
   preset?: Preset;
   /** What `exportPrior` returned in an earlier session on the same network. */
   prior?: PriorJson | undefined;
 }
 
-/** Apparent delays beyond this are no delays: such a stamp is taken for none. */
+/** An apparent delay beyond this cannot be real: the stamp is ignored. */
 const MAX_APPARENT_NS = 1e13;
-/** So many stamps in a row so far behind the newest belong to another clock relation. */
+/** MAX_STRANGERS consecutive stamps this far behind the newest indicate a new clock relation. */
 const STRANGE_NS = NS_PER_S;
 const MAX_STRANGERS = 8;
 const EVALUATE_EVERY_NS = 100 * NS_PER_MS;
-/** A gap that may prove a hole is not reacted to for so long. */
+/** No reaction for this long to a gap that may turn out to be a hole. */
 const SUSPICION_NS = 250 * NS_PER_MS;
 const MAX_LOST = 12;
 /** A silence this long is a pause of the sender, not loss. */
 const PAUSE_NS = NS_PER_S;
 
 /**
- * Follows the floor of the apparent delay and keeps above it just the delay with which no second would have been
- * felt to stutter, as far as remembered. docs/playout.md tells how and what each part is worth.
- * State is bounded; nothing is allocated per command.
+ * Follows the floor of the apparent delay and keeps just enough delay above it that no remembered second
+ * would have stuttered noticeably. docs/playout.md explains the design and what each part contributes. State
+ * is bounded; nothing is allocated per command.
  */
 export class AdaptivePolicy implements PlayoutPolicy {
   #name: string;
-  /** What the robot's own settings say; the operator's wishes start from here. */
+  /** The robot's own settings; the operator's requests start from here. */
   readonly #chosen: Partial<AdaptiveParameters>;
   readonly #preset: Preset;
   #parameters: AdaptiveParameters;
@@ -43,8 +43,8 @@ export class AdaptivePolicy implements PlayoutPolicy {
   readonly #ledger: LateLedger;
   #memory: NeedMemory;
   /**
-   * The longest that any command waits, whatever the stamps before it: the robot's own cap, and the largest fall of
-   * the apparent delay that is taken for the network's. docs/playout.md derives it.
+   * The longest that any command waits, for any earlier stamps: the robot's own cap plus the largest drop of
+   * the apparent delay that is attributed to the network. docs/playout.md derives it.
    */
   readonly #longestWaitNs: number;
   #toleranceNs = 0;
@@ -52,7 +52,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #holdNs = 0;
   #anchored = false;
   #strangers = 0;
-  /** Delay after the stamp, both without clock steps. */
+  /** Delay after the stamp, with clock steps removed. */
   #playNs = 0;
   #newestNs = 0;
   #secondEndsNs = 0;
@@ -63,7 +63,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
   #isDirty = false;
   #inHole = false;
   #holeSinceNs = 0;
-  /** When so much was missing that it may prove a hole. */
+  /** When enough was missing that it may be a hole. */
   #suspectedNs = Number.NEGATIVE_INFINITY;
   #delayNs = Number.NaN;
 
@@ -136,7 +136,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#strangers = this.#newestNs - atNs > STRANGE_NS ? this.#strangers + 1 : 0;
     if (this.#strangers === MAX_STRANGERS) this.#anchor(atNs, receivedNs);
     if (atNs > this.#newestNs) this.#learn(atNs, receivedNs - atNs);
-    // Overtaken: a newer command has told about the link already.
+    // Overtaken: a newer command has already provided this information about the link.
     else this.#ledger.found(atNs, receivedNs - atNs - this.#floor.valueNs);
     this.#playNs = Math.min(this.#playNs, receivedNs - atNs + this.#longestWaitNs);
     const dueNs = atNs + this.#playNs;
@@ -159,7 +159,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#inHole = false;
   }
 
-  /** What the commands since a late-seen step seemed to say was the clock's. */
+  /** Discards what was learnt since a step that was detected late: it was the clock, not the link. */
   #onStep(): void {
     const { steppedAtNs, beforeNs } = this.#clock;
     if (Number.isNaN(steppedAtNs)) return;
@@ -187,7 +187,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     this.#playNs = warpTowards(this.#playNs, targetNs, elapsedNs, warpUp, warpDown);
   }
 
-  /** Enters what may have been late into the ledger. */
+  /** Adds commands that may have been late to the ledger. */
   #note(atNs: number, waitNs: number, gapNs: number, elapsedNs: number, triggerNs: number): void {
     const { periodNs } = this.#clock;
     if (this.#inHole) {
@@ -195,7 +195,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
       return;
     }
     if (gapNs > 1.7 * periodNs && gapNs < PAUSE_NS) {
-      // A command lost alone is one period late: not felt.
+      // A single lost command is one period late, which is not noticeable.
       const felt = Math.min(MAX_LOST, Math.round(gapNs / periodNs) - 2);
       if (felt > 0) this.#noteLost(atNs, felt);
     }
@@ -208,7 +208,7 @@ export class AdaptivePolicy implements PlayoutPolicy {
     const { periodNs } = this.#clock;
     this.#ledger.addLost(atNs, felt, periodNs);
     if (felt * periodNs > this.#ledger.budgetNs) this.#suspectedNs = atNs;
-    // Overtaken commands get the time to come after all.
+    // Leave time for overtaken commands to arrive.
     if (!this.#isPutOff) this.#evaluateAtNs = atNs + EVALUATE_EVERY_NS;
     this.#isPutOff = true;
     this.#isDirty = true;
@@ -224,14 +224,14 @@ export class AdaptivePolicy implements PlayoutPolicy {
     else if (needNs > knownNs) this.#memory.raise(needNs);
   }
 
-  /** No delay would have helped: nothing of it is paid for afterwards. */
+  /** No delay would have helped, so the hole adds no delay afterwards. */
   #enterHole(atNs: number): void {
     this.#inHole = true;
     this.#holeSinceNs = atNs;
     this.#ledger.clear();
   }
 
-  /** Slows down while commands come late: what is under way is met halfway. */
+  /** Adds delay while commands arrive late, so that later ones of the same stall are less late. */
   #react(atNs: number, waitNs: number, elapsedNs: number, triggerNs: number): void {
     const { giveBack, warpUp, leadShare } = this.#parameters;
     if (this.#reactionNs > 0 && atNs - this.#reactedNs > this.#holdNs)

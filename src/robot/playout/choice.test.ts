@@ -30,7 +30,7 @@ describe('a choice of playout', () => {
     assert.equal(choice.name, 'adaptive');
   });
 
-  it('gets to the way chosen, and back to its own, which has listened meanwhile', () => {
+  it('moves to the chosen mode and back to its own, which kept learning meanwhile', () => {
     const choice = new PlayoutChoice(createPolicy('adaptive'));
     const twin = createPolicy('adaptive');
     let sent = 0;
@@ -48,7 +48,7 @@ describe('a choice of playout', () => {
     assert.equal(delayAfter(null), twin.delayNs! / NS_PER_MS);
   });
 
-  it('never steps, however often it is switched: time runs 5 % fast to 10 % slow', () => {
+  it('never jumps, however often it is switched: time runs 5 % fast to 10 % slow', () => {
     const switches = fc.array(
       fc.record({ at: fc.integer({ min: 50, max: 900 }), mode: fc.constantFrom(...PLAYOUT_MODES, null) }),
       { minLength: 1, maxLength: 12 },
@@ -65,7 +65,7 @@ describe('a choice of playout', () => {
     );
   });
 
-  it('goes on without a clock relation', () => {
+  it('works without synchronized clocks', () => {
     const choice = new PlayoutChoice(createPolicy('adaptive'));
     dues(choice, 100, () => {});
     choice.choose('fixed');

@@ -9,14 +9,15 @@ import type { PlayoutPolicy } from './playout-policy.ts';
 import { warpElapsedNs, warpTowards } from './warp.ts';
 
 const FIXED_MS = 60;
-/** So many commands in a row that ask for no more change end a move. */
+/** A move ends after this many consecutive commands that need no further change. */
 const SETTLED = 10;
-/** A delay farther off than this is another clock relation, not a way to go. */
+/** A delay further away than this is another clock relation, not a move. */
 const MAX_MOVE_NS = NS_PER_S;
 
 /**
- * Several ways of playout, of which one decides. All of them see every command, so that whichever is chosen knows the
- * link already; the delay moves from the old to the new by time warp, so that the arm does not step.
+ * Several playout modes, one of which is active. All of them see every command, so that the one chosen
+ * already knows the link. The delay moves from the old mode to the new one by time warp, so that the arm does
+ * not jump.
  */
 export class PlayoutChoice implements PlayoutPolicy {
   readonly #own: PlayoutPolicy;
@@ -24,12 +25,12 @@ export class PlayoutChoice implements PlayoutPolicy {
   #chosen: PlayoutPolicy;
   #delayNs = Number.NaN;
   #newestNs = Number.NaN;
-  /** Delay of the way there; NaN: arrived. */
+  /** Current delay of the move; NaN: no move. */
   #moveNs = Number.NaN;
   #rises = false;
   #settled = 0;
 
-  /** `own`: the robot's, used until another is chosen, and in the place of its kind. */
+  /** `own`: the robot's policy, used until another is chosen, and as the policy of its mode. */
   constructor(own: PlayoutPolicy) {
     const isKind = (mode: PlayoutMode) => own.name === mode || own.name.startsWith(`${mode}:`);
     this.#own = own;
@@ -99,13 +100,13 @@ export class PlayoutChoice implements PlayoutPolicy {
     return sampledRobotNs + this.#delayNs;
   }
 
-  /** The robot's own is none of the ways: a baseline. */
+  /** Whether the robot's own policy is not one of the modes, such as a baseline. */
   get #isOther(): boolean {
     const { none, fixed, adaptive } = this.#modes;
     return this.#own !== none && this.#own !== fixed && this.#own !== adaptive;
   }
 
-  /** The delay wanted, or as near to it as the warp lets one be by now. */
+  /** The wanted delay, or as close to it as the warp allows by now. */
   #moved(sampledRobotNs: number, wantedNs: number): number {
     if (Number.isNaN(this.#moveNs)) return wantedNs;
     if (this.#settled < 0) {

@@ -9,7 +9,7 @@ export function fixedPolicy(delayMs: number): PlayoutPolicy {
     delayNs,
     schedule(sampledRobotNs, receivedNs) {
       if (Number.isNaN(sampledRobotNs)) return receivedNs + delayNs;
-      // A stamp ahead of its own arrival is clock error; it may not lengthen the wait.
+      // A stamp later than its arrival is clock error; it must not lengthen the wait.
       return Math.min(sampledRobotNs, receivedNs) + delayNs;
     },
   };

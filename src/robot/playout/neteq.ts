@@ -13,9 +13,9 @@ const PERIOD_NS = NS_PER_S / 2;
 const SLOTS = 4;
 
 /**
- * The delay manager of WebRTC's NetEQ for a continuous stream: per half second the longest relative delay goes into
- * a forgetting histogram, whose quantile is the target; the delay moves only when outside a dead zone above it.
- * Without NetEQ's reordering optimizer and its splices of pitch periods. A baseline.
+ * The delay manager of WebRTC's NetEQ for a continuous stream: the longest relative delay of each half second
+ * goes into a decaying histogram, whose quantile is the target. The delay moves only outside a dead zone
+ * above it. Omits NetEQ's reordering optimizer and pitch-period splicing. A baseline.
  */
 export class NeteqPolicy implements PlayoutPolicy {
   readonly name = 'neteq';

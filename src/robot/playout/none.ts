@@ -1,6 +1,6 @@
 import type { PlayoutPolicy } from './playout-policy.ts';
 
-/** Apply on arrival: the actuator inherits the jitter of the link. */
+/** Applies on arrival: the robot's motion inherits the link's jitter. */
 export function nonePolicy(): PlayoutPolicy {
   return { name: 'none', schedule: (_sampledRobotNs, receivedNs) => receivedNs };
 }

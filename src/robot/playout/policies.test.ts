@@ -5,7 +5,7 @@ import { TeleopError } from '../../core/errors.ts';
 import { createPolicy } from './policy.ts';
 
 const ALL = ['none', 'fixed:60', 'rfc3550', 'neteq', 'adaptive', 'adaptive:smooth', 'adaptive:fast,cap=80'];
-/** These move their delay; the others have none to move. */
+/** Policies with a variable delay. */
 const MOVING = ['rfc3550', 'neteq', 'adaptive', 'adaptive:smooth', 'adaptive:fast'];
 const PERIOD_NS = 10e6;
 
@@ -25,7 +25,7 @@ const hostileStamp = fc.oneof(
   fc.integer({ min: -1e10, max: 1e10 }),
 );
 
-/** The policies that promise a bound, with their caps. */
+/** Policies with a bounded wait, and their caps. */
 const CAP_NS: Record<string, number> = {
   adaptive: 150e6,
   'adaptive:smooth': 150e6,
@@ -36,17 +36,17 @@ const CAP_NS: Record<string, number> = {
 const ADAPTIVE = Object.keys(CAP_NS);
 /** docs/playout.md, "The longest wait". */
 const LARGEST_FALL_NS = 200e6;
-/** Instants near 1e15 are multiples of an eighth of a nanosecond; sums of a few of them are off by a few. */
+/** Times near 1e15 are multiples of 1/8 ns; a sum of a few is off by a few of those. */
 const ROUNDING_NS = 10;
 
 interface Hostile {
   stamp: number;
-  /** The stamp counts from the arrival. */
+  /** Stamp relative to the arrival. */
   relative: boolean;
   stepNs: number;
 }
 
-/** Wild stamps, and runs whose apparent delay creeps down by less than what shows as a step at once. */
+/** Wild stamps, and runs whose apparent delay creeps down too slowly to be detected as a step. */
 const hostileStream: fc.Arbitrary<Hostile[]> = fc.oneof(
   fc.array(fc.record({ stamp: hostileStamp, relative: fc.boolean(), stepNs: fc.nat(50e6) }), {
     maxLength: 80,
@@ -71,7 +71,7 @@ const STEP_IN_STEP: Hostile[] = [-488501001, -496501002].map((stamp) => ({
   stepNs: PERIOD_NS,
 }));
 
-/** Plays hostile commands, then 400 of an even sender; returns the wait of the last. */
+/** Plays hostile commands, then 400 from a regular sender; returns the wait of the last. */
 function assertBounded(text: string, commands: readonly Hostile[]): number {
   const policy = createPolicy(text);
   const capNs = CAP_NS[text]!;
@@ -94,19 +94,21 @@ function assertBounded(text: string, commands: readonly Hostile[]): number {
   return waitNs;
 }
 
-/** Commands of an even sender until its stamps are the newest ones and no step is in doubt: a second, and 20 more. */
+/**
+ * Commands of a regular sender until its stamps are the newest and no step is pending: one second plus 20.
+ */
 const SETTLED = 120;
 
-/** Commands with the stamps of an even sender, arriving in order. */
+/** Commands with the stamps of a regular sender, arriving in order. */
 const evenStream = fc.array(fc.oneof(fc.nat(20e6), fc.nat(400e6)), { minLength: 50, maxLength: 600 });
 
 describe('every policy', () => {
-  it('is named by the text that makes it', () => {
+  it('has the name it is created from', () => {
     for (const text of ALL) assert.equal(createPolicy(text).name, text);
     assert.equal(createPolicy('adaptive:balanced').name, 'adaptive');
   });
 
-  it('refuses a text that names none, and says what there is', () => {
+  it('rejects an unknown name and lists the known ones', () => {
     for (const text of ['adaptiv', 'adaptive:', 'adaptive:quick', 'adaptive,cap=', 'rfc', 'neteq:1'])
       assert.throws(
         () => createPolicy(text),
@@ -116,7 +118,7 @@ describe('every policy', () => {
     for (const text of ['adaptive,cap=4', 'adaptive:fast,cap=401'])
       assert.throws(
         () => createPolicy(text),
-        (error) => error instanceof TeleopError && /from 5 to 400 ms/.test(error.message),
+        (error) => error instanceof TeleopError && /must be 5 to 400 ms/.test(error.message),
         text,
       );
     assert.throws(
@@ -136,25 +138,26 @@ describe('every policy', () => {
     }
   });
 
-  it('holds no command longer than its cap and 200 ms, whatever the stamps before it', () => {
+  it('holds no command longer than its cap plus 200 ms, for any earlier stamps', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ADAPTIVE), hostileStream, (text, commands) => {
         assertBounded(text, commands);
       }),
       {
         numRuns: 150,
-        // Two stamps 8 ms apart and far behind, then a sender with an exact clock: the small step hid the large one.
+        // Two stamps 8 ms apart and far behind, then an exact clock: the small step used to hide the large
+        // one.
         examples: ADAPTIVE.map((text): [string, Hostile[]] => [text, STEP_IN_STEP]),
       },
     );
   });
 
-  it('takes the leap of a clock for one although a smaller step is still in doubt', () => {
+  it('detects a large clock step while a smaller one is pending', () => {
     for (const text of ADAPTIVE)
       assert.equal(assertBounded(text, STEP_IN_STEP), Math.min(20e6, CAP_NS[text]!), text);
   });
 
-  it('moves by no more than the time warp allows', () => {
+  it('changes its delay no faster than the time warp allows', () => {
     fc.assert(
       fc.property(fc.constantFrom(...MOVING), evenStream, (text, delays) => {
         const policy = createPolicy(text);
@@ -176,7 +179,7 @@ describe('every policy', () => {
     );
   });
 
-  it('keeps commands in order that are in order', () => {
+  it('keeps the order of commands that arrive in order', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ALL), evenStream, (text, delays) => {
         const policy = createPolicy(text);
@@ -194,7 +197,7 @@ describe('every policy', () => {
     );
   });
 
-  it('is the same whenever it is given the same', () => {
+  it('is deterministic', () => {
     fc.assert(
       fc.property(fc.constantFrom(...ALL), evenStream, (text, delays) => {
         const [one, two] = [createPolicy(text), createPolicy(text)];

@@ -10,7 +10,7 @@ const sampledRobotNs = fc.integer({ min: -1e15, max: 1e15 });
 const D_NS = 60e6;
 
 describe('playout none', () => {
-  it('applies on arrival, whatever the stamp says', () => {
+  it('applies on arrival, for any stamp', () => {
     const policy = nonePolicy();
     fc.assert(
       fc.property(fc.oneof(sampledRobotNs, fc.constant(Number.NaN)), sampledRobotNs, (stamp, received) => {
@@ -44,7 +44,7 @@ describe('playout fixed', () => {
     );
   });
 
-  it('keeps the order of commands that are in order', () => {
+  it('keeps the order of commands that arrive in order', () => {
     const pair = fc.tuple(sampledRobotNs, fc.nat(1e9), fc.nat(1e9), fc.nat(1e9));
     fc.assert(
       fc.property(pair, ([stamp, later, wait, more]) => {
@@ -57,7 +57,7 @@ describe('playout fixed', () => {
 });
 
 describe('choosing a policy', () => {
-  it('knows none and fixed', () => {
+  it('creates none and fixed', () => {
     assert.equal(createPolicy('none').name, 'none');
     assert.equal(createPolicy('fixed:60').name, 'fixed:60');
     assert.equal(createPolicy('fixed:2.5').schedule(0, 1e6), 2.5e6);
@@ -65,7 +65,7 @@ describe('choosing a policy', () => {
     assert.equal(createPolicy('fixed:1000').schedule(0, 0), 1e9);
   });
 
-  it('says what can be chosen', () => {
+  it('rejects an unknown policy and lists the known ones', () => {
     const wrong = [
       '',
       'None',

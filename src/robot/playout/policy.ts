@@ -14,12 +14,12 @@ export interface PolicyOptions {
   prior?: PriorJson | undefined;
 }
 
-/** Policies as a user writes them, with what they do. */
+/** Policy names as a user writes them, with descriptions. */
 export const POLICY_TEXTS = [
-  ['adaptive', 'follows the link: just enough delay that no second is felt to stutter'],
+  ['adaptive', 'follows the link: just enough delay that no second stutters noticeably'],
   ['adaptive:smooth', 'the same, with more delay and less jitter'],
-  ['adaptive:fast', 'the same, with less delay and a stutter now and then'],
-  ['fixed:<ms>', 'a constant delay after the tick'],
+  ['adaptive:fast', 'the same, with less delay and occasional stutter'],
+  ['fixed:<ms>', 'a constant delay after the hand sample'],
   ['none', 'apply on arrival'],
   ['rfc3550', 'mean + 4 × interarrival jitter, a baseline'],
   ['neteq', 'a delay histogram as in WebRTC, a baseline'],
@@ -29,7 +29,7 @@ const MAX_FIXED_MS = 1000;
 export const MIN_CAP_MS = 5;
 export const MAX_CAP_MS = 400;
 
-/** The policy a text names: see `POLICY_TEXTS`; `adaptive` also takes `,cap=<ms>`. */
+/** Creates a policy from its name: see `POLICY_TEXTS`; `adaptive` also takes `,cap=<ms>`. */
 export function createPolicy(text: string, options: PolicyOptions = {}): PlayoutPolicy {
   if (text === 'none') return nonePolicy();
   if (text === 'rfc3550') return new Rfc3550Policy();
@@ -53,7 +53,7 @@ function adaptiveOf(
   if (capText === undefined) return new AdaptivePolicy({ preset, prior });
   const capMs = Number(capText);
   if (capMs < MIN_CAP_MS || capMs > MAX_CAP_MS)
-    throw new TeleopError('bad-config', `"${text}": the cap is not from ${MIN_CAP_MS} to ${MAX_CAP_MS} ms`, {
+    throw new TeleopError('bad-config', `"${text}": the cap must be ${MIN_CAP_MS} to ${MAX_CAP_MS} ms`, {
       hint: 'Use robot.playout=adaptive,cap=80, or leave the cap out.',
     });
   return new AdaptivePolicy({ preset, prior, capMs });
@@ -63,7 +63,7 @@ function notAPolicy(text: string): TeleopError {
   const near = closest(text, ['none', 'fixed:60', 'rfc3550', 'neteq', 'adaptive', ...PRESETS_AS_TEXT]);
   const known = POLICY_TEXTS.map(([name]) => name).join(', ');
   return new TeleopError('bad-config', `"${text}" is not a playout policy`, {
-    hint: `${near ? `Did you mean ${near}? ` : ''}There are ${known} (at most ${MAX_FIXED_MS} ms).`,
+    hint: `${near ? `Did you mean ${near}? ` : ''}Known policies: ${known} (at most ${MAX_FIXED_MS} ms).`,
   });
 }
 

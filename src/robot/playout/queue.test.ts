@@ -17,7 +17,7 @@ const emptyCommand = (): JointCommand => ({
   gripper: 0,
 });
 
-/** Fills the next slot as a receiver does and inserts it; returns what the queue said. */
+/** Fills the next slot as a receiver does and inserts it; returns the result. */
 function put(queue: CommandQueue, seq: number, dueNs: number): string | null {
   const slot = queue.slot();
   if (slot === null) return 'full';
@@ -28,7 +28,7 @@ function put(queue: CommandQueue, seq: number, dueNs: number): string | null {
   return queue.insert();
 }
 
-/** Takes the oldest and spoils it afterwards, as the next datagram would. */
+/** Takes the oldest and then overwrites it, as the next datagram would. */
 function take(queue: CommandQueue): { seq: number; dueNs: number } | null {
   const entry = queue.shift();
   if (entry === null) return null;
@@ -54,7 +54,7 @@ describe('command queue', () => {
     assert.equal(queue.isSuperseded(Number.POSITIVE_INFINITY), false);
   });
 
-  it('gives commands out in order of their sequence, however they arrive', () => {
+  it('releases commands in sequence order, for any order of arrival', () => {
     const queue = new CommandQueue(8, emptyCommand);
     for (const seq of [3, 1, 5, 2]) assert.equal(put(queue, seq, seq * 100), null);
     assert.equal(queue.nextDueNs, 100);
@@ -65,7 +65,7 @@ describe('command queue', () => {
     assert.equal(queue.releasedSeq, 5);
   });
 
-  it('refuses what was there before', () => {
+  it('rejects duplicates and commands older than the last released', () => {
     const queue = new CommandQueue(8, emptyCommand);
     put(queue, 5, 500);
     put(queue, 7, 700);
@@ -78,7 +78,7 @@ describe('command queue', () => {
     assert.equal(queue.depth, 2);
   });
 
-  it('is full at its capacity, and goes on when one has left', () => {
+  it('is full at its capacity, and accepts again when one has left', () => {
     const queue = new CommandQueue(3, emptyCommand);
     for (const seq of [1, 2, 3]) assert.equal(put(queue, seq, 0), null);
     assert.equal(queue.slot(), null);
@@ -90,7 +90,7 @@ describe('command queue', () => {
     );
   });
 
-  it('does not count a slot that was asked for and not inserted', () => {
+  it('does not count a slot that was not inserted', () => {
     const queue = new CommandQueue(2, emptyCommand);
     for (let i = 0; i < 10; i++) spoil(queue.slot()!);
     assert.equal(queue.depth, 0);
@@ -99,7 +99,7 @@ describe('command queue', () => {
     assert.equal(queue.slot(), null);
   });
 
-  it('says that the oldest is superseded when the next is due as well', () => {
+  it('reports the oldest as superseded when the next is due as well', () => {
     const queue = new CommandQueue(4, emptyCommand);
     put(queue, 1, 100);
     assert.equal(queue.isSuperseded(1000), false);
@@ -118,7 +118,7 @@ describe('command queue', () => {
     assert.equal(queue.slot(), null);
   });
 
-  it('follows its model: bounded, in order, each command at most once, none made up', () => {
+  it('matches its model: bounded, in order, each inserted command at most once', () => {
     const capacity = 5;
     const operation = fc.oneof(
       { weight: 3, arbitrary: fc.record({ seq: fc.integer({ min: 1, max: 30 }), dueNs: fc.nat(1000) }) },
@@ -144,7 +144,7 @@ describe('command queue', () => {
             const expected = model.shift() ?? null;
             assert.deepEqual(take(queue), expected);
             if (expected !== null) {
-              assert.ok(expected.seq > released, 'never back in time');
+              assert.ok(expected.seq > released, 'in order');
               released = expected.seq;
             }
           } else {
@@ -157,7 +157,7 @@ describe('command queue', () => {
                   : step.seq < released
                     ? 'dropped-stale'
                     : null;
-            if (answer !== 'full') assert.equal(queue.refusal(step.seq), answer);
+            if (answer !== 'full') assert.equal(queue.rejection(step.seq), answer);
             assert.equal(put(queue, step.seq, step.dueNs), answer);
             if (answer === null) model = [...model, { ...step }].sort((a, b) => a.seq - b.seq);
           }

@@ -1,7 +1,7 @@
 import type { Reason } from '../../core/counters.ts';
 import type { JointCommand } from '../../messages/command.ts';
 
-/** A command waiting for its instant, with the robot's stamps so far. */
+/** A command waiting for its playout time, with the robot's stamps so far. */
 export interface QueuedCommand {
   command: JointCommand;
   kernelNs: number;
@@ -12,7 +12,7 @@ export interface QueuedCommand {
 }
 
 /**
- * The explicit, bounded wait between receive and apply, in sequence order. Never allocates after construction.
+ * Bounded queue between receiving and applying, in sequence order. Never allocates after construction.
  * Entries returned by `shift` stay valid until the next `insert`.
  */
 export class CommandQueue {
@@ -32,7 +32,7 @@ export class CommandQueue {
     this.clear();
   }
 
-  /** "How many commands am I behind?" */
+  /** Number of waiting commands. */
   get depth(): number {
     return this.#waiting.length;
   }
@@ -47,25 +47,25 @@ export class CommandQueue {
     return this.#waiting.length > 0 ? this.#waiting[0]!.dueNs : Number.POSITIVE_INFINITY;
   }
 
-  /** A slot to decode the next command into, or the reason there is none. It counts only after `insert`. */
+  /** A slot for the next command, or null if the queue is full. It counts only after `insert`. */
   slot(): QueuedCommand | null {
     return this.#spare.length > 0 ? this.#spare[this.#spare.length - 1]! : null;
   }
 
-  /** Why a command with this number would not be taken: it is here already, or too late. */
-  refusal(seq: number): Reason | null {
+  /** Why a command with this sequence number is rejected: duplicate or too late. */
+  rejection(seq: number): Reason | null {
     if (seq <= this.#releasedSeq) return seq === this.#releasedSeq ? 'duplicate' : 'dropped-stale';
     for (let i = this.#waiting.length - 1; i >= 0 && this.#waiting[i]!.command.seq >= seq; i--)
       if (this.#waiting[i]!.command.seq === seq) return 'duplicate';
     return null;
   }
 
-  /** Puts the slot last given out in its place. */
+  /** Queues the slot last returned by `slot`. */
   insert(): Reason | null {
     const entry = this.#spare[this.#spare.length - 1]!;
     const seq = entry.command.seq;
-    const refused = this.refusal(seq);
-    if (refused !== null) return refused;
+    const rejected = this.rejection(seq);
+    if (rejected !== null) return rejected;
     let at = this.#waiting.length;
     while (at > 0 && this.#waiting[at - 1]!.command.seq > seq) at--;
     this.#spare.pop();
@@ -73,7 +73,7 @@ export class CommandQueue {
     return null;
   }
 
-  /** True when a newer command is due as well, so that the oldest need not be acted on. */
+  /** True if a newer command is due as well, so that the oldest can be dropped. */
   isSuperseded(nowNs: number): boolean {
     return this.#waiting.length > 1 && this.#waiting[1]!.dueNs <= nowNs;
   }
@@ -87,7 +87,7 @@ export class CommandQueue {
     return entry;
   }
 
-  /** Forgets everything: a new operator session counts from the beginning. */
+  /** Forgets everything: a new operator session restarts its numbering. */
   clear(): void {
     this.#waiting.length = 0;
     this.#spare.length = 0;

@@ -5,8 +5,8 @@ const GAIN = 1 / 16;
 const JITTERS = 4;
 
 /**
- * Mean transit time plus four times the interarrival jitter of RFC 3550 A.8, moved by time warp: what many
- * receivers do, and the baseline of the comparison. It misses clusters of late commands by construction.
+ * Mean transit time plus four times the interarrival jitter of RFC 3550 A.8, moved by time warp, as many
+ * receivers do. A baseline. It misses clusters of late commands by design.
  */
 export class Rfc3550Policy implements PlayoutPolicy {
   readonly name = 'rfc3550';

@@ -3,7 +3,7 @@ import { PlayoutChoice } from './choice.ts';
 import type { PlayoutPolicy } from './playout-policy.ts';
 import { createPolicy } from './policy.ts';
 
-/** The playout a rig asks for; one that its operator may switch where the rig says so. */
+/** The playout policy of a rig, switchable by the operator if the rig allows it. */
 export function rigPolicy({ robot }: { robot: RobotConfig }): PlayoutPolicy {
   const own = createPolicy(robot.playout);
   return robot.allowPlayoutChoice ? new PlayoutChoice(own) : own;

@@ -9,11 +9,11 @@ import { jointLimits, workspaceOf } from './limits.ts';
 import { createManipulability } from './singularity.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 
-/** A target this near its goal has caught up. */
+/** A target this close to its goal has caught up. */
 const CAUGHT_UP_RAD = 0.01;
-/** A hand that keeps moving is followed at full speed after this long, caught up or not. */
+/** Full speed is allowed this long after engaging, caught up or not. */
 const RAMP_NS = NS_PER_S;
-/** A limit is shown for at least this long: people read slowly. */
+/** A limit is shown for at least this long, so that people can read it. */
 const SHOWN_NS = 300 * NS_PER_MS;
 
 const REMARKS: Record<LimitedBy, Reason | null> = {
@@ -29,7 +29,7 @@ const REMARKS: Record<LimitedBy, Reason | null> = {
   collision: 'slowed-collision',
 };
 
-/** The joint target on its way to the driver: goals in, limited motion out, with a word on what limits it. */
+/** Goals in, limited joint targets out, with the limit that applies. */
 export class ArmMotion {
   readonly #limiter: TargetLimiter;
   readonly #guard: MotionGuard;
@@ -84,17 +84,17 @@ export class ArmMotion {
     return this.#guard.clearanceM(this.#guard.nearest);
   }
 
-  /** The two that are nearest each other. */
+  /** The pair with the smallest clearance. */
   get nearest(): string {
     return this.#guard.name(this.#guard.nearest);
   }
 
-  /** Where the joints of the arm beside this one are. */
+  /** Joint positions of the other arm. */
   neighbourAt(positionsRad: ArrayLike<number>): void {
     this.#field.placeNeighbour(positionsRad);
   }
 
-  /** At rest in this pose. */
+  /** Restarts at rest in this pose. */
   restart(measuredRad: Float64Array, nowNs: number): void {
     this.#limiter.restart(measuredRad, nowNs);
     this.#limiter.speedShare = 1;
@@ -104,7 +104,7 @@ export class ArmMotion {
     this.#shown = '';
   }
 
-  /** Another stream of commands: the target goes on as it moves, and slowly until the goal has been caught up with. */
+  /** Starts a new stream of commands: the target keeps its motion, and is slow until it has caught up. */
   engage(nowNs: number): void {
     this.#limiter.resume(nowNs);
     this.#engagedNs = nowNs;
@@ -112,20 +112,20 @@ export class ArmMotion {
     this.#shown = '';
   }
 
-  /** A command: a new goal, and a step towards it. */
+  /** Sets a new goal and takes a step towards it. */
   command(goalRad: Float64Array, sampledOperatorNs: number, nowNs: number, dueNs = nowNs): void {
     this.#clamped = this.#limiter.reference.aim(goalRad, sampledOperatorNs, nowNs, dueNs);
     if (this.#clamped) this.#counters.add('clamped-range');
     this.step(nowNs);
   }
 
-  /** A command that cannot be followed came: nothing is made up from those before it. */
+  /** After a command that cannot be followed: stops extrapolating from the commands before it. */
   doubt(): void {
     this.#limiter.reference.pause();
     this.#busy = true;
   }
 
-  /** A step towards the goal; false when the target stood and stands. */
+  /** Takes a step towards the goal; false if the target was and is at rest. */
   step(nowNs: number): boolean {
     const wasBusy = this.#busy;
     this.#ramp(nowNs);
@@ -137,7 +137,7 @@ export class ArmMotion {
     return wasBusy || this.#busy;
   }
 
-  /** A step towards rest; false when the target rests already. */
+  /** Takes a step towards rest; false if the target is already at rest. */
   settle(nowNs: number): boolean {
     this.#clamped = false;
     this.#busy = false;
@@ -145,7 +145,7 @@ export class ArmMotion {
     return this.#limiter.settle(nowNs);
   }
 
-  /** Nothing moves; the surroundings of the measured pose are still of interest. */
+  /** Without motion: keeps the clearances of the measured pose up to date. */
   watch(measuredRad: Float64Array): void {
     this.#guard.measure(measuredRad);
     this.#shown = '';
@@ -159,7 +159,7 @@ export class ArmMotion {
     } else this.#limiter.speedShare = Math.max(this.#engageShare, sinceNs / RAMP_NS);
   }
 
-  /** The most serious of late. */
+  /** Shows the most serious recent limit. */
   #show(by: LimitedBy, nowNs: number): void {
     const isOver = nowNs - this.#shownNs > SHOWN_NS;
     if (!isOver && LIMITED_BY.indexOf(by) < LIMITED_BY.indexOf(this.#shown)) return;

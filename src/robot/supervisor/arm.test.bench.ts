@@ -11,7 +11,7 @@ const capsule = (name: string, frame: number, fromM: number[], toM: number[], ra
   radiusM,
 });
 
-/** An arm of the size and shape of a UR3 with a gripper, in rough capsules. */
+/** An arm with the size and shape of a UR3 and a gripper, in coarse capsules. */
 export const sixJoints: RobotModel = robotModelSchema.parse({
   name: 'six',
   title: 'six joints',

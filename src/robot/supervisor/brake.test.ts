@@ -13,7 +13,7 @@ const state = fc.record({
 });
 
 describe('braking one joint', () => {
-  it('ends at rest where it was said to, inside both limits, in however many steps', () => {
+  it('ends at rest at the predicted position, within both limits, for any number of steps', () => {
     const steps = fc.array(number(1e-4, 0.05), { minLength: 1, maxLength: 400 });
     fc.assert(
       fc.property(state, steps, ({ maxA, maxJ, velocity, share }, stepsS) => {
@@ -37,16 +37,16 @@ describe('braking one joint', () => {
     );
   });
 
-  it('is as quick as can be from an even motion', () => {
+  it('takes the least possible time from constant velocity', () => {
     // Full deceleration is reached: v/a + a/j.
     assert.ok(Math.abs(restTimeS(2, 0, 10, 1000) - 0.21) < 1e-12);
     assert.ok(Math.abs(restOffset(2, 0, 10, 1000) - 0.21) < 1e-12);
-    // It is not: 2 √(v/j).
+    // Full deceleration is not reached: 2 √(v/j).
     assert.ok(Math.abs(restTimeS(0.025, 0, 10, 1000) - 0.01) < 1e-12);
     assert.ok(Math.abs(restOffset(-0.025, 0, 10, 1000) + 0.025 * 0.005) < 1e-12);
   });
 
-  it('eases an acceleration off without changing where the velocity ends', () => {
+  it('ramps an acceleration to zero without changing the final velocity', () => {
     const motion = motionOf(1);
     motion.set([0, 1, 8]);
     ease(motion, 0, 1000, 0.02);

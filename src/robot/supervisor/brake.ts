@@ -1,13 +1,13 @@
 /**
- * The motion of an arm: positions, then velocities, then accelerations, one array. Joint `i` has them at `i`,
- * `joints + i` and `2 · joints + i`.
+ * The motion of an arm in one array: positions, then velocities, then accelerations. Those of joint `i` are
+ * at `i`, `joints + i` and `2 · joints + i`.
  */
 export const motionOf = (joints: number): Float64Array => new Float64Array(3 * joints);
 
 /**
- * The quickest way to rest inside acceleration and jerk limits, of one joint: jerk against the motion, perhaps a while
- * at full deceleration, jerk back to zero. Signs are those of a joint that would still move forward once its present
- * acceleration has been taken off. Filled in place, used at once.
+ * The fastest stop of one joint within its acceleration and jerk limits: jerk against the motion, possibly a
+ * phase at full deceleration, jerk back to zero. Signs are for a joint that would still move forward once its
+ * present acceleration has been ramped to zero. Filled in place, used immediately.
  */
 const plan = { sign: 1, velocity: 0, acceleration: 0, peak: 0, firstS: 0, evenS: 0, lastS: 0 };
 
@@ -28,7 +28,7 @@ function planBrake(velocity: number, acceleration: number, maxA: number, maxJ: n
   plan.lastS = peak / maxJ;
 }
 
-/** How far a joint still goes until it rests, if it brakes now. */
+/** How far a joint still moves if it brakes now. */
 export function restOffset(velocity: number, acceleration: number, maxA: number, maxJ: number): number {
   planBrake(velocity, acceleration, maxA, maxJ);
   return plan.sign * plannedOffset(maxJ);
@@ -45,13 +45,13 @@ function plannedOffset(maxJ: number): number {
   );
 }
 
-/** How long a joint takes to rest, if it brakes now. */
+/** How long a joint takes to stop if it brakes now. */
 export function restTimeS(velocity: number, acceleration: number, maxA: number, maxJ: number): number {
   planBrake(velocity, acceleration, maxA, maxJ);
   return plan.firstS + plan.evenS + plan.lastS;
 }
 
-/** Moves joint `i` along its way to rest. Rest and the place of rest are exact. */
+/** Brakes joint `i` for `dtS`. The final position and zero velocity are exact. */
 export function brake(motion: Float64Array, i: number, maxA: number, maxJ: number, dtS: number): void {
   const joints = motion.length / 3;
   planBrake(motion[joints + i]!, motion[2 * joints + i]!, maxA, maxJ);
@@ -83,7 +83,7 @@ export function glide(motion: Float64Array, i: number, jerk: number, dtS: number
   motion[2 * joints + i] = a + jerk * dtS;
 }
 
-/** Takes the acceleration off as fast as allowed and goes on evenly: the velocity ends where it had to anyway. */
+/** Ramps the acceleration to zero as fast as allowed, then continues at constant velocity. */
 export function ease(motion: Float64Array, i: number, maxJ: number, dtS: number): void {
   const joints = motion.length / 3;
   const a = motion[2 * joints + i]!;

@@ -23,7 +23,7 @@ function clearances(around: Surroundings, qRad: readonly number[]): Map<string, 
 }
 
 describe('clearances of an arm', () => {
-  it('leave out neighbours, what may touch, and what no motion changes', () => {
+  it('exclude adjacent links, pairs that may touch, and pairs that no motion changes', () => {
     const names = createClearanceField(sixJoints, AROUND).names;
     for (const name of [
       'forearm ↔ base',
@@ -33,7 +33,7 @@ describe('clearances of an arm', () => {
       'workspace +z',
     ])
       assert.ok(names.includes(name), name);
-    // The last turns about the vertical without coming nearer.
+    // The last one turns about the vertical without coming closer.
     for (const name of [
       'shoulder ↔ base',
       'gripper ↔ wrist',
@@ -45,7 +45,7 @@ describe('clearances of an arm', () => {
     assert.equal(createClearanceField({ ...sixJoints, capsules: [] }, EMPTY).size, 0);
   });
 
-  it('are what a ruler says', () => {
+  it('match clearances computed by hand', () => {
     // The forearm lies level, the hand points down: its lowest point is the tip of the gripper.
     const found = clearances(AROUND, sixJoints.homeRad);
     const flangeZM = 0.1519 + 0.24365 - 0.08535;
@@ -59,7 +59,7 @@ describe('clearances of an arm', () => {
     );
   });
 
-  it('change no faster than they are said to', () => {
+  it('change no faster than their declared bounds', () => {
     const field = createClearanceField(sixJoints, AROUND);
     const [before, after] = [new Float64Array(field.size), new Float64Array(field.size)];
     fc.assert(
@@ -70,7 +70,7 @@ describe('clearances of an arm', () => {
         for (let k = 0; k < field.size; k++) {
           const row = field.reachM.subarray(6 * k, 6 * k + 6);
           const most = near.reduce((sum, rad, i) => sum + row[i]! * Math.abs(rad - a[i]!), 0);
-          // Far from obstacles only a lower bound is known.
+          // Far from obstacles, only a lower bound is computed.
           if (field.names[k]!.endsWith('shelf') && Math.max(after[k]!, before[k]!) > 0.2) continue;
           assert.ok(Math.abs(after[k]! - before[k]!) <= most + 1e-9, field.names[k]);
         }
@@ -79,12 +79,12 @@ describe('clearances of an arm', () => {
     );
   });
 
-  it('refuse a capsule in a frame that does not exist', () => {
+  it('reject a capsule in a frame that does not exist', () => {
     const capsules = [{ ...sixJoints.capsules[0]!, frame: 7 }];
-    assert.throws(() => createClearanceField({ ...sixJoints, capsules }, EMPTY), /is in frame 7/);
+    assert.throws(() => createClearanceField({ ...sixJoints, capsules }, EMPTY), /unknown frame 7/);
   });
 
-  it('are found for poses spread over the joint ranges', () => {
+  it('are sampled at poses spread over the joint ranges', () => {
     for (let n = 1; n < 100; n++)
       spreadPose(sixJoints, n).forEach((rad, i) => {
         assert.ok(rad >= sixJoints.joints[i]!.minRad && rad <= sixJoints.joints[i]!.maxRad);

@@ -11,51 +11,55 @@ export interface Obstacle {
 }
 
 export interface Surroundings {
-  /** Height of the table; null: none. */
+  /** Height of the table; null: no table. */
   groundZM: number | null;
   obstacles: readonly Obstacle[];
-  /** Where the flange may be. */
+  /** The box the flange must stay in. */
   workspace: Box | null;
-  /** Another arm beside this one. */
+  /** The other arm of a pair. */
   neighbour?: Neighbour | null;
 }
 
-/** Another arm, whose pose is told again and again. In each of those poses it is an obstacle like any other. */
+/** Another arm, whose pose is updated continually. In its latest pose it is an obstacle like any other. */
 export interface Neighbour {
   model: RobotModel;
   /** Its base frame in ours. */
   base: RobotModel['tool'];
-  /** Both stand on one body, which our own model has already. */
+  /** Both arms share one body, which our model already contains. */
   sharedBase: boolean;
-  /** Added to the radius of its capsules: it moves while its pose is on its way. */
+  /** Added to the radius of its capsules: it moves while its pose is in transit. */
   marginM: number;
 }
 
 /**
- * Everything the arm must keep clear of, each as one number in metres that must not fall: surfaces of the arm against
- * each other, against the table and obstacles, and the flange against the walls of its workspace.
+ * Everything the arm must keep clear of, each as one clearance in metres: between surfaces of the arm, to the
+ * table and obstacles, and between the flange and the walls of its workspace.
  */
 export interface ClearanceField {
   readonly size: number;
-  /** How many of them, from the first on, are about touching something; the rest are walls of the workspace. */
+  /**
+   * The first `touching` clearances are to things that can be touched; the rest are walls of the workspace.
+   */
   readonly touching: number;
   readonly names: readonly string[];
-  /** Clearances between parts of the arm in the resting pose; infinite for everything else. */
+  /** Clearances between parts of the arm in the home pose; infinite for everything else. */
   readonly restM: Float64Array;
-  /** `size` rows of one number per joint: no clearance changes by more than its row times the joints' turns. */
+  /**
+   * `size` rows, one number per joint: a clearance changes by at most its row times the joints' rotations.
+   */
   readonly reachM: Float64Array;
   /** Hot path: nothing allocates. `outM` has `size` numbers. */
   measure(qRad: ArrayLike<number>, outM: Float64Array): void;
-  /** Only the first `count` of those that `which` lists; the others are left as they are. */
+  /** Measures only the first `count` clearances listed in `which`; leaves the others unchanged. */
   measureSome(qRad: ArrayLike<number>, which: Int32Array, count: number, outM: Float64Array): void;
-  /** Where the joints of the other arm are. Hot path. */
+  /** Sets the joint positions of the other arm. Hot path. */
   placeNeighbour(qRad: ArrayLike<number>): void;
 }
 
 interface Pairing {
   name: string;
   a: number;
-  /** Another capsule, those of a neighbour after our own; or an obstacle; −1: the table. */
+  /** Index of another capsule (a neighbour's follow our own) or of an obstacle; −1: the table. */
   b: number;
   kind: 'arm' | 'ground' | 'obstacle' | 'neighbour';
   radiusM: number;
@@ -63,15 +67,15 @@ interface Pairing {
 
 const WALLS = ['−x', '−y', '−z', '+x', '+y', '+z'];
 const SAMPLES = 64;
-/** A clearance that varies less than this over all poses cannot be helped by moving. */
+/** A clearance that varies less than this over all poses does not depend on the motion. */
 const CONSTANT_M = 1e-6;
 
 export function createClearanceField(model: RobotModel, around: Surroundings): ClearanceField {
   const chain = createChain(model);
   for (const { name, frame } of model.capsules)
     if (frame > chain.joints)
-      throw new TeleopError('bad-model', `${model.name}: capsule "${name}" is in frame ${frame}`, {
-        hint: `Frames go from 0, the base, to ${chain.joints}, the flange.`,
+      throw new TeleopError('bad-model', `${model.name}: capsule "${name}" is in unknown frame ${frame}`, {
+        hint: `Use a frame from 0 (base) to ${chain.joints} (flange).`,
       });
   const all = pairingsOf(model, around);
   const pairings = all.filter(varying(model, all.length, measurer(model, around, all, chain).measure));
@@ -93,7 +97,7 @@ export function createClearanceField(model: RobotModel, around: Surroundings): C
   };
 }
 
-/** The capsules of the other arm that can be run into. */
+/** The capsules of the other arm that this arm can collide with. */
 const neighbourCapsules = (neighbour: Neighbour | null | undefined): readonly Capsule[] =>
   neighbour?.model.capsules.filter(({ frame }) => frame > 0 || !neighbour.sharedBase) ?? [];
 
@@ -106,7 +110,7 @@ function pairingsOf({ capsules, mayTouch }: RobotModel, around: Surroundings): P
       const radiusM = own.radiusM + other.radiusM;
       list.push({ name: `${own.name} ↔ ${other.name}`, a, b, kind: 'arm', radiusM });
     });
-    // What the base touches, it is mounted on.
+    // The base is mounted on whatever it touches.
     if (own.frame === 0) return;
     const { radiusM } = own;
     if (around.groundZM !== null)
@@ -205,7 +209,7 @@ function neighbourPlacer(
   };
 }
 
-/** A point of a frame in the base frame, at the same place of `out`. */
+/** Transforms a point from a frame to the base frame, into the same index of `out`. */
 function place(
   frames: Float64Array,
   frame: number,
@@ -222,13 +226,13 @@ function place(
   }
 }
 
-/** Tells which pairings any motion changes at all, from poses spread over the joint ranges. */
+/** Selects the pairings whose clearance depends on the pose, by sampling the joint ranges. */
 function varying(
   model: RobotModel,
   size: number,
   measure: Measure,
 ): (pairing: Pairing, k: number) => boolean {
-  // The workspace's walls are measured along.
+  // `measure` also fills in the walls of the workspace.
   const outM = new Float64Array(size + WALLS.length);
   const least = new Float64Array(size).fill(Number.POSITIVE_INFINITY);
   const most = new Float64Array(size).fill(Number.NEGATIVE_INFINITY);
@@ -254,8 +258,8 @@ export function spreadPose({ joints }: RobotModel, n: number): number[] {
 }
 
 /**
- * For each clearance and each joint, the farthest that a point of the one nearer the hand can lie from the joint's axis,
- * in any pose; nothing for joints that move both or neither.
+ * For each clearance and joint: the largest distance, in any pose, from the joint's axis to a point of the
+ * part nearer the hand; 0 for joints that move both parts or neither.
  */
 function reaches(
   { capsules, homeRad }: RobotModel,

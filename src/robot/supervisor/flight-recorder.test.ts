@@ -16,7 +16,7 @@ function numbered(joints: number, n: number): Float64Array {
 const stamps = (recorder: FlightRecorder, slab: number) => recorder.read(slab).map(({ robotNs }) => robotNs);
 
 describe('flight recorder', () => {
-  it('keeps the newest records, oldest first, and is read through shared memory', () => {
+  it('keeps the newest records, oldest first, readable through shared memory', () => {
     const recorder = FlightRecorder.create(2, 5);
     const scratch = numbered(2, 0);
     for (let n = 1; n <= 8; n++) {
@@ -39,7 +39,7 @@ describe('flight recorder', () => {
     assert.deepEqual(Object.keys(first!), `${keys} ${arrays}`.split(' '));
   });
 
-  it('hands a frozen slab out and goes on in another, and never waits for its reader', () => {
+  it('hands out a frozen slab, continues in another, and never waits for its reader', () => {
     const recorder = FlightRecorder.create(1, 4);
     const frozen: number[] = [];
     for (let n = 1; n <= 4; n++) {
@@ -60,7 +60,7 @@ describe('flight recorder', () => {
 });
 
 describe('supervisor’s flight record', () => {
-  it('is kept whenever the arm is held or stopped, but for an orderly end', () => {
+  it('is kept whenever the arm holds or stops, except for an orderly shutdown', () => {
     const kept = (bench: Bench) => bench.transitions.at(-1)!.flight >= 0;
     const engaged = () => {
       const bench = new Bench().bring('engaged');
@@ -78,7 +78,7 @@ describe('supervisor’s flight record', () => {
       ['lost operator', true, (b) => b.supervisor.operatorLost(b.nowNs)],
       ['goodbye', false, (b) => b.supervisor.operatorLeft(b.nowNs)],
       ['disarm', false, (b) => b.supervisor.disarm(b.nowNs)],
-      ['orderly end', false, (b) => b.supervisor.shutDown('test', b.nowNs)],
+      ['orderly shutdown', false, (b) => b.supervisor.shutDown('test', b.nowNs)],
       [
         'fault',
         true,
@@ -96,7 +96,7 @@ describe('supervisor’s flight record', () => {
     }
   });
 
-  it('shows goal, target, measured joints and why they differ, up to the stop', () => {
+  it('contains goal, target, measured joints and the active limit, up to the stop', () => {
     const driver = new HostileDriver();
     const bench = new Bench(driver).bring('engaged');
     for (let i = 0; i < 500; i++) {

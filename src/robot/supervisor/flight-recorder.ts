@@ -21,7 +21,7 @@ export const FLIGHT = struct({
   measuredRadS: perJoint,
 });
 
-/** One control cycle, for people and programs; null where there was no number. */
+/** One control cycle; null where a number was not finite. */
 export type FlightRecord = Record<string, number | string | null | (number | null)[]>;
 
 const FREE = 0;
@@ -32,8 +32,8 @@ const HEADER = 4;
 const [ACTIVE, JOINTS, CAPACITY, SKIPPED] = [0, 1, 2, 3] as const;
 
 /**
- * The last control cycles, in shared memory. The control thread writes into one of four slabs; freezing hands that slab
- * to the reader and goes on in the next, without copying or waiting. What lies before a freeze is in the frozen slab.
+ * The last control cycles, in shared memory. The control thread writes into one of four slabs. A freeze hands
+ * that slab to the reader and continues in the next, without copying or waiting.
  */
 export class FlightRecorder {
   readonly buffer: SharedArrayBuffer;
@@ -62,7 +62,7 @@ export class FlightRecorder {
     return recorder;
   }
 
-  /** Freezes that had to be left out because the reader still held all other slabs. */
+  /** Freezes skipped because the reader still held the next slab. */
   get skipped(): number {
     return Atomics.load(this.#header, SKIPPED);
   }
@@ -84,7 +84,9 @@ export class FlightRecorder {
     Atomics.store(this.#header, writtenAt(slab), (written + 1) & 0x3fffffff);
   }
 
-  /** Hot path. The slab that holds the last cycles, for `read` and `release`; −1 when the reader is behind. */
+  /**
+   * Hot path. Returns the slab with the last cycles, for `read` and `release`; −1 if the reader is behind.
+   */
   freeze(): number {
     const slab = this.#header[ACTIVE]!;
     const next = (slab + 1) % SLABS;
@@ -99,7 +101,7 @@ export class FlightRecorder {
     return slab;
   }
 
-  /** Records of a slab, oldest first. Of one still being written, the oldest may be torn. */
+  /** Records of a slab, oldest first. While the slab is being written, the oldest may be torn. */
   read(slab: number): FlightRecord[] {
     const written = Atomics.load(this.#header, writtenAt(slab));
     const count = Math.min(written, this.#capacity);

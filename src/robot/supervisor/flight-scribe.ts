@@ -3,7 +3,7 @@ import type { JointReading } from '../driver.ts';
 import type { ArmMotion } from './arm-motion.ts';
 import { FLIGHT, type FlightRecorder } from './flight-recorder.ts';
 
-/** What a record takes from the supervisor. */
+/** The supervisor's part of a record. */
 interface Supervised {
   readonly state: SupervisorState;
   readonly epoch: number;
@@ -20,7 +20,7 @@ export class FlightScribe {
     this.#record = FLIGHT.create(joints);
   }
 
-  /** The slab with the last cycles, or −1. */
+  /** Returns the slab with the last cycles, or −1. */
   freeze(): number {
     return this.#recorder.freeze();
   }

@@ -28,13 +28,15 @@ function engaged(fromRad: readonly number[] = sixJoints.homeRad, options: object
   return new Bench(new HostileDriver(fromRad), sixJoints, options).bring('engaged');
 }
 
-/** Every write keeps clear, or does not come nearer to what was near. */
+/**
+ * Asserts that every write keeps the stopping clearance, or does not reduce one that was already below it.
+ */
 function watch(bench: Bench, fromRad: readonly number[]): void {
   let before = clearances(fromRad);
   bench.driver.onWrite = ({ positions }) => {
     const now = clearances(positions);
     now.forEach((clearanceM, k) => {
-      // A micrometre for what is already too near: the way is looked at in a few places only.
+      // A micrometre of tolerance for what is already too close: the path is checked at a few poses only.
       const least = Math.min(stopOf(k), before[k]! - 1e-6);
       assert.ok(clearanceM >= least, `${field.names[k]}: ${clearanceM} m after ${before[k]} m`);
     });
@@ -43,7 +45,7 @@ function watch(bench: Bench, fromRad: readonly number[]): void {
 }
 
 describe('an arm among obstacles', () => {
-  it('keeps clear of everything, whatever is commanded', () => {
+  it('keeps clear of everything for any command', () => {
     const goal = fc.tuple(
       ...sixJoints.homeRad.map((home) => fc.double({ min: home - 2.5, max: home + 2.5, noNaN: true })),
     );
@@ -72,7 +74,7 @@ describe('an arm among obstacles', () => {
     assert.ok(limited > 2000, `only ${limited} steps were held back`);
   });
 
-  it('slows down on its way to the table, and stops above it', () => {
+  it('slows down towards the table and stops above it', () => {
     const bench = engaged(sixJoints.homeRad, { ...OPTIONS, workspace: undefined });
     const goal = [...sixJoints.homeRad];
     let last = clearances(goal)[field.names.indexOf('gripper ↔ ground')]!;
@@ -96,7 +98,7 @@ describe('an arm among obstacles', () => {
     assert.equal(bench.supervisor.limitedBy, 'collision');
     assert.equal(bench.supervisor.nearest, 'gripper ↔ ground');
     assert.ok(Math.abs(bench.supervisor.clearanceM - last) < 1e-9);
-    // And away again, at once.
+    // It can move away again immediately.
     for (let i = 0; i < 100; i++) {
       bench.tick(5);
       bench.send({}, sixJoints.homeRad);
@@ -104,7 +106,7 @@ describe('an arm among obstacles', () => {
     assert.ok(clearances(bench.supervisor.targetRad)[field.names.indexOf('gripper ↔ ground')]! > 0.05);
   });
 
-  it('may leave where it was found too near, and not come nearer', () => {
+  it('may move away from an obstacle it starts too close to, but not closer', () => {
     const options = { ...OPTIONS, groundZM: 0.1665, workspace: undefined };
     const raised = createClearanceField(sixJoints, { groundZM: 0.1665, obstacles, workspace: null });
     const k = raised.names.indexOf('gripper ↔ ground');
@@ -133,7 +135,7 @@ describe('an arm among obstacles', () => {
     }
   });
 
-  it('comes back into its workspace, and goes no farther out', () => {
+  it('may move back into its workspace, but not further out', () => {
     const box = {
       minM: [-1, -1, -1] as [number, number, number],
       maxM: [0.2, 1, 1] as [number, number, number],

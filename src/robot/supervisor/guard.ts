@@ -8,24 +8,24 @@ export interface GuardSettings {
   approachSpeedMS: number;
 }
 
-/** Kept on top of the stopping clearance. */
+/** Safety margin added to the stopping clearance. */
 const RESERVE_M = 0.001;
-/** How far ahead the wanted motion is looked at to see what it approaches. */
+/** How far ahead the requested motion is checked to see what it approaches. */
 const LOOK_AHEAD_S = 0.02;
-/** Poses looked at on a way to rest that cannot be waved through: even distances of an even deceleration, in time. */
+/** Time steps of the poses checked along a stop: equal distances under constant deceleration. */
 const PATH_STEPS = [0.134, 0.159, 0.207, 0.501];
-/** Share of the time to rest after which it is seen what the arm moves away from. */
+/** Share of the stopping time after which to check what the arm moves away from. */
 const GLIMPSE = 0.02;
 const ROUNDING_M = 1e-9;
 const FAR_M = 1e9;
 
 /**
- * Keeps the arm clear of itself, of what stands around it and of the walls of its workspace. The promise: from every
- * motion it admits, braking leads to rest without coming closer to anything than the stopping clearance, or closer than
- * it was where the arm was found nearer. So whoever may not go on can always brake.
+ * Keeps the arm clear of itself, its surroundings and the walls of its workspace. Guarantee: from every
+ * motion it admits, the arm can brake to rest without coming closer to anything than the stopping clearance,
+ * or than it already was. So braking is always a safe fallback.
  */
 export class MotionGuard {
-  /** What the last `speedShare` or refused `admits` was about; −1: nothing. */
+  /** The clearance that limited the last `speedShare` or failed the last `admits`; −1: none. */
   by = -1;
   readonly #field: ClearanceField;
   readonly #limits: JointLimits;
@@ -39,7 +39,7 @@ export class MotionGuard {
   readonly #turnsRad: Float64Array;
   readonly #recedes: Uint8Array;
   readonly #restRad: Float64Array;
-  /** Those that need a closer look. */
+  /** Clearances that need a closer check. */
   readonly #picked: Int32Array;
   #pickedCount = 0;
   #nowM: Float64Array;
@@ -65,12 +65,12 @@ export class MotionGuard {
     this.#nextM = new Float64Array(field.size);
   }
 
-  /** Takes a pose as the present one, whatever it is. */
+  /** Sets the present pose without checking it. */
   measure(positionsRad: Float64Array): void {
     this.#field.measure(positionsRad, this.#nowM);
   }
 
-  /** Which clearance to something touchable is smallest; −1: there is none. */
+  /** The smallest clearance to something that can be touched; −1: none. */
   get nearest(): number {
     let least = FAR_M;
     let nearest = -1;
@@ -94,7 +94,7 @@ export class MotionGuard {
     return k >= this.#field.touching;
   }
 
-  /** How much of the wanted velocities may be had: less the nearer the arm is to what it approaches. */
+  /** The allowed share of the requested velocities: less, the closer the arm is to what it approaches. */
   speedShare(positionsRad: Float64Array, wantedRadS: Float64Array): number {
     this.by = -1;
     this.#pickApproached(wantedRadS);
@@ -121,7 +121,7 @@ export class MotionGuard {
     return (this.#settings.approachSpeedMS * Math.max(0, slackM)) / this.#zoneM[k]!;
   }
 
-  /** Picks what might shrink too fast, by what the joints could do at the worst. */
+  /** Picks the clearances that might shrink too fast in the worst case. */
   #pickApproached(wantedRadS: Float64Array): void {
     this.#pickedCount = 0;
     for (let k = 0; k < this.#nowM.length; k++) {
@@ -130,12 +130,12 @@ export class MotionGuard {
     }
   }
 
-  /** The clearances that were picked, in `#pose`. */
+  /** Measures the picked clearances in `#pose`. */
   #look(outM: Float64Array): void {
     this.#field.measureSome(this.#pose, this.#picked, this.#pickedCount, outM);
   }
 
-  /** Clearance `k` changes by no more than this when the joints turn by so much, either way. */
+  /** The most that clearance `k` can change when the joints turn by these angles, in either direction. */
   #worstM(k: number, turnsRad: Float64Array): number {
     const { reachM } = this.#field;
     const joints = turnsRad.length;
@@ -144,7 +144,7 @@ export class MotionGuard {
     return sum;
   }
 
-  /** Whether the arm may get into this motion. It is the present one then. */
+  /** Whether this motion is safe. If so, it becomes the present one. */
   admits(motion: Float64Array): boolean {
     if (this.#field.size === 0) return true;
     this.by = -1;
@@ -159,19 +159,19 @@ export class MotionGuard {
     return true;
   }
 
-  /** The clearance below which `k` may not come: less where it is less already. */
+  /** The lowest value allowed for clearance `k`: the present one if that is already below the stop. */
   #floorM(k: number): number {
     return Math.min(this.#stopM[k]!, this.#nowM[k]!) - ROUNDING_M;
   }
 
-  /** Names what is not in `by`. Not a number: nothing is known, so it is not. */
+  /** Sets `by` on failure. A NaN clearance is unknown and so not clear. */
   #isClear(k: number, clearancesM: Float64Array): boolean {
     if (clearancesM[k]! >= this.#floorM(k)) return true;
     this.by = k;
     return false;
   }
 
-  /** Picks what might come too near on the way to rest; everything else is too far off for the length of it. */
+  /** Picks the clearances that might become too small while braking; the others cannot shrink that much. */
   #pickReachable(motion: Float64Array): void {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
@@ -180,7 +180,7 @@ export class MotionGuard {
       const a = motion[2 * joints + i]!;
       const restRad = restOffset(v, a, accelerationRadS2[i]!, jerkRadS3[i]!);
       this.#restRad[i] = motion[i]! + restRad;
-      // The second term: a joint about to turn round goes a little farther first.
+      // The second term: a joint about to reverse first moves a little further.
       this.#turnsRad[i] = Math.abs(restRad) + (2 * Math.abs(v * a)) / jerkRadS3[i]!;
     }
     this.#pickedCount = 0;
@@ -189,7 +189,7 @@ export class MotionGuard {
         this.#picked[this.#pickedCount++] = k;
   }
 
-  /** Looks at the pose of rest, and unless the two ends vouch for all between, at some poses on the way. */
+  /** Checks the final pose, and some poses on the way unless the bound on the two ends is enough. */
   #isPathClear(motion: Float64Array): boolean {
     this.#pose.set(this.#restRad);
     this.#look(this.#probeM);
@@ -222,7 +222,7 @@ export class MotionGuard {
     return longestS;
   }
 
-  /** Sees what the arm moves away from at first. */
+  /** Finds what the arm moves away from at first. */
   #glimpse(motion: Float64Array, longestS: number): void {
     this.#path.set(motion);
     this.#brakeFor(GLIMPSE * longestS);
@@ -233,7 +233,7 @@ export class MotionGuard {
     }
   }
 
-  /** Moves along the way to rest, and notes how far the joints turn. */
+  /** Brakes along the path and records how far the joints turn. */
   #brakeFor(dtS: number): void {
     const { accelerationRadS2, jerkRadS3 } = this.#limits;
     const joints = accelerationRadS2.length;
@@ -247,9 +247,10 @@ export class MotionGuard {
   }
 
   /**
-   * Between two poses a clearance cannot dip below the mean of the two less half of what it might change by the turns
-   * between them. One that grew at the beginning of the way and is no less at the end of this piece did not dip: the
-   * distance from something convex falls first and grows then. Names in `by` what might be too near.
+   * Between two poses a clearance stays above their mean minus half of its largest possible change over the
+   * joints' rotation. A clearance that grew at the start and is no smaller at the end of this piece did not
+   * dip: the distance to something convex first falls, then grows. Sets `by` to a clearance that might become
+   * too small.
    */
   #vouch(beforeM: Float64Array, afterM: Float64Array): boolean {
     for (let n = 0; n < this.#pickedCount; n++) {
@@ -265,8 +266,8 @@ export class MotionGuard {
 }
 
 /**
- * Parts of the arm that lie close together at rest by construction keep half of that clearance, and slow down in the
- * other half. Parts that overlap at rest are a mistake in the model, which this does not excuse.
+ * Parts of the arm that are close together in the home pose by design keep half of that clearance, and slow
+ * down in the other half. Parts that overlap in the home pose are an error in the model and get no exception.
  */
 const shareOf = (restM: number): number => (restM > 0 ? restM / 2 : Number.POSITIVE_INFINITY);
 

@@ -11,7 +11,10 @@ const FOLLOWS_IN_S = 0.03;
 const COASTS_S = 0.08;
 const LAGS_NS = 80e6;
 
-/** Every target is judged as it comes. The arm lags behind it, coasts when power is cut, and may be read wrongly. */
+/**
+ * Judges every target on arrival. The arm lags behind it, coasts when power is cut, and may report bad
+ * readings.
+ */
 export class JudgedDriver extends HostileDriver {
   readonly judge: TargetJudge;
   feedback: Feedback = 'true';

@@ -45,7 +45,7 @@ const pauseMs = fc.oneof(
   { weight: 1, arbitrary: fc.double({ min: -20, max: 200, noNaN: true }) },
 );
 
-/** The motion after a step must be one that the limits allow to follow from the one before. */
+/** Asserts that the motion after a step is reachable from the one before within the limits. */
 function assertInside(limiter: TargetLimiter, limits: JointLimits, before: number[][], dtS: number): void {
   const now = [limiter.targetRad, limiter.velocitiesRadS, limiter.accelerationsRadS2].map((x) => [...x]);
   for (let i = 0; i < 2; i++) {
@@ -66,14 +66,14 @@ const motionIn = (limiter: TargetLimiter) =>
   [limiter.targetRad, limiter.velocitiesRadS, limiter.accelerationsRadS2].map((x) => [...x]);
 
 describe('leading the target', () => {
-  it('begins at rest where it is told', () => {
+  it('starts at rest at the given pose', () => {
     const [limiter] = started({}, [1, 2]);
     assert.deepEqual([...limiter.targetRad], [1, 2]);
     assert.deepEqual([...limiter.reference.goalRad], [1, 2]);
     assert.equal(limiter.follow(5 * MS), false);
   });
 
-  it('clamps a goal into the joint range and says so', () => {
+  it('clamps a goal into the joint range and reports it', () => {
     const { reference } = started()[0];
     assert.equal(reference.aim(Float64Array.of(-2, 3), 0, 0), false);
     assert.equal(reference.aim(Float64Array.of(-2.1, 0), 1, 1), true);
@@ -82,7 +82,7 @@ describe('leading the target', () => {
   });
 
   for (const options of [{}, { speedPercent: 40, accelerationPercent: 30, jerkPercent: 20 }])
-    it(`never leaves a limit, for any goals at any times (${JSON.stringify(options)})`, () => {
+    it(`never exceeds a limit, for any goals at any times (${JSON.stringify(options)})`, () => {
       const step = fc.record({
         goal: angles(-8, 8),
         pauseMs,
@@ -108,7 +108,7 @@ describe('leading the target', () => {
       );
     });
 
-  it('arrives at a goal that stays, without swinging around it', () => {
+  it('reaches a constant goal without oscillating', () => {
     fc.assert(
       fc.property(angles(-1.8, 2.8), fc.integer({ min: 20, max: 100 }), (goal, percent) => {
         const [limiter] = started({ jerkPercent: percent, limitSlowdownRad: 0 });
@@ -125,7 +125,7 @@ describe('leading the target', () => {
     );
   });
 
-  it('does not make up for a pause in one jump, nor for a clock that stands or falls', () => {
+  it('does not jump after a pause, or when the clock stands still or steps back', () => {
     const [limiter] = started();
     limiter.reference.aim(Float64Array.of(3, 0), 0, 0);
     for (let ms = 5; ms <= 500; ms += 5) limiter.follow(ms * MS);
@@ -169,7 +169,7 @@ describe('following a stream', () => {
     return { errorRad, lagMs: (1000 * product) / square };
   }
 
-  it('costs less than 5 ms at the speeds of a hand', () => {
+  it('adds less than 5 ms of lag at hand speeds', () => {
     for (const [amplitude, period] of [
       [0.2, 4],
       [0.3, 2],
@@ -182,14 +182,14 @@ describe('following a stream', () => {
     }
   });
 
-  it('does not swing when the stream is noisy', () => {
+  it('does not oscillate when the stream is noisy', () => {
     const { errorRad } = track(0.2, 4, 0.001);
     assert.ok(errorRad < 0.003, `${errorRad} rad`);
   });
 });
 
 describe('coming to rest', () => {
-  it('brakes inside acceleration and jerk, then stands', () => {
+  it('brakes within the acceleration and jerk limits, then stays at rest', () => {
     const [limiter, limits] = started();
     limiter.reference.aim(Float64Array.of(3, 0), 0, 0);
     for (let ms = 5; ms <= 400; ms += 5) limiter.follow(ms * MS);

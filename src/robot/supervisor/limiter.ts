@@ -5,55 +5,58 @@ import type { JointLimits } from './limits.ts';
 import { StreamReference } from './reference.ts';
 
 /**
- * A step that comes later than this brakes for as long as it was missing. Nothing else between the last target and this
- * one would be shorter and still inside the limits.
+ * A step later than this brakes for the whole gap: of all motions inside the limits since the last target,
+ * that one is the shortest.
  */
 const MAX_STEP_S = 0.05;
 /** Inner steps are at most this long. */
 const SUBSTEP_S = 0.0025;
-/** Fastest answer of the velocity loop, per second; that of the position loop is a quarter. */
+/** Largest gain of the velocity loop; the position loop gets a quarter. */
 const MAX_GAIN_PER_S = 100;
-/** Share of the acceleration limit that an approach counts on. */
+/** Share of the acceleration limit that an approach plans with. */
 const APPROACH_SHARE = 0.6;
-/** An acceleration this share of its limit away from what is wanted is held back by the jerk limit. */
+/**
+ * The jerk limit is reported when the acceleration misses its request by more than this share of its limit.
+ */
 const JERK_SHARE = 0.5;
-/** A joint this near its velocity limit is held back by it and not by the way there. */
+/** The velocity limit is reported only for a joint this close to it. */
 const FAST_SHARE = 0.9;
-/** As near as this is there. */
+/** Thresholds within which a target has arrived. */
 const ARRIVED_RAD = 1e-8;
 const ARRIVED_RAD_S = 1e-7;
 const ARRIVED_RAD_S2 = 1e-5;
-/** Slower than wanted by less than this is not worth a word. */
+/** A slowdown to more than this share of the requested speed is not reported. */
 const NOTICED_SHARE = 0.98;
 
 export interface FollowSettings {
   /** Distance from the end of the range at which a joint slows down. */
   limitSlowdownRad: number;
   singularityMargin: number;
-  /** Share of the speed left in a singularity. */
+  /** Share of the speed allowed in a singularity. */
   singularityShare: number;
-  /** Whether the goal runs on when commands fail to come. */
+  /** Whether the goal keeps moving when commands are missing. */
   extrapolate: boolean;
 }
 
-/** How strongly a joint follows; both per second, slow enough for its jerk limit. */
+/** Gains per second, low enough for the joint's jerk limit. */
 interface Gains {
   velocity: Float64Array;
   position: Float64Array;
 }
 
 /**
- * Leads the driver's target to a streamed goal inside range, velocity, acceleration and jerk limits, clear of what the
- * guard watches, and brings it to rest inside them. Between the instants it is called at, the target moves at piecewise
- * constant jerk; every step ends in a motion from which braking stays inside all limits. Plain state, no clock.
+ * Moves the driver's target to a streamed goal within range, velocity, acceleration and jerk limits, clear of
+ * what the guard watches, and brings it to rest within them. Between calls the target moves at piecewise
+ * constant jerk. Every step ends in a motion from which braking stays within all limits. Plain state, no
+ * clock.
  */
 export class TargetLimiter {
   readonly targetRad: Float64Array;
-  /** Of the target. */
+  /** The target's velocities. */
   readonly velocitiesRadS: Float64Array;
   readonly accelerationsRadS2: Float64Array;
   readonly reference: StreamReference;
-  /** What kept the target from doing as wanted in the last step. */
+  /** The limit that held the target back in the last step. */
   limitedBy: LimitedBy = '';
   /** Share of the velocity limits that may be used; below 1 while catching up after engaging. */
   speedShare = 1;
@@ -67,11 +70,14 @@ export class TargetLimiter {
   readonly #candidate: Float64Array;
   readonly #wantedRadS: Float64Array;
   readonly #aheadRad: Float64Array;
-  /** The reference at the instant looked at, and the velocities that lead to it. */
+  /** The reference at the current instant, and the velocities that lead to it. */
   readonly #refRad: Float64Array;
   readonly #refRadS: Float64Array;
   readonly #leadRadS: Float64Array;
-  /** Length of an inner step in seconds, and the share of the velocities left: V8 boxes a float that crosses a call. */
+  /**
+   * Length of an inner step in seconds, and the allowed share of the velocities. V8 boxes a float passed to a
+   * call.
+   */
   readonly #inner = new Float64Array(2);
   #atNs = 0;
 
@@ -101,7 +107,9 @@ export class TargetLimiter {
     this.reference = new StreamReference(limits, settings.extrapolate);
   }
 
-  /** Takes the measured pose as target and goal, at rest. Only where the driver has had no target since it was powered. */
+  /**
+   * Sets target and goal to the measured pose, at rest. Only before the driver's first target since power-on.
+   */
   restart(measuredRad: Float64Array, nowNs: number): void {
     this.#motion.fill(0);
     this.targetRad.set(measuredRad);
@@ -111,13 +119,13 @@ export class TargetLimiter {
     this.#atNs = nowNs;
   }
 
-  /** Begins another stream. The target goes on from where it is and as it moves. */
+  /** Starts another stream. The target keeps its position and velocity. */
   resume(nowNs: number): void {
     this.reference.restart(this.targetRad, nowNs);
     this.limitedBy = '';
   }
 
-  /** Moves the target towards the goal; false where there is nothing left to do. */
+  /** Moves the target towards the goal; false if it has arrived. */
   follow(nowNs: number): boolean {
     const dtS = this.#elapsedS(nowNs);
     if (this.#arrived(nowNs)) return false;
@@ -136,7 +144,7 @@ export class TargetLimiter {
     return true;
   }
 
-  /** Brings the target to rest; true while it still moves. */
+  /** Brakes the target; true while it still moves. */
   settle(nowNs: number): boolean {
     this.limitedBy = '';
     const dtS = this.#elapsedS(nowNs);
@@ -164,7 +172,9 @@ export class TargetLimiter {
     this.guard.measure(this.targetRad);
   }
 
-  /** Wanted velocities at this instant, and the share of them that surroundings and singularities leave. */
+  /**
+   * Computes the requested velocities; returns the share of them that surroundings and singularities allow.
+   */
   #want(nowNs: number): number {
     this.reference.at(nowNs, this.#refRad, this.#refRadS);
     for (let i = 0; i < this.#joints; i++) {
@@ -201,7 +211,10 @@ export class TargetLimiter {
     }
   }
 
-  /** One joint, one small step: what the loops want, as far as velocity and range allow; else easing or braking. */
+  /**
+   * One small step of one joint: what the loops request if velocity and range allow it, else easing or
+   * braking.
+   */
   #substep(motion: Float64Array, i: number): void {
     const dtS = this.#inner[0]!;
     const share = this.#inner[1]!;
@@ -233,7 +246,7 @@ export class TargetLimiter {
     this.#keepIn(motion, i, p);
   }
 
-  /** A joint found outside its range may come in, never go farther out. */
+  /** A joint found outside its range may move back in, never further out. */
   #restsInside(motion: Float64Array, i: number, fromRad: number): boolean {
     const { minRad, maxRad, accelerationRadS2, jerkRadS3 } = this.#limits;
     const v = motion[this.#joints + i]!;
@@ -242,14 +255,14 @@ export class TargetLimiter {
     return rest >= Math.min(minRad[i]!, fromRad) && rest <= Math.max(maxRad[i]!, fromRad);
   }
 
-  /** Takes off what rounding puts outside the range. */
+  /** Removes rounding errors that leave the range. */
   #keepIn(motion: Float64Array, i: number, fromRad: number): void {
     const low = Math.min(this.#limits.minRad[i]!, fromRad);
     const high = Math.max(this.#limits.maxRad[i]!, fromRad);
     motion[i] = Math.max(low, Math.min(high, motion[i]!));
   }
 
-  /** The velocity that leads joint `i` to its reference from where it is, inside its velocity limit. */
+  /** The velocity that takes joint `i` from its position to its reference, within its velocity limit. */
   #lead(motion: Float64Array, i: number): void {
     const p = motion[i]!;
     const v = motion[this.#joints + i]!;
@@ -271,7 +284,7 @@ export class TargetLimiter {
     this.#leadRadS[i] = velocity;
   }
 
-  /** Speed at which to close a gap: in proportion while it is small, as braking allows when it is not. */
+  /** Speed at which to close a gap: proportional while it is small, else as fast as braking allows. */
   #closing(i: number, gapRad: number): number {
     const gain = this.#gains.position[i]!;
     const decel = APPROACH_SHARE * this.#limits.accelerationRadS2[i]!;
@@ -285,7 +298,7 @@ export class TargetLimiter {
     if (RANK[by] > RANK[this.limitedBy]) this.limitedBy = by;
   }
 
-  /** Puts a target that has all but arrived to rest at its goal. */
+  /** Snaps a target that has practically arrived to its goal, at rest. */
   #arrived(nowNs: number): boolean {
     this.reference.at(nowNs, this.#refRad, this.#refRadS);
     for (let i = 0; i < this.#joints; i++) {
@@ -309,16 +322,16 @@ export class TargetLimiter {
 
   #elapsedS(nowNs: number): number {
     const dtS = Math.max(0, (nowNs - this.#atNs) / 1e9);
-    // A clock that falls back gives no time a second time.
+    // A clock that steps back must not count time twice.
     this.#atNs = Math.max(this.#atNs, nowNs);
     return dtS;
   }
 }
 
-/** What is told when several limits hold at once: the most serious. */
+/** When several limits apply at once, the most serious is reported. */
 const RANK = Object.fromEntries(LIMITED_BY.map((by, rank) => [by, rank])) as Record<LimitedBy, number>;
 
-/** Where the velocity ends when the acceleration is taken off as fast as allowed. */
+/** The final velocity when the acceleration is ramped to zero as fast as allowed. */
 function endVelocity(motion: Float64Array, i: number, maxJ: number): number {
   const joints = motion.length / 3;
   const a = motion[2 * joints + i]!;

@@ -8,11 +8,11 @@ import { jointLimits, workspaceOf } from './limits.ts';
 import { supervisorConfig } from './supervisor-config.ts';
 
 const limitsOf = (options: object) => jointLimits(sixJoints, supervisorConfig.parse(options));
-const refuses = (act: () => unknown, message: RegExp) =>
+const rejects = (act: () => unknown, message: RegExp) =>
   assert.throws(act, (error: TeleopError) => error.code === 'bad-config' && message.test(error.message));
 
 describe('limits of a rig', () => {
-  it('only ever lower those of the model', () => {
+  it('can only lower those of the model', () => {
     const percent = fc.double({ min: 1, max: 100, noNaN: true });
     const end = fc.double({ min: -20, max: 20, noNaN: true });
     fc.assert(
@@ -36,18 +36,18 @@ describe('limits of a rig', () => {
     for (const key of ['speedPercent', 'accelerationPercent', 'jerkPercent', 'engageSpeedPercent'])
       for (const value of [101, 0, -5, Number.NaN])
         assert.ok(!supervisorConfig.safeParse({ [key]: value }).success, `${key} ${value}`);
-    // Even a config that was not parsed raises nothing.
+    // Not even an unparsed config can raise a limit.
     const forged = { ...supervisorConfig.parse({}), speedPercent: 400 };
     assert.equal(jointLimits(sixJoints, forged).velocityRadS[0], 3.14);
   });
 
-  it('name joints that exist, and leave them room', () => {
-    refuses(() => limitsOf({ jointRanges: { elbo: { minRad: 0 } } }), /no joint "elbo"/);
-    refuses(
+  it('must name existing joints and leave each a range', () => {
+    rejects(() => limitsOf({ jointRanges: { elbo: { minRad: 0 } } }), /no joint "elbo"/);
+    rejects(
       () => limitsOf({ jointRanges: { elbow: { minRad: 2, maxRad: 1 } } }),
       /no room for joint "elbow"/,
     );
-    refuses(() => limitsOf({ jointRanges: { elbow: { minRad: 4 } } }), /no room/);
+    rejects(() => limitsOf({ jointRanges: { elbow: { minRad: 4 } } }), /no room/);
   });
 
   it('shrink the workspace of the model, never widen it', () => {
@@ -58,6 +58,6 @@ describe('limits of a rig', () => {
     assert.deepEqual(workspaceOf(model(box(-1, 1)), config()), box(-1, 1));
     assert.deepEqual(workspaceOf(model(), config(box(-1, 1))), box(-1, 1));
     assert.deepEqual(workspaceOf(model(box(-1, 1)), config(box(0, 5))), box(0, 1));
-    refuses(() => workspaceOf(model(box(-1, 1)), config(box(2, 3))), /nothing in common/);
+    rejects(() => workspaceOf(model(box(-1, 1)), config(box(2, 3))), /does not overlap/);
   });
 });

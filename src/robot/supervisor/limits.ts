@@ -2,7 +2,7 @@ import { TeleopError } from '../../core/errors.ts';
 import type { Box, RobotModel } from '../../geometry/robot-model.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 
-/** What holds for each joint: the model's ceilings, lowered by the rig. */
+/** Limits of each joint: the model's ceilings, lowered by the rig. */
 export interface JointLimits {
   readonly minRad: Float64Array;
   readonly maxRad: Float64Array;
@@ -29,7 +29,10 @@ export function jointLimits(model: RobotModel, config: SupervisorConfig): JointL
   };
   names.forEach((name, i) => {
     if (!(limits.minRad[i]! < limits.maxRad[i]!))
-      throw bad(`robot.jointRanges leaves no room for joint "${name}"`, 'Let minRad lie below maxRad.');
+      throw bad(
+        `robot.jointRanges leaves no room for joint "${name}"`,
+        'Set minRad below maxRad, and both inside the model’s range.',
+      );
   });
   return limits;
 }
@@ -39,7 +42,7 @@ type Ceiling = 'maxVelocityRadS' | 'maxAccelerationRadS2' | 'maxJerkRadS3';
 const share = (joints: RobotModel['joints'], ceiling: Ceiling, percent: number): Float64Array =>
   Float64Array.from(joints, (joint) => (joint[ceiling] * Math.min(100, percent)) / 100);
 
-/** Where the flange may be: inside the model's box and the rig's. */
+/** The box the flange must stay in: the intersection of the model's and the rig's. */
 export function workspaceOf(model: RobotModel, config: SupervisorConfig): Box | null {
   const [given, own] = [model.workspace, config.workspace];
   if (given === undefined || own === undefined) return given ?? own ?? null;
@@ -48,8 +51,8 @@ export function workspaceOf(model: RobotModel, config: SupervisorConfig): Box | 
   const box = { minM: pick('minM', Math.max), maxM: pick('maxM', Math.min) };
   if (box.minM.some((low, i) => low >= box.maxM[i]!))
     throw bad(
-      'robot.workspace has nothing in common with the model’s',
-      'Give a box that overlaps the model’s.',
+      'robot.workspace does not overlap the model’s workspace',
+      'Set a box that overlaps the model’s.',
     );
   return box;
 }

@@ -1,13 +1,13 @@
 import type { Reason } from '../../core/counters.ts';
 import type { RobotModel } from '../../geometry/robot-model.ts';
 
-/** Whoever knows the model does not ask for more than this beyond its ranges. */
+/** A sender that knows the model never exceeds its ranges by more than this. */
 const BEYOND_RAD = 0.1;
 
 /**
- * The upper band of range and velocity: what is a little too much is clamped further on, what cannot be meant is
- * refused here. A joint far outside the model's own range is another robot's; a joint that leaps between two commands is
- * a flipped wrist or a broken program, not a hand. Hot path: nothing allocates.
+ * Rejects goals that cannot be intended; goals slightly beyond a limit are clamped later. A joint far outside
+ * the model's range belongs to another robot; a joint that leaps between two commands is a flipped wrist or a
+ * broken program, not a hand. Hot path: nothing allocates.
  */
 export class Plausibility {
   readonly #joints: RobotModel['joints'];
@@ -20,7 +20,7 @@ export class Plausibility {
     this.#lastRad = new Float64Array(joints.length);
   }
 
-  /** An arm found outside its ranges may be led back from there. */
+  /** An arm found outside its ranges may be moved back. */
   outOfRange(goalRad: Float64Array, measuredRad: Float64Array): Reason | null {
     for (let i = 0; i < goalRad.length; i++) {
       const { minRad, maxRad } = this.#joints[i]!;
@@ -31,7 +31,7 @@ export class Plausibility {
     return null;
   }
 
-  /** From the command before it. */
+  /** Compares with the previous command. */
   leaps(goalRad: Float64Array): Reason | null {
     for (let i = 0; i < goalRad.length; i++)
       if (Math.abs(goalRad[i]! - this.#lastRad[i]!) > this.#maxLeapRad) return 'joint-leap';

@@ -18,7 +18,7 @@ interface Sample {
   radS: number;
 }
 
-/** Commands every 10 ms along `path`, those in `lateMs` that much later, the others in time; looked at every ms. */
+/** Commands every 10 ms along `path`, delayed by `lateMs`; samples the reference every ms. */
 function run(
   path: (ms: number) => number,
   untilMs: number,
@@ -33,7 +33,7 @@ function run(
   const [rad, radS] = [new Float64Array(1), new Float64Array(1)];
   let newest = -1;
   for (let ms = 0; ms <= untilMs; ms++) {
-    // As playout does: of those that are here, the newest.
+    // Like playout: use the newest of those that have arrived.
     const due = commands.filter(({ stampMs, atMs }) => atMs === ms && stampMs > newest).at(-1);
     if (due !== undefined) {
       newest = due.stampMs;
@@ -48,7 +48,7 @@ function run(
 const never = () => Number.POSITIVE_INFINITY;
 
 describe('the reference of a stream', () => {
-  it('is where the hand is while commands come in time', () => {
+  it('matches the hand while commands are on time', () => {
     const at = run(
       (ms) => ms / 1000,
       500,
@@ -60,7 +60,7 @@ describe('the reference of a stream', () => {
     }
   });
 
-  it('goes on at the recent velocity for 40 ms, has faded out at 80 ms, then stands', () => {
+  it('continues at the recent velocity for 40 ms, then slows to rest by 80 ms', () => {
     const at = run(
       (ms) => ms / 1000,
       400,
@@ -73,7 +73,7 @@ describe('the reference of a stream', () => {
       assert.ok(Math.abs(at(ms).rad - 0.16) < 1e-3 && at(ms).radS === 0, `${at(ms).rad} at ${ms}`);
   });
 
-  it('without carrying on, leaves the last command as the goal, at rest', () => {
+  it('keeps the last command as the goal, at rest, when extrapolation is off', () => {
     const at = run(
       (ms) => ms / 1000,
       200,
@@ -84,8 +84,8 @@ describe('the reference of a stream', () => {
     for (const ms of [116, 130, 200]) assert.deepEqual([at(ms).rad, at(ms).radS], [0.1, 0]);
   });
 
-  it('leads back to the commands over 25 ms, without a jump', () => {
-    // The hand stops while commands are missing: 30 ms of the guess were wrong.
+  it('returns to the commands over 25 ms, without a jump', () => {
+    // The hand stops while commands are missing, so 30 ms of the extrapolation were wrong.
     const path = (ms: number) => Math.min(ms, 100) / 1000;
     const at = run(path, 300, (ms) => (ms > 100 && ms < 140 ? never() : 0));
     assert.ok(Math.abs(at(139).rad - 0.139) < 1e-3);
@@ -94,8 +94,8 @@ describe('the reference of a stream', () => {
     for (const ms of [200, 250]) assert.ok(Math.abs(at(ms).rad - 0.1) < 1e-3, `${at(ms).rad}`);
   });
 
-  it('does not take what is left of a guess for the velocity of the hand', () => {
-    // One command 20 ms late, the others in time: the hand goes on as before.
+  it('does not mistake the blend-out of an error for the velocity of the hand', () => {
+    // One command is 20 ms late, the others are on time: the hand continues as before.
     const at = run(
       (ms) => ms / 1000,
       300,
@@ -107,11 +107,11 @@ describe('the reference of a stream', () => {
     }
   });
 
-  it('carries a command that came after its time on from when it was due', () => {
+  it('extrapolates a late command from its due time', () => {
     const reference = new StreamReference(limits, true);
     const [rad, radS] = [new Float64Array(1), new Float64Array(1)];
     for (let ms = 0; ms <= 300; ms += 10) {
-      // Every third is 25 ms late, and those behind it with it.
+      // Every third is 25 ms late and delays those behind it.
       const nowMs = ms + (ms > 100 && ms % 30 === 0 ? 25 : 0);
       reference.aim(Float64Array.of(ms / 1000), ms * MS, nowMs * MS, ms * MS);
       reference.at(nowMs * MS, rad, radS);
@@ -119,13 +119,13 @@ describe('the reference of a stream', () => {
     }
     reference.aim(Float64Array.of(0.31), 310 * MS, 320 * MS, Number.NaN);
     reference.at(320 * MS, rad, radS);
-    assert.ok(Number.isFinite(rad[0]!) && Number.isFinite(radS[0]!), 'a due time that nobody knows');
+    assert.ok(Number.isFinite(rad[0]!) && Number.isFinite(radS[0]!), 'due time unknown');
     reference.aim(Float64Array.of(0.32), 320 * MS, 900 * MS, 320 * MS);
     reference.at(900 * MS, rad, radS);
-    assert.ok(rad[0]! <= 0.32 + 0.061, 'never farther than 60 ms of motion');
+    assert.ok(rad[0]! <= 0.32 + 0.061, 'at most 60 ms of motion');
   });
 
-  it('guesses nothing from fewer than four commands, nor after a pause', () => {
+  it('does not extrapolate from fewer than four commands, or after a pause', () => {
     const at = run(
       (ms) => ms / 1000,
       100,
@@ -140,7 +140,7 @@ describe('the reference of a stream', () => {
     assert.deepEqual([rad[0], radS[0]], [0.05, 0]);
   });
 
-  it('takes a stamp that does not grow for another beginning', () => {
+  it('treats a stamp that does not increase as a new stream', () => {
     const reference = new StreamReference(limits, true);
     const [rad, radS] = [new Float64Array(1), new Float64Array(1)];
     for (let ms = 0; ms <= 50; ms += 10) reference.aim(Float64Array.of(ms / 1000), ms * MS, ms * MS);
@@ -149,7 +149,7 @@ describe('the reference of a stream', () => {
     assert.deepEqual([rad[0], radS[0]], [0, 0]);
   });
 
-  it('is finite, in range, and continuous when overdue commands come, whatever comes when', () => {
+  it('stays finite, in range, and continuous across overdue commands, for any input', () => {
     const step = fc.record({
       rad: fc.double({ min: -0.05, max: 0.05, noNaN: true }),
       stampMs: fc.integer({ min: -5, max: 150 }),

@@ -1,30 +1,30 @@
 import { NS_PER_MS, NS_PER_S } from '../../core/time/clock.ts';
 import type { JointLimits } from './limits.ts';
 
-/** Commands closer than this, or farther apart than the next, say nothing about a velocity. */
+/** Commands less than MIN or more than MAX apart give no velocity. */
 const MIN_SPACING_NS = NS_PER_MS;
 const MAX_SPACING_NS = 100 * NS_PER_MS;
-/** A command that is this many spacings of the stream away from the one before is overdue. */
+/** A command is overdue this many spacings of the stream after the previous one. */
 const OVERDUE_SPACINGS = 1.5;
 const MAX_OVERDUE_NS = 30 * NS_PER_MS;
-/** A stream that fails to come runs on for so long … */
+/** A missing stream is extrapolated at full velocity for this long … */
 const HOLD_NS = 40 * NS_PER_MS;
-/** … and has faded to nothing after so long: past it a stop is right, not a guess. */
+/** … and has faded to a stop after this long. */
 const END_NS = 80 * NS_PER_MS;
-/** Fewer commands than this are no stream to be carried on. */
+/** A stream with fewer commands than this is not extrapolated. */
 const MIN_COMMANDS = 4;
-/** What was guessed too much or too little goes away over this time. */
+/** The extrapolation error is blended out over this time. */
 const BLEND_NS = 25 * NS_PER_MS;
 /** Share of the newest velocity in the estimate. */
 const NEWEST_SHARE = 0.5;
-/** A reference slower than this stands. */
+/** A reference slower than this is at rest. */
 const STILL_RAD_S = 1e-6;
 
 /**
- * The goal as a motion: between two commands of a stream it runs on at the velocity of the stream, so that following it
- * costs no lag. With `carriesOn` it also bridges commands that are missing, and leads back to those that come again
- * without a jump; else a stream that pauses leaves the last command as the goal, at rest. Plain state on the caller's
- * clock; nothing is allocated after construction. Hot path.
+ * The goal as a motion: between two commands it continues at the stream's velocity, so that following it adds
+ * no lag. With `carriesOn` it also bridges missing commands and returns without a jump to those that follow;
+ * without it, the last command of a paused stream is the goal, at rest. Plain state on the caller's clock;
+ * nothing is allocated after construction. Hot path.
  */
 export class StreamReference {
   /** The newest command, inside the range. */
@@ -32,7 +32,7 @@ export class StreamReference {
   readonly #limits: JointLimits;
   readonly #carriesOn: boolean;
   readonly #velocities: Float64Array;
-  /** Where it was − the newest command, at the moment that came. */
+  /** Reference minus newest command, when that command arrived. */
   readonly #errorRad: Float64Array;
   readonly #heldRad: Float64Array;
   readonly #heldRadS: Float64Array;
@@ -61,7 +61,7 @@ export class StreamReference {
     this.pause();
   }
 
-  /** There is doubt about the stream: the last command is the goal, at rest, and nothing is made up before others came. */
+  /** Makes the last command the goal, at rest, and extrapolates nothing until a new stream has built up. */
   pause(): void {
     this.#velocities.fill(0);
     this.#blendEndNs = Number.NEGATIVE_INFINITY;
@@ -70,15 +70,15 @@ export class StreamReference {
   }
 
   /**
-   * A command of the stream; true when a joint had to be clamped into its range. `sampledOperatorNs` is when the operator meant
-   * it, on any one clock: only differences count. `dueNs` is when it should have come, not after `nowNs`: one that is late
-   * is carried on from there.
+   * Takes a command; true if a joint had to be clamped into its range. `sampledOperatorNs` may be on any
+   * clock: only differences count. `dueNs` is when the command should have arrived, not after `nowNs`: a late
+   * command is extrapolated from there.
    */
   aim(goalRad: Float64Array, sampledOperatorNs: number, nowNs: number, dueNs = nowNs): boolean {
     const spacingNs = sampledOperatorNs - this.#sampledOperatorNs;
     const isStream = spacingNs >= MIN_SPACING_NS && spacingNs <= MAX_SPACING_NS;
     const isBridged = this.#isBridging(nowNs);
-    // Those that come in a bunch after a gap do not move it by jumps either.
+    // A burst after a gap must not make it jump either.
     const isBlended = isBridged || nowNs < this.#blendEndNs;
     if (isBlended) this.at(nowNs, this.#heldRad, this.#heldRadS);
     const commands = isStream ? this.#commands + 1 : 1;
@@ -112,7 +112,7 @@ export class StreamReference {
     return this.#carriesOn && this.#commands >= MIN_COMMANDS;
   }
 
-  /** Faster than the joint can go is a jump, and no stream. */
+  /** A velocity above the joint's limit is a jump, not a stream. */
   #estimate(i: number, newestRadS: number): number {
     if (Math.abs(newestRadS) > this.#limits.velocityRadS[i]!) return 0;
     const old = this.#velocities[i]!;
@@ -120,7 +120,7 @@ export class StreamReference {
     return Math.abs(estimate) < STILL_RAD_S ? 0 : estimate;
   }
 
-  /** Where it is and how fast at an instant, all joints. */
+  /** Positions and velocities of all joints at an instant. */
   at(atNs: number, outRad: Float64Array, outRadS: Float64Array): void {
     const sinceNs = Math.max(0, atNs - this.#aimedNs);
     const carries = this.#mayCarryOn();
@@ -143,7 +143,7 @@ export class StreamReference {
   }
 }
 
-/** Integral of the share of the velocity still held, over the age. */
+/** Integral over the age of the share of the velocity that is left. */
 function aheadNs(ageNs: number): number {
   if (ageNs <= HOLD_NS) return ageNs;
   const fadingNs = Math.min(ageNs, END_NS) - HOLD_NS;

@@ -8,11 +8,11 @@ import { Bench, HostileDriver } from './supervisor.test.bench.ts';
 const HALF = Math.PI / 2;
 const free = robotModelSchema.parse({ ...sixJoints, capsules: [], mayTouch: [] });
 
-/** The arm straight out in front: the elbow is stretched by `bendRad`. */
+/** The arm stretched out in front, with the elbow bent by `bendRad`. */
 const stretched = (bendRad: number) => [0, -HALF / 2, bendRad, -HALF, -HALF, 0];
 
 describe('manipulability', () => {
-  it('is nothing in a singularity and grows away from it', () => {
+  it('is zero in a singularity and grows away from it', () => {
     const of = createManipulability(free);
     assert.ok(of(stretched(0)) < 1e-6);
     assert.ok(of([0, -1, 1, -1, 0, 0]) < 1e-6, 'wrist');
@@ -25,7 +25,7 @@ describe('manipulability', () => {
     assert.ok(of(sixJoints.homeRad) > 0.1, 'the resting pose is not slowed');
   });
 
-  it('knows arms with fewer and with more joints', () => {
+  it('works for arms with fewer and with more than six joints', () => {
     for (const count of [2, 4, 7]) {
       const origins = [
         [0.1, 0, 0.1],
@@ -61,7 +61,7 @@ describe('an arm near a singularity', () => {
     return { ms, slowed: bench.counters.get('slowed-singularity') };
   }
 
-  it('is slower on its way in, gets there all the same, and leaves freely', () => {
+  it('slows down on the way in, still gets there, and leaves at full speed', () => {
     const options = { singularityMargin: 0.5, singularitySpeedPercent: 10 };
     const unwatched = takes(0.5, 0.02, { singularityMargin: 0 });
     const inwards = takes(0.5, 0.02, options);

@@ -5,8 +5,9 @@ import { spreadPose } from './collision.ts';
 const SAMPLES = 256;
 
 /**
- * How freely the flange can move in a pose, 0 in a singularity … about 1 where this arm is at its best: the volume of
- * flange velocities that unit joint velocities span, over the largest of a set of poses. Hot path: nothing allocates.
+ * How freely the flange can move in a pose, from 0 in a singularity to about 1 in this arm's best pose: the
+ * volume of flange velocities spanned by unit joint velocities, relative to the largest over a set of poses.
+ * Hot path: nothing allocates.
  */
 export function createManipulability(model: RobotModel): (qRad: ArrayLike<number>) => number {
   const chain = createChain(model);
@@ -25,7 +26,7 @@ export function createManipulability(model: RobotModel): (qRad: ArrayLike<number
   return (qRad) => (best > 0 ? volume(qRad) / best : 1);
 }
 
-/** J Jᵀ, 6 × 6; the lower half is enough. */
+/** J Jᵀ, 6 × 6, lower triangle only. */
 function gramOfRows(jacobian: Float64Array, joints: number, out: Float64Array): void {
   for (let row = 0; row < 6; row++)
     for (let column = 0; column <= row; column++) {
@@ -45,7 +46,7 @@ function gramOfColumns(jacobian: Float64Array, joints: number, out: Float64Array
     }
 }
 
-/** Of a symmetric matrix without negative directions, by Cholesky in place; 0 where it is not of full rank. */
+/** Determinant of a positive semidefinite matrix, by Cholesky in place; 0 if it does not have full rank. */
 function determinant(matrix: Float64Array, size: number): number {
   let product = 1;
   for (let row = 0; row < size; row++)

@@ -21,14 +21,14 @@ describe('transition table', () => {
     for (const { to } of edges) assert.ok(STATES.includes(to));
   });
 
-  it('stops on e-stop and fault from everywhere', () => {
+  it('stops on e-stop and fault in every state', () => {
     for (const state of OTHERS) {
       assert.equal(TRANSITIONS[state].estop, 'stopped');
       assert.equal(TRANSITIONS[state].fault, 'stopped');
     }
   });
 
-  it('leaves stopped by reset alone, without power', () => {
+  it('leaves stopped only by reset, without power', () => {
     assert.deepEqual(TRANSITIONS.stopped, { reset: 'idle' });
     assert.deepEqual(
       edges.filter((edge) => edge.event === 'reset'),
@@ -37,23 +37,23 @@ describe('transition table', () => {
     assert.equal(POWERED.idle, false);
   });
 
-  it('follows the operator only from armed or hold, by engaging', () => {
+  it('enters engaged only from armed or hold, by engaging', () => {
     assert.deepEqual(sources('engaged'), [
       { from: 'armed', event: 'engage', to: 'engaged' },
       { from: 'hold', event: 'engage', to: 'engaged' },
     ]);
   });
 
-  it('puts power on by arming alone, and arms from idle alone', () => {
+  it('powers the joints only by arming, and arms only from idle', () => {
     assert.deepEqual(
       edges.filter(({ from, to }) => !POWERED[from] && POWERED[to]),
       [{ from: 'idle', event: 'arm', to: 'arming' }],
     );
     assert.deepEqual(sources('armed'), [{ from: 'arming', event: 'powered', to: 'armed' }]);
-    assert.equal(shownState('arming'), 'idle', 'nobody is told of an armed robot before that');
+    assert.equal(shownState('arming'), 'idle', 'not shown as armed before that');
   });
 
-  it('takes power off when the operator is lost, gone, replaced or disarms', () => {
+  it('cuts power when the operator is lost, leaves, is replaced or disarms', () => {
     for (const state of ['arming', 'armed', 'engaged', 'hold'] as const)
       for (const event of ['operator-lost', 'operator-left', 'operator-joined', 'disarm'] as const) {
         const to = TRANSITIONS[state][event];
@@ -63,14 +63,14 @@ describe('transition table', () => {
     assert.equal(TRANSITIONS.idle['operator-left'], 'disconnected');
   });
 
-  it('latches where the operator of a powered robot is lost, not where it says goodbye', () => {
+  it('latches the stop when a powered robot loses its operator, not when the operator leaves', () => {
     for (const state of OTHERS) {
       if (POWERED[state]) assert.equal(TRANSITIONS[state]['operator-lost'], 'stopped');
       assert.notEqual(TRANSITIONS[state]['operator-left'], 'stopped');
     }
   });
 
-  it('holds when an engagement ends, and only then', () => {
+  it('holds only when an engagement ends', () => {
     assert.deepEqual(
       sources('hold')
         .map(({ from, event }) => `${from} ${event}`)

@@ -15,7 +15,7 @@ export type SupervisorEvent =
   | 'estop'
   | 'reset';
 
-/** Everyone else is shown `idle` for `arming`: a robot is armed once its joints are powered. */
+/** Outside the supervisor, `arming` is shown as `idle`: a robot is armed once its joints are powered. */
 export type InnerState = SupervisorState | 'arming';
 
 export const shownState = (state: InnerState): SupervisorState => (state === 'arming' ? 'idle' : state);
@@ -23,8 +23,8 @@ export const shownState = (state: InnerState): SupervisorState => (state === 'ar
 type Row = Partial<Record<SupervisorEvent, InnerState>>;
 
 /**
- * The whole behaviour. An event without an entry changes nothing. E-stop and fault are honoured everywhere; to lose the
- * operator of a powered robot is an e-stop, an operator that says goodbye is not.
+ * The complete behaviour. An event without an entry changes nothing. E-stop and fault work in every state.
+ * Losing the operator of a powered robot is an e-stop; an operator that disconnects properly is not.
  */
 export const TRANSITIONS: Record<InnerState, Row> = {
   disconnected: { 'operator-joined': 'idle', estop: 'stopped', fault: 'stopped' },

@@ -1,10 +1,10 @@
 import { NS_PER_MS } from '../../core/time/clock.ts';
 
-/** A joint that stays within this distance for this long stands: it is slower than 0.2 rad/s. */
+/** A joint that stays within this distance for this long is at rest: it is slower than 0.2 rad/s. */
 const STILL_RAD = 0.02;
 const STILL_NS = 100 * NS_PER_MS;
 
-/** Whether an arm is at rest, by where its joints were read. Hot path: nothing allocates. */
+/** Whether an arm is at rest, judged by its joint readings. Hot path: nothing allocates. */
 export class Stillness {
   readonly #fromRad: Float64Array;
   #fromNs = Number.NaN;
@@ -14,7 +14,7 @@ export class Stillness {
     this.#fromRad = new Float64Array(joints);
   }
 
-  /** A good reading, and the instant it was true. */
+  /** Takes a good reading and when it was measured. */
   note(readNs: number, positionsRad: Float64Array): void {
     this.#readNs = readNs;
     for (let i = 0; i < positionsRad.length; i++)

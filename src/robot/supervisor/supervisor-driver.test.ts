@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Bench, HostileDriver, MS } from './supervisor.test.bench.ts';
 
-describe('a driver that takes its time', () => {
+describe('a driver that is slow to enable', () => {
   function enabling(): Bench {
     const bench = new Bench().bring('idle');
     bench.driver.enableStatus = 'stale';
     bench.supervisor.arm(bench.nowNs);
-    assert.deepEqual([bench.state, bench.supervisor.cause], ['idle', 'joints are being powered']);
+    assert.deepEqual([bench.state, bench.supervisor.cause], ['idle', 'powering the joints']);
     return bench;
   }
 
-  it('is asked again in every cycle, and follows nobody until it is ready', () => {
+  it('is polled every cycle, and the robot does not engage until it is ready', () => {
     const bench = enabling();
     for (let engagement = 1; engagement <= 20; engagement++) {
       bench.tick();
@@ -20,25 +20,25 @@ describe('a driver that takes its time', () => {
     assert.equal(bench.counters.get('not-ready'), 20);
     assert.equal(bench.driver.writes.length, 0);
     bench.driver.enableStatus = 'ok';
-    assert.deepEqual(bench.transitions.slice(-1)[0]?.to, 'idle', 'it has not been said to be armed');
+    assert.deepEqual(bench.transitions.slice(-1)[0]?.to, 'idle', 'not reported as armed yet');
     bench.tick();
     assert.deepEqual([bench.state, bench.supervisor.cause], ['armed', 'armed by operator']);
-    assert.equal(bench.send({ engagement: 20 }), 'old-engagement', 'that one was refused for good');
+    assert.equal(bench.send({ engagement: 20 }), 'old-engagement', 'a rejected engagement stays rejected');
     assert.equal(bench.send({ engagement: 21 }), null);
   });
 
-  it('is stopped when it refuses, or takes too long', () => {
-    const refusing = enabling();
-    refusing.driver.enableStatus = 'fault';
-    refusing.driver.fault = 'joint 3: over-temperature';
-    refusing.tick();
-    assert.deepEqual([refusing.state, refusing.supervisor.cause], ['stopped', 'joint 3: over-temperature']);
+  it('is stopped when it fails or takes too long', () => {
+    const failing = enabling();
+    failing.driver.enableStatus = 'fault';
+    failing.driver.fault = 'joint 3: over-temperature';
+    failing.tick();
+    assert.deepEqual([failing.state, failing.supervisor.cause], ['stopped', 'joint 3: over-temperature']);
     const slow = enabling();
     for (let ms = 0; ms <= 10_000; ms += 100) slow.tick(100);
     assert.deepEqual([slow.state, slow.supervisor.cause], ['stopped', 'driver did not become ready']);
   });
 
-  it('is not enabled behind the back of one who disarmed or stopped', () => {
+  it('is not enabled after a disarm or stop', () => {
     for (const undo of ['disarm', 'estop'] as const) {
       const bench = enabling();
       if (undo === 'disarm') bench.supervisor.disarm(bench.nowNs);
@@ -50,8 +50,8 @@ describe('a driver that takes its time', () => {
   });
 });
 
-describe('what a driver says', () => {
-  it('becomes the cause of the stop', () => {
+describe('reports of a driver', () => {
+  it('use the driver’s fault as the cause of the stop', () => {
     const bench = new Bench().bring('engaged');
     bench.driver.fault = 'protective stop: force limit';
     bench.driver.readStatus = 'fault';
@@ -60,7 +60,7 @@ describe('what a driver says', () => {
     assert.equal(bench.transitions.at(-1)!.cause, 'protective stop: force limit');
   });
 
-  it('grows old by its own stamp, however often it is repeated', () => {
+  it('age by their stamp even when repeated', () => {
     const bench = new Bench().bring('engaged');
     bench.driver.readingNs = bench.nowNs;
     for (let ms = 0; ms < 200; ms += 20) {
@@ -72,7 +72,7 @@ describe('what a driver says', () => {
     assert.deepEqual([bench.state, bench.supervisor.cause], ['stopped', 'no joint feedback']);
   });
 
-  it('is not believed when it is from the future', () => {
+  it('are ignored when stamped in the future', () => {
     const bench = new Bench().bring('armed');
     bench.tick();
     bench.driver.measured.fill(1);
@@ -98,11 +98,11 @@ describe('catching up after engaging', () => {
     return { ms, topRadS, ramped: bench.counters.get('slowed-engage') };
   }
 
-  it('is slow, and said to be', () => {
+  it('is slow and reports engage-ramp', () => {
     const slow = engagedAt(0.14, { engageSpeedPercent: 10 });
     const fast = engagedAt(0.14, { engageSpeedPercent: 100 });
     assert.ok(slow.ramped > 10 && fast.ramped === 0);
-    // The share grows to the whole within a second.
+    // The share grows to 1 within a second.
     assert.ok(slow.topRadS < 2 * 0.5 && slow.topRadS < 0.8 * fast.topRadS, `${slow.topRadS} rad/s`);
     assert.ok(slow.ms > 1.5 * fast.ms && slow.ms < 1500, `${slow.ms} and ${fast.ms} ms`);
   });
@@ -119,20 +119,20 @@ describe('bridging a gap in the commands', () => {
     return bench;
   }
 
-  it('goes on as the stream did, and does not keep the watchdog quiet', () => {
+  it('continues the stream’s motion without resetting the watchdog', () => {
     const bench = streaming();
     let ms = 0;
     for (; bench.state === 'engaged' && ms < 500; ms += 5) bench.tick(5);
     assert.equal(bench.state, 'hold');
     assert.ok(ms >= 100 && ms <= 110, `${ms} ms`);
     const atRad = bench.supervisor.targetRad[0]!;
-    // 40 ms in full and 40 ms fading, at 0.4 rad/s.
+    // 40 ms at full speed and 40 ms fading, from 0.4 rad/s.
     assert.ok(Math.abs(atRad - (0.16 + 0.4 * 0.06)) < 0.003, `${atRad} rad`);
     for (let i = 0; i < 100; i++) bench.tick(5);
     assert.ok(Math.abs(bench.supervisor.targetRad[0]! - atRad) < 0.005, 'a hold is not bridged');
   });
 
-  it('makes nothing up after a command that cannot be followed', () => {
+  it('does not extrapolate after a command that cannot be followed', () => {
     const bench = streaming();
     bench.send({}, [Number.NaN, 0]);
     for (let i = 0; i < 18; i++) bench.tick(5);
@@ -144,7 +144,7 @@ describe('bridging a gap in the commands', () => {
 });
 
 describe('order of commands', () => {
-  it('is kept to the last: an older or repeated one is dropped and counted', () => {
+  it('is enforced: an older or repeated command is dropped and counted', () => {
     const bench = new Bench().bring('engaged');
     const newest = bench.seq;
     for (const seq of [newest, newest - 1, 0, Number.NaN])

@@ -88,7 +88,7 @@ interface Seen {
   stoppedEpoch: number;
 }
 
-/** Watches every write and every transition for what must never happen. */
+/** Checks every write and transition against the safety rules. */
 function watch(bench: Bench): Seen {
   const judge = new TargetJudge(model.joints);
   let heldRad: readonly number[] | null = null;
@@ -148,7 +148,7 @@ function perform(bench: Bench, step: Hostile): void {
       {
         ...rest,
         ...(seq < 0 ? {} : { seq: Math.max(0, bench.seq - seq) }),
-        // −1: what a well-behaved operator would say.
+        // −1: what a well-behaved operator would send.
         engagement: engagement < 0 ? supervisor.endedEngagement + 1 : engagement,
         epoch: epoch < 0 ? supervisor.epoch : epoch,
         sampledRobotNs: bench.nowNs + sampledRobotNs * MS,
@@ -159,7 +159,7 @@ function perform(bench: Bench, step: Hostile): void {
 }
 
 describe('supervisor against a hostile stream', () => {
-  it('never writes out of range, too fast, too hard, not a number, or in a state that must not move', () => {
+  it('never writes a target that is NaN, out of range or too fast, or in a state that must not move', () => {
     let writes = 0;
     let engagements = 0;
     fc.assert(
@@ -183,7 +183,7 @@ describe('supervisor against a hostile stream', () => {
     );
     assert.ok(
       writes > 1500 && engagements > 300,
-      `${writes} writes in ${engagements} engagements prove little`,
+      `${writes} writes in ${engagements} engagements are too few to prove anything`,
     );
   });
 });

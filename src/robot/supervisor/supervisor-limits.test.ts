@@ -8,7 +8,7 @@ import { FEEDBACKS, type Feedback, JudgedDriver } from './judged-driver.test.ben
 import { Bench, model as twoJoints } from './supervisor.test.bench.ts';
 import type { JudgedJoint } from './target-judge.test.bench.ts';
 
-/** As many joints as a hand has, each with limits of its own. */
+/** As many joints as a hand, each with its own limits. */
 const manyJoints = robotModelSchema.parse({
   name: 'many',
   title: 'many joints',
@@ -64,7 +64,7 @@ const RIGS: readonly Rig[] = [
   },
 ];
 
-/** What a rig allows: the model's, in the shares it asks for. */
+/** A rig's limits: the model's, scaled by the rig's percentages. */
 function allowed({ model, options }: Rig): JudgedJoint[] {
   const share = (key: string) => Number(options[key] ?? 100) / 100;
   return model.joints.map((joint) => ({
@@ -172,7 +172,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ kind: 'neighbour' as const }) },
 );
 
-/** An operator that drives a judged robot, well or badly. */
+/** An operator that drives a judged robot, correctly or not. */
 class Driving {
   readonly driver: JudgedDriver;
   readonly bench: Bench;
@@ -192,7 +192,7 @@ class Driving {
     for (let n = 0; n < count; n++) this.bench.tick(ms);
   }
 
-  /** Takes the measured pose where the robot does not follow, and goes on from there at shares of the top speeds. */
+  /** Starts at the measured pose if the robot is not following, then moves at shares of the top speeds. */
   drive(
     { commands, everyMs, shares, lateMs }: Extract<Step, { kind: 'drive' }>,
     joints: readonly JudgedJoint[],
@@ -260,7 +260,7 @@ class Driving {
     else supervisor.operatorJoined(action === 'joined', nowNs);
   }
 
-  /** Whatever happened, as fast as it can be done. */
+  /** Recovers from any state as fast as possible. */
   restart(): void {
     const { driver, bench } = this;
     driver.readStatus = driver.writeStatus = driver.enableStatus = 'ok';
@@ -273,7 +273,7 @@ class Driving {
 }
 
 describe('limits between any two targets', () => {
-  it('hold when the clutch is closed again while the target still brakes', () => {
+  it('hold when the clutch is pressed again while the target still brakes', () => {
     for (let ticks = 0; ticks <= 60; ticks++) {
       const rig = { name: 'an arm', model: sixJoints, options: {}, runs: 0 };
       const joints = allowed(rig);
@@ -285,7 +285,7 @@ describe('limits between any two targets', () => {
       assert.equal(driving.bench.state, 'hold');
       driving.ticks(ticks, 5);
       driving.drive({ ...drive, commands: 40, shares: [0] }, joints);
-      assert.equal(driving.bench.state, 'engaged', `after ${ticks} ticks it follows again`);
+      assert.equal(driving.bench.state, 'engaged', `following again after ${ticks} ticks`);
       assert.ok(driving.driver.judge.worst[1]! > 0.5, 'it was moving');
     }
   });
@@ -310,7 +310,7 @@ describe('limits between any two targets', () => {
         { numRuns: rig.runs },
       );
       const text = JSON.stringify(seen);
-      assert.ok(seen.judged > 5000 && seen.engagements > 100 && seen.again > 20, `${text} proves little`);
-      assert.ok(seen.worst[0]! > 0.05 && seen.worst[2]! > 0.7, `${text}: the limits were hardly reached`);
+      assert.ok(seen.judged > 5000 && seen.engagements > 100 && seen.again > 20, `too few cases: ${text}`);
+      assert.ok(seen.worst[0]! > 0.05 && seen.worst[2]! > 0.7, `limits hardly reached: ${text}`);
     });
 });

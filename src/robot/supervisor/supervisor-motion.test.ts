@@ -5,7 +5,7 @@ import { Bench, config, HostileDriver, MS, model } from './supervisor.test.bench
 
 const last = (bench: Bench) => bench.driver.writes.at(-1)!;
 
-/** Engaged and running at the velocity limit of the first joint. */
+/** Engaged and moving at the first joint's velocity limit. */
 function running(): Bench {
   const bench = new Bench().bring('engaged');
   for (let i = 0; i < 60; i++) {
@@ -16,7 +16,7 @@ function running(): Bench {
 }
 
 describe('supervisor motion', () => {
-  it('starts from the measured pose: the first write moves nothing', () => {
+  it('starts from the measured pose: the first write causes no motion', () => {
     const bench = new Bench().bring('armed');
     bench.driver.measured.set([0.3, -0.2]);
     bench.driver.enable();
@@ -27,7 +27,7 @@ describe('supervisor motion', () => {
     assert.deepEqual(last(bench), { nowNs: bench.nowNs, positions: [0.3, -0.2], gripper: 0.25 });
   });
 
-  it('reaches the velocity limit and keeps it, and says what held it back', () => {
+  it('reaches and keeps the velocity limit, and reports what limits it', () => {
     const bench = running();
     const from = last(bench).positions[0]!;
     bench.tick(5);
@@ -38,7 +38,7 @@ describe('supervisor motion', () => {
     assert.equal(bench.counters.get('clamped-range'), 0);
   });
 
-  it('catches up between commands, and no farther than the command', () => {
+  it('catches up between commands without overshooting the command', () => {
     const bench = new Bench().bring('engaged');
     bench.tick(10);
     for (let i = 0; i < 200; i++) {
@@ -49,7 +49,7 @@ describe('supervisor motion', () => {
     assert.equal(last(bench).positions[0], 0.1);
     const writes = bench.driver.writes.length;
     bench.tick(5);
-    assert.equal(bench.driver.writes.length, writes, 'there is nothing left to do');
+    assert.equal(bench.driver.writes.length, writes, 'nothing left to do');
   });
 
   it('clamps a command into the joint range and counts it', () => {
@@ -67,7 +67,7 @@ describe('supervisor motion', () => {
     assert.ok(bench.counters.get('clamped-range') >= 200);
   });
 
-  it('passes, clamps or refuses a joint by how far outside the model’s range it is', () => {
+  it('passes, clamps or rejects a joint by how far it exceeds the model’s range', () => {
     for (const [rad, reason, clamped] of [
       [3, null, 0],
       [3.09, null, 1],
@@ -84,13 +84,13 @@ describe('supervisor motion', () => {
     const driver = new HostileDriver([3.4, 0]);
     const bench = new Bench(driver).bring('engaged');
     bench.tick();
-    assert.equal(bench.send({}, [3.35, 0]), null, 'found outside, it may be led back');
+    assert.equal(bench.send({}, [3.35, 0]), null, 'a joint found outside may be moved back');
   });
 
-  it('refuses a leap between two commands, and holds when the stream stays there', () => {
+  it('rejects a leap between two commands, and holds if the stream stays there', () => {
     const bench = new Bench(undefined, undefined, { maxLeapRad: 1 }).bring('engaged');
     bench.tick();
-    assert.equal(bench.send({}, [0.9, 0]), null, 'far, but not from the command before');
+    assert.equal(bench.send({}, [0.9, 0]), null, 'far from the arm, but close to the previous command');
     bench.tick();
     assert.equal(bench.send({}, [1.8, -0.9]), null);
     for (let i = 0; i < 25; i++) {
@@ -101,12 +101,12 @@ describe('supervisor motion', () => {
     assert.ok(bench.counters.get('joint-leap') >= 19);
     assert.ok(
       bench.driver.writes.every(({ positions }) => positions[1]! <= 1e-9),
-      'nothing went that way',
+      'no motion towards the leap',
     );
   });
 
-  it('slows down towards the end of a range, says so, and leaves it freely', () => {
-    /** Fastest in the last 0.1 rad before the end, on the way there and on the way back. */
+  it('slows down towards the end of a range, reports it, and leaves at full speed', () => {
+    /** Top speed in the last 0.1 rad before the end, approaching it and leaving it. */
     const fastest = (limitSlowdownRad: number) => {
       const bench = new Bench(undefined, undefined, { limitSlowdownRad }).bring('engaged');
       const speeds = { there: 0, back: 0, said: false };
@@ -124,13 +124,13 @@ describe('supervisor motion', () => {
       return speeds;
     };
     const [free, slowed] = [fastest(0), fastest(0.4)];
-    // 2 rad/s in proportion to what is left of the 0.4 rad, and what following it costs.
+    // 2 rad/s scaled by the remaining share of the 0.4 rad, plus the tracking error.
     assert.ok(slowed.there < 0.55 && free.there > 0.9, `${slowed.there} and ${free.there} rad/s`);
     assert.deepEqual([slowed.said, free.said], [true, false]);
     assert.ok(Math.abs(slowed.back - free.back) < 0.05, `${slowed.back} and ${free.back} rad/s`);
   });
 
-  it('holds when no command was applied for the time allowed', () => {
+  it('holds when no command was applied within the timeout', () => {
     const bench = new Bench().bring('engaged');
     bench.tick(config.commandTimeoutMs);
     assert.equal(bench.state, 'engaged');
@@ -141,7 +141,7 @@ describe('supervisor motion', () => {
     assert.equal(bench.send({ engagement: 2 }), null);
   });
 
-  it('is not kept alive by commands that it refuses', () => {
+  it('does not reset the watchdog for rejected commands', () => {
     const bench = new Bench().bring('engaged');
     for (let i = 0; i < 30; i++) {
       bench.tick(5);
@@ -151,9 +151,9 @@ describe('supervisor motion', () => {
     assert.equal(bench.state, 'hold');
   });
 
-  it('carries out the last command of a stream that ends, and holds', () => {
+  it('reaches the last command of a stream that ends, then holds', () => {
     const bench = new Bench(new HostileDriver(), model, { extrapolate: false }).bring('engaged');
-    // 0.4 rad/s for a while, then silence.
+    // 0.4 rad/s, then silence.
     for (let i = 1; i <= 60; i++) {
       bench.tick(5);
       bench.tick(5);
@@ -164,17 +164,17 @@ describe('supervisor motion', () => {
       bench.tick(5);
       farthest = Math.max(farthest, last(bench).positions[0]!);
     }
-    // What braking takes at this speed, and the time until the silence is noticed.
+    // The braking distance at this speed, plus the time until the silence is noticed.
     assert.ok(farthest - 0.24 < 0.4 ** 2 / 20 + 0.4 * 0.025, `${farthest - 0.24} rad beyond`);
     for (let i = 0; i < 40; i++) bench.tick(5);
     assert.equal(bench.state, 'hold');
     const writes = bench.driver.writes.length;
     bench.tick(5);
-    assert.equal(bench.driver.writes.length, writes, 'it rests');
+    assert.equal(bench.driver.writes.length, writes, 'at rest');
     assert.ok(Math.abs(last(bench).positions[0]! - 0.24) < 0.01);
   });
 
-  it('comes to rest inside the acceleration limit when the clutch opens, and then writes nothing', () => {
+  it('brakes within the acceleration limit when the clutch is released, then writes nothing', () => {
     const bench = running();
     const from = last(bench).positions[0]!;
     bench.send({ engagement: 0 });
@@ -187,7 +187,7 @@ describe('supervisor motion', () => {
       const now = last(bench).positions[0]!;
       const slower = (now - position) / 0.005;
       assert.ok(slower <= speed + 1e-9 && slower >= 0);
-      assert.ok(speed - slower <= 10 * 0.005 + 0.011, 'no harder than allowed');
+      assert.ok(speed - slower <= 10 * 0.005 + 0.011, 'within the limit');
       if (i > 60) assert.equal(bench.driver.writes.length, writes);
       speed = slower;
       position = now;
@@ -196,7 +196,7 @@ describe('supervisor motion', () => {
     assert.ok(position - from <= 0.215);
   });
 
-  it('stops at once on an e-stop, without another write', () => {
+  it('stops immediately on an e-stop, without another write', () => {
     const bench = running();
     const writes = bench.driver.writes.length;
     bench.supervisor.estop('test', bench.nowNs);
@@ -209,8 +209,8 @@ describe('supervisor motion', () => {
   });
 });
 
-describe('what may not wait in the queue', () => {
-  /** Takes effect on arrival; then the queued commands of that engagement come due. */
+describe('events that bypass the queue', () => {
+  /** One command arrives; then the queued commands of its engagement come due. */
   function arrivesThenQueued(values: Partial<JointCommand>): Bench {
     const bench = new Bench().bring('engaged');
     bench.supervisor.observe(bench.command(values, [0, 0]), bench.nowNs);
@@ -221,25 +221,25 @@ describe('what may not wait in the queue', () => {
     return bench;
   }
 
-  it('is the release of the clutch', () => {
+  it('holds as soon as the clutch is released', () => {
     const bench = arrivesThenQueued({ engagement: 0 });
     assert.deepEqual([bench.state, bench.supervisor.cause], ['hold', 'clutch released']);
     assert.equal(bench.supervisor.endedEngagement, 1);
   });
 
-  it('is the loss of tracking', () => {
+  it('holds as soon as tracking is lost', () => {
     const bench = arrivesThenQueued({ tracking: false });
     assert.deepEqual([bench.state, bench.supervisor.cause], ['hold', 'tracking lost']);
     assert.equal(bench.counters.get('tracking-lost'), 1);
   });
 
-  it('is the beginning of another engagement, which may then move', () => {
+  it('ends the engagement when another begins, which may then move', () => {
     const bench = arrivesThenQueued({ engagement: 2 });
     assert.equal(bench.supervisor.submit(bench.command({ engagement: 2 }, [0, 0]), bench.nowNs), null);
     assert.equal(bench.state, 'engaged');
   });
 
-  it('holds before the engagement has even begun to move', () => {
+  it('voids an engagement that has not begun to move', () => {
     const bench = new Bench().bring('armed');
     bench.supervisor.observe(bench.command({ engagement: 1 }, [0, 0]), bench.nowNs);
     bench.supervisor.observe(bench.command({ engagement: 0 }, [0, 0]), bench.nowNs);
@@ -250,14 +250,14 @@ describe('what may not wait in the queue', () => {
     assert.equal(bench.state, 'armed');
   });
 
-  it('is not heard from another epoch', () => {
+  it('ignores commands of another epoch', () => {
     const bench = new Bench().bring('engaged');
     bench.supervisor.observe(bench.command({ engagement: 0, epoch: 0 }, [0, 0]), bench.nowNs);
     bench.supervisor.observe(bench.command({ tracking: false, epoch: 7 }, [0, 0]), bench.nowNs);
     assert.equal(bench.state, 'engaged');
   });
 
-  it('voids with a reset whatever was queued before it', () => {
+  it('voids everything queued before a reset', () => {
     const bench = running();
     bench.supervisor.estop('test', bench.nowNs);
     bench.supervisor.reset(1, bench.nowNs);

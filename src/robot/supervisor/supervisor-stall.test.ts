@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { POWERED } from './states.ts';
 import { Bench, MS } from './supervisor.test.bench.ts';
 
-/** What may wait in the sockets of a process that stood still. */
+/** What may be waiting in the sockets of a process that stalled. */
 const QUEUED: Record<string, (bench: Bench) => void> = {
   'a cycle': (b) => b.supervisor.tick(b.nowNs),
   'the same operator': (b) => b.supervisor.operatorJoined(false, b.nowNs),
@@ -19,9 +19,9 @@ const QUEUED: Record<string, (bench: Bench) => void> = {
   'a silent neighbour': (b) => b.supervisor.neighbourSilent(b.nowNs),
 };
 
-describe('a control loop that stands still', () => {
+describe('a control loop that stalls', () => {
   for (const state of ['armed', 'engaged', 'hold'] as const)
-    it(`ends in a latched stop from ${state}, whatever comes first and after`, () => {
+    it(`latches a stop from ${state}, whatever is queued`, () => {
       for (const [first, happen] of Object.entries(QUEUED))
         for (const next of Object.values(QUEUED)) {
           const bench = new Bench().bring(state);
@@ -31,14 +31,14 @@ describe('a control loop that stands still', () => {
           next(bench);
           for (const any of Object.values(QUEUED)) any(bench);
           assert.equal(bench.state, 'stopped', first);
-          assert.equal(bench.supervisor.cause, 'the robot’s control loop stood still for 2000 ms');
+          assert.equal(bench.supervisor.cause, 'control loop stalled for 2000 ms');
           assert.equal(bench.driver.enabled, false);
-          assert.equal(bench.driver.writes.length, writes, 'nothing is written any more');
-          assert.ok(bench.transitions.at(-1)!.flight >= 0, 'the time before is kept');
+          assert.equal(bench.driver.writes.length, writes, 'no further writes');
+          assert.ok(bench.transitions.at(-1)!.flight >= 0, 'the flight record is kept');
         }
     });
 
-  it('is no reason to stop where the joints are not powered, or within the limit', () => {
+  it('does not stop while the joints are unpowered, or within the limit', () => {
     for (const state of ['disconnected', 'idle'] as const) {
       const bench = new Bench().bring(state);
       bench.tick(5000);
@@ -53,7 +53,7 @@ describe('a control loop that stands still', () => {
     }
   });
 
-  it('can be armed at once after it stood still idle', () => {
+  it('can be armed immediately after a stall while idle', () => {
     const bench = new Bench().bring('idle');
     bench.nowNs += 5000 * MS;
     bench.supervisor.arm(bench.nowNs);

@@ -33,7 +33,10 @@ export interface Write {
   gripper: number;
 }
 
-/** Records what reaches the robot. Its joints lag behind; a reading that is not `ok` leaves rubbish in the buffers. */
+/**
+ * Records what reaches the robot. Its joints lag behind; a reading that is not `ok` leaves garbage in the
+ * buffers.
+ */
 export class HostileDriver implements Driver {
   fault = '';
   readonly writes: Write[] = [];
@@ -44,7 +47,7 @@ export class HostileDriver implements Driver {
   readStatus: TickStatus = 'ok';
   writeStatus: TickStatus = 'ok';
   enableStatus: TickStatus = 'ok';
-  /** When readings were true; null: when they are read. */
+  /** Stamp of the readings; null: the time of the read. */
   readingNs: number | null = null;
   readonly #target: Float64Array;
 
@@ -87,7 +90,7 @@ export class HostileDriver implements Driver {
   dispose(): void {}
 }
 
-/** A supervisor on its own clock, fed the way the robot's loop feeds it. */
+/** A supervisor on its own clock, driven like the robot's loop does. */
 export class Bench {
   readonly driver: HostileDriver;
   readonly counters = new Counters();
@@ -110,7 +113,7 @@ export class Bench {
     this.supervisor = new Supervisor(
       own,
       this.driver,
-      // Most tests are about what happens to goals far away.
+      // Most tests use distant goals.
       supervisorConfig.parse({ maxLeapRad: 7, ...options }),
       this.counters,
       this.nowNs,
@@ -137,7 +140,7 @@ export class Bench {
     return this.supervisor.state;
   }
 
-  /** One command object, spoilt after every use. */
+  /** One reused command object, poisoned after every use. */
   command(values: Partial<Omit<JointCommand, 'positionsRad'>>, positions: readonly number[]): JointCommand {
     const defaults = { engagement: 1, epoch: this.supervisor.epoch, tracking: true, gripper: 0.5 };
     const stamps = { sampledOperatorNs: this.nowNs, sampledRobotNs: this.nowNs };
@@ -146,15 +149,15 @@ export class Bench {
     return this.#command;
   }
 
-  /** Arrival and release in one: what the loop does without playout delay. */
+  /** Arrival and release in one, like the loop without playout delay. */
   send(
     values: Partial<Omit<JointCommand, 'positionsRad'>>,
     positions: readonly number[] = [...this.driver.measured],
   ): string | null {
     const command = this.command(values, positions);
-    const refused = this.supervisor.admit(command, this.nowNs);
-    if (refused === null) this.supervisor.observe(command, this.nowNs);
-    const reason = refused ?? this.supervisor.submit(command, this.nowNs);
+    const rejected = this.supervisor.admit(command, this.nowNs);
+    if (rejected === null) this.supervisor.observe(command, this.nowNs);
+    const reason = rejected ?? this.supervisor.submit(command, this.nowNs);
     command.positionsRad.fill(Number.NaN);
     command.gripper = Number.NaN;
     command.engagement = -99;
@@ -166,12 +169,12 @@ export class Bench {
     this.supervisor.tick(this.nowNs);
   }
 
-  /** Long enough for the arm to count as one at rest. */
+  /** Long enough for the arm to count as at rest. */
   rest(): void {
     for (let ms = 0; ms <= 100; ms += 5) this.tick(5);
   }
 
-  /** By the shortest way from a fresh start. */
+  /** Brings it to a state by the shortest path from a fresh start. */
   bring(to: SupervisorState): this {
     const { supervisor } = this;
     this.rest();

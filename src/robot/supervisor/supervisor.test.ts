@@ -32,9 +32,9 @@ describe('supervisor states', () => {
         const writes = bench.driver.writes.length;
         bench.transitions.length = 0;
         happen(bench);
-        // A command of a new engagement first ends the old one: hold, then engaged again.
+        // A command of a new engagement ends the old one first: hold, then engaged again.
         const next = TRANSITIONS[from][event] ?? from;
-        // This driver powers its joints at once.
+        // This driver powers its joints immediately.
         const to = next === 'arming' ? 'armed' : next;
         assert.equal(bench.state, to, event);
         assert.equal(bench.driver.enabled, POWERED[to], event);
@@ -44,7 +44,7 @@ describe('supervisor states', () => {
       }
     });
 
-  it('stays stopped whatever is asked, until it is reset', () => {
+  it('stays stopped after any request until it is reset', () => {
     const bench = new Bench().bring('engaged');
     bench.supervisor.estop('red button', bench.nowNs);
     for (const [event, happen] of Object.entries(EVENTS))
@@ -59,7 +59,7 @@ describe('supervisor states', () => {
     assert.equal(bench.send({ engagement: 9 }), 'not-armed');
   });
 
-  it('stops the driver at every e-stop, again and again', () => {
+  it('stops the driver on every repeated e-stop', () => {
     const bench = new Bench().bring('engaged');
     for (let i = 1; i <= 3; i++) {
       const before = bench.driver.stops;
@@ -68,7 +68,7 @@ describe('supervisor states', () => {
     }
   });
 
-  it('is reset only by one who knows the epoch, and every reset is a new one', () => {
+  it('resets only with the current epoch, and every reset starts a new one', () => {
     const bench = new Bench().bring('stopped');
     assert.equal(bench.supervisor.reset(0, bench.nowNs), false);
     assert.equal(bench.supervisor.reset(2, bench.nowNs), false);
@@ -79,18 +79,21 @@ describe('supervisor states', () => {
     assert.equal(bench.supervisor.epoch, 2);
   });
 
-  it('stops when a driver will not enable or write', () => {
-    const refusing = new Bench().bring('idle');
-    refusing.driver.enableStatus = 'fault';
-    refusing.supervisor.arm(refusing.nowNs);
-    assert.deepEqual([refusing.state, refusing.supervisor.cause], ['stopped', 'driver refused to enable']);
+  it('stops when a driver fails to enable or write', () => {
+    const powerless = new Bench().bring('idle');
+    powerless.driver.enableStatus = 'fault';
+    powerless.supervisor.arm(powerless.nowNs);
+    assert.deepEqual(
+      [powerless.state, powerless.supervisor.cause],
+      ['stopped', 'driver failed to enable the joints'],
+    );
     const failing = new Bench().bring('armed');
     failing.driver.writeStatus = 'fault';
     failing.send({});
-    assert.deepEqual([failing.state, failing.supervisor.cause], ['stopped', 'driver refused a write']);
+    assert.deepEqual([failing.state, failing.supervisor.cause], ['stopped', 'driver rejected a write']);
   });
 
-  it('stops when feedback is missing, or says nothing', () => {
+  it('stops when feedback is missing or NaN', () => {
     for (const spoil of [
       (driver: HostileDriver) => {
         driver.readStatus = 'stale';
@@ -107,7 +110,7 @@ describe('supervisor states', () => {
     }
   });
 
-  it('waits for feedback while nothing is powered, and stops once something is', () => {
+  it('waits for feedback while unpowered, and stops without it once powered', () => {
     const bench = new Bench().bring('idle');
     bench.tick();
     bench.driver.readStatus = 'stale';
@@ -124,7 +127,7 @@ describe('supervisor states', () => {
 });
 
 describe('supervisor admission', () => {
-  it('refuses what is not of this epoch, too old or from the future', () => {
+  it('rejects commands of another epoch, too old or from the future', () => {
     const bench = new Bench().bring('armed');
     const admit = (values: Partial<JointCommand>) =>
       bench.supervisor.admit(bench.command(values, [0, 0]), bench.nowNs);
@@ -138,7 +141,7 @@ describe('supervisor admission', () => {
     assert.equal(admit({ sampledRobotNs: Number.NaN }), null, 'not synchronized yet');
   });
 
-  it('checks again when the command’s instant has come', () => {
+  it('checks again at the command’s playout time', () => {
     const bench = new Bench().bring('armed');
     const command = bench.command({ sampledRobotNs: bench.nowNs - 400 * MS }, [0, 0]);
     assert.equal(bench.supervisor.submit(command, bench.nowNs + 101 * MS), 'too-old');
@@ -149,7 +152,7 @@ describe('supervisor admission', () => {
     assert.equal(bench.supervisor.submit(bench.command({ epoch: 1 }, [0, 0]), bench.nowNs), 'wrong-epoch');
   });
 
-  it('says why a command does not move the robot, and counts it', () => {
+  it('returns and counts the reason why a command does not move the robot', () => {
     const cases: [SupervisorState, Partial<JointCommand>, readonly number[], string][] = [
       ['disconnected', {}, [0, 0], 'not-armed'],
       ['idle', {}, [0, 0], 'not-armed'],
@@ -175,15 +178,15 @@ describe('supervisor admission', () => {
     }
   });
 
-  it('does not engage before it has read where the robot is', () => {
+  it('does not engage before the first joint reading', () => {
     const driver = new HostileDriver();
     driver.readStatus = 'stale';
     const bench = new Bench(driver).bring('idle');
     for (let ms = 0; ms < 5000; ms += 20) bench.tick(20);
-    assert.equal(bench.state, 'idle', 'a device that has not answered yet is no fault');
+    assert.equal(bench.state, 'idle', 'a device that has not answered yet is not a fault');
     bench.supervisor.arm(bench.nowNs);
-    const refused = ['idle', 'cannot arm: no joint reading from the driver yet'];
-    assert.deepEqual([bench.state, bench.supervisor.cause], refused);
+    const rejected = ['idle', 'cannot arm: no joint reading from the driver yet'];
+    assert.deepEqual([bench.state, bench.supervisor.cause], rejected);
     assert.equal(bench.send({}), 'not-armed');
     assert.equal(driver.enabled, false);
     driver.readStatus = 'ok';
@@ -194,7 +197,7 @@ describe('supervisor admission', () => {
     assert.equal(bench.send({}), null);
   });
 
-  it('takes nothing from a reading that is not good', () => {
+  it('ignores a reading that is not ok', () => {
     const bench = new Bench().bring('armed');
     bench.driver.measured.set([0.5, 0.25]);
     bench.driver.enable();
@@ -208,14 +211,14 @@ describe('supervisor admission', () => {
     }
   });
 
-  it('does not know an ended engagement again, but a new session’s first', () => {
+  it('rejects an ended engagement, but accepts the first of a new session', () => {
     const bench = new Bench().bring('hold');
     assert.equal(bench.supervisor.endedEngagement, 1);
     assert.equal(bench.send({ engagement: 1 }), 'old-engagement');
     assert.equal(bench.send({ engagement: 2 }), null);
     bench.supervisor.operatorJoined(false, bench.nowNs);
     bench.supervisor.arm(bench.nowNs);
-    assert.equal(bench.send({ engagement: 2 }), 'old-engagement', 'the same session was only silent');
+    assert.equal(bench.send({ engagement: 2 }), 'old-engagement', 'resumed session');
     bench.supervisor.operatorJoined(true, bench.nowNs);
     bench.supervisor.arm(bench.nowNs);
     assert.equal(bench.supervisor.endedEngagement, 0);

@@ -15,11 +15,11 @@ import { Stillness } from './stillness.ts';
 import type { SupervisorConfig } from './supervisor-config.ts';
 import { TargetCheck } from './target-check.ts';
 
-/** Stamps this far ahead of our clock are not clock error any more. */
+/** Stamps further ahead of our clock than this are not clock error. */
 const MAX_FUTURE_NS = 100 * NS_PER_MS;
-/** As long as an operator may be silent. A loop that stood still for longer cannot know what it missed. */
+/** As long as an operator may be silent. A loop that stalled for longer cannot know what it missed. */
 const MAX_STALL_NS = 1000 * NS_PER_MS;
-/** States whose beginning is worth keeping the last seconds for. */
+/** Entering one of these states keeps the flight record of the last seconds. */
 const KEPT: readonly SupervisorState[] = ['hold', 'stopped'];
 
 export interface Transition {
@@ -27,16 +27,16 @@ export interface Transition {
   from: SupervisorState;
   to: SupervisorState;
   cause: string;
-  /** Slab of the flight recorder that holds the time before it; −1: none. */
+  /** Flight recorder slab with the cycles before the transition; −1: none. */
   flight: number;
 }
 
 /**
- * The only thing that may let a command reach a driver. Any doubt ends in `hold` or `stopped`.
+ * The only path from a command to a driver. Any doubt ends in `hold` or `stopped`.
  * Runs on the control thread; never throws on bad input, never waits.
  */
 export class Supervisor {
-  /** The last good one; positions are NaN until there was one. */
+  /** The last good reading; positions are NaN until the first. */
   readonly reading: JointReading;
   readonly #incoming: JointReading;
   readonly #driver: Driver;
@@ -61,10 +61,10 @@ export class Supervisor {
   /** The last cycle, or when the joints were powered. */
   #tickNs: number;
   #gripper = 0;
-  /** Since when the driver is powering its joints, and whether it says that they are. */
+  /** When the driver began to power its joints, and whether it reports them powered. */
   #armingNs = 0;
   #isPowered = false;
-  /** There is another arm beside this one, and nobody knows where. */
+  /** There is another arm, and its pose is unknown. */
   #neighbourSilent: boolean;
 
   constructor(
@@ -117,12 +117,12 @@ export class Supervisor {
     return this.#motion.targetRad;
   }
 
-  /** What keeps the arm from doing as told, of late. */
+  /** The limit that recently held the arm back. */
   get limitedBy(): LimitedBy {
     return this.#motion.limitedBy;
   }
 
-  /** Between the nearest two that may not touch; NaN where nothing is watched. */
+  /** The smallest clearance; NaN if nothing is watched. */
   get clearanceM(): number {
     return this.#motion.clearanceM;
   }
@@ -131,7 +131,7 @@ export class Supervisor {
     return this.#motion.nearest;
   }
 
-  /** A new session counts its engagements and commands from the beginning; one that was only silent does not. */
+  /** A new session restarts the numbering of engagements and commands; a resumed one does not. */
   operatorJoined(newSession: boolean, nowNs: number): void {
     if (newSession) {
       this.#endedEngagement = 0;
@@ -142,19 +142,19 @@ export class Supervisor {
     this.#go('operator-joined', 'operator connected', nowNs);
   }
 
-  /** Fell silent without a word: an e-stop where the joints are powered. */
+  /** The operator went silent: an e-stop if the joints are powered. */
   operatorLost(nowNs: number, cause = 'operator silent'): void {
     this.#go('operator-lost', cause, nowNs);
   }
 
-  /** Said goodbye: power off, nothing latched. */
+  /** The operator disconnected properly: power off, nothing latched. */
   operatorLeft(nowNs: number): void {
     this.#go('operator-left', 'operator left', nowNs);
   }
 
-  /** Powers the joints; the robot is armed once the driver says that they are. */
+  /** Powers the joints; the robot is armed once the driver reports them powered. */
   arm(nowNs: number): void {
-    if (this.#hasReading) this.#go('arm', 'joints are being powered', nowNs);
+    if (this.#hasReading) this.#go('arm', 'powering the joints', nowNs);
     else if (this.#state === 'idle') this.#cause = 'cannot arm: no joint reading from the driver yet';
   }
 
@@ -162,32 +162,32 @@ export class Supervisor {
     this.#go('disarm', 'disarmed by operator', nowNs);
   }
 
-  /** Legal from anywhere, at any time, any number of times; latched until `reset`. */
+  /** May be called in any state, any number of times; latched until `reset`. */
   estop(cause: string, nowNs: number): void {
     this.#go('estop', cause, nowNs);
     this.#driver.stop(nowNs);
   }
 
-  /** An e-stop as part of an orderly end: no flight record is kept of it. */
+  /** An e-stop as part of an orderly shutdown: keeps no flight record. */
   shutDown(cause: string, nowNs: number): void {
     this.#go('estop', cause, nowNs, false);
     this.#driver.stop(nowNs);
   }
 
-  /** Where the arm beside this one is, and whether it is stopped: then so is this one. */
+  /** Takes the pose of the other arm. If that arm is stopped, this one stops too. */
   neighbourAt(positionsRad: ArrayLike<number>, isStopped: boolean, nowNs: number): void {
     this.#neighbourSilent = false;
     this.#motion.neighbourAt(positionsRad);
     if (isStopped && POWERED[this.#state]) this.estop('the other arm is stopped', nowNs);
   }
 
-  /** Nobody knows where the arm beside this one is: this one holds, and does not engage until it is known again. */
+  /** The pose of the other arm is unknown: this arm holds, and cannot engage until it is known again. */
   neighbourSilent(nowNs: number): void {
     this.#neighbourSilent = true;
     if (this.#state === 'engaged') this.#go('watchdog', 'the other arm is silent', nowNs);
   }
 
-  /** Clears a latched stop if the operator knows the present epoch. Older commands are void from then on. */
+  /** Clears a latched stop if the operator knows the present epoch. Voids all earlier commands. */
   reset(epoch: number, nowNs: number): boolean {
     if (this.#state !== 'stopped' || epoch !== this.#epoch) return false;
     this.#epoch++;
@@ -196,8 +196,8 @@ export class Supervisor {
   }
 
   /**
-   * What may not wait in the queue: called for each newest command on arrival. Releasing the clutch and losing
-   * tracking take effect now and void what is queued of that engagement; everything else waits its turn.
+   * Handles what must not wait in the queue; called on arrival of each newer command. A released clutch or
+   * lost tracking takes effect now and voids the queued commands of that engagement.
    */
   observe(command: JointCommand, nowNs: number): void {
     if (command.epoch !== this.#epoch) return;
@@ -215,7 +215,7 @@ export class Supervisor {
     if (this.#state === 'engaged') this.#go(event, cause, nowNs);
   }
 
-  /** Checks on arrival, before a command may take a place in the queue. */
+  /** Checks a command on arrival, before it is queued. */
   admit(command: JointCommand, nowNs: number): Reason | null {
     if (command.epoch !== this.#epoch) return 'wrong-epoch';
     const ageNs = nowNs - command.sampledRobotNs;
@@ -225,9 +225,9 @@ export class Supervisor {
   }
 
   /**
-   * At a command's instant: lets it through to the driver or says why not. Counted here.
-   * `heldNs` is how long playout kept it on purpose, which does not make it old; `dueNs` when it should have been here,
-   * which may be before now.
+   * At a command's playout time: applies it, or returns and counts the reason why not. `heldNs` is how long
+   * playout held it on purpose, which does not count as age; `dueNs` is when it should have arrived, which
+   * may be before now.
    */
   submit(command: JointCommand, nowNs: number, heldNs = 0, dueNs = nowNs): Reason | null {
     const reason = this.#submit(command, nowNs, heldNs, dueNs);
@@ -239,19 +239,19 @@ export class Supervisor {
   }
 
   #submit(command: JointCommand, nowNs: number, heldNs: number, dueNs: number): Reason | null {
-    this.#heedStall(nowNs);
-    const refused =
+    this.#checkStall(nowNs);
+    const rejected =
       notFinite(command) ??
       this.#outOfOrder(command) ??
       this.admit(command, nowNs - heldNs) ??
-      this.#refusal(command) ??
+      this.#rejection(command) ??
       this.#implausible(command);
-    if (refused !== null) return refused;
+    if (rejected !== null) return rejected;
     this.#plausibility.remember(command.positionsRad);
     if (this.#state !== 'engaged') {
       const unfit = this.#unfit(command, nowNs);
       if (unfit !== null) {
-        // Over and done with: it must not engage later, when the hand happens to come near.
+        // This engagement is over: it must not engage later, when the hand happens to come close.
         this.#endedEngagement = Math.max(this.#endedEngagement, command.engagement);
         return unfit;
       }
@@ -270,14 +270,14 @@ export class Supervisor {
     return this.#offer(nowNs, true);
   }
 
-  /** The queue keeps the order; this is the last look. */
+  /** The queue keeps the order; this is the final check. */
   #outOfOrder(command: JointCommand): Reason | null {
     if (!(command.seq > this.#seq)) return 'dropped-stale';
     this.#seq = command.seq;
     return null;
   }
 
-  #refusal(command: JointCommand): Reason | null {
+  #rejection(command: JointCommand): Reason | null {
     if (this.#state === 'stopped') return 'stopped';
     if (!POWERED[this.#state]) return 'not-armed';
     if (!command.tracking) return 'tracking-lost';
@@ -292,24 +292,24 @@ export class Supervisor {
   }
 
   /**
-   * Why an engagement cannot begin. While the joints are powered a target goes on from the one before; the first one is
-   * the measured pose, of an arm at rest.
+   * Why an engagement cannot begin. While the joints are powered, a target continues from the previous one;
+   * the first target is the measured pose of an arm at rest.
    */
   #unfit(command: JointCommand, nowNs: number): Reason | null {
     if (this.#state === 'arming' || this.#neighbourSilent) return 'not-ready';
-    // Written so that a pose not read yet (NaN) refuses as well.
+    // Also rejects while no pose has been read (NaN).
     if (!(this.#jumpRad(command.positionsRad) <= this.#config.maxEngageJumpRad)) return 'engage-jump';
     return this.#state !== 'armed' || this.#isAtRest(nowNs) ? null : 'not-ready';
   }
 
-  /** An arm that may be given its measured pose as the first target since it was powered. */
+  /** Whether the measured pose may be the first target since power-on. */
   #isAtRest(nowNs: number): boolean {
     return this.#stillness.isStill && this.#check.canBegin(nowNs, this.reading.positionsRad);
   }
 
   /** Once per control cycle: feedback, watchdog, and motion that is not a command (catching up, coming to rest). */
   tick(nowNs: number): void {
-    this.#heedStall(nowNs);
+    this.#checkStall(nowNs);
     this.#tickNs = Math.max(this.#tickNs, nowNs);
     this.#read(nowNs);
     if (this.#state === 'arming') this.#enable(nowNs);
@@ -352,7 +352,7 @@ export class Supervisor {
       this.reading.positionsRad.set(incoming.positionsRad);
       this.reading.velocitiesRadS.set(incoming.velocitiesRadS);
       this.reading.gripper = incoming.gripper;
-      // What a driver hands out again and again grows old by its own stamp.
+      // A reading that the driver repeats ages by its stamp.
       this.#readNs = Math.min(nowNs, incoming.robotNs);
       this.#stillness.note(incoming.robotNs, incoming.positionsRad);
     }
@@ -367,10 +367,11 @@ export class Supervisor {
   }
 
   /**
-   * A loop that stood still saw neither joints nor operator, and that comes before anything else. After a short stall the
-   * arm holds. After a long one a powered robot is stopped, and what was sent meanwhile is void, a reset as well.
+   * A stalled loop saw neither joints nor operator, so this comes before anything else. After a short stall
+   * the arm holds. After a long one a powered robot stops, and everything sent meanwhile is void, including a
+   * reset.
    */
-  #heedStall(nowNs: number): void {
+  #checkStall(nowNs: number): void {
     const gapNs = nowNs - this.#tickNs;
     if (!POWERED[this.#state] || !(gapNs > this.#config.commandTimeoutMs * NS_PER_MS)) return;
     const isLong = gapNs > Math.max(MAX_STALL_NS, this.#timeoutNs);
@@ -378,7 +379,7 @@ export class Supervisor {
     this.#tickNs = nowNs;
     if (isLong) this.#epoch++;
     else this.#counters.add('watchdog');
-    const cause = `the robot’s control loop stood still for ${Math.round(gapNs / NS_PER_MS)} ms`;
+    const cause = `control loop stalled for ${Math.round(gapNs / NS_PER_MS)} ms`;
     this.#go(isLong ? 'fault' : 'watchdog', cause, nowNs);
   }
 
@@ -386,7 +387,7 @@ export class Supervisor {
     return !Number.isNaN(this.reading.positionsRad[0]!);
   }
 
-  /** The target, past the last check, to the driver. One that stands is checked as well. */
+  /** Checks the target, then passes it to the driver. A target at rest is checked as well. */
   #offer(nowNs: number, moves: boolean): Reason | null {
     if (!this.#check.passes(nowNs, this.#motion.targetRad)) {
       this.#note(nowNs);
@@ -394,11 +395,11 @@ export class Supervisor {
       return 'limit-breach';
     }
     if (!moves || this.#driver.write(nowNs, this.#motion.targetRad, this.#gripper) !== 'fault') return null;
-    this.#fault('driver refused a write', nowNs);
+    this.#fault('driver rejected a write', nowNs);
     return 'driver-fault';
   }
 
-  /** The driver's own words, where it has any. */
+  /** Prefers the driver's own description of its fault. */
   #fault(otherwise: string, nowNs: number): void {
     this.#go('fault', this.#driver.fault || otherwise, nowNs);
   }
@@ -411,7 +412,7 @@ export class Supervisor {
   }
 
   #go(event: SupervisorEvent, cause: string, nowNs: number, keep = true): void {
-    this.#heedStall(nowNs);
+    this.#checkStall(nowNs);
     const to = TRANSITIONS[this.#state][event];
     if (to === undefined || to === this.#state) return;
     const from = this.#state;
@@ -433,15 +434,15 @@ export class Supervisor {
     this.#enable(nowNs);
   }
 
-  /** In every cycle until the driver says that its joints are powered, and the arm is at rest. */
+  /** Called every cycle until the driver reports its joints powered and the arm is at rest. */
   #enable(nowNs: number): void {
     const status = this.#isPowered ? 'ok' : this.#driver.enable(nowNs);
     this.#isPowered = status === 'ok';
-    if (status === 'fault') this.#fault('driver refused to enable', nowNs);
+    if (status === 'fault') this.#fault('driver failed to enable the joints', nowNs);
     else if (this.#isPowered && this.#isAtRest(nowNs)) this.#go('powered', 'armed by operator', nowNs);
     else if (nowNs - this.#armingNs > this.#config.enableTimeoutMs * NS_PER_MS)
       this.#fault(this.#isPowered ? 'the arm did not come to rest' : 'driver did not become ready', nowNs);
-    else this.#cause = this.#isPowered ? 'the arm is coming to rest' : 'joints are being powered';
+    else this.#cause = this.#isPowered ? 'the arm is coming to rest' : 'powering the joints';
   }
 }
 

@@ -27,14 +27,14 @@ function begun(rad = 0, startNs = 1e9): TargetCheck {
   return check;
 }
 
-/** The first target that does not pass, of those the function gives every 5 ms; −1: all do. */
+/** Index of the first target that fails, sampling `rad` every 5 ms; −1: all pass. */
 function stopsAt(check: TargetCheck, rad: (s: number) => number, seconds: number): number {
   for (let n = 1; n <= seconds * 200; n++)
     if (!check.passes(1e9 + n * 5 * MS, Float64Array.of(0, rad(n * 0.005)))) return n;
   return -1;
 }
 
-/** From rest, at constant jerk, up to an acceleration, up to a speed, and evenly on. */
+/** From rest at constant jerk up to an acceleration, then up to a speed, then at constant speed. */
 function ramp(jerk: number, acceleration: number, speed: number): (s: number) => number {
   const jerkS = acceleration / jerk;
   const evenS = speed / acceleration - jerkS;
@@ -44,8 +44,8 @@ function ramp(jerk: number, acceleration: number, speed: number): (s: number) =>
   };
 }
 
-describe('the last check of a target', () => {
-  it('passes a motion at all of its limits, and standing', () => {
+describe('the final target check', () => {
+  it('passes a motion at all of its limits, and a target at rest', () => {
     assert.equal(stopsAt(begun(), ramp(500, 10, 2), 0.8), -1);
     assert.equal(
       stopsAt(begun(0.3), () => 0.3, 2),
@@ -53,7 +53,7 @@ describe('the last check of a target', () => {
     );
   });
 
-  it('does not pass a motion a little beyond one of them, and names joint, figure and limit', () => {
+  it('fails a motion slightly beyond one of them, and names joint, value and limit', () => {
     for (const [motion, figure] of [
       [ramp(500, 10, 2.01), /^limit check: joint "elbow" would move at 2\.0\d+ rad\/s, limit 2\.000$/],
       [ramp(500, 10.1, 2), /^limit check: joint "elbow" would accelerate at 10\.\d+ rad\/s², limit 10\.00$/],
@@ -65,7 +65,7 @@ describe('the last check of a target', () => {
     }
   });
 
-  it('does not pass a jump, in any time or in none', () => {
+  it('fails a jump, however short the time', () => {
     for (const ms of [0, 0.001, 1, 5, 50, 150]) {
       const check = begun();
       assert.ok(check.passes(1e9 + 10 * MS, Float64Array.of(0, 0)));
@@ -73,13 +73,13 @@ describe('the last check of a target', () => {
     }
   });
 
-  it('counts a target that stood as one that stood, however long', () => {
+  it('treats a target at rest as at rest after any time', () => {
     const check = begun();
     for (let n = 1; n < 2000; n++) assert.ok(check.passes(1e9 + n * 5 * MS, Float64Array.of(0, 0)));
     assert.ok(!check.passes(1e9 + 10_000 * MS, Float64Array.of(0, 7e-5)));
   });
 
-  it('passes nothing outside the range, but a joint found outside may come in', () => {
+  it('fails targets outside the range, except a joint found outside that moves in', () => {
     const inside = begun(2);
     assert.ok(!inside.passes(1e9 + 5 * MS, Float64Array.of(0, 2 + 1e-7)));
     assert.match(inside.breach, /joint "elbow" would be at 2\.000 rad, limit 2\.000/);
@@ -95,7 +95,7 @@ describe('the last check of a target', () => {
     );
   });
 
-  it('passes nothing that is not a number, and nothing before it has begun', () => {
+  it('fails NaN targets, and any target before it has begun', () => {
     for (const rad of [Number.NaN, Number.POSITIVE_INFINITY]) {
       const check = begun();
       assert.ok(!check.passes(1e9 + 5 * MS, Float64Array.of(0, rad)));
@@ -105,7 +105,7 @@ describe('the last check of a target', () => {
     assert.ok(!check.passes(1e9, Float64Array.of(0, 0)));
   });
 
-  it('takes late and uneven cycles for what they are', () => {
+  it('accounts for late and uneven cycles', () => {
     const gapsMs = fc.array(fc.double({ min: 0, max: 120, noNaN: true }), { minLength: 4, maxLength: 60 });
     fc.assert(
       fc.property(gapsMs, (gaps) => {
@@ -123,7 +123,7 @@ describe('the last check of a target', () => {
     );
   });
 
-  it('lets an arm begin anew where it could have come within its limits, and not before', () => {
+  it('lets an arm begin again at a pose once it could have got there within its limits', () => {
     const check = begun();
     const motion = ramp(500, 10, 2);
     assert.equal(stopsAt(check, motion, 0.5), -1);
@@ -133,14 +133,14 @@ describe('the last check of a target', () => {
         if (check.canBegin(stoppedNs + ms * MS, Float64Array.of(0, rad))) return ms;
       return Number.POSITIVE_INFINITY;
     };
-    // Braking alone takes 0.2 s and goes on for 0.2 rad.
+    // Braking alone takes 0.2 s and 0.2 rad.
     assert.ok(readyMs(stoppedRad) > 200 && readyMs(stoppedRad) < 1000, `${readyMs(stoppedRad)} ms`);
     assert.ok(readyMs(stoppedRad + 1) > readyMs(stoppedRad) + 300);
     const stood = begun(0.3);
-    assert.ok(stood.canBegin(1e9, Float64Array.of(0, 0.3)), 'where it stood it may go on at once');
+    assert.ok(stood.canBegin(1e9, Float64Array.of(0, 0.3)), 'may continue from where it was at rest');
     assert.ok(!stood.canBegin(1e9 + 5 * MS, Float64Array.of(0, 0.31)));
     stood.begin(1e9 + 5 * MS, Float64Array.of(0, 0.31));
-    assert.ok(!stood.passes(1e9 + 5 * MS, Float64Array.of(0, 0.31)), 'whoever begins there nevertheless');
+    assert.ok(!stood.passes(1e9 + 5 * MS, Float64Array.of(0, 0.31)), 'begun there anyway');
     assert.ok(stood.canBegin(1e9 + 200 * MS, Float64Array.of(0, 0.31)));
   });
 });

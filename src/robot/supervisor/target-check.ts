@@ -2,22 +2,22 @@ import type { RobotModel } from '../../geometry/robot-model.ts';
 import type { JointLimits } from './limits.ts';
 
 /**
- * The check's tolerance: each target may lie this far from a motion inside the limits. It covers rounding and the last
- * step of a target that comes to rest; encoders of arms resolve a hundred times less.
+ * Each target may deviate this much from a motion inside the limits. This covers rounding and the last step
+ * of a target that comes to rest; arm encoders are a hundred times coarser.
  */
 const TOLERANCE_RAD = 2e-8;
-/** Share of a limit that rounding may add. */
+/** Factor on a limit that allows for rounding. */
 const ROUNDING = 1 + 1e-6;
-/** Kept targets are at least this far apart in time: differences of closer ones say little about a jerk. */
+/** Kept targets are at least this far apart in time: closer ones give no usable jerk. */
 const APART_S = 0.002;
-/** At the start the target counts as having stood for this long. */
+/** At the start the target counts as having been at rest for this long. */
 const STOOD_S = 0.01;
 
 /**
- * The last look at every target before a driver gets it, by nothing but the targets themselves and their instants. Three
- * divided differences over the last four give a velocity, an acceleration and a jerk that the motion between them had
- * somewhere, whatever made it; those may not exceed the limits. Knows nothing of how targets are made, and shares no
- * code with it. Hot path: nothing allocates.
+ * The final check of every target before the driver gets it, based only on the targets and their times.
+ * Divided differences over the last four targets give a velocity, an acceleration and a jerk that any motion
+ * through them must have had somewhere; those must not exceed the limits. Independent of the code that makes
+ * the targets. Hot path: nothing allocates.
  */
 export class TargetCheck {
   readonly #names: readonly string[];
@@ -27,7 +27,7 @@ export class TargetCheck {
   readonly #keptNs = new Float64Array(3);
   readonly #seen: Float64Array;
   #seenNs = Number.NaN;
-  /** Weights of the kept targets in the second and in the third difference, and how far the tolerance reaches. */
+  /** Weights of the kept targets in the second and third difference, and of the tolerance in each. */
   readonly #weights = new Float64Array(7);
   #breach = '';
 
@@ -39,21 +39,22 @@ export class TargetCheck {
     this.#seen = pose();
   }
 
-  /** What the last target that did not pass would have done: joint, figure and limit. */
+  /** Why the last rejected target failed: joint, value and limit. */
   get breach(): string {
     return this.#breach;
   }
 
-  /** Whether a motion inside the limits could have led from the last target to rest in this pose by now. */
+  /** Whether a motion inside the limits could have gone from the last target to rest in this pose by now. */
   canBegin(nowNs: number, poseRad: Float64Array): boolean {
     const elapsedS = (nowNs - this.#seenNs) / 1e9;
-    // Not a number: there was no target before.
+    // NaN: there was no target before.
     if (Number.isNaN(elapsedS)) return true;
-    for (let i = 0; i < poseRad.length; i++) if (!(elapsedS >= this.#wayS(i, poseRad[i]!))) return false;
+    for (let i = 0; i < poseRad.length; i++)
+      if (!(elapsedS >= this.#settleTimeS(i, poseRad[i]!))) return false;
     return true;
   }
 
-  /** The first target after the joints were powered: a pose at rest. Where it cannot begin, nothing changes. */
+  /** Sets the first target since power-on, a pose at rest. Does nothing if `canBegin` is false. */
   begin(nowNs: number, poseRad: Float64Array): void {
     if (!this.canBegin(nowNs, poseRad)) return;
     for (let k = 0; k < 3; k++) {
@@ -64,20 +65,20 @@ export class TargetCheck {
     this.#seen.set(poseRad);
   }
 
-  /** Enough time to come to rest after the last target and to get from there to another pose, at rest again. */
-  #wayS(i: number, rad: number): number {
+  /** Upper bound on the time to stop after the last target and then move to rest in another pose. */
+  #settleTimeS(i: number, rad: number): number {
     const { velocityRadS, accelerationRadS2, jerkRadS3 } = this.#limits;
     const [maxV, maxA, maxJ] = [velocityRadS[i]!, accelerationRadS2[i]!, jerkRadS3[i]!];
     const speed = this.#speedRadS(i, maxV, maxA);
-    // An acceleration is taken off first, at which the joint may still grow faster.
+    // The acceleration is ramped to zero first, during which the joint may still speed up.
     const restS = speed === 0 ? 0 : speed / maxA + (2.5 * maxA) / maxJ;
     const travelRad = Math.abs(rad - this.#seen[i]!) + (speed + (maxA * maxA) / (2 * maxJ)) * restS;
-    // A polynomial of fifth degree from rest to rest peaks at these multiples of the mean values.
+    // A quintic polynomial from rest to rest peaks at these multiples of the mean values.
     const evenS = Math.max((1.875 * travelRad) / maxV, Math.sqrt((5.7736 * travelRad) / maxA));
     return restS + Math.max(evenS, Math.cbrt((60 * travelRad) / maxJ));
   }
 
-  /** No less than the speed that the last target was left at; 0 where it stood. */
+  /** Upper bound on the speed at the last target; 0 if it was at rest. */
   #speedRadS(i: number, maxV: number, maxA: number): number {
     const [last, first, third] = [this.#seen[i]!, this.#kept[0][i]!, this.#kept[2][i]!];
     const strayRad = Math.max(
@@ -103,12 +104,12 @@ export class TargetCheck {
     }
     if (keptS >= APART_S) this.#keep(nowNs, targetRad);
     this.#seen.set(targetRad);
-    // A clock that falls back gives no time a second time.
+    // A clock that steps back must not count time twice.
     this.#seenNs = Math.max(this.#seenNs, nowNs);
     return true;
   }
 
-  /** A joint found outside its range may come in, never go farther out. */
+  /** A joint found outside its range may move back in, never further out. */
   #isInRange(i: number, rad: number): boolean {
     const low = Math.min(this.#limits.minRad[i]!, this.#seen[i]!) - TOLERANCE_RAD;
     const high = Math.max(this.#limits.maxRad[i]!, this.#seen[i]!) + TOLERANCE_RAD;
@@ -136,7 +137,7 @@ export class TargetCheck {
     return this.#fails(i, 'jerk at', jerk, maxJ, 'rad/s³');
   }
 
-  /** Of differences from the new target, so that its own weight drops out. */
+  /** Weights for differences from the new target, so that its own weight drops out. */
   #weigh(nowNs: number): void {
     const w = this.#weights;
     const a = (nowNs - this.#keptNs[0]!) / 1e9;

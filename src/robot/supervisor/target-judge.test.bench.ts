@@ -13,16 +13,16 @@ interface Sample {
   rad: readonly number[];
 }
 
-/** Every target may lie this far from a motion inside the limits. */
+/** Each target may deviate this much from a motion inside the limits. */
 const TOLERANCE_RAD = 1e-7;
 /** Differences are taken over all targets, and over some of them at least this far apart. */
 const APART_NS = [0, 3.9e6, 24e6];
 
 /**
- * Sits where a driver does and judges what it is told by finite differences alone: it knows instants, targets and the
- * joints' limits, and nothing of what makes the targets. For any motion whose k-th derivative stays inside ±L, the k-th
- * divided difference of samples at any instants, times k!, stays inside ±L: so no limit needs slack for late or uneven
- * cycles. Power cycles are no excuse. A target stands until another is written.
+ * Takes the place of a driver and judges its targets by finite differences alone: it knows times, targets and
+ * the joints' limits, nothing else. For any motion whose k-th derivative stays inside ±L, the k-th divided
+ * difference of samples at any times, multiplied by k!, stays inside ±L. So no limit needs slack for late or
+ * uneven cycles. The limits also apply across power cycles. A target holds until another is written.
  */
 export class TargetJudge {
   /** Largest share of each limit seen: velocity, acceleration, jerk. */
@@ -40,7 +40,7 @@ export class TargetJudge {
     this.#joints = joints;
   }
 
-  /** The driver is read: a control cycle begins. What it was told before, it holds until now. */
+  /** The driver is read: a control cycle begins. The last target held until now. */
   cycle(nowNs: number): void {
     if (this.#holds && !this.#wrote && this.#last !== null && this.#cycleNs > this.#last.atNs)
       this.#judge({ atNs: this.#cycleNs, rad: this.#last.rad });
@@ -48,7 +48,7 @@ export class TargetJudge {
     this.#wrote = false;
   }
 
-  /** Power went off: the target does not hold any more, and an arm may be anywhere when it is on again. */
+  /** Power went off: the target no longer holds, and the arm may be anywhere when power returns. */
   unpowered(): void {
     this.#holds = false;
     this.#isFirst = true;
@@ -94,7 +94,7 @@ export class TargetJudge {
     });
   }
 
-  /** Of as many samples as the order and one more. */
+  /** Needs one more sample than the order. */
   #judgeOrder(samples: readonly Sample[], order: number): void {
     const atS = samples.map(({ atNs }) => (atNs - samples[0]!.atNs) / 1e9);
     const factorial = [1, 1, 2, 6][order]!;
@@ -107,13 +107,13 @@ export class TargetJudge {
       for (let k = 1; k <= order; k++) difference += weights[k]! * (samples[k]!.rad[i]! - from);
       const found = Math.abs(difference);
       if (!(found <= limit * (1 + 1e-9) + slack)) assert.fail(complaint(i, order, found, limit, samples));
-      // Where the tolerance is a large part of the figure, the figure says little.
+      // A value dominated by the tolerance means little.
       if (slack < 0.1 * limit) this.worst[order - 1] = Math.max(this.worst[order - 1]!, found / limit);
     });
   }
 }
 
-/** The weights of the samples in the divided difference over these instants; their sum is zero. */
+/** Weights of the samples in the divided difference over these times; their sum is zero. */
 const dividedDifference = (atS: readonly number[]): number[] =>
   atS.map((x, i) => atS.reduce((weight, y, k) => (i === k ? weight : weight / (x - y)), 1));
 

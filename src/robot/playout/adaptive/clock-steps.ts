@@ -1,27 +1,27 @@
 import { NS_PER_MS } from '../../../core/time/clock.ts';
 
-/** Smaller steps are left to the warp: nobody feels them. */
+/** Smaller steps are left to the warp: they are not noticeable. */
 const LEAST_STEP_NS = 4 * NS_PER_MS;
-/** Backward steps of the stamps are mistaken more easily (catching up, reordering) and hurt less. */
+/** Backward steps of the stamps are harder to tell apart (catching up, reordering) and do less harm. */
 const LEAST_UP_STEP_NS = 8 * NS_PER_MS;
-/** A fall of the apparent delay by this much from one command to the next is never the network. */
+/** The network never reduces the apparent delay by this much from one command to the next. */
 export const IMPLAUSIBLE_NS = 200 * NS_PER_MS;
-/** Commands that must bear out a step which did not show clearly at once. */
+/** Commands that must confirm a step that was not clear immediately. */
 const CONFIRMATIONS = 5;
 const REFINEMENTS = 8;
 const MATCH_NS = 1.5 * NS_PER_MS;
-/** Further back, whole periods cannot be counted reliably. */
+/** Beyond this many commands, whole periods cannot be counted reliably. */
 const LONGEST_BASE = 12;
-/** Commands in which a step taken at once may still prove wrong. */
+/** Commands during which a step applied immediately may still be reverted. */
 const UNDO_COMMANDS = 8;
 const RECENT = 16;
 const LEVEL_OF = 5;
 const START_PERIOD_NS = 10 * NS_PER_MS;
 
 /**
- * Tells a step of the clock relation from a change of the network. The sender ticks evenly and most commands are
- * received evenly: a step shows in the stamps alone, the network in the arrivals alone. Never allocates after
- * construction. Hot path.
+ * Distinguishes a step of the clock relation from a change of the network. The sender ticks evenly and most
+ * commands arrive evenly: a step shows only in the stamps, a network change only in the arrivals. Never
+ * allocates after construction. Hot path.
  */
 export class ClockSteps {
   readonly #recentApparentNs = new Float64Array(RECENT).fill(Number.POSITIVE_INFINITY);
@@ -35,7 +35,7 @@ export class ClockSteps {
   #stampDeltaNs = START_PERIOD_NS;
   #sinceGap = RECENT * 2;
   #meanWaitNs = 0;
-  // A step waiting for confirmation: commands since, the stamp to count from, apparent delays before and since.
+  // A step awaiting confirmation: commands since, the stamp to count from, apparent delays before and since.
   #pending = 0;
   #isAnnounced = false;
   #baseAtNs = 0;
@@ -44,16 +44,16 @@ export class ClockSteps {
   #beforeNs = 0;
   #firstNs = 0;
   #leastNs = 0;
-  // An up step taken at once that may have to be taken back.
+  // An upward step applied immediately that may have to be reverted.
   #undoNs = 0;
   #undoBeforeNs = 0;
   #undoLeft = 0;
 
-  /** Of the sender, from its stamps. */
+  /** The sender's period, from its stamps. */
   periodNs = START_PERIOD_NS;
-  /** Size of the step seen at the last command, as a change of the apparent delay; 0 for none. */
+  /** Size of the step detected at the last command, as a change of the apparent delay; 0: none. */
   stepNs = 0;
-  /** Where that step began if it took commands to see it, else NaN; and the apparent delay before it. */
+  /** Start of that step if it took several commands to detect, else NaN; and the apparent delay before it. */
   steppedAtNs = Number.NaN;
   get beforeNs(): number {
     return this.#beforeNs;
@@ -67,7 +67,7 @@ export class ClockSteps {
     return this.#correctionNs;
   }
 
-  /** The next stamp has nothing to do with those before. */
+  /** The next stamp is unrelated to those before. */
   restart(): void {
     this.#count = 0;
     this.#pending = 0;
@@ -77,7 +77,7 @@ export class ClockSteps {
     this.#recentAtNs.fill(Number.NaN);
   }
 
-  /** The stamp as it would be if the clock relation had never stepped. `floorNs`, `usualNs`: see `Floor`, `NeedMemory`. */
+  /** The stamp without any clock steps. `floorNs`, `usualNs`: see `Floor`, `NeedMemory`. */
   rectify(
     sampledRobotNs: number,
     receivedNs: number,
@@ -121,13 +121,13 @@ export class ClockSteps {
     this.#count++;
   }
 
-  /** The peer says so: whatever the stamps advanced beyond whole periods is the step. */
+  /** A step announced by the peer: the stamps' advance beyond whole periods. */
   #announced(atNs: number, apparentNs: number, floorNs: number, usualNs: number): number {
     const { periodNs } = this;
     const leastNs = this.#recentLeast();
     const stampDeltaNs = atNs - this.#atNs;
     const receiveDeltaNs = apparentNs - this.#apparentNs + stampDeltaNs;
-    // In the middle of a stall nothing was lost; else the command should be about as fast as those before.
+    // In a stall nothing was lost; otherwise the command should be about as fast as those before.
     const isCalm = this.#apparentNs - floorNs < calmNs(usualNs);
     const fittingNs = this.#apparentNs + receiveDeltaNs - leastNs - this.#meanWaitNs;
     const periods = isCalm ? Math.max(1, Math.round(fittingNs / periodNs)) : 1;
@@ -151,7 +151,7 @@ export class ClockSteps {
     this.#sinceGap = stampDeltaNs > 1.5 * periodNs ? 0 : this.#sinceGap + 1;
     this.steppedAtNs = Number.NaN;
     if (this.#isAnnounced) return this.#refine(apparentNs);
-    // First: taking a small step back must not hide a large one.
+    // First, because reverting a small step must not hide a large one.
     if (apparentNs < floorNs - IMPLAUSIBLE_NS && jumpNs < -IMPLAUSIBLE_NS) {
       this.#undoNs = 0;
       return this.#take(apparentNs, floorNs);
@@ -194,7 +194,7 @@ export class ClockSteps {
     return apparentNs - expectedNs;
   }
 
-  /** A stamp too early for its place: neither the grid of the sender, nor a straggler, nor a duplicate. */
+  /** A stamp too early for its position: off the sender's grid, not a straggler and not a duplicate. */
   #isBackStep(atNs: number, stampDeltaNs: number, gapBefore: boolean): boolean {
     const { periodNs } = this;
     if (Math.abs(this.#stampDeltaNs - periodNs) > 0.3 * periodNs) return false;
@@ -202,7 +202,9 @@ export class ClockSteps {
     return !gapBefore && !this.#recentAtNs.includes(atNs);
   }
 
-  /** No command is faster than the floor: if one is as fast as before the step, there was no step. */
+  /**
+   * No command is faster than the floor: if one is as fast as before the step, there was no step. Reverts it.
+   */
   #undo(apparentNs: number): number {
     const stepNs = this.#undoNs;
     if (--this.#undoLeft <= 0) this.#undoNs = 0;
@@ -211,7 +213,7 @@ export class ClockSteps {
     return this.#take(-stepNs, 0);
   }
 
-  /** Stamps out of step, and then the apparent delays shifted by as much. */
+  /** Detects uneven stamps followed by apparent delays that shifted by the same amount. */
   #confirm(atNs: number, apparentNs: number, stampDeltaNs: number): number {
     const isUneven = Math.abs(stampDeltaNs - this.periodNs) > LEAST_STEP_NS;
     if (this.#pending === 0 && !isUneven) return 0;
@@ -234,7 +236,7 @@ export class ClockSteps {
     return this.#isBorneOut(atNs) ? this.#takeLate() : 0;
   }
 
-  /** An announced step was taken at a guess of the commands between; a few more tell it exactly. */
+  /** An announced step is applied with an estimated number of commands between; a few more make it exact. */
   #refine(apparentNs: number): number {
     this.#leastNs = Math.min(this.#leastNs, apparentNs);
     if (++this.#pending <= REFINEMENTS) return 0;
@@ -248,7 +250,7 @@ export class ClockSteps {
     if (Math.abs(shiftNs) < LEAST_STEP_NS) return false;
     const aheadNs = atNs - this.#baseAtNs - this.#sinceBase * this.periodNs;
     if (Math.abs(shiftNs + aheadNs) > MATCH_NS) return false;
-    // A drain gets there gradually, a plateau overshoots.
+    // A draining queue gets there gradually, a plateau overshoots.
     const firstNs = this.#firstNs - this.#beforeNs;
     return shiftNs < 0 ? firstNs < 0.5 * shiftNs : firstNs < 1.5 * shiftNs + 2 * NS_PER_MS;
   }
@@ -269,5 +271,5 @@ export class ClockSteps {
   }
 }
 
-/** A wait like most, not part of a stall. */
+/** The largest wait that is not part of a stall. */
 const calmNs = (usualNs: number): number => 3 * NS_PER_MS + 2 * usualNs;

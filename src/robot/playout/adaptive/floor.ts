@@ -3,8 +3,8 @@ import { NS_PER_MS } from '../../../core/time/clock.ts';
 const BUCKETS = 16;
 
 /**
- * Least apparent delay of late (of the last 16 commands where they are rarer): what the path takes without the
- * queues of the moment, whatever the clocks say. Short enough, it climbs with a standing queue. Hot path.
+ * Smallest recent apparent delay (of the last 16 commands if they are rarer): the path's delay without
+ * momentary queues, plus the clock error. The window is short enough to rise with a standing queue. Hot path.
  */
 export class Floor {
   readonly #bucketNs: number;
@@ -30,7 +30,7 @@ export class Floor {
     return valueNs;
   }
 
-  /** As if it had been `valueNs` all along; Infinity when nothing is known. */
+  /** Sets the whole history to `valueNs`; Infinity if nothing is known. */
   fill(valueNs: number): void {
     this.#least.fill(valueNs);
     this.#sinceNs = Number.NEGATIVE_INFINITY;

@@ -2,23 +2,23 @@ import { NS_PER_MS, NS_PER_S } from '../../../core/time/clock.ts';
 import type { AdaptiveParameters } from './parameters.ts';
 
 const CAPACITY = 512;
-/** A verdict looks back so far: a second to count in, and the reaction that led into it. */
+/** An evaluation covers one second to count in, plus the reaction that led into it. */
 const LOOK_BACK_NS = 2 * NS_PER_S;
 const WINDOW_NS = NS_PER_S;
-/** Halvings of the range up to the cap: 0.3 ms of 150. */
+/** Bisection steps over the range up to the cap: 0.3 ms of 150. */
 const HALVINGS = 9;
 
-/** What a command that never came waits for. */
+/** Wait of a command that never arrived. */
 const FOREVER_NS = 1e15;
 
 /**
- * The waits of late that were long enough to matter, and the verdict on them: with which level would every second
- * have had few enough late commands, given the policy's own reaction? Never allocates after construction.
+ * The recent waits that were long enough to matter. Finds the level at which every second would have had few
+ * enough late commands, given the policy's own reaction. Never allocates after construction.
  */
 export class LateLedger {
   readonly #atNs = new Float64Array(CAPACITY);
   readonly #waitNs = new Float64Array(CAPACITY);
-  /** Time each command stands for. */
+  /** Time that each command represents. */
   readonly #shareNs = new Float64Array(CAPACITY);
   readonly #lateSlots = new Int32Array(CAPACITY);
   #toleranceNs = 0;
@@ -54,12 +54,12 @@ export class LateLedger {
     if (this.#count < CAPACITY) this.#count++;
   }
 
-  /** Commands that no delay brings back. */
+  /** Adds commands that no delay can recover. */
   addLost(atNs: number, commands: number, periodNs: number): void {
     for (let i = 0; i < commands; i++) this.add(atNs, FOREVER_NS, periodNs);
   }
 
-  /** One of them came after all, overtaken by newer ones. */
+  /** A command counted as lost arrived after all, overtaken by newer ones. */
   found(atNs: number, waitNs: number): void {
     for (let back = 1; back <= this.#count; back++) {
       const slot = (this.#head + CAPACITY - back) % CAPACITY;
@@ -74,7 +74,7 @@ export class LateLedger {
     this.#count = 0;
   }
 
-  /** Takes back what was added at or after `fromNs`: the clock had stepped. */
+  /** Removes entries at or after `fromNs`, because the clock had stepped. */
   forgetSince(fromNs: number): void {
     while (this.#count > 0) {
       const newest = (this.#head + CAPACITY - 1) % CAPACITY;
@@ -84,7 +84,7 @@ export class LateLedger {
     }
   }
 
-  /** Least level of at least `knownNs` that would have been enough; Infinity when not even the cap would. */
+  /** Smallest sufficient level, at least `knownNs`; Infinity if not even the cap would have sufficed. */
   needNs(nowNs: number, knownNs: number, triggerNs: number): number {
     let first = this.#head;
     let count = 0;
@@ -106,7 +106,7 @@ export class LateLedger {
     return high;
   }
 
-  /** Plays the ledger with a level and tells whether any second had too much lateness. */
+  /** Replays the ledger with a level; true if any second had too much lateness. */
   #isBad(levelNs: number, first: number, count: number, triggerNs: number): boolean {
     const late = this.#lateSlots;
     let reactionNs = 0;

@@ -2,16 +2,16 @@ import { NS_PER_MS } from '../../../core/time/clock.ts';
 import type { AdaptiveParameters } from './parameters.ts';
 import type { PriorJson } from './prior.ts';
 
-/** The typical wait of a second is its sixth largest of a hundred: what is left is forgiven. */
+/** The usual wait of a second is its sixth largest of a hundred: the five larger ones are tolerated. */
 const USUAL_RANK = 6;
-/** The median of so many seconds is usual. */
+/** The usual wait is the median over this many seconds. */
 const USUAL_SECONDS = 16;
 const PRIOR_NEEDS = 6;
-/** A level for the first seconds, when even the usual is unknown. */
+/** Level for the first seconds, while even the usual wait is unknown. */
 const START_NS = 20 * NS_PER_MS;
 const START_S = 5;
 
-/** What single seconds called for, and the level that follows from it. Never allocates after construction. */
+/** The delays that single seconds needed, and the resulting level. Never allocates after construction. */
 export class NeedMemory {
   #parameters: AdaptiveParameters;
   readonly #needsNs: Float64Array;
@@ -22,9 +22,9 @@ export class NeedMemory {
   readonly #cold: boolean;
   #capNs: number;
   #seconds = 0;
-  /** What the second under way has called for so far. */
+  /** Need of the current second so far. */
   secondNs = 0;
-  /** Sixth largest wait of a typical second; 0 until the first has passed. */
+  /** Sixth largest wait of a typical second; 0 during the first second. */
   usualNs = 0;
   levelNs: number;
 
@@ -37,7 +37,7 @@ export class NeedMemory {
     this.levelNs = Math.min(START_NS, this.#capNs);
     if (prior === undefined) return;
     const needs = prior.needsMs.slice(0, PRIOR_NEEDS);
-    // As if they had just been: unless they come again they are forgotten in the course of this session.
+    // Treated as recent: unless they recur, they are forgotten in the course of this session.
     needs.forEach((ms, i) => {
       this.#needsNs[this.#needsNs.length - 1 - i] = Math.min(ms * NS_PER_MS, this.#capNs);
     });
@@ -45,14 +45,14 @@ export class NeedMemory {
     this.levelNs = this.#judge();
   }
 
-  /** Other parameters from now on; what is remembered stays, for as long as it was to be remembered at first. */
+  /** Changes the parameters. Remembered needs stay, for as long as originally configured. */
   configure(parameters: AdaptiveParameters): void {
     this.#parameters = parameters;
     this.#capNs = parameters.capMs * NS_PER_MS;
     this.levelNs = this.#judge();
   }
 
-  /** A wait of the second under way. Hot path. */
+  /** Adds a wait of the current second. Hot path. */
   add(waitNs: number): void {
     const waits = this.#waits;
     if (waitNs <= waits[USUAL_RANK - 1]!) return;
@@ -61,7 +61,7 @@ export class NeedMemory {
     waits[at] = waitNs;
   }
 
-  /** The second under way calls for at least so much. */
+  /** Raises the need of the current second. */
   raise(needNs: number): void {
     this.secondNs = needNs;
     const wantedNs = needNs + this.#parameters.marginMs * NS_PER_MS;
@@ -81,7 +81,7 @@ export class NeedMemory {
   #medianUsual(): number {
     const count = Math.min(this.#seconds, USUAL_SECONDS);
     this.#sorted.set(this.#usual);
-    // Unused places are zero and sort first.
+    // Unused entries are zero and sort first.
     this.#sorted.sort();
     return this.#sorted[USUAL_SECONDS - count + (count >> 1)]!;
   }
@@ -114,7 +114,7 @@ export class NeedMemory {
     }
   }
 
-  /** A link that jitters a little will once jitter much: until it is known better. */
+  /** Extra delay on an unknown link: one that jitters a little may at some point jitter a lot. */
   #coldNs(): number {
     const { coldFactor, coldCapMs, coldHoldS, coldEndS } = this.#parameters;
     if (!this.#cold || this.#seconds >= coldEndS) return 0;

@@ -1,37 +1,37 @@
 import { MAX_WARP_DOWN, MAX_WARP_UP } from '../../../core/statistics/smoothness.ts';
 import type { PlayoutQuality } from '../../../messages/playout-request.ts';
 
-/** What can be chosen about `adaptive`. docs/playout.md tells what each is worth. */
+/** Parameters of `adaptive`. docs/playout.md describes what each one contributes. */
 export interface AdaptiveParameters {
-  /** The floor is the least apparent delay of this time, and of the last 16 commands at least. */
+  /** The floor is the smallest apparent delay over this time, and over at least the last 16 commands. */
   floorMs: number;
-  /** Lateness nobody feels; only what exceeds it calls for delay. */
+  /** Lateness that is not noticeable; only lateness beyond it needs delay. */
   toleranceMs: number;
-  /** Share of any second that may be later than that. The score forgives 5.9 %. */
+  /** Share of any second that may be later than that. The score tolerates 5.9 %. */
   lateShare: number;
-  /** Most that is waited above the floor. Needs beyond it are holes: no delay buys them off. */
+  /** Longest wait above the floor. Needs beyond it are holes, which no delay can cover. */
   capMs: number;
-  /** The reaction begins at waits this far above the usual ones … */
+  /** The reaction starts at waits this far above the usual ones … */
   triggerMs: number;
-  /** … that come within this share of the delay in force. */
+  /** … that come within this share of the current delay. */
   leadShare: number;
-  /** What the reaction added is kept for so long … */
+  /** The delay added by the reaction is kept for this long … */
   holdMs: number;
-  /** … and then given back at this share of elapsed time. */
+  /** … and then removed at this share of elapsed time. */
   giveBack: number;
-  /** Needs are remembered for so many seconds of driving. */
+  /** Needs are remembered for this many seconds of driving. */
   memoryS: number;
   /** The level is the largest need remembered, plus this share of its mean distance to the next ones … */
   extrapolation: number;
-  /** … (so many, itself included) … */
+  /** … (this many, including itself) … */
   largest: number;
   /** … plus this. */
   marginMs: number;
-  /** Jitter of a usual second is covered except for so much. */
+  /** The jitter of a usual second is covered except for this much. */
   usualToleranceMs: number;
-  /** Before anything is known of a network: this many times the usual jitter … */
+  /** On an unknown network: this many times the usual jitter … */
   coldFactor: number;
-  /** … at most so much … */
+  /** … at most this much … */
   coldCapMs: number;
   /** … fading out between these two ages of the session. */
   coldHoldS: number;
@@ -63,7 +63,7 @@ const BALANCED: AdaptiveParameters = {
   warpDown: MAX_WARP_DOWN,
 };
 
-/** `balanced` is meant for everybody; the others shift the trade between delay and smoothness. */
+/** `balanced` is the default; the others shift the trade-off between delay and smoothness. */
 export const PRESETS = {
   smooth: {
     ...BALANCED,

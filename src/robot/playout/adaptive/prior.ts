@@ -12,7 +12,7 @@ const MAX_MS = 1000;
 
 const isMs = (value: unknown): value is number => typeof value === 'number' && value >= 0 && value <= MAX_MS;
 
-/** The prior in a value read from a file; null when it is none. */
+/** Validates a prior read from a file; null if invalid. */
 export function parsePrior(value: unknown): PriorJson | null {
   if (typeof value !== 'object' || value === null) return null;
   const { version, needsMs, usualMs } = value as Partial<Record<keyof PriorJson, unknown>>;

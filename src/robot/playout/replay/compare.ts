@@ -6,7 +6,7 @@ import type { DelayTrace } from './trace.ts';
 
 export interface ComparedTrace {
   name: string;
-  /** By policy, and by `oracle smooth` and `oracle constant`; null where hardly anything was applied. */
+  /** By policy, and by `oracle smooth` and `oracle constant`; null if too few commands were applied. */
   scores: Record<string, Score | null>;
 }
 
@@ -20,10 +20,10 @@ export const COMPARED_POLICIES = [
   'adaptive:smooth',
 ] as const;
 
-/** Work of the constant oracle in units of a policy's. */
+/** Work of the constant oracle relative to a policy's. */
 const ORACLE_SHARE = 8;
 
-/** Every policy and both oracles on one trace. `onProgress` is told the share done, 0 … 1. */
+/** Runs every policy and both oracles on one trace. `onProgress` gets the share done, 0 … 1. */
 export function compareTrace(
   trace: DelayTrace,
   redundancy: number,

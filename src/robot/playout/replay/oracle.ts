@@ -10,15 +10,18 @@ import { effectiveLatencyMs, type Score, scoreOf } from './score.ts';
 import { type DelayTrace, sentMs } from './trace.ts';
 import { windowMinimum } from './windows.ts';
 
-/** What no delay below this can repair, no delay can. */
+/** Longest delay considered. */
 const LONGEST_MS = 800;
 const HALVINGS = 12;
-/** Where the base of a spike is looked for, in ticks either way. */
+/** Half-width of the search for the base of a spike, in ticks. */
 const BASE_HALF = 50;
-/** Keeps a tick that just meets the threshold on the right side of it. */
+/** Keeps a tick that just meets the threshold on the correct side of it. */
 const GUARD_MS = 0.01;
 
-/** Least constant delay after the true send time that leaves no more bad windows than a very long one. Hindsight. */
+/**
+ * Smallest constant delay after the true send time with no more bad windows than a very long one. Uses
+ * hindsight.
+ */
 export function constantOracle(trace: DelayTrace, redundancy = 0): Score | null {
   const arrivedUs = arrivals(trace, redundancy);
   const at = (delayMs: number) =>
@@ -40,15 +43,15 @@ export function constantOracle(trace: DelayTrace, redundancy = 0): Score | null 
 }
 
 /**
- * A delay that moves by time warp only and knows the future: the least that covers every tick except those a greedy
- * choice forgives. Feasible, so an upper bound on the best.
+ * A delay that moves only by time warp and knows the future: the smallest that covers every tick except those
+ * a greedy choice skips. Feasible, so an upper bound on the optimum.
  */
 export function smoothOracle(trace: DelayTrace, redundancy = 0): Score | null {
   const arrivedUs = arrivals(trace, redundancy);
   const rawMs = effectiveLatencyMs(trace, arrivedUs);
   const wantedMs = Float64Array.from(rawMs, (ms) => ms - THRESHOLD_MS + GUARD_MS);
   for (const tick of forgiven(trace, arrivedUs, rawMs)) wantedMs[tick] = 0;
-  // Up to a peak the delay may climb by one step a tick, and after it fall by the other.
+  // Before a peak the delay may rise by STEP_UP_MS per tick, and after it fall by STEP_DOWN_MS.
   for (let i = wantedMs.length - 2; i >= 0; i--)
     wantedMs[i] = Math.max(wantedMs[i]!, wantedMs[i + 1]! - STEP_UP_MS);
   for (let i = 1; i < wantedMs.length; i++)
@@ -58,14 +61,14 @@ export function smoothOracle(trace: DelayTrace, redundancy = 0): Score | null {
   return scoreOf(trace, applyAt(trace, arrivedUs, delayMs), redundancy > 0);
 }
 
-/** Ticks that may deviate: the lost ones, then the highest spikes, as long as no window has too many. */
+/** Ticks that may deviate: lost ones, then the highest spikes, as long as no window has too many. */
 function forgiven(trace: DelayTrace, arrivedUs: Float64Array, rawMs: Float64Array): number[] {
   const baseMs = windowMinimum(rawMs, BASE_HALF);
   const chosen = new Uint8Array(rawMs.length);
   const spikes: number[] = [];
   for (let i = 0, next = 0; i < rawMs.length; i++) {
     for (next = Math.max(next, i); next < trace.count && Number.isNaN(arrivedUs[next]); ) next++;
-    // A lost command is late by the distance to the next one, whatever the delay, and by its climb.
+    // A lost command is late by the distance to the next one plus its rise, for any delay.
     const distanceMs = next < trace.count ? sentMs(trace, next) - sentMs(trace, i) : 0;
     if (distanceMs + STEP_UP_MS > THRESHOLD_MS) chosen[i] = 1;
     else if (rawMs[i]! - baseMs[i]! > THRESHOLD_MS) spikes.push(i);
@@ -75,7 +78,7 @@ function forgiven(trace: DelayTrace, arrivedUs: Float64Array, rawMs: Float64Arra
   return Array.from(chosen.keys()).filter((i) => chosen[i] === 1);
 }
 
-/** True when every window with the tick in it stays within what is forgiven. */
+/** True if every window that contains the tick stays within the tolerated number. */
 function hasRoom(chosen: Uint8Array, tick: number): boolean {
   let count = 0;
   const from = Math.max(0, tick - WINDOW_TICKS + 1);
@@ -88,7 +91,7 @@ function hasRoom(chosen: Uint8Array, tick: number): boolean {
   return true;
 }
 
-/** When each command was there, with the help of the packets that repeat it; NaN: never. */
+/** When each command first arrived, counting packets that repeat it; NaN: never. */
 function arrivals({ count, sendUs, delayUs }: DelayTrace, redundancy: number): Float64Array {
   const arrivedUs = Float64Array.from(sendUs, (us, i) => us + delayUs[i]!);
   for (let i = 0; i < count; i++)
@@ -99,7 +102,7 @@ function arrivals({ count, sendUs, delayUs }: DelayTrace, redundancy: number): F
   return arrivedUs;
 }
 
-/** Everything applied at its true send time plus the delay, or on arrival. */
+/** Applies every command at its true send time plus the delay, or on arrival if later. */
 function applyAt(trace: DelayTrace, arrivedUs: Float64Array, delayMs: Float64Array): Applied {
   const dueUs = (i: number) => (sentMs(trace, i) + delayMs[i]!) * 1000;
   return {

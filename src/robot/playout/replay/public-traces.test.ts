@@ -26,7 +26,7 @@ const scored = (name: string, policy: string, redundancy = 0): Score => {
   return scoreOf(trace, replay(trace, createPolicy(policy), redundancy), redundancy > 0)!;
 };
 
-/** Most mean latency, in ms: the reference design's + 2. */
+/** Largest mean latency allowed, in ms: the reference design's + 2. */
 const TARGETS_MS = {
   '5g': 34.0 + 2,
   bloat: 53.1 + 2,
@@ -51,13 +51,13 @@ describe('adaptive on the public traces', () => {
     assert.equal(impossible, 0);
   });
 
-  it('has at most 19 on handover, and does not pay for the holes', () => {
+  it('has at most 19 on handover, and adds no delay for the holes', () => {
     const { badWindows, meanMs, impossible } = scored('handover', 'adaptive');
     assert.ok(badWindows <= 19 && meanMs <= 6.3 + 2, `${meanMs}/${badWindows}`);
     assert.equal(impossible, 0);
   });
 
-  it('is smoother or quicker as its presets promise', () => {
+  it('is smoother or faster according to its preset', () => {
     for (const name of ['5g', 'wifi_untuned']) {
       const [fast, balanced, smooth] = ['adaptive:fast', 'adaptive', 'adaptive:smooth'].map((text) =>
         scored(name, text),
@@ -77,7 +77,7 @@ describe('the score', () => {
     score: Score;
   }[];
 
-  it('is that of the reference scorer, on every trace', () => {
+  it('equals that of the reference scorer on every trace', () => {
     assert.ok(expected.length >= 27);
     for (const { trace, policy, redundancy, score } of expected)
       assert.deepEqual(scored(trace, policy, redundancy), score, `${policy} on ${trace}, K = ${redundancy}`);
@@ -85,7 +85,7 @@ describe('the score', () => {
 });
 
 describe('the oracles', () => {
-  it('know what the reference found', () => {
+  it('match the reference', () => {
     const found = (name: string) => {
       const constant = constantOracle(traceOf(name))!;
       const smooth = smoothOracle(traceOf(name))!;

@@ -28,7 +28,7 @@ const appliedMs = ({ applyUs }: Applied) =>
 describe('replay', () => {
   it('applies early commands when due and late ones on arrival', () => {
     const applied = replay(traceOf([5, 5, 40, 5]), createPolicy('fixed:20'));
-    // The third comes after the fourth was applied.
+    // The third arrives after the fourth was applied.
     assert.deepEqual(appliedMs(applied), [20, 30, null, 50]);
     assert.equal(applied.dropped, 1);
     assert.equal(applied.late, 1);
@@ -39,13 +39,13 @@ describe('replay', () => {
   });
 
   it('skips a command when a newer one is due as well', () => {
-    // Both are there at 50; the first is due then, the second was due at 45.
+    // Both have arrived at 50; the first is due then, the second was due at 45.
     const applied = replay(traceOf([2, 2]), scripted([50, 35]));
     assert.deepEqual(appliedMs(applied), [null, 50]);
     assert.equal(applied.dropped, 1);
   });
 
-  it('declares no delay where the policy has none', () => {
+  it('declares no delay if the policy has none', () => {
     assert.ok(replay(traceOf([5, 5]), createPolicy('none')).delayUs.every(Number.isNaN));
     assert.deepEqual(Array.from(replay(traceOf([5, null, 5]), createPolicy('fixed:20')).delayUs), [
       20_000,
@@ -54,14 +54,14 @@ describe('replay', () => {
     ]);
   });
 
-  it('brings lost commands with the next packet that repeats them', () => {
+  it('recovers lost commands from the next packet that repeats them', () => {
     const trace = traceOf([5, null, null, 5, 5]);
     assert.deepEqual(appliedMs(replay(trace, createPolicy('fixed:30'), 1)), [30, null, 50, 60, 70]);
     assert.deepEqual(appliedMs(replay(trace, createPolicy('fixed:30'), 2)), [30, 40, 50, 60, 70]);
     assert.deepEqual(appliedMs(replay(trace, createPolicy('fixed:10'), 8)), [10, null, 35, 40, 50]);
   });
 
-  it('asks the policy once per command, in order within a packet, at the time of the packet', () => {
+  it('calls the policy once per command, in order within a packet, at the packet’s time', () => {
     const asked: [number, number][] = [];
     const policy: PlayoutPolicy = {
       name: 'spy',
@@ -71,7 +71,7 @@ describe('replay', () => {
       },
     };
     replay(traceOf([5, null, 5, 28, 5]), policy, 2);
-    // The straggler at 58 has been brought by its successor already.
+    // The straggler at 58 was already delivered by its successor.
     assert.deepEqual(asked, [
       [0, 5],
       [10, 25],
@@ -81,7 +81,7 @@ describe('replay', () => {
     ]);
   });
 
-  it('writes what the scorer reads', () => {
+  it('writes CSV that the scorer can read', () => {
     const text = appliedCsv(replay(traceOf([5, null, 15.0004]), createPolicy('fixed:10')));
     assert.equal(text, 'seq,apply_us,delay_us\n0,10000,10000\n1,,\n2,35000,10000\n');
   });
@@ -91,8 +91,8 @@ const delay = fc.option(fc.oneof({ weight: 4, arbitrary: fc.nat(15) }, fc.nat(30
 const delays = fc.array(delay, { minLength: 2, maxLength: 120 });
 const policyText = fc.constantFrom('none', 'fixed:25', 'rfc3550', 'neteq', 'adaptive', 'adaptive:smooth');
 
-describe('a replay of anything', () => {
-  it('never acts before the arrival, never out of order', () => {
+describe('a replay of any trace', () => {
+  it('never applies a command before its arrival or out of order', () => {
     fc.assert(
       fc.property(delays, policyText, fc.nat(4), (delaysMs, text, redundancy) => {
         const trace = traceOf(delaysMs);
@@ -113,7 +113,7 @@ describe('a replay of anything', () => {
     );
   });
 
-  it('does what the live queue does', () => {
+  it('matches the live queue', () => {
     const anyDue = fc.array(fc.integer({ min: -50, max: 250 }), { minLength: 120, maxLength: 120 });
     fc.assert(
       fc.property(delays, anyDue, fc.nat(3), (delaysMs, dueMs, redundancy) => {
@@ -141,7 +141,7 @@ const emptyCommand = (): JointCommand => ({
   gripper: 0,
 });
 
-/** The same with the queue of the robot, driven as its loop drives it, woken exactly when something is due. */
+/** The same with the robot's queue, driven as its loop does and woken exactly when something is due. */
 function liveMs(trace: DelayTrace, policy: PlayoutPolicy, redundancy: number): (number | null)[] {
   const queue = new CommandQueue(1024, emptyCommand);
   const applied = new Array<number | null>(trace.count).fill(null);
@@ -176,7 +176,7 @@ function liveMs(trace: DelayTrace, policy: PlayoutPolicy, redundancy: number): (
 }
 
 describe('reading a delay trace', () => {
-  it('fills in the clock between the places that are known', () => {
+  it('interpolates the clock between known values', () => {
     const trace = parseDelayTrace(
       '# {}\nseq,send_us,delay_us,clk_us\n0,0,5\n1,10,5,100\n2,20,,\r\n3,30,5,300\n4,40,5\n',
       'x',
@@ -185,17 +185,17 @@ describe('reading a delay trace', () => {
     assert.deepEqual(Array.from(trace.delayUs), [5, 5, Number.NaN, 5, 5]);
   });
 
-  it('refuses anything else, with the place', () => {
-    const refused: [string, RegExp][] = [
+  it('rejects anything else and names the row', () => {
+    const rejected: [string, RegExp][] = [
       ['', /no header/],
       ['{"a": 1}', /no header/],
-      ['seq,send_us,delay_us\n0,0,1\n', /holds 1/],
+      ['seq,send_us,delay_us\n0,0,1\n', /too few commands: 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,x,1\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,10,x\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n7,10,1\n', /row 1/],
       ['seq,send_us,delay_us\n0,0,1\n1,10\n', /row 1/],
     ];
-    for (const [text, why] of refused)
+    for (const [text, why] of rejected)
       assert.throws(
         () => parseDelayTrace(text, 'bad.csv'),
         (error) =>

@@ -1,25 +1,27 @@
 import type { PlayoutPolicy } from '../playout-policy.ts';
 import type { DelayTrace } from './trace.ts';
 
-/** What became of every command of a trace. Microseconds with three digits, as they are written to a file. */
+/** The outcome of every command of a trace. Microseconds with three decimals, as written to a file. */
 export interface Applied {
   /** Receiver's clock; NaN: never applied. */
   applyUs: Float64Array;
-  /** The policy's own delay after the stamp; NaN where it declares none. */
+  /** The policy's delay after the stamp; NaN if it declares none. */
   delayUs: Float64Array;
-  /** Arrived after they were due. */
+  /** Commands that arrived after they were due. */
   late: number;
-  /** Arrived after a newer one was applied, or became due together with one, or found the queue full. */
+  /**
+   * Commands that arrived after a newer one was applied, became due together with one, or met a full queue.
+   */
   dropped: number;
 }
 
 const NS_PER_US = 1000;
-/** As the live queue: a second of commands at 1 kHz. */
+/** Same as the live queue: one second of commands at 1 kHz. */
 const QUEUE_CAPACITY = 1024;
 
 /**
- * Plays a trace through a policy and a queue on a clock of its own, exactly as the live robot would with no time
- * spent on its side. With `redundancy` K each packet repeats the last K commands.
+ * Plays a trace through a policy and a queue on a virtual clock, exactly as the live robot would with zero
+ * processing time. With `redundancy` K each packet repeats the last K commands.
  */
 export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy = 0): Applied {
   const queue = new ReplayQueue(trace.count, policy.name !== 'none');
@@ -41,7 +43,7 @@ export function replay(trace: DelayTrace, policy: PlayoutPolicy, redundancy = 0)
   return queue.applied;
 }
 
-/** Commands that arrived, by arrival. */
+/** The commands that arrived, in order of arrival. */
 function arrivalOrder({ count, sendUs, delayUs }: DelayTrace): Int32Array {
   const order = new Int32Array(count);
   let arrived = 0;
@@ -49,7 +51,7 @@ function arrivalOrder({ count, sendUs, delayUs }: DelayTrace): Int32Array {
     if (Number.isNaN(delayUs[seq])) continue;
     const arrivalUs = sendUs[seq]! + delayUs[seq]!;
     let at = arrived++;
-    // Nearly in order already.
+    // Insertion sort: the commands are nearly in order.
     for (; at > 0 && sendUs[order[at - 1]!]! + delayUs[order[at - 1]!]! > arrivalUs; at--)
       order[at] = order[at - 1]!;
     order[at] = seq;

@@ -30,8 +30,8 @@ const FINE_MS = 3;
 const FLOOR_HALF = 25;
 
 /**
- * Scores a replay of a 100 Hz trace. With `isRedundant`, a command may be applied before its own packet came.
- * Null when hardly anything was applied.
+ * Scores a replay of a 100 Hz trace. With `isRedundant`, a command may be applied before its own packet
+ * arrives. Null if too few commands were applied.
  */
 export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false): Score | null {
   const latencyMs = effectiveLatencyMs(trace, applied.applyUs);
@@ -60,7 +60,9 @@ export function scoreOf(trace: DelayTrace, applied: Applied, isRedundant = false
   };
 }
 
-/** The steady delays a run may be judged by, the kinder one counts: what it reached, and what its policy declared. */
+/**
+ * The steady delays a run is judged by, the better result counting: the delay reached and the one declared.
+ */
 export function steadyTargetsMs(
   trace: DelayTrace,
   applied: Applied,
@@ -71,7 +73,7 @@ export function steadyTargetsMs(
   return declared === null ? [running] : [running, slewLimited(declared, WARM_TICKS)];
 }
 
-/** First instant the robot acts on a command at least as new as i, minus the true send time of i. */
+/** Time of the first action on a command at least as new as i, minus the true send time of i. */
 export function effectiveLatencyMs(trace: DelayTrace, applyUs: Float64Array): Float64Array {
   const { count } = trace;
   const latencyMs = new Float64Array(count).fill(Number.NaN);
@@ -86,7 +88,7 @@ export function effectiveLatencyMs(trace: DelayTrace, applyUs: Float64Array): Fl
   return latencyMs.subarray(0, Math.max(0, n - 5));
 }
 
-/** The policy's own schedule in true time, nowhere below what was reached; null when it declares none. */
+/** The policy's schedule in true time, never below the delay reached; null if it declares none. */
 function declaredMs(trace: DelayTrace, { delayUs }: Applied, latencyMs: Float64Array): Float64Array | null {
   const leastMs = windowMinimum(latencyMs, FLOOR_HALF);
   const out = new Float64Array(latencyMs.length);

@@ -1,28 +1,28 @@
 import { TeleopError } from '../../../core/errors.ts';
 
-/** Recorded one-way delays of a command stream, one row per command in the order of sending. */
+/** Recorded one-way delays of a command stream, one row per command in send order. */
 export interface DelayTrace {
   name: string;
   count: number;
-  /** Stamp of the sender, by its own clock. */
+  /** Send time by the sender's clock. */
   sendUs: Float64Array;
-  /** Of the arrival after the stamp; NaN: lost. */
+  /** Arrival minus send stamp; NaN: lost. */
   delayUs: Float64Array;
-  /** What the sender's clock was ahead of the truth; NaN where not recorded. */
+  /** How far the sender's clock was ahead of true time; NaN if not recorded. */
   clockMs: Float64Array;
 }
 
 const HINT =
-  'A delay trace is CSV, one command a line: seq,send_us,delay_us[,clk_us]; an empty delay means lost.';
+  'A delay trace is CSV with one command per line: seq,send_us,delay_us[,clk_us]; an empty delay means lost.';
 
-/** Throws `file-unreadable` when the text is no delay trace. */
+/** Throws `file-unreadable` if the text is not a delay trace. */
 export function parseDelayTrace(text: string, name: string): DelayTrace {
   const lines = text.split('\n').filter((line) => line.length > 1 && line[0] !== '#');
   const header = lines[0]?.trim() ?? '';
   if (!/^seq,send_us,delay_us\b/.test(header))
     throw unreadable(`${name} has no header "seq,send_us,delay_us"`);
   const count = lines.length - 1;
-  if (count < 2) throw unreadable(`${name} holds ${count} commands`);
+  if (count < 2) throw unreadable(`${name}: too few commands: ${count}, at least 2 needed`);
   const trace: DelayTrace = {
     name,
     count,
@@ -42,10 +42,10 @@ function readRow(line: string, i: number, trace: DelayTrace): void {
   if (clockUs !== undefined && clockUs !== '') trace.clockMs[i] = Number(clockUs) / 1000;
   const isWhole = Number(seq) === i && Number.isFinite(trace.sendUs[i]) && delayUs !== undefined;
   if (!isWhole || (delayUs !== '' && !Number.isFinite(trace.delayUs[i])))
-    throw unreadable(`${trace.name}: row ${i} reads "${line.slice(0, 60)}"`);
+    throw unreadable(`${trace.name}: row ${i} is not valid: "${line.slice(0, 60)}"`);
 }
 
-/** Straight lines between the places that are known. */
+/** Interpolates linearly between known values. */
 function interpolate(values: Float64Array): void {
   let known = -1;
   for (let i = 0; i < values.length; i++) {

@@ -1,4 +1,4 @@
-/** Least of the values up to `half` places away. */
+/** Minimum over the values up to `half` positions away. */
 export function windowMinimum(values: Float64Array, half: number): Float64Array {
   const out = new Float64Array(values.length);
   const queue = new Int32Array(values.length);
