@@ -175,7 +175,10 @@ describe('farhand pair', () => {
       startFarhand(['pair', '--port', '0', '--timeout', '1', '--json']),
     );
     assert.equal(await robot.exited, 1);
-    assert.match(robot.stderr(), /nobody typed the code within 1 s \[pairing-failed\]\n {2}→ .*--timeout/);
+    assert.match(
+      robot.stderr(),
+      /no operator entered the code within 1 s \[pairing-failed\]\n {2}→ .*--timeout/,
+    );
   });
 
   const wrong: [string, string[], RegExp, RegExp][] = [

@@ -23,7 +23,7 @@ function reasonOf(body: object, decode: typeof decodeProbe): string | null {
 }
 
 describe('clock probe', () => {
-  it('comes back as it was sent', () => {
+  it('survives a round trip', () => {
     const bytes = new Uint8Array(256);
     const back = emptyProbe();
     fc.assert(
@@ -40,7 +40,7 @@ describe('clock probe', () => {
     );
   });
 
-  it('wants every stamp as a number', () => {
+  it('requires every stamp to be a number', () => {
     assert.equal(reasonOf(VALID, decodeProbe), null);
     assert.equal(reasonOf(VALID, decodeProbeReply), null);
     for (const field of Object.keys(VALID))

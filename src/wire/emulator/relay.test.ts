@@ -103,7 +103,7 @@ describe('LinkRelay', () => {
     );
   });
 
-  it('answers whoever spoke last, per mapping', () => {
+  it('sends answers to the most recent sender of each mapping', () => {
     const link = setUp({});
     link.arrive(0, OPERATOR, 1);
     link.arrive(2, OPERATOR, 2);
@@ -115,7 +115,7 @@ describe('LinkRelay', () => {
     assert.deepEqual(answers, [OTHER, OPERATOR]);
   });
 
-  it('ignores strangers on the far side and answers to nobody', () => {
+  it('ignores unknown senders on the far side and answers with no client', () => {
     const link = setUp({});
     link.arrive(1, OTHER, 1);
     link.arrive(1, ROBOT[1]!, 2);
@@ -126,7 +126,7 @@ describe('LinkRelay', () => {
     assert.equal(link.sent.length, 0);
   });
 
-  it('refuses the newest when full, counts it, and works on', () => {
+  it('drops and counts the newest datagram when full, and continues', () => {
     const link = setUp({ forward: { delayMs: 50 } }, { capacity: 10 });
     for (let i = 0; i < 15; i++) link.arrive(0, OPERATOR, i);
     assert.equal(link.stats()[0].queued, 10);
@@ -163,7 +163,7 @@ describe('LinkRelay', () => {
     assert.ok(balanced(refused.stats()[0]));
   });
 
-  it('changes on the way: what is under way keeps its time, the order holds, events count from now', () => {
+  it('applies new settings at once; datagrams in flight keep their time and order', () => {
     const link = setUp({ forward: { delayMs: 20 } });
     link.arrive(0, OPERATOR, 1);
     link.runTo(5);
@@ -187,7 +187,7 @@ describe('LinkRelay', () => {
     );
   });
 
-  it('asks for changes every 20 ms, traffic or not', () => {
+  it('checks for changed settings every 20 ms, with or without traffic', () => {
     const link = setUp({});
     link.runTo(1000);
     assert.equal(link.asked(), 50);

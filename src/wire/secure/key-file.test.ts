@@ -53,7 +53,7 @@ describe('key file', () => {
     });
   });
 
-  it('replaces only when told to, leaves no temporary file and keeps the mode', () => {
+  it('replaces only on request, leaves no temporary file and keeps the mode', () => {
     const folder = temporary();
     const file = keyPath(folder, 'one');
     const [first, second] = [createKey(), createKey()];
@@ -81,7 +81,7 @@ describe('key file', () => {
     assert.match(inFile.message, /cannot be written/);
   });
 
-  it('refuses a key that others can read, and says how to mend it', () => {
+  it('rejects a key that others can read, and says how to fix it', () => {
     for (const mode of [0o640, 0o604, 0o660, 0o610, 0o601]) {
       const file = path.join(temporary(), "it's mine.key");
       writeKeyFile(file, { name: 'one', key: createKey(), createdAt });
@@ -94,7 +94,7 @@ describe('key file', () => {
     }
   });
 
-  it('reads an exposed key only when that is asked for', () => {
+  it('reads an exposed key only on request', () => {
     const file = keyPath(temporary(), 'stick');
     writeKeyFile(file, { name: 'stick', key: createKey(), createdAt });
     chmodSync(file, 0o644);
@@ -102,13 +102,13 @@ describe('key file', () => {
     assert.equal(readKeyFile(file, { allowExposed: true }).name, 'stick');
   });
 
-  it('says that a key is missing and how to get one', () => {
+  it('reports a missing key and how to get one', () => {
     const refused = refusal(() => readKeyFile(keyPath(temporary(), 'none')));
     assert.equal(refused.code, 'key-missing');
     assert.match(refused.hint, /farhand pair/);
   });
 
-  it('refuses what is not a key without quoting it', () => {
+  it('rejects a file that is not a key without quoting it', () => {
     const secret = Buffer.from(createKey()).toString('base64');
     const good = { format: 'farhand-key/1', name: 'one', created_at: createdAt, key: secret };
     const bad = [
