@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { EntryBoundary } from './entry-boundary.ts';
 
 describe('the boundary of an entry point', () => {
-  it('turns whatever a handler throws, now or later, into a refusal and a count', async () => {
+  it('turns anything a handler throws, synchronously or later, into a rejection and a count', async () => {
     const reports: string[] = [];
     const boundary = new EntryBoundary('door', (text) => void reports.push(text));
     let refused = 0;
@@ -25,11 +25,11 @@ describe('the boundary of an entry point', () => {
     assert.deepEqual(
       reports.map((text) => /door: a handler failed \((\d) so far\)/.exec(text)?.[1]),
       ['1', '2'],
-      'a log that grows with the logarithm',
+      'the log grows logarithmically',
     );
   });
 
-  it('leaves what goes well alone', async () => {
+  it('does not interfere with handlers that succeed', async () => {
     const boundary = new EntryBoundary('door', (text) => assert.fail(text));
     let done = 0;
     boundary.run(() => done++);

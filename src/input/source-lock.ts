@@ -1,8 +1,8 @@
-/** After so much silence another sender may take a port over. */
+/** After this much silence another sender may take over a port. */
 const SILENCE_NS = 1e9;
 
 /**
- * For protocols without authentication: a port listens to the first address that speaks, until that one has been silent
+ * For protocols without authentication: a port accepts the first address that sends, until it has been silent
  * for a second. Addresses are IPv4 · 65536 + port.
  */
 export class SourceLock {
@@ -10,7 +10,7 @@ export class SourceLock {
   #from = 0;
   #receivedNs = Number.NEGATIVE_INFINITY;
 
-  /** `allow`: IPv4 addresses; none allows every one. */
+  /** `allow`: IPv4 addresses; empty allows all. */
   constructor(allow: readonly string[]) {
     this.#allowed = allow.length === 0 ? null : new Set(allow.map(addressNumber));
   }
@@ -25,7 +25,7 @@ export class SourceLock {
     return silent ? 'new' : 'known';
   }
 
-  /** Who holds the port; 0: nobody. */
+  /** Who holds the port; 0: none. */
   holder(nowNs: number): number {
     return nowNs - this.#receivedNs > SILENCE_NS ? 0 : this.#from;
   }

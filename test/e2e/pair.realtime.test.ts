@@ -96,7 +96,7 @@ describe('farhand pair', () => {
     const robot = await robotMachine();
     for (let i = 0; i < 3; i++) {
       const operator = await operatorMachine(robot, WRONG);
-      assertRefused(operator, 1, /not the one the robot machine shows/, /shows now/);
+      assertRefused(operator, 1, /does not match the one on the robot machine/, /shows now/);
       assert.deepEqual(keysIn(operator.keys), []);
     }
     const fresh = (await robot.process.waitFor(/New pairing code: (\S+)/))[1]!;
@@ -184,7 +184,12 @@ describe('farhand pair', () => {
   const wrong: [string, string[], RegExp, RegExp][] = [
     ['what cannot be a code', ['127.0.0.1', '--code', '123'], /"123" is not a pairing code/, /7KQ2-M9XD/],
     ['no code', ['127.0.0.1'], /no code was given/, /--code/],
-    ['a host without a robot', ['127.0.0.1:1', '--code', WRONG], /nobody waits/, /farhand pair --listen/],
+    [
+      'a host without a robot',
+      ['127.0.0.1:1', '--code', WRONG],
+      /nothing is waiting to pair/,
+      /farhand pair --listen/,
+    ],
     ['a name nobody knows', ['no-such-host.invalid', '--code', WRONG], /no-such-host\.invalid/, /192\.168/],
     ['a bad port', ['127.0.0.1:99999', '--code', WRONG], /is not HOST or HOST:PORT/, /robot\.local:4749/],
     ['a code without a host', ['--code', WRONG], /does not take --code/, /pair HOST --code/],

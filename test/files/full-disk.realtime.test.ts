@@ -187,7 +187,7 @@ describe('on a read-only disk', { skip }, () => {
         const old = contentOf(dirs[i]!);
         const { message, hint } = await failureOf(() => write(dirs[i]!, false));
         assert.match(message, /the file system is read-only \(EROFS\)/, name);
-        assert.match(hint, /Choose a place/, name);
+        assert.match(hint, /Choose a writable folder/, name);
         assert.deepEqual(contentOf(dirs[i]!), old, name);
       }
     } finally {

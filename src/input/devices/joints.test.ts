@@ -27,7 +27,7 @@ function bench() {
 }
 
 describe('joint targets from another program', () => {
-  it('go from one to the next in a line, as long as the sender took', () => {
+  it('are interpolated linearly over the sender’s period', () => {
     const { say, at } = bench();
     say(0, 1000 * MS);
     say(0.1, 1100 * MS);
@@ -37,7 +37,7 @@ describe('joint targets from another program', () => {
     assert.equal(at(1300 * MS), 0.1);
   });
 
-  it('make up for a pause of the sender without a leap', () => {
+  it('catch up after a sender’s pause without a jump', () => {
     const { say, at } = bench();
     const speedRadS = 0.5;
     let [before, fastest] = [0, 0];
@@ -49,10 +49,10 @@ describe('joint targets from another program', () => {
       before = now;
     }
     assert.ok(fastest < 3 * speedRadS, `${fastest} rad/s`);
-    assert.ok(Math.abs(before - 0.5) < 0.02, 'and are caught up with');
+    assert.ok(Math.abs(before - 0.5) < 0.02, 'caught up');
   });
 
-  it('are not joined to those before the clutch was closed, or before a silence', () => {
+  it('are not interpolated from targets before the clutch closed or before a silence', () => {
     const { say, at, device, sample } = bench();
     say(0, 1000 * MS, false);
     say(0.5, 1010 * MS);
@@ -62,7 +62,7 @@ describe('joint targets from another program', () => {
     assert.equal(at(1310 * MS), 0.9);
   });
 
-  it('are refused when no joint could be there', () => {
+  it('are rejected when out of any joint’s range', () => {
     const { say } = bench();
     assert.equal(say(20, 1000 * MS), 'bad-range');
     const bytes = new TextEncoder().encode('{"jointsRad":[],"gripper":0,"clutch":true}');

@@ -65,21 +65,21 @@ describe('rctp input', () => {
     open();
   });
 
-  it('turns openness into closedness and keeps a right-handed pose', () => {
+  it('inverts the gripper value and keeps a right-handed pose', () => {
     say({ positionM: [0.25, 1.5, -0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5], gripper: 0.75 });
     const { status, positionM, quatXyzw, gripper, tracking } = sample();
     assert.deepEqual([status, tracking, gripper], ['ok', true, 0.25]);
     assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, 0.5, -0.5, 0.5, 0.5]);
   });
 
-  it('mirrors what Unity says', () => {
+  it('mirrors a pose from Unity', () => {
     open({ vrFrame: 'unity' });
     say({ positionM: [0.25, 1.5, 0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5] });
     const { positionM, quatXyzw } = sample();
     assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
   });
 
-  it('closes the clutch only when the hand has been seen for a while', () => {
+  it('closes the clutch only after the hand has been visible for a while', () => {
     say();
     sayFor(280);
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
@@ -87,7 +87,7 @@ describe('rctp input', () => {
     assert.equal(sample().clutch, true);
   });
 
-  it('lets go in the same tick when tracking is lost, whatever pose comes with it', () => {
+  it('opens the clutch in the same tick when tracking is lost, whatever the pose', () => {
     sayFor(400);
     pass();
     assert.equal(say({ tracking: false, quatXyzw: [0, 0, 0, 0], positionM: [Number.NaN, 0, 0] }), null);
@@ -99,7 +99,7 @@ describe('rctp input', () => {
     assert.equal(sample().clutch, true);
   });
 
-  it('sees a loss between two ticks', () => {
+  it('detects a loss between two ticks', () => {
     sayFor(400);
     sample();
     pass(1);
@@ -109,7 +109,7 @@ describe('rctp input', () => {
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
   });
 
-  it('is stale after the silence it was given, and starts to count anew', () => {
+  it('is stale after the configured silence, and restarts its visibility timer', () => {
     sayFor(400);
     pass(150);
     assert.equal(sample().status, 'ok');
@@ -126,7 +126,7 @@ describe('rctp input', () => {
     ['bad-range', { positionM: [0, 101, 0] }],
     ['bad-range', { gripper: 1.2 }],
   ] as const)
-    it(`refuses ${JSON.stringify(said)} and passes its e-stop on all the same`, () => {
+    it(`rejects ${JSON.stringify(said)} but still forwards its e-stop`, () => {
       sayFor(400);
       const before = structuredClone(sample());
       assert.equal(say({ timestampS: sender.clockS + 0.001, ...said, estop: true } as Said), reason);
@@ -139,7 +139,7 @@ describe('rctp input', () => {
     assert.equal(sample().gripper, 0);
   });
 
-  it('drops what was overtaken, and passes its e-stop on', () => {
+  it('drops out-of-order packets but forwards their e-stop', () => {
     sayFor(100);
     const nowS = sender.clockS;
     assert.equal(say({ timestampS: nowS }), 'duplicate');
@@ -149,7 +149,7 @@ describe('rctp input', () => {
     assert.equal(device.estop, false);
   });
 
-  it('takes a fall of more than a second for a restart: another stream, the clutch open', () => {
+  it('treats a time step back of over a second as a restart: another stream, the clutch open', () => {
     sayFor(400);
     const { stream } = device;
     sender.clockS = 0.5;
@@ -160,7 +160,7 @@ describe('rctp input', () => {
     assert.equal(say(), null);
   });
 
-  it('holds on to one sender until it is silent for a second; a stranger’s e-stop says nothing', () => {
+  it('keeps one sender until it is silent for a second; another sender’s e-stop is ignored', () => {
     say();
     pass();
     assert.equal(say({ estop: true }, OTHER), 'unknown-source');
@@ -171,13 +171,13 @@ describe('rctp input', () => {
     assert.equal(say({}, HEADSET), 'unknown-source');
   });
 
-  it('takes only those on its list', () => {
+  it('accepts only senders on its list', () => {
     open({ allow: ['192.0.2.7'] });
     assert.equal(say({}, OTHER), 'unknown-source');
     assert.equal(say(), null);
   });
 
-  it('hears the other hand’s e-stop and nothing else of it', () => {
+  it('accepts only the e-stop from the other hand', () => {
     open({ hand: 'left', bothHands: true });
     const names = rctp.sockets?.(rctp.config.parse({ hand: 'left', bothHands: true }));
     assert.deepEqual(

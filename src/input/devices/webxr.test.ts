@@ -53,7 +53,7 @@ function scene(options: Record<string, unknown> = {}) {
 }
 
 describe('input webxr', () => {
-  it('counts presses of A or X as a wish to record, once each', () => {
+  it('counts each press of A or X once as a record request', () => {
     const { device, packet, say } = scene();
     let atNs = NOW_NS;
     const press = (left: number, right: number) => {
@@ -66,11 +66,11 @@ describe('input webxr', () => {
     assert.equal(press(0, 0), 0);
     assert.equal(press(0, 1 << 4), 1);
     assert.equal(press(1 << 4, 1 << 4), 1, 'held');
-    assert.equal(press(0, 1 << 5), 1, 'B is not it');
+    assert.equal(press(0, 1 << 5), 1, 'B does not record');
     assert.equal(press(1 << 4, 0), 2);
   });
 
-  it('follows the wrist, closes the gripper with the pinch, and has the points of the hand', () => {
+  it('follows the wrist, closes the gripper with the pinch, and reports the hand’s points', () => {
     const { packet, say, sample } = scene();
     assert.equal(say(NOW_NS), null);
     const seen = sample(NOW_NS);
@@ -87,7 +87,7 @@ describe('input webxr', () => {
     assert.equal(sample(NOW_NS + MS).gripper, 1);
   });
 
-  it('can follow the place between thumb and index finger, and the left hand', () => {
+  it('can follow the midpoint of thumb and index finger, and the left hand', () => {
     const { say, sample } = scene({ hand: 'left', pose: 'pinch' });
     say(NOW_NS);
     const seen = sample(NOW_NS);
@@ -96,20 +96,20 @@ describe('input webxr', () => {
     assert.ok(Math.abs(seen.positionM[2]! - (-0.4 - 0.175)) < 1e-4);
   });
 
-  it('has the other hand’s pinch as clutch, and lets go when that hand is lost', () => {
+  it('uses the other hand’s pinch as clutch, and opens it when that hand is lost', () => {
     const { packet, say, sample } = scene();
     handAt(packet.left, [-0.2, 1.2, -0.4], 0.015);
     say(NOW_NS);
     assert.equal(sample(NOW_NS).clutch, true);
     handAt(packet.left, [-0.2, 1.2, -0.4], 0.03);
     say(NOW_NS + MS);
-    assert.equal(sample(NOW_NS + MS).clutch, true, 'between the gaps: as it was');
+    assert.equal(sample(NOW_NS + MS).clutch, true, 'between the two thresholds: unchanged');
     packet.left.tracked = false;
     say(NOW_NS + 2 * MS);
     assert.equal(sample(NOW_NS + 2 * MS).clutch, false);
   });
 
-  it('has the grip of the driving controller as clutch and its trigger as gripper', () => {
+  it('uses the driving controller’s grip as clutch and its trigger as gripper', () => {
     const { packet, say, sample } = scene();
     Object.assign(packet.right, { kind: 'controller', grip: 1, trigger: 0.4 });
     packet.left.kind = 'none';
@@ -120,11 +120,11 @@ describe('input webxr', () => {
   });
 
   for (const [what, spoil] of [
-    ['the hand is not there', (packet: XrPacket) => Object.assign(packet.right, { kind: 'none' })],
-    ['its place is a guess', (packet: XrPacket) => Object.assign(packet.right, { tracked: false })],
-    ['a menu is over the session', (packet: XrPacket) => Object.assign(packet, { visible: false })],
+    ['the hand is absent', (packet: XrPacket) => Object.assign(packet.right, { kind: 'none' })],
+    ['its position is estimated', (packet: XrPacket) => Object.assign(packet.right, { tracked: false })],
+    ['a menu covers the session', (packet: XrPacket) => Object.assign(packet, { visible: false })],
   ] as const)
-    it(`does not track while ${what}, and keeps the last place`, () => {
+    it(`does not track while ${what}, and keeps the last position`, () => {
       const { packet, say, sample } = scene();
       handAt(packet.left, [-0.2, 1.2, -0.4], 0.01);
       say(NOW_NS);
@@ -135,7 +135,7 @@ describe('input webxr', () => {
       assert.ok(Math.abs(seen.positionM[0]! - 0.2) < 1e-6);
     });
 
-  it('takes no packet twice and none that was overtaken, but begins anew with another stream', () => {
+  it('rejects repeated and out-of-order packets, and restarts with another stream', () => {
     const { device, packet, say } = scene();
     say(NOW_NS);
     const bytes = datagram(packet, NOW_NS);
@@ -148,7 +148,7 @@ describe('input webxr', () => {
     assert.equal(device.stream, 2);
   });
 
-  it('does not believe stamps that cannot be', () => {
+  it('ignores impossible stamps', () => {
     const { device, packet, sample } = scene();
     for (const takenNs of [Number.NaN, NOW_NS + 50 * MS]) {
       packet.seq++;
@@ -158,7 +158,7 @@ describe('input webxr', () => {
     }
   });
 
-  it('refuses what took too long on its way', () => {
+  it('rejects a packet that took too long to arrive', () => {
     const { device, packet, say, sample } = scene();
     say(NOW_NS);
     packet.seq++;
@@ -167,7 +167,7 @@ describe('input webxr', () => {
     assert.equal(sample(NOW_NS).takenNs, NOW_NS - 5 * MS);
   });
 
-  it('passes on an e-stop even from a packet that is refused', () => {
+  it('forwards an e-stop even from a rejected packet', () => {
     const { device, packet } = scene();
     packet.estop = true;
     const bytes = datagram(packet, NOW_NS);
@@ -179,7 +179,7 @@ describe('input webxr', () => {
     assert.equal(device.estop, false);
   });
 
-  it('refuses a hand that cannot be one', () => {
+  it('rejects an impossible hand', () => {
     const { packet, say, sample } = scene();
     say(NOW_NS);
     packet.right.jointsM.fill(0.5);

@@ -114,7 +114,7 @@ describe('pairing over TCP', () => {
       ['waiting', 'wrong-code', 'wrong-code', 'wrong-code', 'new-code'],
     );
     assert.notEqual(robot.code(), old);
-    assert.match((await failure(request(robot.port, old))).message, /not the one/);
+    assert.match((await failure(request(robot.port, old))).message, /does not match/);
     await request(robot.port, robot.code());
     await robot.done;
   });
@@ -177,7 +177,7 @@ describe('pairing over TCP', () => {
     const robot = await offering({ timeoutS: 0.2 });
     const error = await failure(robot.done);
     assert.equal(error.code, 'pairing-failed');
-    assert.match(error.message, /nobody typed the code/);
+    assert.match(error.message, /no operator entered the code/);
     assert.match(error.hint, /--timeout/);
   });
 });
@@ -342,7 +342,7 @@ describe('a key copied by hand', () => {
     assert.equal(made.name, 'cell-7');
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const before = readFileSync(file, 'utf8');
-    assert.throws(() => createKeyFile(file, null), /exists already/);
+    assert.throws(() => createKeyFile(file, null), /already exists/);
     assert.equal(readFileSync(file, 'utf8'), before);
     chmodSync(file, 0o644);
     for (let i = 0; i < 2; i++) {
@@ -359,7 +359,7 @@ describe('a key copied by hand', () => {
     const first = createKeyFile(path.join(here, 'a.key'), null);
     createKeyFile(path.join(there, 'a.key'), null);
     importKeyFile(path.join(here, 'a.key'), folder, null);
-    assert.throws(() => importKeyFile(path.join(there, 'a.key'), folder, null), /exists already/);
+    assert.throws(() => importKeyFile(path.join(there, 'a.key'), folder, null), /already exists/);
     assert.equal(keyId(readKeyFile(keyPath(folder, 'a')).key), first.id);
     assert.ok(existsSync(path.join(there, 'a.key')));
   });
