@@ -15,26 +15,26 @@ export class EntryBoundary {
   }
 
   /**
-   * `refuse` answers the sender: an error, a closed socket. A promise that `handle` returns may reject later.
+   * `reject` answers the sender: an error, a closed socket. A promise that `handle` returns may reject later.
    */
-  run(handle: () => unknown, refuse: () => void = () => {}): void {
+  run(handle: () => unknown, reject: () => void = () => {}): void {
     try {
       const done = handle();
-      if (done instanceof Promise) done.catch((error: unknown) => this.failed(error, refuse));
+      if (done instanceof Promise) done.catch((error: unknown) => this.failed(error, reject));
     } catch (error) {
-      this.failed(error, refuse);
+      this.failed(error, reject);
     }
   }
 
   /** Reported at 1, 2, 4, 8 … failures, so that a repeating sender does not fill the log. */
-  failed(error: unknown, refuse: () => void = () => {}): void {
+  failed(error: unknown, reject: () => void = () => {}): void {
     this.failures++;
     if ((this.failures & (this.failures - 1)) === 0) {
       const text = error instanceof Error ? (error.stack ?? error.message) : 'not an Error';
       this.#report(`farhand: ${this.#name}: a handler failed (${this.failures} so far): ${text}`);
     }
     try {
-      refuse();
+      reject();
     } catch {
       // The sender is gone.
     }

@@ -16,10 +16,10 @@ export class SourceLock {
   }
 
   /** Call it for well-formed messages only: garbage neither takes nor keeps a port. Hot path. */
-  admit(from: number, nowNs: number): 'known' | 'new' | 'refused' {
-    if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'refused';
+  admit(from: number, nowNs: number): 'known' | 'new' | 'rejected' {
+    if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'rejected';
     const silent = nowNs - this.#receivedNs > SILENCE_NS;
-    if (!silent && from !== this.#from) return 'refused';
+    if (!silent && from !== this.#from) return 'rejected';
     this.#from = from;
     this.#receivedNs = nowNs;
     return silent ? 'new' : 'known';

@@ -71,15 +71,16 @@ function readTree(file: string, seen: readonly string[]): unknown {
   const beside = path.join(path.dirname(file), `${parent}.yaml`);
   const base = readTree(existsSync(beside) ? beside : fileOf(parent), [...seen, from]);
   if (!isTree(base)) throw badModel(file, `extends: ${parent} is not a model`);
-  return { ...base, ...rest, joints: laidOver(file, base['joints'], own['joints']) };
+  return { ...base, ...rest, joints: mergedJoints(file, base['joints'], own['joints']) };
 }
 
-function laidOver(file: string, joints: unknown, changes: unknown): unknown {
+function mergedJoints(file: string, joints: unknown, changes: unknown): unknown {
   if (changes === undefined) return joints;
   if (!isTree(changes) || !Array.isArray(joints)) return changes;
   const named = joints as Tree[];
-  const stranger = Object.keys(changes).find((name) => !named.some((joint) => joint['name'] === name));
-  if (stranger !== undefined) throw badModel(file, `joints.${stranger}: the base model has no such joint`);
+  const unknownJoint = Object.keys(changes).find((name) => !named.some((joint) => joint['name'] === name));
+  if (unknownJoint !== undefined)
+    throw badModel(file, `joints.${unknownJoint}: the base model has no such joint`);
   return named.map((joint) => merged(joint, changes[String(joint['name'])]));
 }
 

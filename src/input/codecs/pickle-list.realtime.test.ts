@@ -32,7 +32,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
   });
 
   it('may contain nothing else: no object, no nesting, no text, no call', () => {
-    const refused = [
+    const rejected = [
       '1.5',
       '(1.5, 2.5)',
       '[[1.0]]',
@@ -44,7 +44,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
       'b"x"',
       '[True]',
     ];
-    for (const expression of refused) assert.equal(decode(pickled(expression)!), null, expression);
+    for (const expression of rejected) assert.equal(decode(pickled(expression)!), null, expression);
     assert.equal(decode(pickled('[1.5, 2.5]', 0)!), null, 'text protocol');
     assert.equal(decode(pickled('[0.5] * 81')!), null, 'too long');
   });

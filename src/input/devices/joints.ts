@@ -60,7 +60,7 @@ class JointTargets implements InputDevice {
     if (jointsRad.some((rad) => Math.abs(rad as number) > MAX_ANGLE_RAD)) return 'bad-range';
     if ((gripper as number) < 0 || (gripper as number) > 1) return 'bad-range';
     const admitted = this.#lock.admit(from, receivedNs);
-    if (admitted === 'refused') return 'unknown-source';
+    if (admitted === 'rejected') return 'unknown-source';
     if (admitted === 'new') this.stream++;
     this.#take(jointsRad as number[], gripper as number, clutch, receivedNs);
     return null;

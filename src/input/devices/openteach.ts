@@ -110,8 +110,8 @@ class OpenTeachHand implements InputDevice {
     if (socket === SOCKETS.hand) return this.#onHand(bytes, length, receivedNs, from);
     const state = decodeButton(bytes, length);
     if (state === null) return length === 0 ? 'empty' : 'malformed';
-    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'refused';
-    if (source === 'refused') return 'unknown-source';
+    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'rejected';
+    if (source === 'rejected') return 'unknown-source';
     if (socket === SOCKETS.pause) this.#paused = state === 'Low';
     else this.#scale = state === 'Low' ? this.#config.lowScale : 1;
     return null;
@@ -126,7 +126,7 @@ class OpenTeachHand implements InputDevice {
     if (refusal !== null) return refusal;
     for (let i = 0; i < HAND_NUMBERS; i++) if (Math.abs(points[i]!) > MAX_REACH_M) return 'bad-range';
     const source = this.#locks[SOCKETS.hand]!.admit(from, receivedNs);
-    if (source === 'refused') return 'unknown-source';
+    if (source === 'rejected') return 'unknown-source';
     if (source === 'new') this.#begin();
     this.#take(points, receivedNs);
     return null;

@@ -106,13 +106,13 @@ class RctpHand implements InputDevice {
     const packet = this.#packet;
     const refusal = decodeRctp(bytes, length, packet);
     if (refusal === 'short' || refusal === 'magic') return length === 0 ? 'empty' : REASON[refusal];
-    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'refused';
-    if (source === 'refused') return 'unknown-source';
+    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'rejected';
+    if (source === 'rejected') return 'unknown-source';
     // First, before any check can reject it.
     this.estop = packet.estop;
     if (socket !== 0) return refusal === null ? null : REASON[refusal];
     if (source === 'new') this.#begin();
-    return this.#refuse(packet, refusal) ?? this.#take(packet, receivedNs);
+    return this.#reject(packet, refusal) ?? this.#take(packet, receivedNs);
   }
 
   /** Another sender, or the same after a restart: nothing in it is related to what came before. */
@@ -123,7 +123,7 @@ class RctpHand implements InputDevice {
     this.#seenSinceNs = Number.POSITIVE_INFINITY;
   }
 
-  #refuse(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
+  #reject(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
     if (!Number.isFinite(packet.timestampS)) return 'non-finite';
     const fallS = this.#receivedS - packet.timestampS;
     if (fallS === 0) return 'duplicate';

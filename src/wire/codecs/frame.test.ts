@@ -214,15 +214,15 @@ for (const [name, codec] of Object.entries(CODECS)) {
     });
 
     it('returns a reason or a valid message for a mutated datagram', () => {
-      let refused = 0;
+      let rejectedCount = 0;
       fc.assert(
         fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
           const bytes = Uint8Array.from(mutations.reduce(mutate, [...valid.subarray(0, length)]));
-          if (check(bytes) !== null) refused++;
+          if (check(bytes) !== null) rejectedCount++;
         }),
         { numRuns: 500 },
       );
-      assert.ok(refused > 50, `${refused} of 500 rejected`);
+      assert.ok(rejectedCount > 50, `${rejectedCount} of 500 rejected`);
     });
 
     it('returns a reason or a valid message with any field replaced by any JSON', () => {

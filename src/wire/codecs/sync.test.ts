@@ -28,9 +28,9 @@ describe('clock probe', () => {
     const back = emptyProbe();
     fc.assert(
       fc.property(probe, (sent) => {
-        const asked = encodeProbe(sent, bytes.fill(0xff));
-        assert.equal(frameType(bytes, asked), 'probe');
-        assert.equal(decodeProbe(bytes, asked, back), null);
+        const probeBytes = encodeProbe(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, probeBytes), 'probe');
+        assert.equal(decodeProbe(bytes, probeBytes, back), null);
         assert.deepEqual([back.id, back.t0], [sent.id, sent.t0]);
         const answered = encodeProbeReply(sent, bytes.fill(0xff));
         assert.equal(frameType(bytes, answered), 'probeReply');

@@ -85,17 +85,17 @@ export class LinkModel {
     this.#storms?.moveTo(timeNs);
     this.#bloat?.moveTo(timeNs);
     const lost = this.#isLost(timeNs);
-    if (lost !== null) return this.#refuse(lost);
+    if (lost !== null) return this.#lose(lost);
     const { trace, tracePhaseNs } = this.#settings;
     const traceNs = trace === null ? 0 : traceDelayNs(trace, timeNs + tracePhaseNs);
-    if (Number.isNaN(traceNs)) return this.#refuse('trace');
+    if (Number.isNaN(traceNs)) return this.#lose('trace');
     const departNs = this.#bottleneck.enter(timeNs, this.#heldUntil(timeNs), bytes);
-    if (Number.isNaN(departNs)) return this.#refuse('queue');
+    if (Number.isNaN(departNs)) return this.#lose('queue');
     const outNs = Math.max(nowNs, this.#startNs + departNs + traceNs + this.#delayNs(timeNs));
     return this.#order(outNs);
   }
 
-  #refuse(loss: Loss): null {
+  #lose(loss: Loss): null {
     this.loss = loss;
     return null;
   }

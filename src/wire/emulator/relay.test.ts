@@ -20,19 +20,19 @@ interface Sent {
 }
 
 /** A relay on a manual clock, with a hostile caller that reuses its buffer. */
-function setUp(request: LinkRequest, { capacity = 100, refuse = false } = {}) {
+function setUp(request: LinkRequest, { capacity = 100, failSends = false } = {}) {
   const clock = new ManualClock(0);
   const sent: Sent[] = [];
   const counters = [
     new DirectionCounters(DirectionCounters.memory()),
     new DirectionCounters(DirectionCounters.memory()),
   ] as const;
-  let asked = 0;
+  let idleCalls = 0;
   const relay = new LinkRelay({
     clock,
     outbox: {
       send(socket, bytes, length, to) {
-        if (refuse) return 0;
+        if (failSends) return 0;
         sent.push({ atMs: clock.nowNs() / MS, socket, to, first: bytes[0]!, length });
         return clock.nowNs();
       },
@@ -42,14 +42,14 @@ function setUp(request: LinkRequest, { capacity = 100, refuse = false } = {}) {
     counters,
     seed: 1,
     capacity,
-    onIdle: () => asked++,
+    onIdle: () => idleCalls++,
   });
   const bytes = new Uint8Array(1472);
   return {
     relay,
     sent,
     stats: () => counters.map((part) => part.snapshot()) as [DirectionStats, DirectionStats],
-    asked: () => asked,
+    idleCalls: () => idleCalls,
     arrive(socket: number, from: Peer, first: number, length = 100) {
       bytes[0] = first;
       relay.onDatagram(socket, bytes, length, from, clock.nowNs(), Number.NaN);
@@ -156,11 +156,11 @@ describe('LinkRelay', () => {
     const [forward] = link.stats();
     assert.ok(forward.duplicated > 50 && forward.reordered > 50 && forward.lost > 100);
     assert.equal(forward.oversize, 40);
-    const refused = setUp({}, { refuse: true });
-    refused.arrive(0, OPERATOR, 1);
-    refused.runTo(1);
-    assert.equal(refused.stats()[0].sendFailed, 1);
-    assert.ok(balanced(refused.stats()[0]));
+    const failing = setUp({}, { failSends: true });
+    failing.arrive(0, OPERATOR, 1);
+    failing.runTo(1);
+    assert.equal(failing.stats()[0].sendFailed, 1);
+    assert.ok(balanced(failing.stats()[0]));
   });
 
   it('applies new settings at once; datagrams in flight keep their time and order', () => {
@@ -190,6 +190,6 @@ describe('LinkRelay', () => {
   it('checks for changed settings every 20 ms, with or without traffic', () => {
     const link = setUp({});
     link.runTo(1000);
-    assert.equal(link.asked(), 50);
+    assert.equal(link.idleCalls(), 50);
   });
 });

@@ -133,8 +133,8 @@ describe('handshake', () => {
       forged[at]! ^= 1;
       return forged;
     };
-    const each = (bytes: Buffer, refused: (forged: Buffer) => boolean) => {
-      for (let at = 4; at < bytes.length; at++) assert.ok(refused(altered(bytes, at)), `byte ${at}`);
+    const each = (bytes: Buffer, isRejected: (forged: Buffer) => boolean) => {
+      for (let at = 4; at < bytes.length; at++) assert.ok(isRejected(altered(bytes, at)), `byte ${at}`);
     };
     const knock = offer.knock();
     each(knock, (forged) => typeof robot.answerKnock(forged, forged.length, PEER, 0) === 'string');

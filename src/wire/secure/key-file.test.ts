@@ -23,7 +23,7 @@ const temporary = () => temporaryFolder('keys');
 const createdAt = '2026-01-02T03:04:05.678Z';
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-function refusal(work: () => unknown): TeleopError {
+function errorOf(work: () => unknown): TeleopError {
   try {
     work();
   } catch (error) {
@@ -58,8 +58,8 @@ describe('key file', () => {
     const file = keyPath(folder, 'one');
     const [first, second] = [createKey(), createKey()];
     writeKeyFile(file, { name: 'one', key: first, createdAt });
-    const refused = refusal(() => writeKeyFile(file, { name: 'one', key: second, createdAt }));
-    assert.equal(refused.code, 'file-unwritable');
+    const error = errorOf(() => writeKeyFile(file, { name: 'one', key: second, createdAt }));
+    assert.equal(error.code, 'file-unwritable');
     assert.deepEqual(readKeyFile(file).key, first);
     chmodSync(file, 0o644);
     writeKeyFile(file, { name: 'one', key: second, createdAt }, { replace: true });
@@ -73,10 +73,10 @@ describe('key file', () => {
     mkdirSync(path.join(folder, 'taken.key'));
     writeFileSync(path.join(folder, 'taken.key', 'x'), '');
     const entry = { name: 'taken', key: createKey(), createdAt };
-    const refused = refusal(() => writeKeyFile(keyPath(folder, 'taken'), entry, { replace: true }));
-    assert.equal(refused.code, 'file-unwritable');
+    const error = errorOf(() => writeKeyFile(keyPath(folder, 'taken'), entry, { replace: true }));
+    assert.equal(error.code, 'file-unwritable');
     assert.deepEqual(readdirSync(folder), ['taken.key']);
-    const inFile = refusal(() => writeKeyFile('/proc/self/cmdline/x.key', entry));
+    const inFile = errorOf(() => writeKeyFile('/proc/self/cmdline/x.key', entry));
     assert.equal(inFile.code, 'file-unwritable');
     assert.match(inFile.message, /cannot be written/);
   });
@@ -86,9 +86,9 @@ describe('key file', () => {
       const file = path.join(temporary(), "it's mine.key");
       writeKeyFile(file, { name: 'one', key: createKey(), createdAt });
       chmodSync(file, mode);
-      const refused = refusal(() => readKeyFile(file));
-      assert.equal(refused.code, 'key-exposed');
-      const command = /`(chmod 600 .*)`/.exec(refused.hint)?.[1] ?? '';
+      const error = errorOf(() => readKeyFile(file));
+      assert.equal(error.code, 'key-exposed');
+      const command = /`(chmod 600 .*)`/.exec(error.hint)?.[1] ?? '';
       execFileSync('sh', ['-c', command]);
       assert.equal(readKeyFile(file).name, 'one');
     }
@@ -103,9 +103,9 @@ describe('key file', () => {
   });
 
   it('reports a missing key and how to get one', () => {
-    const refused = refusal(() => readKeyFile(keyPath(temporary(), 'none')));
-    assert.equal(refused.code, 'key-missing');
-    assert.match(refused.hint, /farhand pair/);
+    const error = errorOf(() => readKeyFile(keyPath(temporary(), 'none')));
+    assert.equal(error.code, 'key-missing');
+    assert.match(error.hint, /farhand pair/);
   });
 
   it('rejects a file that is not a key without quoting it', () => {
@@ -130,9 +130,9 @@ describe('key file', () => {
     for (const text of bad) {
       const file = keyPath(temporary(), 'bad');
       writeFileSync(file, text, { mode: 0o600 });
-      const refused = refusal(() => readKeyFile(file));
-      assert.equal(refused.code, 'file-unreadable', text);
-      for (const part of [refused.message, refused.hint, refused.stack ?? '', String(refused.cause)])
+      const error = errorOf(() => readKeyFile(file));
+      assert.equal(error.code, 'file-unreadable', text);
+      for (const part of [error.message, error.hint, error.stack ?? '', String(error.cause)])
         assert.ok(!part.includes(secret.slice(8, 16)), part);
     }
   });
@@ -141,9 +141,9 @@ describe('key file', () => {
     const folder = temporary();
     const pipe = keyPath(folder, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    assert.equal(refusal(() => readKeyFile(pipe)).code, 'file-unreadable');
+    assert.equal(errorOf(() => readKeyFile(pipe)).code, 'file-unreadable');
     mkdirSync(keyPath(folder, 'folder'), { mode: 0o700 });
-    assert.equal(refusal(() => readKeyFile(keyPath(folder, 'folder'))).code, 'file-unreadable');
+    assert.equal(errorOf(() => readKeyFile(keyPath(folder, 'folder'))).code, 'file-unreadable');
   });
 
   it('lists keys by name and id, problems included, never the key', () => {

@@ -61,7 +61,7 @@ export class RtcLink {
     this.#peer = new RtcPeer(rtc, 'link', settings, (why) => this.#end(why));
     const { connection } = this.#peer;
     connection.onDataChannel((channel) =>
-      offer === undefined ? this.#refuse(channel) : this.#take(channel),
+      offer === undefined ? this.#reject(channel) : this.#take(channel),
     );
     if (offer === undefined) this.#offer(rtc, settings);
     else {
@@ -146,7 +146,7 @@ export class RtcLink {
     const label = channel.getLabel();
     const camera = label.startsWith(CAMERA) ? label.slice(CAMERA.length) : null;
     const isWanted = camera === null ? ['link', 'control'].includes(label) : this.#cameras.includes(camera);
-    if (this.#closed || this.#channels.has(label) || !isWanted) return this.#refuse(channel);
+    if (this.#closed || this.#channels.has(label) || !isWanted) return this.#reject(channel);
     this.#channels.set(label, channel);
     if (camera !== null) return this.#takeCamera(camera, channel);
     channel.onOpen(() => this.#check());
@@ -167,7 +167,7 @@ export class RtcLink {
     else this.#handlers.stray?.();
   }
 
-  #refuse(channel: DataChannel): void {
+  #reject(channel: DataChannel): void {
     this.#handlers.stray?.();
     hold(channel);
     channel.close();
