@@ -36,7 +36,7 @@ describe('delay trace', () => {
       ['0,0,1\n1,x,2\n', /x\.csv, line 2/],
       ['0,0,1\n1,10\n', /line 2/],
       ['0,0,1\n1,10,1e12\n', /line 2/],
-      ['0,5,1\n1,5,1\n', /grow/],
+      ['0,5,1\n1,5,1\n', /increase/],
       ['\0\0\0', /line 1/],
     ];
     for (const [text, message] of wrong)
