@@ -1,9 +1,10 @@
-// The import table of the architecture: who may import whom, what runs in a browser, who may read a clock.
+// The architecture's import table: which room may import which, what runs in a browser, what may read a
+// clock.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { cyclesIn, namesakesIn } from './import-graph.mjs';
 
-/** Every room but these may import them. */
+/** Every other room may import these. */
 const FOUNDATION = ['core', 'messages', 'geometry', 'hand', 'files', 'native'];
 /** What a room may import besides itself and the foundation. */
 const MAY_IMPORT = {
@@ -25,7 +26,7 @@ const MAY_IMPORT = {
   rig: ['camera', 'mapping', 'record', 'robot', 'wire'],
   http: [],
   desk: ['rig', 'wire'],
-  // Subjects: what a process or a verb is about. Each names the stages it is built of, and no other subject but:
+  // Subjects: what a process or a verb is for. Each lists the stages it uses, and no other subject except:
   operator: ['input', 'mapping', 'rig', 'trace', 'wire'],
   console: ['camera', 'desk', 'http', 'input', 'record', 'rig', 'wire'],
   fleet: ['camera', 'console', 'desk', 'http', 'input', 'record', 'rig', 'wire'], // console: the same pages and rules
@@ -34,7 +35,7 @@ const MAY_IMPORT = {
   profiler: ['http', 'trace'],
   policy: ['camera', 'desk', 'rig', 'wire'],
   replay: ['desk'],
-  leader: ['input', 'robot'], // robot: its arm hangs on the same servo bus as the hands
+  leader: ['input', 'robot'], // robot: its arm uses the same servo bus as the hands
   bridge: ['desk', 'rig', 'robot'], // robot: DDS
 };
 const EVERY_ROOM = readdirSync('src', { withFileTypes: true }).flatMap((entry) =>
@@ -61,13 +62,13 @@ const BROWSER_SAFE = [
 const WEB_MAY_IMPORT = [...BROWSER_SAFE, 'sim/bento/bento-view.ts'];
 // A plug-in is a file or a folder with an index.ts; the registry finds it by its name.
 const PLUGIN_FOLDERS = ['src/robot/drivers/', 'src/input/devices/', 'src/camera/sources/'];
-/** Of a file inside a plug-in: the plug-in's path. */
+/** The plug-in path of a file inside a plug-in. */
 const pluginOf = (file) => {
   const folder = PLUGIN_FOLDERS.find((each) => file.startsWith(each));
   return folder && folder + file.slice(folder.length).split('/')[0].replace(/\.ts$/, '');
 };
 const isEntry = (file) => file === `${pluginOf(file)}.ts` || file === `${pluginOf(file)}/index.ts`;
-/** Here time and chance are handed in: no timer, no clock of Node's, no dice. */
+/** Time and randomness are passed in here: no timers, no Node clocks, no random numbers. */
 const TIMELESS = [
   ...[
     'messages',
@@ -84,7 +85,7 @@ const TIMELESS = [
   ],
   ...['rig', 'operator', 'check', 'leader'],
 ];
-/** Whoever owns sockets owns their timers. */
+/** Rooms that own sockets own their timers. */
 const OWN_TIMERS = [
   'src/wire/transports/',
   'src/wire/pairing/',
@@ -132,12 +133,12 @@ for (const file of files) {
     for (const [word] of text.matchAll(
       /\b(Date\.now|new Date\(\)|setTimeout|setInterval|Math\.random|performance\.now)\b/g,
     ))
-      problems.push(`${file}: ${word} in a room to which time and chance are handed in`);
+      problems.push(`${file}: ${word} in a room that gets time and randomness passed in`);
   const lines = text.split('\n').length;
   if (lines > 500) problems.push(`${file}: ${lines} lines; files stay under 500`);
 }
 
-for (const cycle of cyclesIn(imports)) problems.push(`imports in a circle: ${cycle.join(', ')}`);
+for (const cycle of cyclesIn(imports)) problems.push(`import cycle: ${cycle.join(', ')}`);
 const inFolder = (file) => (existsSync(`${pluginOf(file)}/index.ts`) ? pluginOf(file) : undefined);
 problems.push(
   ...namesakesIn(

@@ -1,4 +1,4 @@
-// Format, lint, types, imports, tests: the same here and in CI. --fast leaves the tests out.
+// Format, lint, types, imports, tests: the same here and in CI. --fast skips the tests.
 import { spawnSync } from 'node:child_process';
 
 const bin = (script, ...args) => ['node', [`node_modules/${script}`, ...args]];

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const force = process.argv.includes('--force');
 const quiet = process.argv.includes('--quiet');
-const say = (text) => quiet || console.error(`farhand: ${text}`);
+const log = (text) => quiet || console.error(`farhand: ${text}`);
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
@@ -19,7 +19,7 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 
 function run(label, command, args) {
-  say(label);
+  log(label);
   const startedMs = performance.now();
   const result = spawnSync(command, args, {
     cwd: root,
@@ -32,7 +32,7 @@ function run(label, command, args) {
     );
     process.exit(1);
   }
-  say(`${label}: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  log(`${label}: done in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
 }
 
 function fingerprint(...names) {
@@ -62,7 +62,7 @@ if (inCheckout) {
     .digest('hex');
   const installed = path.join(root, 'node_modules', '.farhand-lock');
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
-    // Not `npm ci`: it refuses a lock file that lacks other platforms' optional binaries.
+    // Not `npm ci`: it rejects a lock file that lacks other platforms' optional binaries.
     run('installing packages', 'npm', [
       'install',
       '--no-save',

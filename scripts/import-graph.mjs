@@ -1,4 +1,4 @@
-// Two laws about the files of the project: their imports, those of types included, have no cycle, and no two files of
+// Two rules for the project's files: their imports, type imports included, have no cycle, and no two files of
 // neighbouring rooms share a name.
 import path from 'node:path';
 
@@ -26,8 +26,8 @@ export function cyclesIn(imports) {
 }
 
 /**
- * Files that share a name with a neighbour: one of the same room, or of `app`. A plug-in's own folder is a room of its
- * own, so that every plug-in may have its `index.ts`, `config.ts` and `codec.ts`.
+ * Files that share a name with a neighbour: one of the same room, or of `app`. A plug-in's folder counts as its
+ * own room, so that every plug-in may have its `index.ts`, `config.ts` and `codec.ts`.
  */
 export function namesakesIn(files, pluginFolderOf) {
   const places = new Map();
@@ -37,7 +37,7 @@ export function namesakesIn(files, pluginFolderOf) {
     const name = path.posix.basename(file);
     const before = places.get(name) ?? [];
     const twin = before.find((each) => each.room === room || each.room === 'app' || room === 'app');
-    if (twin !== undefined) problems.push(`${file} has the name of ${twin.file}`);
+    if (twin !== undefined) problems.push(`${file} has the same name as ${twin.file}`);
     places.set(name, [...before, { file, room }]);
   }
   return problems;

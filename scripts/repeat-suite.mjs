@@ -1,7 +1,7 @@
-// Runs a suite again and again, on the machine as it is (quiet) and beside a busy loop on every core (loaded), and prints
-// a table of what failed: node scripts/repeat-suite.mjs test|test:realtime [--quiet=20] [--loaded=5] [-- WORD...]. The
-// words choose files, as for scripts/test.mjs. Every run is noted in artifacts/repeat-*.jsonl; a second call goes on where
-// the first was stopped, --fresh starts anew.
+// Runs a suite repeatedly, on the machine as it is (quiet) and next to a busy loop on every core (loaded),
+// and prints a table of failures: node scripts/repeat-suite.mjs test|test:realtime [--quiet=20] [--loaded=5]
+// [-- WORD...]. The words select files, as for scripts/test.mjs. Every run is logged in
+// artifacts/repeat-*.jsonl; a second call continues where the first was stopped, --fresh starts over.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ const log = path.join(
 mkdirSync('artifacts', { recursive: true });
 if (args.includes('--fresh')) rmSync(log, { force: true });
 
-/** They read a pipe of this process and end with it, however it ends. */
+/** They read a pipe of this process and exit with it, however it ends. */
 function startLoad() {
   const loops = Array.from({ length: availableParallelism() }, () =>
     spawn(process.execPath, ['-e', BUSY], { stdio: ['pipe', 'ignore', 'inherit'] }),
@@ -67,7 +67,7 @@ async function runOnce(load) {
   }
 }
 
-/** What the summary of a run names as failed, and its last line. */
+/** The failures that a run's summary names, and its last line. */
 function outcome(output) {
   const failed = /\nFailed:\n((?: {2}.*\n)+)/.exec(output)?.[1].trim().split('\n') ?? [];
   return { failed: failed.map((line) => line.trim()), last: output.trimEnd().split('\n').at(-1) };

@@ -25,7 +25,7 @@ if (!existsSync(kernel)) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.deb')))
     run('dpkg-deb', ['-x', name, '.'], { cwd: folder });
 }
-// kmod goes by the name it is called by.
+// kmod acts by the name it is called with.
 const insmodPath = path.join(folder, 'bin', 'insmod');
 if (!existsSync(insmodPath)) symlinkSync('kmod', insmodPath);
 const modules = path.join(folder, 'usr', 'lib', 'uml', 'modules');

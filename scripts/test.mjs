@@ -1,8 +1,7 @@
-// Runs compiled tests, each file in a process of its own. Without arguments: the first tier (*.test.js) and the smoke
-// test. --realtime: the second tier (*.realtime.test.js). --properties: tests of the first tier that leave something to
-// chance. --all: both tiers, and those once more with a random seed.
-// WORD...: the files of both tiers whose path contains one of the words, or a file by its path. --jobs=N: so many files
-// at a time.
+// Runs compiled tests, each file in its own process. Without arguments: the first tier (*.test.js) and the
+// smoke test. --realtime: the second tier (*.realtime.test.js). --properties: first-tier tests that use
+// random input. --all: both tiers, and those once more with a random seed. WORD...: the files of both tiers
+// whose path contains one of the words, or a file by its path. --jobs=N: number of files at a time.
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -15,12 +14,12 @@ import { runFile } from './testing/run-file.mjs';
 
 const FIXED_SEED = 20_240_229;
 const SMOKE = path.join('dist', 'test', 'smoke.realtime.test.js');
-/** Tests that wait share a core well. */
+/** Tests that mostly wait can share a core. */
 const REALTIME_FILES_PER_CORE = 1.5;
-/** A machine that other programs use more than this is busy. */
+/** Above this use by other programs the machine counts as busy. */
 const BUSY = 0.7;
 const FILE_LIMIT_MS = 600_000;
-/** How long each file took the last time: the longest start first. */
+/** How long each file took last time: the longest start first. */
 const TIMES = path.join('dist', '.test-times.json');
 
 process.chdir(path.resolve(import.meta.dirname, '..'));
@@ -30,7 +29,7 @@ const unknown = args.find(
   (arg) => arg.startsWith('--') && !/^--(realtime|properties|all|jobs=[1-9]\d*)$/.test(arg),
 );
 if (unknown !== undefined) {
-  console.error(`Unknown option "${unknown}"; there are --realtime, --properties, --all and --jobs=N.`);
+  console.error(`Unknown option "${unknown}"; use --realtime, --properties, --all or --jobs=N.`);
   process.exit(2);
 }
 const flag = (name) => args.includes(`--${name}`);
@@ -42,7 +41,7 @@ const files = readdirSync('dist', { recursive: true })
   .map((name) => path.join('dist', name))
   .sort((a, b) => (times[b] ?? 0) - (times[a] ?? 0) || (a < b ? -1 : 1));
 const isRealtime = (file) => file.endsWith('.realtime.test.js');
-/** Tests that leave something to chance. */
+/** Tests with random input. */
 const isProperty = (file) => /'fast-check'|\/seed\.js'/.test(readFileSync(file, 'utf8'));
 const hasBrowser = (file) => readFileSync(file, 'utf8').includes('/chromium.js');
 
@@ -62,11 +61,11 @@ async function loadOfOthers() {
   return (after[0] - before[0]) / Math.max(1, after[1] - before[1]);
 }
 
-/** Groups of files that run after each other: [files, how many at a time, seed]. */
+/** Groups of files that run one after another: [files, how many at a time, seed]. */
 async function plan() {
   const cores = availableParallelism();
   const together = jobs || cores;
-  // Where other programs fill the cores, one file at a time gets what is left.
+  // Where other programs fill the cores, run one file at a time on what is left.
   const isBusy = (await loadOfOthers()) > BUSY;
   const waiting = jobs || (isBusy ? 1 : Math.ceil(cores * REALTIME_FILES_PER_CORE));
   const seed = seedFrom(process.env.FARHAND_SEED);
@@ -90,7 +89,7 @@ async function plan() {
 function seedFrom(text) {
   const seed = text === 'random' ? randomInt(2 ** 31) : Number(text ?? FIXED_SEED);
   if (Number.isInteger(seed)) return seed;
-  console.error(`FARHAND_SEED is "${text}"; give a whole number, or "random".`);
+  console.error(`FARHAND_SEED is "${text}"; use a whole number, or "random".`);
   process.exit(2);
 }
 
@@ -102,7 +101,7 @@ function readTimes() {
   }
 }
 
-/** Everything this run starts carries the marker and lives in the folder; the watchdog ends it if we cannot. */
+/** Everything this run starts carries the marker and uses the folder; the watchdog cleans up after us. */
 function openRun() {
   const folder = mkdtempSync(path.join(tmpdir(), 'farhand-run-'));
   const marker = `${process.env[MARKER] ?? ''}${path.basename(folder)}/`;
@@ -122,7 +121,7 @@ async function runGroups(groups, run) {
   for (const [group, concurrency, seed] of groups) {
     if (group.length === 0) continue;
     console.log(`${group.length} files, ${concurrency} at a time, seed ${seed}`);
-    // A browser that draws in software fills a core: one at a time, by the first worker.
+    // A browser that renders in software fills a core: one at a time, on the first worker.
     const drawing = group.filter(hasBrowser);
     const queue = group.filter((file) => !drawing.includes(file));
     const worker = async (_, index) => {

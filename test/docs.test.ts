@@ -7,7 +7,7 @@ import { loadRig } from '../src/rig/rig.ts';
 
 const read = (file: string): string => readFileSync(file, 'utf8');
 
-/** Everything written here, nothing installed or generated. */
+/** Everything written by hand, nothing installed or generated. */
 const pages = ['.', 'docs', 'protocol'].flatMap((folder) =>
   readdirSync(folder, { recursive: folder !== '.', encoding: 'utf8' })
     .filter((name) => name.endsWith('.md'))
@@ -70,7 +70,7 @@ for (const page of pages) {
         assert.ok(script in scripts, `npm run ${script}`);
     });
 
-    it('sets settings that exist to values they take', () => {
+    it('sets existing settings to valid values', () => {
       for (const override of found(
         /(?<![\w.])((?:operator|link|robot|cameras|record|trace|console)(?:\.\w+)+=[^\s`,;)]+)/g,
       ))
@@ -109,7 +109,7 @@ describe('documentation', () => {
     assert.equal(tasks.match(/\]\(docs\/[\w-]+\.md\) \|$/gm)?.length, 5);
   });
 
-  it('says nothing of the machine it was written on', () => {
+  it('does not mention the machine it was written on', () => {
     for (const page of pages) assert.doesNotMatch(read(page), /\/(?:work|tmp|root)\//, page);
   });
 });

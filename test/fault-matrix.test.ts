@@ -7,7 +7,7 @@ import { FAULTS } from '../bench/faults/rows.ts';
 const names = FAULTS.map(({ name }) => name);
 
 describe('fault matrix', () => {
-  it('stands in docs/SAFETY.md row by row, as `npm run bench -- faults --write-docs` writes it', () => {
+  it('matches docs/SAFETY.md row by row, as `npm run bench -- faults --write-docs` writes it', () => {
     assert.deepEqual(documentedFaults(readFileSync(DOCS_FILE, 'utf8')), names);
   });
 

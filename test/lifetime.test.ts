@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Lifetime } from './lifetime.ts';
 
 describe('a lifetime', () => {
-  it('ends the newest first, once', async () => {
+  it('ends resources newest first, once', async () => {
     const life = new Lifetime();
     const ended: string[] = [];
     for (const name of ['a', 'b', 'c']) life.own(name, (each) => ended.push(each));
@@ -12,7 +12,7 @@ describe('a lifetime', () => {
     assert.deepEqual(ended, ['c', 'b', 'a']);
   });
 
-  it('ends what a set-up had started when it threw, and passes its error on', async () => {
+  it('ends what a set-up had started when it throws, and rethrows its error', async () => {
     const life = new Lifetime();
     const ended: string[] = [];
     const setUp = life.setUp(async () => {

@@ -1,14 +1,14 @@
-/** Ends what a test or a rig has started: the newest first, and also when set-up throws half-way. */
+/** Ends what a test or a rig has started: the newest first, even when set-up throws half-way. */
 export class Lifetime {
   readonly #ends: (() => unknown)[] = [];
 
-  /** Takes charge of something just started. */
+  /** Takes ownership of something just started. */
   own<T>(thing: T, end: (thing: T) => unknown): T {
     this.#ends.push(() => end(thing));
     return thing;
   }
 
-  /** Runs a set-up. If it throws, all that this owns ends before the error goes on. */
+  /** Runs a set-up. If it throws, everything owned ends before the error is rethrown. */
   async setUp<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -18,7 +18,7 @@ export class Lifetime {
     }
   }
 
-  /** Tries every end, then throws the first failure. Does nothing the second time. */
+  /** Tries every end, then throws the first failure. Idempotent. */
   async end(): Promise<void> {
     const failures: unknown[] = [];
     for (let end = this.#ends.pop(); end !== undefined; end = this.#ends.pop())

@@ -6,7 +6,7 @@ interface Tool {
   found: () => boolean;
   /** How to get it. */
   install: string;
-  /** `.ci/run` installs it: missing there, it is a failure. */
+  /** `.ci/run` installs it: if it is missing there, tests fail. */
   inCi?: true;
 }
 
@@ -29,7 +29,7 @@ const program = (name: string, packages = name) => ({
 
 const runs = (command: string, ...args: string[]): boolean => spawnSync(command, args).status === 0;
 
-/** Where browsers are, unless one is named. */
+/** Where browsers are installed, unless one is named. */
 const chosen = (named: string | undefined): string[] => (named === undefined ? BROWSERS : [named]);
 const BROWSERS = [
   '/usr/bin/chromium',
@@ -63,7 +63,7 @@ const TOOLS = {
   script: program('script', 'bsdutils'),
   cc: program('cc', 'gcc'),
   Linux: { found: () => process.platform === 'linux', install: 'run these tests on Linux' },
-  'an ordinary user': { found: () => process.getuid?.() !== 0, install: 'run these tests not as root' },
+  'an ordinary user': { found: () => process.getuid?.() !== 0, install: 'do not run these tests as root' },
   'network namespaces': {
     found: () => runs('unshare', '-n', ...VETH),
     install: 'run as root, outside a container that forbids `unshare -n`',
@@ -80,7 +80,7 @@ const TOOLS = {
 } satisfies Record<string, Tool>;
 export type ToolName = keyof typeof TOOLS;
 
-/** Why a test that needs these cannot run here; false where it can. The runner counts what was not run. */
+/** Why a test that needs these cannot run here; false where it can. The runner counts skipped tests. */
 export function needs(...names: readonly ToolName[]): string | false {
   for (const name of names) {
     const tool: Tool = TOOLS[name];
@@ -89,7 +89,7 @@ export function needs(...names: readonly ToolName[]): string | false {
   return false;
 }
 
-/** The same for an optional package of Node's. */
+/** The same for an optional Node package. */
 export async function needsPackage(name: string): Promise<string | false> {
   const loads = await import(name).then(
     () => true,
@@ -98,7 +98,7 @@ export async function needsPackage(name: string): Promise<string | false> {
   return loads ? false : absent(name, `npm install ${name}`, true);
 }
 
-/** For what only the test itself can look for. */
+/** For requirements that only the test itself can check. */
 export function absent(name: string, install: string, inCi: boolean): string {
   if (inCi && process.env['CI'] === 'true') throw new Error(`CI must have ${name}: ${install}`);
   return `needs ${name}: ${install}`;

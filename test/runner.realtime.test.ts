@@ -62,7 +62,7 @@ async function until(what: string, holds: () => boolean): Promise<void> {
     assert.ok(performance.now() < endMs, what);
 }
 
-/** A sleep that no other process of this machine asks for. */
+/** A sleep duration that no other process on this machine uses. */
 const nap = (n: number): string => `${600 + n}.${process.pid}`;
 
 describe('the test runner', { skip: needs('Linux') }, () => {
@@ -86,7 +86,7 @@ describe('the test runner', { skip: needs('Linux') }, () => {
     assert.equal(output.trimEnd().split('\n').at(-1), '1 passed, 1 failed, 2 skipped');
   });
 
-  it('ends processes that a test left, in any group or with another environment, and fails its file', async () => {
+  it('ends processes that a test leaves, in any group or environment, and fails its file', async () => {
     const { code, output } = await run(`
       it('leaves', () => {
         for (const options of [{}, { detached: true }, { env: {} }])
@@ -116,7 +116,7 @@ describe('the test runner', { skip: needs('Linux') }, () => {
     await until('its folder is gone', () => readdirSync(tmpdir()).length === before.length);
   });
 
-  it('ends a file whose tests are over but which stays alive, and says what holds it', async () => {
+  it('ends a file that stays alive after its tests, and reports what holds it', async () => {
     const { code, output } = await run(`
       import { createServer } from 'node:net';
       it('listens', { timeout: 500 }, async () => { createServer().listen(0); await new Promise(() => {}); });

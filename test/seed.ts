@@ -1,2 +1,2 @@
-/** Every choice that a test leaves to chance follows from it. The runner sets and prints it; FARHAND_SEED repeats a run. */
+/** Determines every random choice in tests. The runner sets and prints it; FARHAND_SEED repeats a run. */
 export const SEED = Number(process.env['FARHAND_SEED'] ?? 20_240_229);

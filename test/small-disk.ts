@@ -6,11 +6,11 @@ import path from 'node:path';
 /** A real file system of a few kilobytes or megabytes that can be filled. */
 export interface SmallDisk {
   dir: string;
-  /** Takes all space that is left, but for `leaveBytes`. */
+  /** Fills all free space except `leaveBytes`. */
   fill(leaveBytes?: number): void;
-  /** Gives it back. */
+  /** Frees it again. */
   free(): void;
-  /** All names in it, without the filler. */
+  /** All names in it, except the filler. */
   names(): string[];
   readOnly(): void;
   close(): Promise<void>;
@@ -20,8 +20,8 @@ const FILLER = 'filler';
 const HOLDER = 'mount -t tmpfs -o size=$1,mode=700 none /mnt && echo mounted && cat >/dev/null';
 
 /**
- * Mounted in a namespace of a process that ends with this one, however this one ends: no mount is ever left behind. The
- * namespace's files are seen through /proc.
+ * Mounted in a namespace of a process that ends with this one in any case, so that no mount is left behind.
+ * The namespace's files are accessed through /proc.
  */
 export async function openSmallDisk(sizeBytes: number): Promise<SmallDisk> {
   const holder: ChildProcess = spawn('unshare', ['-m', 'sh', '-c', HOLDER, 'sh', String(sizeBytes)], {

@@ -14,7 +14,7 @@ import { armOf } from './kinematics/poses.ts';
 import { needs } from './needs.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A loaded machine may stall a process this long; what is tested here is the path, not the watchdogs. */
+/** A loaded machine may stall a process this long; this tests the path, not the watchdogs. */
 const PATIENCE = ['robot.commandTimeoutMs=500', 'robot.feedbackTimeoutMs=1000'];
 /** Slow enough for the arm, and without roll: the tool's height follows the hand's. */
 const HAND = { periodS: 4, widthM: 0.05, heightM: 0.05, rollRad: 0 };
@@ -37,7 +37,7 @@ describe('robot, operator and page as processes', () => {
     return child;
   };
 
-  /** Newest telemetry for which it holds. */
+  /** Newest telemetry that satisfies the condition. */
   async function until(what: string, holds: (telemetry: Telemetry) => boolean): Promise<Telemetry> {
     for (const untilMs = performance.now() + WAIT_MS; performance.now() < untilMs; await sleep(20)) {
       const last = seen.at(-1);
@@ -51,7 +51,7 @@ describe('robot, operator and page as processes', () => {
   const handHeightsM = () => seen.map(({ hand }) => hand?.positionM[1] ?? 0);
   const toolHeightsM = () => seen.map(({ robot }) => arm.poseOf(robot!.measuredRad).positionM[2]!);
 
-  /** While the hand goes up and down, so does the tool, and no farther. */
+  /** While the hand moves up and down, the tool does too, and no further. */
   async function assertFollows(): Promise<void> {
     await untilState('engaged');
     seen = [];
@@ -60,7 +60,7 @@ describe('robot, operator and page as processes', () => {
     assert.ok(range(toolHeightsM()) < 3 * HAND.heightM, `the tool moved by ${range(toolHeightsM())} m`);
   }
 
-  /** The hand goes on, the robot does not. */
+  /** The hand keeps moving, the robot does not. */
   async function assertLatched(): Promise<void> {
     await untilState('stopped');
     seen = [];
@@ -92,7 +92,7 @@ describe('robot, operator and page as processes', () => {
   it('the robot follows the hand', TIMEOUT, assertFollows);
 
   it(
-    'an e-stop from a terminal stops it and latches; reset and arm let it follow again',
+    'an e-stop from a terminal stops it and latches; after reset and arm it follows again',
     TIMEOUT,
     async () => {
       const ask = async (kind: string) => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const LOOK_MS = 10;
 
-/** Waits for something to become true; fails with `what` and what `about` knows when it does not in time. */
+/** Waits for a condition; on timeout fails with `what` and the text from `about`. */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

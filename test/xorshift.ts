@@ -1,4 +1,4 @@
-/** Repeatable chance. */
+/** Repeatable random numbers. */
 export function xorshift(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,7 +1,7 @@
-// A reporter of node:test: one line of JSON per event that the runner needs.
+// A node:test reporter: one line of JSON per event that the runner needs.
 import { inspect } from 'node:util';
 
-/** Top-level tests and suites which are registered and have not ended. */
+/** Top-level tests and suites that are registered and have not ended. */
 export const open = { count: 0 };
 
 const KINDS = { 'test:enqueue': opened, 'test:complete': closed };
@@ -14,14 +14,14 @@ function closed({ nesting }) {
   if (nesting === 0) open.count--;
 }
 
-/** What a reader needs of an error; node:test wraps the one that was thrown. */
+/** The relevant part of an error; node:test wraps the one that was thrown. */
 const textOf = (error) => inspect(error?.cause instanceof Error ? error.cause : error, { depth: 6 });
 
 function result(type, data, names) {
   const { skip, todo, details } = data;
   const suite = details.type === 'suite';
   const ok = type === 'test:pass' || todo !== undefined;
-  // A suite counts only where it is skipped as a whole or fails by itself.
+  // A suite counts only when it is skipped as a whole or fails itself.
   if (suite && (ok ? skip === undefined : details.error?.failureType === 'subtestsFailed')) return null;
   const skipped = skip === undefined ? null : skip === true || skip === '' ? 'no reason given' : String(skip);
   return {

@@ -1,5 +1,5 @@
-// Runs one compiled test file in this process. It gives every test a time limit, fast-check its seed, and ends the
-// process when the tests are over but something keeps it alive.
+// Runs one compiled test file in this process. Gives every test a time limit and fast-check its seed, and
+// ends the process when the tests have ended but something keeps it alive.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { readFileSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -7,12 +7,12 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { open } from './events.mjs';
 
-/** For a test or hook without a `timeout` of its own or of its suite. */
+/** For a test or hook without its own or its suite's `timeout`. */
 const TEST_LIMIT_MS = 60_000;
 const EXIT_LIMIT_MS = 10_000;
 
 const nodeTest = createRequire(import.meta.url)('node:test');
-/** What the suites around a test decide: its time limit, and why it is skipped, if it is. */
+/** What a test's enclosing suites decide: its time limit, and why it is skipped, if it is. */
 const around = new AsyncLocalStorage();
 const inherited = () => around.getStore() ?? { timeout: TEST_LIMIT_MS };
 
@@ -36,8 +36,8 @@ const inheritedBy = ({ timeout, skip }) => ({
 });
 
 /**
- * The `timeout` of a suite holds for each of its tests: the sum of them depends on the machine. A skipped suite is looked
- * through, to count the tests that are not run.
+ * A suite's `timeout` applies to each of its tests: their sum depends on the machine. A skipped suite is still
+ * walked, to count the tests that are not run.
  */
 const wrapSuite =
   (original) =>
@@ -50,7 +50,7 @@ const wrapSuite =
     return original(name, rest, fn && ((context) => around.run(store, body, context)));
   };
 
-/** What a skipped suite prepares may lack what it is skipped for. */
+/** The hooks of a skipped suite may lack what the suite is skipped for. */
 async function quietly(fn, context) {
   try {
     await fn(context);
@@ -72,7 +72,7 @@ for (const [names, wrap] of [
 for (const name of ['before', 'after', 'beforeEach', 'afterEach']) nodeTest[name] = wrapHook(nodeTest[name]);
 syncBuiltinESMExports();
 
-/** A handle that nobody closed keeps the process alive: say so instead of hanging. */
+/** An unclosed handle keeps the process alive: report it instead of hanging. */
 function watchExit() {
   let idleMs = 0;
   setInterval(() => {

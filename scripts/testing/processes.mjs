@@ -1,5 +1,5 @@
-// Finds and ends what a test has started. Everything a test starts inherits the variable FARHAND_TEST_RUN, also in a
-// process group or session of its own.
+// Finds and ends what a test has started. Everything a test starts inherits the variable FARHAND_TEST_RUN,
+// even in another process group or session.
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,12 +25,12 @@ export function markedProcesses(marker, session = null) {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
         return [{ pid: Number(pid), command: command.slice(0, 200) }];
       } catch {
-        return []; // It has ended meanwhile, or belongs to somebody else.
+        return []; // It has ended meanwhile, or belongs to another user.
       }
     });
 }
 
-/** Waits for them to end; those still alive after `graceMs`. */
+/** Waits for them to end; returns those still alive after `graceMs`. */
 export async function remaining(marker, session, graceMs) {
   const untilMs = performance.now() + graceMs;
   for (;;) {
@@ -40,7 +40,7 @@ export async function remaining(marker, session, graceMs) {
   }
 }
 
-/** Kills all that is marked, and what it starts meanwhile. */
+/** Kills all marked processes, and what they start meanwhile. */
 export async function killMarked(marker, session = null) {
   for (let round = 0; round < 40; round++) {
     const found = markedProcesses(marker, session);

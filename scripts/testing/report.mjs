@@ -1,4 +1,5 @@
-// What a run of tests prints: a line per file, failures in full, and at the end what was slow and what was not run.
+// The output of a test run: a line per file, failures in full, and at the end what was slow and what was
+// skipped.
 const SLOWEST = 8;
 
 const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`.padStart(8);
@@ -29,7 +30,7 @@ function printFailure({ file, seed, tests, problems, output }) {
   console.log(`\n  Again: FARHAND_SEED=${seed} node scripts/test.mjs ${nameOf(file)}\n`);
 }
 
-/** The last line stands alone: programs read it. */
+/** The last line stands alone: other programs parse it. */
 export function printSummary(results, wallMs) {
   const tests = results.flatMap((result) => result.tests);
   const slowest = results.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);

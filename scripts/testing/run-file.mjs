@@ -1,4 +1,4 @@
-// One test file in a process group of its own, with its own folders; the file fails if it leaves
+// One test file in its own process group, with its own folders; the file fails if it leaves
 // a process running or a temporary file behind.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,13 +9,13 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { killMarked, MARKER, remaining, signal } from './processes.mjs';
 
 const own = (name) => fileURLToPath(new URL(name, import.meta.url));
-/** A killed process takes a moment to end; on a busy machine a long one. */
+/** A killed process takes a moment to end; longer on a busy machine. */
 const GRACE_MS = 5000;
-/** Left there by a browser and its sound server. */
+/** Left there by a browser and its audio server. */
 const FOREIGN = /^(pulse-|\.org\.chromium|playwright)/;
 const KEPT_CHARACTERS = 200_000;
 
-/** `folder`: of this file alone. `marker`: ends in "/", so that none begins another. */
+/** `folder`: for this file alone. `marker`: ends in "/", so that none is a prefix of another. */
 export async function runFile({ file, seed, folder, marker, limitMs }) {
   const startedMs = performance.now();
   const [temporary, state] = ['tmp', 'state'].map((name) => path.join(folder, name));
@@ -77,7 +77,7 @@ async function ended(child, limitMs) {
   return { code: code ?? killedBy, problems };
 }
 
-/** Results of tests; notes, and what was running when the process was killed, go to the problems. */
+/** Results of tests; notes, and what was running when the process was killed, become problems. */
 function readEvents(file, problems, code) {
   const events = linesOf(file).map((line) => JSON.parse(line));
   const running = new Map();
@@ -93,7 +93,7 @@ function readEvents(file, problems, code) {
   return events.filter(({ kind }) => kind === 'pass' || kind === 'fail' || kind === 'skip');
 }
 
-/** The last line may be cut short: the process may have been killed. */
+/** The last line may be truncated: the process may have been killed. */
 function linesOf(file) {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(0, -1);

@@ -1,5 +1,5 @@
-// Ends what a run of tests has started, and removes its folder, when the runner is gone: by itself, by Ctrl-C or by
-// kill -9. The runner holds the other end of this process's standard input.
+// Ends what a test run has started, and removes its folder, once the runner is gone: by itself, by Ctrl-C or
+// by kill -9. The runner holds the other end of this process's standard input.
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killMarked } from './processes.mjs';
@@ -8,7 +8,7 @@ const TRIES = 60;
 
 const [marker, folder] = process.argv.slice(2);
 
-/** On a busy machine a killed process may go on writing for a while. */
+/** On a busy machine a killed process may keep writing for a while. */
 async function sweep() {
   for (let i = 0; i < TRIES; i++) {
     await killMarked(marker);

@@ -11,14 +11,14 @@ import type { TopicWriter } from '../robot/buses/dds/topic-writer.ts';
 const BYTES = 16_384;
 
 export interface Ros2Bridge {
-  /** Messages published so far, and who listens. */
+  /** Messages published so far, and the number of subscribers. */
   counts(): { states: number; commands: number; stateReaders: number; commandReaders: number };
   close(): Promise<void>;
 }
 
 /**
- * Shows a running operator to ROS 2: what it measures as joint states, what it commands as numbers. Publishes only
- * while the robot answers, and commands only while it follows; takes nothing from ROS 2.
+ * Publishes a running operator to ROS 2: its measurements as joint states, its commands as numbers. Publishes
+ * only while the robot answers, commands only while it follows, and accepts nothing from ROS 2.
  */
 export async function startRos2Bridge(rig: Rig, settings: DdsSettings, prefix: string): Promise<Ros2Bridge> {
   const names = loadModel(rig.model).joints.map((joint) => joint.name);

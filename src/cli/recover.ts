@@ -40,7 +40,7 @@ Exit code 0: nothing that was written is lost; 3: recovered with loss.`,
 async function recover(file: string, output: string | undefined): Promise<RecoveredEpisode> {
   const into = output ?? recoveryPath(file);
   if (existsSync(into))
-    throw new TeleopError('file-unwritable', `${into} exists already`, {
+    throw new TeleopError('file-unwritable', `${into} already exists`, {
       hint: 'Move it away, or name another with --output FILE.',
     });
   if (output !== undefined || !file.endsWith(PART_ENDING))

@@ -1,4 +1,4 @@
-/** The first two bytes of a serialized payload: how the rest is written. */
+/** The first two bytes of a serialized payload: how the rest is encoded. */
 export const ENCAPSULATION = { cdrBe: 0, cdrLe: 1, plCdrBe: 2, plCdrLe: 3 } as const;
 export const ENCAPSULATION_BYTES = 4;
 
@@ -6,8 +6,8 @@ const utf8 = new TextDecoder('utf-8');
 const toUtf8 = new TextEncoder();
 
 /**
- * Reads XCDR version 1 of either byte order. Bytes come from outside, so nothing throws: past the end or against the
- * rules `ok` becomes false for good and every further value is zero or empty.
+ * Reads XCDR version 1 of either byte order. Bytes come from outside, so nothing throws: past the end or on a
+ * violation, `ok` stays false from then on and every further value is zero or empty.
  */
 export class CdrReader {
   ok = true;
@@ -32,7 +32,7 @@ export class CdrReader {
     return this.#end - this.#at;
   }
 
-  /** Where the next `count` bytes are, after padding to `align`; −1 if they are not there. */
+  /** Offset of the next `count` bytes, after padding to `align`; −1 if they are missing. */
   take(count: number, align = 1): number {
     const at = this.#at + ((align - ((this.#at - this.#origin) % align)) % align);
     if (!this.ok || at + count > this.#end) {
@@ -73,7 +73,7 @@ export class CdrReader {
     return at < 0 ? new Uint8Array(0) : this.#bytes.slice(at, at + count);
   }
 
-  /** A length, then the text and its closing zero. */
+  /** A length, then the text and its terminating zero. */
   string(): string {
     const length = this.u32();
     if (length === 0) return '';
@@ -118,7 +118,7 @@ export function payloadReader(payload: Uint8Array): CdrReader | null {
 export const encapsulationOf = (payload: Uint8Array): number =>
   payload.length < ENCAPSULATION_BYTES ? -1 : payload[0]! * 256 + payload[1]!;
 
-/** Writes little-endian XCDR version 1 into memory it was given; `ok` is false when that was too small. */
+/** Writes little-endian XCDR version 1 into the given memory; `ok` is false when that was too small. */
 export class CdrWriter {
   ok = true;
   readonly bytes: Uint8Array;
@@ -135,14 +135,14 @@ export class CdrWriter {
     return this.#at;
   }
 
-  /** Starts anew. */
+  /** Starts over. */
   restart(): void {
     this.ok = true;
     this.#at = 0;
     this.#origin = 0;
   }
 
-  /** Starts anew, behind the four bytes that tell the encapsulation. */
+  /** Starts over, after the four bytes of the encapsulation. */
   begin(encapsulation: number): void {
     this.restart();
     this.u8(encapsulation >> 8);
@@ -214,7 +214,7 @@ export class CdrWriter {
     for (let i = 0; i < values.length; i++) this.f64(values[i]!);
   }
 
-  /** The length of something, told after it was written: `at` is where its two bytes are. */
+  /** Fills in a length after its content was written: `at` is where its two bytes are. */
   patchU16(at: number, value: number): void {
     if (this.ok) this.#view.setUint16(at, value, true);
   }

@@ -30,14 +30,14 @@ function errorOf(work: () => unknown): TeleopError {
 }
 
 describe('config layers', () => {
-  it('gives defaults when nothing is set', () => {
+  it('give defaults when nothing is set', () => {
     const { config, entries } = resolveConfig(schema, []);
     assert.equal(config.robot.speedPercent, 100);
     assert.equal(config.robot.limits.jumpRad, 0.1);
     assert.ok(entries.every((entry) => entry.source === 'default'));
   });
 
-  it('lets later layers win, key by key, and remembers whose each value is', () => {
+  it('let later layers win, key by key, and remember the source of each value', () => {
     const { config, entries } = resolveConfig(schema, [
       layer('rig a.yaml', { name: 'a', robot: { speedPercent: 50, homeRad: [1, 2] } }),
       layer('command line', { robot: { speedPercent: 20 } }),
@@ -53,7 +53,7 @@ describe('config layers', () => {
     });
   });
 
-  it('tells value and meaning of every entry', () => {
+  it('report the value and meaning of every entry', () => {
     const { entries } = resolveConfig(schema, [layer('file', { robot: { speedPercent: 7 } })]);
     const entry = entries.find(({ key }) => key === 'robot.speedPercent');
     assert.deepEqual(entry, {
@@ -64,7 +64,7 @@ describe('config layers', () => {
     });
   });
 
-  it('follows the last layer for any stack of layers', () => {
+  it('follow the last layer for any stack of layers', () => {
     const speeds = fc.array(fc.option(fc.integer({ min: 1, max: 100 }), { nil: null }), { maxLength: 6 });
     fc.assert(
       fc.property(speeds, (stack) => {
@@ -80,19 +80,19 @@ describe('config layers', () => {
     );
   });
 
-  it('replaces lists, never merges them', () => {
+  it('replace lists, never merge them', () => {
     const layers = [layer('a', { robot: { homeRad: [1, 2, 3] } }), layer('b', { robot: { homeRad: [4] } })];
     assert.deepEqual(resolveConfig(schema, layers).config.robot.homeRad, [4]);
   });
 
-  it('leaves the layers as they were', () => {
+  it('do not change their layers', () => {
     const file = { robot: { speedPercent: 50 } };
     resolveConfig(schema, [layer('file', file), layer('flag', { robot: { speedPercent: 9 } })]);
     assert.deepEqual(file, { robot: { speedPercent: 50 } });
     assert.equal(Object.isFrozen(file), false);
   });
 
-  it('is frozen all the way down', () => {
+  it('resolve to a deeply frozen object', () => {
     const { config } = resolveConfig(schema, [layer('file', { inputs: { page: { deep: { er: [1] } } } })]);
     const frozen = (value: unknown): boolean =>
       typeof value !== 'object' ||
@@ -104,14 +104,14 @@ describe('config layers', () => {
 });
 
 describe('config errors', () => {
-  it('suggest the setting that was meant, and name where the wrong one came from', () => {
+  it('suggest the intended setting and name the source of the wrong one', () => {
     const error = errorOf(() => resolveConfig(schema, [layer('rig a.yaml', { robot: { sppedPercent: 4 } })]));
     assert.equal(error.code, 'bad-config');
     assert.equal(error.message, 'unknown setting "robot.sppedPercent" (from rig a.yaml)');
     assert.equal(error.hint, 'Did you mean "speedPercent"?');
   });
 
-  it('list what is known when nothing is near', () => {
+  it('list the known settings when none is similar', () => {
     const error = errorOf(() => resolveConfig(schema, [layer('file', { elephant: 1 })]));
     assert.equal(error.message, 'unknown setting "elephant" (from file)');
     assert.equal(error.hint, 'Known here: name, robot, inputs.');
@@ -129,7 +129,7 @@ describe('config errors', () => {
     assert.match(error.hint, /share of the limits/);
   });
 
-  it('catch a value where a group belongs, and the other way round', () => {
+  it('reject a value in place of a group, and vice versa', () => {
     const value = errorOf(() => resolveConfig(schema, [layer('file', { robot: 5 })]));
     assert.match(value.message, /"robot" is not valid \(from file\)/);
     const group = errorOf(() => resolveConfig(schema, [layer('file', { name: { first: 1 } })]));
@@ -147,7 +147,7 @@ describe('overrides', () => {
     assert.deepEqual(overrideTree('name="a=b"', parse), { name: 'a=b' });
   });
 
-  it('say how an override is written', () => {
+  it('explain the syntax of an override', () => {
     for (const text of ['robot.speedPercent', '=5', '']) {
       const error = errorOf(() => overrideTree(text, parse));
       assert.equal(error.code, 'bad-config');
@@ -155,13 +155,13 @@ describe('overrides', () => {
     }
   });
 
-  it('say what is wrong when the value cannot be parsed', () => {
+  it('say why a value cannot be parsed', () => {
     const error = errorOf(() => overrideTree('robot.speedPercent=[', parse));
     assert.equal(error.code, 'bad-config');
     assert.match(error.message, /robot\.speedPercent=\[/);
   });
 
-  it('with odd keys are unknown settings and touch nothing else', () => {
+  it('with odd keys are unknown settings and change nothing else', () => {
     for (const key of ['__proto__', '__proto__.polluted', 'constructor.polluted', 'robot.__proto__.polluted'])
       for (const value of ['1', '{"a":1}']) {
         const error = errorOf(() =>

@@ -51,7 +51,7 @@ export function overrideTree(text: string, parse: (text: string) => unknown): Co
       'bad-config',
       `the value of "${text}" cannot be read: ${(cause as Error).message}`,
       {
-        hint: 'Quote a value that has brackets, braces or colons: key="\'value\'".',
+        hint: 'Quote a value with brackets, braces or colons: key="\'value\'".',
         cause,
       },
     );
@@ -77,7 +77,7 @@ function merge(
   }
 }
 
-/** Without a prototype, so that no key of a file means anything but itself. */
+/** Without a prototype, so that a key in a file never hits an inherited property. */
 const emptyTree = (): ConfigTree => Object.create(null) as ConfigTree;
 
 const isTree = (value: unknown): value is ConfigTree =>

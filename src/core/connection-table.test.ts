@@ -6,8 +6,8 @@ import { type ConnectionLimits, ConnectionTable } from './connection-table.ts';
 const LIMITS: ConnectionLimits = { local: 4, known: 6, strangers: 8, perAddress: 5 };
 const tableOf = () => new ConnectionTable<number>(LIMITS, (address) => address === 'here');
 
-describe('who may stay connected', () => {
-  it('strangers push out strangers, the oldest of whoever holds most', () => {
+describe('connection limits', () => {
+  it('unknown addresses displace each other: the oldest connection of the address with most', () => {
     const table = tableOf();
     for (let i = 0; i < 4; i++) assert.equal(table.add(i, 'a'), null);
     for (let i = 4; i < 8; i++) assert.equal(table.add(i, `b${i}`), null);
@@ -15,13 +15,13 @@ describe('who may stay connected', () => {
     assert.equal(table.size, 8);
   });
 
-  it('one address has its own limit, however much room there is', () => {
+  it('each address has its own limit, regardless of free room', () => {
     const table = tableOf();
     const dropped = Array.from({ length: 7 }, (_, i) => table.add(i, 'a'));
     assert.deepEqual(dropped, [null, null, null, null, null, 0, 1]);
   });
 
-  it('a flood of strangers touches neither this machine nor who proved who they are', () => {
+  it('a flood from unknown addresses affects neither this machine nor verified devices', () => {
     const table = tableOf();
     table.add(1, 'here');
     table.add(2, 'headset');
@@ -30,13 +30,13 @@ describe('who may stay connected', () => {
       const dropped = table.add(i, `10.0.0.${i % 200}`);
       assert.ok(dropped === null || dropped >= 100);
     }
-    // Known by its address now: another one of it does not wait among strangers.
+    // The address is known now: its next connection does not use the pool of unknown addresses.
     assert.equal(table.add(3, 'headset'), null);
     for (let i = 2000; i < 3000; i++) assert.ok((table.add(i, `10.0.1.${i % 200}`) ?? 100) >= 100);
     assert.equal(table.add(4, 'here'), null);
   });
 
-  it('who was vouched for is not pushed out: the newcomer goes when there is nobody else', () => {
+  it('a verified connection is never displaced: the newcomer is closed when no other can be', () => {
     const table = tableOf();
     for (let i = 0; i < 6; i++) {
       table.add(i, 'headset');
@@ -47,7 +47,7 @@ describe('who may stay connected', () => {
     assert.equal(table.add(7, 'headset'), null);
   });
 
-  it('holds its limits for any order of events, and drops nobody twice', () => {
+  it('keeps its limits for any order of events, and drops no connection twice', () => {
     const event = fc.record({
       what: fc.constantFrom('add', 'add', 'add', 'vouch', 'delete'),
       address: fc.constantFrom('here', 'a', 'b', 'c', 'd', 'e'),
@@ -60,7 +60,7 @@ describe('who may stay connected', () => {
         const leave = (id: number | null) => {
           if (id === null) return;
           const at = open.findIndex((one) => one.id === id);
-          assert.ok(at >= 0, 'only one that is open is dropped');
+          assert.ok(at >= 0, 'only an open connection is dropped');
           open.splice(at, 1);
         };
         events.forEach(({ what, address, which }, id) => {
@@ -78,7 +78,7 @@ describe('who may stay connected', () => {
           assert.equal(table.size, open.length);
           const here = open.filter((one) => one.address === 'here');
           const unproven = open.filter((one) => one.address === 'a' && !one.vouched);
-          // Of two pools, when the address became known in between.
+          // From two pools, when the address became known in between.
           assert.ok(here.length <= LIMITS.local && unproven.length <= 2 * LIMITS.perAddress);
           assert.ok(open.length <= LIMITS.local + LIMITS.known + LIMITS.strangers);
         });

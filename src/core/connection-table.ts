@@ -1,12 +1,12 @@
-/** How many connections a server holds. The pools are separate: nobody can fill that of another. */
+/** How many connections a server holds. The pools are separate: one cannot fill another. */
 export interface ConnectionLimits {
-  /** Of this machine. */
+  /** From this machine. */
   local: number;
-  /** Of devices that proved who they are, and from addresses where one did before. */
+  /** From verified devices, and from addresses where one was verified before. */
   known: number;
-  /** Of everybody else. */
+  /** From all other addresses. */
   strangers: number;
-  /** Of one address that has not proven anything yet. */
+  /** From one address without a verified device. */
   perAddress: number;
 }
 
@@ -18,13 +18,13 @@ interface Entry {
   vouched: boolean;
 }
 
-/** Addresses from which a device proved who it is; the one that did so longest ago is forgotten first. */
+/** Addresses with a verified device; the least recently verified is forgotten first. */
 const MAX_KNOWN_ADDRESSES = 64;
 
 /**
- * Who may stay connected. A newcomer is always let in: when there is no room, the oldest connection of the address that
- * holds most has to go, so that one that sends its request at once gets its answer, however many others hold on to
- * theirs. A connection that was vouched for stays. No sockets, no clock.
+ * Decides who may stay connected. A newcomer is always accepted: when there is no room, the oldest connection
+ * of the address with most is closed, so that a request sent at once is answered however many idle
+ * connections others hold. A verified connection stays. No sockets, no clock.
  */
 export class ConnectionTable<Connection> {
   readonly #limits: ConnectionLimits;
@@ -32,7 +32,7 @@ export class ConnectionTable<Connection> {
   /** In order of arrival. */
   readonly #entries = new Map<Connection, Entry>();
   readonly #knownAddresses = new Set<string>();
-  /** Connections that had to go. */
+  /** Connections closed to make room. */
   dropped = 0;
 
   constructor(limits: ConnectionLimits, isLocal: (address: string) => boolean) {
@@ -44,7 +44,7 @@ export class ConnectionTable<Connection> {
     return this.#entries.size;
   }
 
-  /** Takes a connection in. The one to close, if there has to be one: another, or this very one. */
+  /** Adds a connection. Returns the one to close, if any: another, or this one. */
   add(connection: Connection, address: string): Connection | null {
     const isKnown = this.#knownAddresses.has(address);
     const pool = this.#isLocal(address) ? 'local' : isKnown ? 'known' : 'strangers';
@@ -52,7 +52,7 @@ export class ConnectionTable<Connection> {
     return this.#overflow(connection, pool, address);
   }
 
-  /** Its sender proved who it is. The one to close, as above. */
+  /** The sender was verified. Returns the one to close, as above. */
   vouch(connection: Connection): Connection | null {
     const entry = this.#entries.get(connection);
     if (entry === undefined || entry.vouched) return null;

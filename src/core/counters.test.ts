@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Counters, REASONS } from './counters.ts';
 
 describe('counters', () => {
-  it('count each reason by itself and show only those that occurred', () => {
+  it('count each reason separately and show only those that occurred', () => {
     const additions = fc.array(fc.tuple(fc.constantFrom(...REASONS), fc.integer({ min: 1, max: 1000 })));
     fc.assert(
       fc.property(additions, (added) => {

@@ -1,4 +1,4 @@
-/** Why a datagram, sample or command was refused or remarked upon. Counting is all that happens to bad input. */
+/** Why a datagram, sample or command was rejected or remarked on. Bad input is only ever counted. */
 export const REASONS = [
   'bad-auth',
   'bad-json',

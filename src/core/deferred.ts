@@ -1,4 +1,4 @@
-/** A promise with its handles outside (`Promise.withResolvers` needs Node 22). */
+/** A promise with its resolvers outside (`Promise.withResolvers` needs Node 22). */
 export function deferred<T>(): {
   promise: Promise<T>;
   resolve: (value: T) => void;

@@ -4,33 +4,33 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { EntryBoundary } from './entry-boundary.ts';
 
 describe('the boundary of an entry point', () => {
-  it('turns whatever a handler throws, now or later, into a refusal and a count', async () => {
+  it('turns anything a handler throws, synchronously or later, into a rejection and a count', async () => {
     const reports: string[] = [];
-    const boundary = new EntryBoundary('door', (text) => void reports.push(text));
-    let refused = 0;
-    const refuse = () => {
-      refused++;
+    const boundary = new EntryBoundary('listener', (text) => void reports.push(text));
+    let rejected = 0;
+    const reject = () => {
+      rejected++;
       throw new Error('the sender is gone');
     };
     const hostile = { toString: 1, valueOf: 1 };
-    boundary.run(() => `${hostile as unknown as string}`, refuse);
-    boundary.run(() => Promise.reject(hostile), refuse);
+    boundary.run(() => `${hostile as unknown as string}`, reject);
+    boundary.run(() => Promise.reject(hostile), reject);
     boundary.run(async () => {
       await turn();
       throw new Error('late');
-    }, refuse);
+    }, reject);
     await turn();
     await turn();
-    assert.deepEqual([boundary.failures, refused], [3, 3]);
+    assert.deepEqual([boundary.failures, rejected], [3, 3]);
     assert.deepEqual(
-      reports.map((text) => /door: a handler failed \((\d) so far\)/.exec(text)?.[1]),
+      reports.map((text) => /listener: a handler failed \((\d) so far\)/.exec(text)?.[1]),
       ['1', '2'],
-      'a log that grows with the logarithm',
+      'the log grows logarithmically',
     );
   });
 
-  it('leaves what goes well alone', async () => {
-    const boundary = new EntryBoundary('door', (text) => assert.fail(text));
+  it('does not interfere with handlers that succeed', async () => {
+    const boundary = new EntryBoundary('listener', (text) => assert.fail(text));
     let done = 0;
     boundary.run(() => done++);
     boundary.run(async () => done++);

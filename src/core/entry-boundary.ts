@@ -1,6 +1,6 @@
 /**
- * The boundary of an entry point: whatever comes from outside is handled inside `run`. A handler that throws on it is a
- * bug of ours. It costs the sender its request, is counted and reported, and never ends the process.
+ * The boundary of an entry point: all outside input is handled inside `run`. A handler that throws on it is
+ * our bug. It costs the sender its request, is counted and reported, and never ends the process.
  */
 export class EntryBoundary {
   /** Requests that ended in an exception. */
@@ -8,33 +8,35 @@ export class EntryBoundary {
   readonly #name: string;
   readonly #report: (text: string) => void;
 
-  /** `name`: where it came in, for the report. */
+  /** `name`: the entry point, for the report. */
   constructor(name: string, report: (text: string) => void = (text) => console.error(text)) {
     this.#name = name;
     this.#report = report;
   }
 
-  /** `refuse` answers the sender: an error, a closed socket. What `handle` returns may fail later. */
-  run(handle: () => unknown, refuse: () => void = () => {}): void {
+  /**
+   * `reject` answers the sender: an error, a closed socket. A promise that `handle` returns may reject later.
+   */
+  run(handle: () => unknown, reject: () => void = () => {}): void {
     try {
       const done = handle();
-      if (done instanceof Promise) done.catch((error: unknown) => this.failed(error, refuse));
+      if (done instanceof Promise) done.catch((error: unknown) => this.failed(error, reject));
     } catch (error) {
-      this.failed(error, refuse);
+      this.failed(error, reject);
     }
   }
 
-  /** Reported at 1, 2, 4, 8 … failures: a sender that repeats itself fills no log. */
-  failed(error: unknown, refuse: () => void = () => {}): void {
+  /** Reported at 1, 2, 4, 8 … failures, so that a repeating sender does not fill the log. */
+  failed(error: unknown, reject: () => void = () => {}): void {
     this.failures++;
     if ((this.failures & (this.failures - 1)) === 0) {
       const text = error instanceof Error ? (error.stack ?? error.message) : 'not an Error';
       this.#report(`farhand: ${this.#name}: a handler failed (${this.failures} so far): ${text}`);
     }
     try {
-      refuse();
+      reject();
     } catch {
-      // Its sender is gone.
+      // The sender is gone.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Every failed operation a user can meet. `docs/troubleshooting.md` has one entry per code. */
+/** Every failed operation a user can see. `docs/troubleshooting.md` has one entry per code. */
 export type ErrorCode =
   | 'bad-config'
   | 'bad-dataset'

@@ -8,13 +8,13 @@ const point = z.strictObject({ x: z.number(), name: z.string().optional() });
 const parsed = (data: string | Uint8Array) => parseJson(data, point, 100, 3);
 
 describe('JSON from outside', () => {
-  it('is a value of its schema, from text and from UTF-8', () => {
+  it('parses to a value of its schema, from text and from UTF-8', () => {
     assert.deepEqual(parsed('{"x":1,"name":"[[[[{{{{"}'), { x: 1, name: '[[[[{{{{' });
     assert.deepEqual(parsed(Buffer.from('{"x":1,"name":"ü"}')), { x: 1, name: 'ü' });
     assert.deepEqual(parsed('{"name":"\\\\","x":1}'), { x: 1, name: '\\' });
   });
 
-  it('is rejected with the first thing that is wrong with it', () => {
+  it('is rejected with the first problem found', () => {
     const cases: [string | Uint8Array, string][] = [
       [`{"x":1,"name":"${'a'.repeat(90)}"}`, 'oversize'],
       ['[[[[1]]]]', 'too-deep'],
@@ -32,7 +32,7 @@ describe('JSON from outside', () => {
     for (const [data, reason] of cases) assert.equal(parsed(data), reason, String(data));
   });
 
-  it('takes what JSON.parse takes up to its depth, for any JSON', () => {
+  it('accepts what JSON.parse accepts up to the depth limit, for any JSON', () => {
     const depthOf = (value: unknown): number =>
       typeof value !== 'object' || value === null ? 0 : 1 + Math.max(0, ...Object.values(value).map(depthOf));
     fc.assert(
@@ -44,7 +44,7 @@ describe('JSON from outside', () => {
     );
   });
 
-  it('never throws, however deep', () => {
+  it('never throws, at any depth', () => {
     for (const text of ['['.repeat(1e6), '{"a":'.repeat(1e5), `${'['.repeat(1e5)}${']'.repeat(1e5)}`]) {
       assert.equal(parseJson(text, point, 1e7), 'too-deep');
       assert.equal(typeof parseJson(text, point, 1e7, Number.POSITIVE_INFINITY), 'string');

@@ -4,14 +4,15 @@ import type { Reason } from './counters.ts';
 /** Why JSON from outside was rejected. */
 export type JsonProblem = Extract<Reason, 'oversize' | 'too-deep' | 'bad-json' | 'malformed'>;
 
-/** Our messages nest four levels at most. */
+/** Our messages nest at most four levels. */
 const MAX_DEPTH = 16;
 const [QUOTE, BACKSLASH, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 91, 93, 123, 125];
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * JSON from outside, as text or UTF-8, checked against a schema: its value, or why not. Never throws. Every entry point
- * uses it, but the hot ones, whose codecs check each field by hand. `maxLength`: bytes of UTF-8, characters of a text.
+ * Parses JSON from outside, as text or UTF-8, against a schema: its value, or a reason. Never throws. Every
+ * entry point uses it except the hot ones, whose codecs check each field by hand. `maxLength`: UTF-8 bytes,
+ * or text characters.
  */
 export function parseJson<T extends object>(
   data: string | Uint8Array,
@@ -31,7 +32,9 @@ export function parseJson<T extends object>(
   return schema.safeParse(value).data ?? 'malformed';
 }
 
-/** Before it is parsed: what a parser or a schema walks is bounded. Brackets inside strings do not count. */
+/**
+ * Checked before parsing, which bounds the work of parser and schema. Brackets inside strings do not count.
+ */
 function isDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
   let inString = false;

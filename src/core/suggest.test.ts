@@ -6,7 +6,7 @@ import { closest } from './suggest.ts';
 const KNOWN = ['speedPercent', 'commandTimeoutMs', 'playout', 'driver', 'hz'];
 
 describe('suggestion', () => {
-  it('finds what a typing error meant', () => {
+  it('finds the word behind a typing error', () => {
     const typed = ['speedpercent', 'sppedPercent', 'speedPercnt', 'comandTimeoutMs', 'playuot', 'drivers'];
     const meant = ['speedPercent', 'speedPercent', 'speedPercent', 'commandTimeoutMs', 'playout', 'driver'];
     assert.deepEqual(
@@ -15,12 +15,12 @@ describe('suggestion', () => {
     );
   });
 
-  it('says nothing about another word', () => {
+  it('suggests nothing for an unrelated word', () => {
     assert.equal(closest('elephant', KNOWN), null);
     assert.equal(closest('anything', []), null);
   });
 
-  it('names one of the known words, and a known word itself', () => {
+  it('returns only known words, and a known word for itself', () => {
     fc.assert(
       fc.property(fc.string(), fc.array(fc.string()), (word, known) => {
         const near = closest(word, known);
@@ -31,7 +31,7 @@ describe('suggestion', () => {
     );
   });
 
-  it('forgives any one edit', () => {
+  it('corrects any single edit', () => {
     const word = 'commandTimeoutMs';
     fc.assert(
       fc.property(

@@ -1,4 +1,4 @@
-/** The known word a mistyped one most likely meant, or null. */
+/** The known word that a mistyped one most likely meant, or null. */
 export function closest(word: string, known: readonly string[]): string | null {
   let best: string | null = null;
   let bestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;

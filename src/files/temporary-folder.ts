@@ -9,7 +9,9 @@ export interface TemporaryFolder {
 
 const folders = new Set<string>();
 
-/** An empty folder for this process alone. It goes with the process at the latest, unless that is killed. */
+/**
+ * An empty folder for this process alone. Removed at the latest when the process exits, unless it is killed.
+ */
 export function temporaryFolder(purpose: string): TemporaryFolder {
   const folder = mkdtempSync(path.join(tmpdir(), `farhand-${purpose}-`));
   if (folders.size === 0) process.once('exit', removeAll);

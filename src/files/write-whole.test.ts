@@ -29,7 +29,7 @@ beforeEach(() => {
 
 const modeOf = (name: string): number => statSync(name).mode & 0o777;
 
-describe('a file written whole', () => {
+describe('an atomically written file', () => {
   it('replaces the old one and leaves nothing else in the folder', () => {
     writeFileSync(file, 'old content, longer than the new');
     writeWhole(file, 'new');
@@ -37,7 +37,7 @@ describe('a file written whole', () => {
     assert.deepEqual(readdirSync(dir), ['settings.json']);
   });
 
-  it('is for its owner only from its first byte on when private, in a folder of the same kind', () => {
+  it('is readable by its owner only from the first byte when private, in a private folder', () => {
     const secret = path.join(dir, 'keys', 'a.key');
     const draft = openDraft(secret, PRIVATE);
     const [name = ''] = readdirSync(path.dirname(secret));
@@ -85,20 +85,20 @@ describe('a file written whole', () => {
     assert.ok(lstatSync('/dev/null').isCharacterDevice());
   });
 
-  it('does not touch a file that exists when asked for a new one', () => {
+  it('does not touch an existing file when asked for a new one', () => {
     writeWhole(file, 'first', { replace: false });
     const late = openDraft(path.join(dir, 'other'), { replace: false });
     late.write('late');
     writeFileSync(path.join(dir, 'other'), 'somebody else was faster');
-    assert.throws(() => late.commit(), /exists already/);
+    assert.throws(() => late.commit(), /already exists/);
     late.discard();
-    assert.throws(() => writeWhole(file, 'second', { replace: false }), /exists already/);
+    assert.throws(() => writeWhole(file, 'second', { replace: false }), /already exists/);
     assert.equal(readFileSync(file, 'utf8'), 'first');
     assert.equal(readFileSync(path.join(dir, 'other'), 'utf8'), 'somebody else was faster');
     assert.deepEqual(readdirSync(dir), ['other', 'settings.json']);
   });
 
-  it('is not there before it is committed, and gone when it is discarded', () => {
+  it('does not exist before commit, and is removed on discard', () => {
     const draft = openDraft(file);
     draft.write('part');
     assert.ok(!readdirSync(dir).includes('settings.json'));
@@ -106,7 +106,7 @@ describe('a file written whole', () => {
     assert.deepEqual(readdirSync(dir), []);
   });
 
-  it('fails with the file, the reason and the remedy', () => {
+  it('reports the file, the reason and the remedy', () => {
     writeFileSync(file, '');
     const cases: [string, RegExp][] = [
       [path.join(dir, 'missing', 'x'), /x cannot be written: its folder does not exist \(ENOENT\)/],

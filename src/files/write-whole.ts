@@ -19,32 +19,36 @@ import path from 'node:path';
 import { TeleopError } from '../core/errors.ts';
 
 export interface WholeOptions {
-  /** Permissions from the first byte on. Without it a file that exists keeps its own, and a new one gets 0644. */
+  /**
+   * Permissions from the first byte on. By default an existing file keeps its own, and a new one gets 0644.
+   */
   mode?: number;
-  /** Makes the missing folders on the way, with these permissions. */
+  /** Creates missing parent folders, with these permissions. */
   folderMode?: number;
-  /** False: a file that exists is an error. */
+  /** False: an existing file is an error. */
   replace?: boolean;
-  /** False: does not wait for the disk. For a thread that must not block; a loss of power may then cost the file. */
+  /**
+   * False: does not wait for the disk. For a thread that must not block; a power loss may then lose the file.
+   */
   durable?: boolean;
-  /** What else the user can do about it, after the remedy for the cause. */
+  /** Further advice for the user, after the remedy for the cause. */
   hint?: string;
 }
 
-/** For keys and whatever else only its owner may read. */
+/** For keys and other files that only their owner may read. */
 export const PRIVATE: WholeOptions = { mode: 0o600, folderMode: 0o700 };
 
-/** A file that has its name only once it is whole. */
+/** A file that appears under its name only once it is complete. */
 export interface Draft {
   write(data: string | Uint8Array): void;
-  /** On the disk under its name when it returns. Throws, with the old file untouched, when it cannot be. */
+  /** On disk under its name on return. Throws, with the old file untouched, when that fails. */
   commit(): void;
-  /** Removes what was written. Does nothing after `commit`. */
+  /** Removes what was written. No effect after `commit`. */
   discard(): void;
 }
 
 /**
- * Writes a file so that a full disk, a crash or a loss of power leaves the old content or the new, never a part.
+ * Writes a file so that a full disk, a crash or a power loss leaves the old content or the new, never a part.
  * Blocking. Throws a `TeleopError` that names the file, the reason and the remedy.
  */
 export function writeWhole(file: string, data: string | Uint8Array, options: WholeOptions = {}): void {
@@ -91,7 +95,7 @@ export function openDraft(file: string, options: WholeOptions = {}): Draft {
   };
 }
 
-/** `draft` is null where the name is that of a device or a pipe: those are written to, not replaced. */
+/** `draft` is null for a device or a pipe: those are written to, not replaced. */
 function begin(
   file: string,
   { mode, folderMode, replace }: WholeOptions,
@@ -111,7 +115,7 @@ function begin(
   return { fd, target, draft };
 }
 
-/** Node's recursive `mkdir` reports a read-only disk as ENOENT; a plain one says what is wrong. */
+/** Node's recursive `mkdir` reports a read-only disk as ENOENT; a plain one reports the cause. */
 function makeFolder(folder: string, mode: number): void {
   try {
     mkdirSync(folder, { recursive: true, mode });
@@ -134,13 +138,13 @@ function linkTarget(file: string): string {
   return target;
 }
 
-/** Permissions past the umask, and for root the owner: `sudo` must not take a user's file away. */
+/** Permissions regardless of the umask, and for root the owner: `sudo` must not take over a user's file. */
 function inherit(fd: number, old: Stats, mode: number | undefined): void {
   try {
     if (process.getuid?.() === 0) fchownSync(fd, old.uid, old.gid);
     if (mode === undefined) fchmodSync(fd, old.mode & 0o777);
   } catch {
-    // Not every file system has owners and permissions; the content counts more.
+    // Not every file system has owners and permissions; the content matters more.
   }
 }
 
@@ -149,7 +153,7 @@ function writeAll(fd: number, data: string | Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-/** A link, unlike a rename, fails when somebody else took the name meanwhile. */
+/** A link, unlike a rename, fails when another process took the name meanwhile. */
 function claimName(draft: string, target: string): void {
   try {
     linkSync(draft, target);
@@ -164,14 +168,14 @@ function claimName(draft: string, target: string): void {
 
 const existsAlready = (file: string): Error => Object.assign(new Error(`${file} exists`), { code: 'EEXIST' });
 
-/** A name given in a folder outlives a loss of power only after this. */
+/** A name in a folder survives a power loss only after this. */
 export function syncFolderOf(file: string): void {
   let fd = -1;
   try {
     fd = openSync(path.dirname(file), 'r');
     fsyncSync(fd);
   } catch (cause) {
-    // Windows, some network file systems, and folders that may be written to but not read cannot do it.
+    // Not possible on Windows, some network file systems, and folders that are writable but not readable.
     const { code = '' } = cause as NodeJS.ErrnoException;
     if (!['EACCES', 'EPERM', 'EINVAL', 'EISDIR', 'ENOTSUP', 'EOPNOTSUPP'].includes(code)) throw cause;
   } finally {
@@ -182,23 +186,23 @@ export function syncFolderOf(file: string): void {
 const REMEDIES: Record<string, readonly [why: string, remedy: string]> = {
   ENOSPC: ['the disk is full', 'Free space on the disk and try again.'],
   EDQUOT: ['the disk quota is used up', 'Free space and try again.'],
-  EROFS: ['the file system is read-only', 'Choose a place that can be written to.'],
-  EACCES: ['permission denied', 'Make the folder one this user may write to (`ls -ld` shows its owner).'],
-  EPERM: ['permission denied', 'Make the folder one this user may write to (`ls -ld` shows its owner).'],
-  ENOENT: ['its folder does not exist', 'Make the folder first.'],
+  EROFS: ['the file system is read-only', 'Choose a writable folder.'],
+  EACCES: ['permission denied', 'Give this user write access to the folder (`ls -ld` shows its owner).'],
+  EPERM: ['permission denied', 'Give this user write access to the folder (`ls -ld` shows its owner).'],
+  ENOENT: ['its folder does not exist', 'Create the folder first.'],
   ENOTDIR: ['its folder is a file', 'Choose another folder.'],
   EISDIR: ['it is a folder', 'Name a file.'],
   EMFILE: ['too many open files', 'Raise the limit with `ulimit -n 4096` and try again.'],
 };
 
-/** What a file system threw, in words; anything else as it is. */
+/** Translates a file-system error into words; anything else passes unchanged. */
 export function unwritable(file: string, cause: unknown, hint = ''): unknown {
   const { code: given, syscall } = (cause ?? {}) as NodeJS.ErrnoException;
   const code = given === 'EEXIST' && syscall === 'mkdir' ? 'ENOTDIR' : given;
   if (cause instanceof TeleopError || typeof code !== 'string') return cause;
   if (code === 'EEXIST')
-    return new TeleopError('file-unwritable', `${file} exists already`, {
-      hint: 'Choose another name, or delete it if nobody needs it any more.',
+    return new TeleopError('file-unwritable', `${file} already exists`, {
+      hint: 'Choose another name, or delete it if it is no longer needed.',
       cause,
     });
   const [why, remedy] = REMEDIES[code] ?? [(cause as Error).message, 'Check the disk and the folder.'];

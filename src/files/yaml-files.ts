@@ -11,7 +11,7 @@ export function yamlNames(folder: string): string[] {
   return files.map((file) => file.slice(0, -'.yaml'.length)).sort();
 }
 
-/** Path of one of them; `kind` is what a complaint calls it. */
+/** Path of one of them; `kind` is its name in error messages. */
 export function namedFile(folder: string, kind: string, name: string): string {
   const names = yamlNames(folder);
   if (names.includes(name)) return path.join(packageRoot, folder, `${name}.yaml`);

@@ -5,42 +5,43 @@ import type { HandSample, SampleStatus } from '../messages/hand-sample.ts';
 /** Bytes in, samples out: an input device owns no socket and no clock, so replay and fuzzing are free. */
 export interface InputDevice {
   /**
-   * Bytes that arrived for this device; valid only during the call. Null when they were taken; a refusal changes no
-   * sample. `receivedNs` is the kernel's stamp where there is one, on the operator's clock. `from` is the sender's IPv4
-   * address · 65536 + port, 0 for this machine's console. `socket` counts the plug-in's `sockets`. Hot path.
+   * Bytes that arrived for this device; valid only during the call. Null when accepted; a rejection changes
+   * no sample. `receivedNs` is the kernel's stamp where available, on the operator's clock. `from` is the
+   * sender's IPv4 address · 65536 + port, 0 for this machine's console. `socket` indexes the plug-in's
+   * `sockets`. Hot path.
    */
   ingest(bytes: Uint8Array, length: number, receivedNs: number, from: number, socket: number): Reason | null;
   /** The newest sample. Fills `out`; `stale` and `none` leave `tracking` false. Hot path. */
   sample(nowNs: number, out: HandSample): SampleStatus;
   /**
-   * The bytes of the last `ingest` asked for an e-stop, whether they were taken or refused. The operator passes it on
-   * within that call and does not wait for the next tick.
+   * The bytes of the last `ingest` requested an e-stop, accepted or rejected. The operator forwards it
+   * within that call, without waiting for the next tick.
    */
   readonly estop?: boolean;
   /**
-   * Grows when someone else may be behind the samples: another sender, or the same after a restart. Their poses are
-   * never related to the earlier ones.
+   * Increases when someone else may be behind the samples: another sender, or the same after a restart. Their
+   * poses are never related to earlier ones.
    */
   readonly stream?: number;
-  /** Address and port that it accepts messages from, as in `InputQuality`; 0: nobody yet. Hot path. */
+  /** Address and port that it accepts messages from, as in `InputQuality`; 0: none yet. Hot path. */
   sender?(nowNs: number): number;
-  /** How well the sender is heard, for people to read. Fills all of `out`. Hot path. */
+  /** Reception quality of the sender, for people to read. Fills all of `out`. Hot path. */
   quality?(nowNs: number, out: InputQuality): void;
-  /** How often its button that begins and ends a recording was pressed, where it has one. Only ever grows. */
+  /** Presses of its record button, if it has one. Never decreases. */
   readonly recordPresses?: number;
-  /** Goes back to the beginning of its motion, where it has one. */
+  /** Restarts its motion, if it has one. */
   restart?(nowNs: number): void;
 }
 
 export interface InputQuality {
-  /** Sender's IPv4 address · 65536 + port; 0: nobody. */
+  /** Sender's IPv4 address · 65536 + port; 0: none. */
   from: number;
   /** Messages per second; 0 after a second of silence. */
   rateHz: number;
   /** Interarrival jitter against the sender's own clock, as in RFC 3550; NaN while unknown. */
   jitterNs: number;
   received: number;
-  /** Messages missing by the sender's own times: an estimate, where a protocol has no numbers. */
+  /** Missing messages by the sender's own times: an estimate, where a protocol has no sequence numbers. */
   lost: number;
 }
 
@@ -52,60 +53,62 @@ export const emptyQuality = (): InputQuality => ({
   lost: 0,
 });
 
-/** A UDP socket that the operator opens beside its own, on its control thread. */
+/** A UDP socket that the operator opens in addition to its own, on its control thread. */
 export interface InputSocket {
-  /** For messages: "rctp right". */
+  /** For error messages: "rctp right". */
   name: string;
   /** IPv4 address to listen on. */
   host: string;
   /** 0 lets the system choose. */
   port: number;
-  /** Setting that changes the port, for the hint when it is taken: `operator.inputs.rctp.rightPort`. */
+  /** Setting of the port, for the hint when it is in use: `operator.inputs.rctp.rightPort`. */
   portKey: string;
 }
 
 /**
- * A ZeroMQ socket whose messages are handed on, each as one datagram, to a socket of the input: the control thread
- * does not turn an event loop, so that ZeroMQ lives elsewhere in the operator's process. Only the newest message waits.
+ * A ZeroMQ socket whose messages are forwarded, each as one datagram, to a socket of the input: the control
+ * thread runs no event loop, so ZeroMQ lives elsewhere in the operator's process. Only the newest message is
+ * kept.
  */
 export interface InputRelay {
-  /** For messages: "openteach right hand". */
+  /** For error messages: "openteach right hand". */
   name: string;
-  /** Which of the plug-in's `sockets` it feeds; null: messages are taken off the sender and dropped. */
+  /** Which of the plug-in's `sockets` it feeds; null: messages are received and dropped. */
   socket: number | null;
   pattern: 'pull' | 'sub';
-  /** Prefix of the messages wanted from a publisher. */
+  /** Prefix of the messages to subscribe to. */
   topic: string;
   /** Bind to the address, or connect to it. */
   bind: boolean;
   host: string;
   port: number;
-  /** Setting that changes the port, for the hint when it is taken. */
+  /** Setting of the port, for the hint when it is in use. */
   portKey: string;
-  /** The same in fewer bytes, for messages that do not fit a datagram; null where there is no such thing. */
+  /** Converts a message too long for a datagram into a shorter form; null where there is none. */
   shorten?: (bytes: Uint8Array) => Uint8Array | null;
 }
 
-/** Messages of the console that are for an input: the page's own hand, and the hands of a headset's page. */
+/** Console messages for an input: the page's own hand, and the hands of a headset's page. */
 export type DeskBytes = 'hand' | 'hands';
 
-/** What a file in `devices/` exports by default; its file name is the name in a rig. */
+/** Default export of a file in `devices/`; its file name is the name in a rig. */
 export interface InputPlugin<C> {
   readonly about: string;
   /** No human behind it: the operator process may engage by itself. */
   readonly automatic: boolean;
   /**
-   * There is no clutch to hold: a hand that is seen counts as a closed one. It engages by itself after a loss of its
-   * own; after anything else (e-stop, watchdog, another sender) only once the robot has been armed anew.
+   * There is no clutch to hold: a visible hand counts as a closed clutch. It engages by itself after its own
+   * tracking loss; after anything else (e-stop, watchdog, another sender) only once the robot has been
+   * re-armed.
    */
   readonly clutchless?: boolean;
-  /** Which message of this machine's console carries its bytes; none without this. One input takes each. */
+  /** Which console message carries its bytes; none if absent. Each is for one input only. */
   readonly desk?: DeskBytes;
   readonly config: z.ZodType<C>;
-  /** The sockets it listens on; none without this. Called before `open`, any number of times. */
+  /** The sockets it listens on; none if absent. Called before `open`, any number of times. */
   sockets?(config: C): readonly InputSocket[];
-  /** ZeroMQ sockets that feed them; none without this. Called before `open`, any number of times. */
+  /** ZeroMQ sockets that feed them; none if absent. Called before `open`, any number of times. */
   relays?(config: C): readonly InputRelay[];
-  /** `remark` counts what is worth knowing though nothing was refused. */
+  /** `remark` counts notable events other than rejections. */
   open(config: C, nowNs: number, remark?: (reason: Reason) => void): InputDevice;
 }

@@ -11,8 +11,8 @@ export function pinchOf(pointsM: Float64Array): number {
 }
 
 /**
- * Orientation of a whole hand: −Z along the palm to the middle finger, +Y out of its back, as WebXR has joints. Palm
- * down, fingers ahead is the identity for both hands. Hot path: nothing allocates.
+ * Orientation of a whole hand: −Z along the palm to the middle finger, +Y out of its back, as for WebXR
+ * joints. Palm down, fingers ahead is the identity for both hands. Hot path: nothing allocates.
  */
 export function palmQuat(p: Float64Array, isLeft: boolean, outXyzw: Float64Array): void {
   const zl = spanM(p, PALM.wrist, PALM.middle);
@@ -47,7 +47,7 @@ function quatOfAxes(
   zz: number,
   out: Float64Array,
 ): void {
-  // The largest of the four is found first, so that no division is by a small number (Shepperd).
+  // The largest of the four is found first, to avoid dividing by a small number (Shepperd).
   const w = 1 + xx + yy + zz;
   const x = 1 + xx - yy - zz;
   const y = 1 - xx + yy - zz;

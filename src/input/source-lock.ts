@@ -1,8 +1,8 @@
-/** After so much silence another sender may take a port over. */
+/** After this much silence another sender may take over a port. */
 const SILENCE_NS = 1e9;
 
 /**
- * For protocols without authentication: a port listens to the first address that speaks, until that one has been silent
+ * For protocols without authentication: a port accepts the first address that sends, until it has been silent
  * for a second. Addresses are IPv4 · 65536 + port.
  */
 export class SourceLock {
@@ -10,22 +10,22 @@ export class SourceLock {
   #from = 0;
   #receivedNs = Number.NEGATIVE_INFINITY;
 
-  /** `allow`: IPv4 addresses; none allows every one. */
+  /** `allow`: IPv4 addresses; empty allows all. */
   constructor(allow: readonly string[]) {
     this.#allowed = allow.length === 0 ? null : new Set(allow.map(addressNumber));
   }
 
   /** Call it for well-formed messages only: garbage neither takes nor keeps a port. Hot path. */
-  admit(from: number, nowNs: number): 'known' | 'new' | 'refused' {
-    if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'refused';
+  admit(from: number, nowNs: number): 'known' | 'new' | 'rejected' {
+    if (this.#allowed !== null && !this.#allowed.has(Math.floor(from / 65536))) return 'rejected';
     const silent = nowNs - this.#receivedNs > SILENCE_NS;
-    if (!silent && from !== this.#from) return 'refused';
+    if (!silent && from !== this.#from) return 'rejected';
     this.#from = from;
     this.#receivedNs = nowNs;
     return silent ? 'new' : 'known';
   }
 
-  /** Who holds the port; 0: nobody. */
+  /** Who holds the port; 0: none. */
   holder(nowNs: number): number {
     return nowNs - this.#receivedNs > SILENCE_NS ? 0 : this.#from;
   }

@@ -18,7 +18,7 @@ export class StreamMeter {
   #periodS = Number.NaN;
   #lost = 0;
 
-  /** A sender began anew: its clock says nothing about the earlier one's. Totals stay. */
+  /** A sender restarted: its clock is unrelated to the earlier one. Totals stay. */
   restart(): void {
     this.#sinceReset = 0;
     this.#newestNs = Number.NEGATIVE_INFINITY;
@@ -44,7 +44,10 @@ export class StreamMeter {
     this.#received++;
   }
 
-  /** A gap of several usual periods is that many messages missing. The usual period is the median of the last 16. */
+  /**
+   * A gap of several usual periods counts as that many missing messages. The usual period is the median of
+   * the last 16.
+   */
   #countMissing(intervalS: number): void {
     if (intervalS < MAX_GAP_S && this.#periodS > 0)
       this.#lost += Math.max(0, Math.round(intervalS / this.#periodS) - 1);
@@ -56,7 +59,7 @@ export class StreamMeter {
     this.#periodS = this.#sortedS[INTERVALS / 2]!;
   }
 
-  /** All but the sender's address. */
+  /** Everything but the sender's address. */
   read(nowNs: number, out: InputQuality): void {
     const kept = Math.min(this.#sinceReset, ARRIVALS);
     const oldestNs = this.#arrivalsNs[this.#sinceReset > ARRIVALS ? this.#sinceReset % ARRIVALS : 0]!;

@@ -6,8 +6,9 @@ import type { LeaderSink } from './sink.ts';
 const HOST = '127.0.0.1';
 
 /**
- * The leader's joints, one for one, to the input `joints` of an operator on this machine. The follower follows only
- * while a person says so: it drives slowly to where the leader stands first. Whatever is lost ends that.
+ * Sends the leader's joints, one to one, to the `joints` input of an operator on this machine. The follower
+ * moves only while a person holds it engaged: it first drives slowly to the leader's pose. Any loss ends the
+ * engagement.
  */
 export class JointsSink implements LeaderSink {
   readonly name: string;
@@ -32,13 +33,13 @@ export class JointsSink implements LeaderSink {
     return this.#follows;
   }
 
-  /** Follow, or let go. */
+  /** Engages or releases. */
   toggle(): boolean {
     this.#follows = !this.#follows;
     return this.#follows;
   }
 
-  /** Inside the follower's range: a leader may be turned farther. */
+  /** Clamped to the follower's range: a leader may be turned further. */
   take(ticks: Float64Array): Promise<void> {
     this.#model.joints.forEach(({ minRad, maxRad }, i) => {
       this.#jointsRad[i] = Math.max(minRad, Math.min(maxRad, leaderRad(ticks[i]!)));

@@ -4,7 +4,7 @@ import type { RobotModel } from '../geometry/robot-model.ts';
 import type { RctpPacket } from '../input/codecs/rctp-codec.ts';
 import { RAD_PER_TICK } from '../robot/buses/dynamixel/control-table.ts';
 
-/** Ticks of the leader's gripper, as the maker's code has them. */
+/** Ticks of the leader's gripper, from the vendor's code. */
 export interface LeaderGripper {
   openTicks: number;
   closedTicks: number;
@@ -18,8 +18,8 @@ export const leaderOpen = (ticks: number, { openTicks, closedTicks }: LeaderGrip
   Math.max(0, Math.min(1, (ticks - closedTicks) / (openTicks - closedTicks)));
 
 /**
- * Turns the leader's joints into the pose of a hand: that of the follower's flange if it stood as the leader does. The
- * leader is the follower in small, joint by joint, so its hand moves as the follower's would.
+ * Converts the leader's joints to the pose of a hand: that of the follower's flange in the leader's pose. The
+ * leader is a scaled-down follower, joint by joint, so its hand moves as the follower's would.
  */
 export class LeaderPose {
   readonly #chain;

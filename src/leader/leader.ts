@@ -1,4 +1,4 @@
-// UNVERIFIED ON HARDWARE: tried on simulated motors only.
+// UNVERIFIED ON HARDWARE: tested on simulated motors only.
 
 import { TeleopError } from '../core/errors.ts';
 import { monotonicClock } from '../core/time/clock.ts';
@@ -13,7 +13,7 @@ import type { LeaderSink } from './sink.ts';
 export interface LeaderOptions {
   port: string;
   baudRate: number;
-  /** Motors 1 to this; the gripper's is the next. */
+  /** Motors 1 to this; the gripper's motor is the next. */
   joints: number;
   hz: number;
   sink: LeaderSink;
@@ -25,12 +25,12 @@ export interface LeaderOptions {
 const GOODBYES = 3;
 /** An answer may be late on a busy machine. */
 const PINGS = 3;
-/** Answers that fail to come before the leader counts as lost, in cycles. */
+/** Missed answers before the leader counts as lost, in cycles. */
 const MAX_MISSED = 3;
 
 /** A leader arm of Dynamixel motors: its pose goes to an operator's input. */
 export class Leader {
-  /** Cycles that were whole, and those that were not. */
+  /** Complete and incomplete cycles. */
   readonly counts = { sent: 0, missed: 0 };
   readonly #options: LeaderOptions;
   readonly #bus: ServoBus;
@@ -68,7 +68,7 @@ export class Leader {
     sink.close();
   }
 
-  /** All motors must be there; the joints are free to be moved, the gripper is held open by a spring of current. */
+  /** All motors must answer; the joints move freely, the gripper is held open by a spring-like current. */
   async #prepare(): Promise<void> {
     const missing: number[] = [];
     for (const id of this.#ids) if (!(await this.#answers(id))) missing.push(id);
@@ -103,7 +103,7 @@ export class Leader {
 
   async #take(found: ReadonlyMap<number, number>, nowNs: number): Promise<void> {
     this.#ids.forEach((id, i) => {
-      // Signed: the gripper is in a mode that counts turns.
+      // Signed: the gripper's mode counts turns.
       this.#ticks[i] = found.get(id)! | 0;
     });
     this.#missed = 0;

@@ -4,7 +4,7 @@ import { emptyRctp, encodeRctp, RCTP_BYTES } from '../input/codecs/rctp-codec.ts
 import { type LeaderGripper, LeaderPose } from './leader-pose.ts';
 import type { LeaderSink } from './sink.ts';
 
-/** The leader's hand as that of a headset, to an operator's input `rctp`. */
+/** Sends the leader's hand like a headset's, to an operator's `rctp` input. */
 export class RctpSink implements LeaderSink {
   readonly name: string;
   readonly #to: { host: string; port: number };

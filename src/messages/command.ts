@@ -12,7 +12,10 @@ export interface JointCommand {
   sampledOperatorNs: number;
   /** The same instant on the robot's clock (on the wire `send_robot_ns`); NaN before the first clock offset. */
   sampledRobotNs: number;
-  /** Grows when the operator began its clock relation anew: a step between two commands is then explicit. */
+  /**
+   * Increases when the operator restarted its clock relation, which makes a step between two commands
+   * explicit.
+   */
   syncEpoch: number;
   positionsRad: Float64Array;
   gripper: number;

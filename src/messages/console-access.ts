@@ -1,18 +1,18 @@
-/** What page and console say to each other about who may do what, beside requests and telemetry. */
+/** Messages between page and console about access control, besides requests and telemetry. */
 
 /** Console → page, whenever it changes. */
 export interface AccessState {
   kind: 'access';
   role: 'operator' | 'viewer';
-  /** This very page is in control. */
+  /** This page is in control. */
   inControl: boolean;
-  /** Who is; null: nobody. */
+  /** Who is in control; null: nobody. */
   holder: string | null;
-  /** Pages that are open altogether. */
+  /** Number of open pages. */
   pages: number;
 }
 
-/** Why the console did not pass a request on. */
+/** Why the console did not forward a request. */
 export type AccessRefusal = 'viewer' | 'not-in-control' | 'malformed';
 
 /** Console → page. */
@@ -28,7 +28,7 @@ export interface ProbeMessage {
   t0: number;
 }
 
-/** Console → page, once a second: how the page's poses come here. */
+/** Console → page, once a second: how the page's poses arrive. */
 export interface PathEvent {
   kind: 'path';
   over: 'webrtc' | 'websocket';
@@ -37,7 +37,7 @@ export interface PathEvent {
   uncertaintyMs: number | null;
 }
 
-/** Console → page and back, until a peer connection stands. */
+/** Console → page and back, until a peer connection is established. */
 export interface RtcMessage {
   kind: 'rtc';
   signal: unknown;
@@ -45,14 +45,14 @@ export interface RtcMessage {
 
 export type AccessMessage = AccessState | RefusedEvent | ProbeMessage | PathEvent | RtcMessage;
 
-/** Page → console. `take` also takes it from another; `claim` only while nobody has it. */
+/** Page → console. `take` takes control even from another page; `claim` only while nobody has it. */
 export type AccessRequest =
   | { kind: 'control'; action: 'claim' | 'take' | 'release' }
   | { kind: 'probed'; t0: number; t1: number; t2: number }
   | { kind: 'rtc'; signal: unknown }
   | { kind: 'rtc-start' };
 
-/** What a page answers to a probe. */
+/** A page's answer to a probe. */
 export function answerProbe(probe: ProbeMessage, receivedNs: number, nowNs: number): AccessRequest {
   return { kind: 'probed', t0: probe.t0, t1: receivedNs, t2: nowNs };
 }

@@ -15,7 +15,7 @@ export interface ConsoleHello {
 
 /** What stands around the arm, in its base frame. */
 export interface ConsoleScene {
-  /** Height of table or floor that the arm may not touch; null: none is watched. */
+  /** Height of the table or floor that the arm may not touch; null: not watched. */
   groundZM: number | null;
   obstacles: ({ name: string } & Box)[];
   /** Clearances at which the arm slows down and stops approaching. */
@@ -23,13 +23,13 @@ export interface ConsoleScene {
   stopM: number;
 }
 
-/** The emulated link of a demo, and what it could be. */
+/** The emulated link of a demo, and the available profiles. */
 export interface DemoLink {
   profile: string;
   profiles: { name: string; about: string }[];
 }
 
-/** Server → page, at the start and when it changed; only in a demo. */
+/** Server → page, at the start and on every change; only in a demo. */
 export interface LinkEvent {
   kind: 'link';
   link: DemoLink;
@@ -41,7 +41,7 @@ export interface LinkRequest {
   profile: string;
 }
 
-/** Server → page while an export runs, and once when it is over. */
+/** Server → page while an export runs, and once when it ends. */
 export interface ExportEvent {
   kind: 'export';
   job: ExportJob;
@@ -50,11 +50,11 @@ export interface ExportEvent {
 export interface ExportJob {
   state: 'idle' | 'running' | 'done' | 'failed';
   format: string;
-  /** Folder that is written. */
+  /** Destination folder. */
   out: string;
-  /** 0 … 1; null while the export does not say. */
+  /** 0 … 1; null while the export does not report it. */
   progress: number | null;
-  /** What it said last, or why it failed. */
+  /** Its last progress message, or why it failed. */
   message: string;
 }
 
@@ -71,7 +71,7 @@ export interface EpisodeView {
   rows: EpisodeRow[];
 }
 
-/** What the doctor found; as in `farhand doctor --json`. */
+/** The doctor's findings; as in `farhand doctor --json`. */
 export interface Finding {
   name: string;
   verdict: 'good' | 'note' | 'bad';
@@ -84,18 +84,18 @@ export interface Finding {
 export interface DoctorReport {
   findings: Finding[];
   tookS: number;
-  /** Why there are none; empty otherwise. */
+  /** Why there are no results; empty otherwise. */
   failure: string;
 }
 
-/** An input device, offered by the rig or not. */
+/** An input device, whether or not the rig offers it. */
 export interface InputReport {
   name: string;
   about: string;
   offered: boolean;
-  /** Where it listens, `udp 0.0.0.0:45500`; empty where it does not or is not offered. */
+  /** Where it listens, `udp 0.0.0.0:45500`; empty if it does not listen or is not offered. */
   listens: string[];
-  /** What to do to have it; empty when it is offered. */
+  /** How to enable it; empty when it is offered. */
   missing: string;
 }
 

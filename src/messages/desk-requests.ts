@@ -9,7 +9,7 @@ const plain = <Kind extends string>(kind: Kind) => z.strictObject({ kind: z.lite
 const vector = (length: number) => z.array(z.number()).length(length);
 const text = z.string().max(400);
 
-/** Exactly these fields, except for an e-stop, which counts whatever else is in the message. */
+/** Exactly these fields, except for an e-stop, which counts whatever else the message contains. */
 const action = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('estop') }),
   plain('reset'),
@@ -41,7 +41,7 @@ const video = z.strictObject({
   pageUncertaintyNs: stamp.nullable(),
 }) satisfies z.ZodType<VideoEvent>;
 
-/** The page's hand; its range is for the input to judge. */
+/** The page's hand; the input checks its range. */
 const hand = z.strictObject({
   ...{ kind: z.literal('hand'), positionM: vector(3), quatXyzw: vector(4), gripper: z.number() },
   ...{ clutch: z.boolean(), takenMs: z.number().exactOptional(), record: z.boolean().exactOptional() },
@@ -51,7 +51,7 @@ const hand = z.strictObject({
 export type DeskActionRequest = z.infer<typeof action>;
 export const deskActionSchema: z.ZodType<DeskActionRequest, unknown> = action;
 
-/** On its telemetry port, which has nothing to do with the control thread. */
+/** On its telemetry port, which is independent of the control thread. */
 export const sideRequestSchema = z.discriminatedUnion('kind', [record, video]);
 
 /** From a page to its console. */

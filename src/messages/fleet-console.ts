@@ -1,16 +1,16 @@
-/** What the page of a fleet and its console say to each other on `/fleet`. The console never carries a command. */
+/** Messages between a fleet's page and its console on `/fleet`. The console never carries a command. */
 
-/** A robot as the list shows it. Ages are of the moment the message left; the page counts on from there. */
+/** A robot in the list. Ages are as of sending; the page counts on from there. */
 export interface FleetRow {
   robot: string;
   model: string;
   version: string;
-  /** Of the supervisor; `ended` when the robot said goodbye. */
+  /** Supervisor state; `ended` when the robot signed off. */
   state: string;
   cause: string;
   lease: FleetLease | null;
   link: FleetLinkQuality | null;
-  /** How long nothing was heard of it; null: it is there. */
+  /** How long it has been silent; null: it is online. */
   goneForMs: number | null;
 }
 
@@ -18,13 +18,13 @@ export interface FleetLinkQuality {
   rttMs: number | null;
   fromOperatorHz: number | null;
   toOperatorHz: number | null;
-  /** A page says less than an operator process: its hand, and only while it drives. */
+  /** A page sends less than an operator process: its hand, and only while it drives. */
   client: 'operator' | 'page';
 }
 
 export interface FleetLease {
   user: string;
-  /** The fencing token when the console first saw this lease; null: not known. */
+  /** The fencing token when the console first saw this lease; null: unknown. */
   token: number | null;
   heldForMs: number;
   /** Which page of this console holds it; null: none of them. */
@@ -34,43 +34,43 @@ export interface FleetLease {
 /** Console → page, first and whenever it changes. */
 export interface FleetState {
   kind: 'fleet';
-  /** Number of this page at the console. */
+  /** This page's number at the console. */
   page: number;
-  /** Of the credentials: who everybody at this console is to the fleet. */
+  /** From the credentials: the identity of this console's users in the fleet. */
   user: string;
-  /** Whether this page may do more than look on and stop. */
+  /** Whether this page may do more than watch and stop. */
   mayOperate: boolean;
-  /** Whether the broker is reached. */
+  /** Whether the broker is connected. */
   connected: boolean;
-  /** Address of the broker and file of the credentials, for command lines; empty for viewers. */
+  /** Broker address and credentials file, for command lines; empty for viewers. */
   server: string;
   credentials: string;
 }
 
-/** Console → page: those that changed, once a second, also when none did; all of them at the beginning. */
+/** Console → page: changed robots, once a second, even when none changed; all of them at the start. */
 export interface RobotsEvent {
   kind: 'robots';
   rows: FleetRow[];
   removed: string[];
 }
 
-/** Console → page: somebody asks for a robot that this page holds. */
+/** Console → page: another user requests a robot that this page holds. */
 export interface QuestionEvent {
   kind: 'question';
   ask: string;
   robot: string;
   from: string;
-  /** When it is withdrawn. */
+  /** When the request is withdrawn. */
   forMs: number;
 }
 
-/** Console → page: nobody waits for an answer any more. */
+/** Console → page: the request no longer needs an answer. */
 export interface QuestionOverEvent {
   kind: 'question-over';
   ask: string;
 }
 
-/** Console → page: what became of a question of this page. `yes`: the lease is this page's now. */
+/** Console → page: the outcome of this page's request. `yes`: this page now holds the lease. */
 export interface AnswerEvent {
   kind: 'answered';
   robot: string;
@@ -78,25 +78,25 @@ export interface AnswerEvent {
   text: string;
 }
 
-/** Console → page: a lease of this page is over. */
+/** Console → page: this page lost a lease. */
 export interface LeaseOverEvent {
   kind: 'lease-over';
   robot: string;
   why: string;
 }
 
-/** Console → page: to the request with that number. */
+/** Console → page: the answer to the request with that number. */
 export interface FleetReply {
   kind: 'reply';
   id: number;
   ok: boolean;
-  /** What happened, in words. */
+  /** What happened, for people. */
   text: string;
-  /** Why not, for programs: an error's code, or `viewer`. */
+  /** Why it failed, for programs: an error code, or `viewer`. */
   code?: string;
-  /** Of the robot, by its own word: after an e-stop. */
+  /** The robot's own report after an e-stop. */
   state?: string;
-  /** To `open`. */
+  /** For `open`. */
   offer?: RobotOffer;
 }
 
@@ -115,7 +115,7 @@ export type FleetMessage =
   | LeaseOverEvent
   | FleetReply;
 
-/** Page → console. Leases are the page's: they end with its socket. */
+/** Page → console. Leases belong to the page: they end with its socket. */
 export type FleetRequest =
   | { kind: 'estop'; id: number; robot: string }
   | { kind: 'take'; id: number; robot: string }
@@ -123,16 +123,16 @@ export type FleetRequest =
   | { kind: 'take-away'; id: number; robot: string }
   | { kind: 'ask'; id: number; robot: string }
   | { kind: 'hand-over'; id: number; ask: string; yes: boolean }
-  /** Takes the lease if this page has it not, and asks the robot for a session with a page. */
+  /** Takes the lease if this page does not hold it, and requests a page session from the robot. */
   | { kind: 'open'; id: number; robot: string }
   | { kind: 'answer'; id: number; robot: string; session: number; sdp: string };
 
 /** `GET /api/fleet/recordings`: what the fleet knows, newest first. */
 export interface FleetRecordings {
   recordings: FleetRecording[];
-  /** Robots whose index did not answer, with why; most have none. */
+  /** Robots whose index did not answer, with the reason; usually empty. */
   without: { robot: string; why: string }[];
-  /** Robots that were not asked: name one. */
+  /** Robots that were not queried: name one. */
   left: number;
 }
 
@@ -148,7 +148,7 @@ export interface FleetRecording {
   places: string[];
 }
 
-/** `fleet` in the answer to `GET /api/access`: present at a fleet's console. */
+/** `fleet` in the answer to `GET /api/access`: present on a fleet console. */
 export interface FleetAccessState {
   user: string;
 }

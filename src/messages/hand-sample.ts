@@ -1,10 +1,10 @@
 import { HAND_NUMBERS } from '../hand/points.ts';
 
-/** A pull of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
+/** A sample of an input device. Frame: the device's world, right-handed, Y up, −Z forward. */
 export interface HandSample {
   /** When the device took it, operator clock. */
   takenNs: number;
-  /** When the headset's app or page sent it, operator clock; NaN where that is not known. */
+  /** When the headset's app or page sent it, operator clock; NaN where unknown. */
   sentNs: number;
   positionM: Float64Array;
   quatXyzw: Float64Array;
@@ -12,22 +12,22 @@ export interface HandSample {
   gripper: number;
   /** The operator wants the robot to follow. */
   clutch: boolean;
-  /** False: the pose is not to be trusted and the robot must hold in the same tick. */
+  /** False: the pose is not reliable and the robot must hold in the same tick. */
   tracking: boolean;
   estop: boolean;
-  /** How many of `pointsM` are the hand's own points: 21, or 0 from inputs that track no fingers. */
+  /** How many of `pointsM` are valid: 21, or 0 from inputs that track no fingers. */
   points: number;
   /** x, y, z of each point, in the order of `hand-points.ts`. */
   pointsM: Float64Array;
   /** The points are those of a left hand. */
   isLeft: boolean;
-  /** How many of `jointsRad` are wanted joint angles: 0 from inputs that have a hand and no joints. */
+  /** How many of `jointsRad` are valid target angles: 0 from inputs that track a hand. */
   joints: number;
-  /** Joint angles to be led to, in the model's order: a recording, or a policy. */
+  /** Target joint angles, in the model's order: from a recording, or a policy. */
   jointsRad: Float64Array;
 }
 
-/** No robot here has more joints. */
+/** The most joints of any robot. */
 export const MAX_JOINTS = 32;
 
 export function emptyHandSample(): HandSample {
@@ -49,5 +49,5 @@ export function emptyHandSample(): HandSample {
   };
 }
 
-/** `new` is the first result that carries a sample; `stale` means the last one is too old to be acted on. */
+/** `new` is the first result that carries a sample; `stale` means that the last one is too old to act on. */
 export type SampleStatus = 'ok' | 'stale' | 'none';

@@ -11,11 +11,11 @@ export interface Receipt {
   dueNs: number;
   releasedNs: number;
   appliedNs: number;
-  /** How long after its stamp playout meant it to be applied; NaN when it never was scheduled. */
+  /** Delay after its stamp at which playout scheduled it; NaN when it was never scheduled. */
   playoutDelayNs: number;
   queueDepth: number;
   /** Arrived after it was due. */
   late: boolean;
-  /** Never acted on because a newer command was. */
+  /** Never applied because a newer command was. */
   dropped: boolean;
 }

@@ -5,7 +5,7 @@ export interface CameraFrame {
   camera: string;
   /** When the sensor was read, clock of the host that has the camera. */
   captureNs: number;
-  /** When it was ready to be sent, same clock; absent where the sender does not tell. */
+  /** When it was ready to be sent, same clock; absent where the sender does not report it. */
   encodedNs?: number;
   encoding: 'jpeg';
   bytes: Uint8Array;
@@ -13,20 +13,20 @@ export interface CameraFrame {
 
 /** A frame as the operator's side holds it. */
 export interface ReceivedFrame extends CameraFrame {
-  /** The capture on the operator's clock, and how far that may be off; NaN before the first clock offset. */
+  /** The capture on the operator's clock, and its uncertainty; NaN before the first clock offset. */
   captureOperatorNs: number;
   uncertaintyNs: number;
-  /** When its last byte came, operator clock. */
+  /** When its last byte arrived, operator clock. */
   arrivedNs: number;
 }
 
 /** The frame of one camera that belongs to a row. */
 export interface RowFrame {
-  /** As in `CameraFrame`: names the picture in its channel. */
+  /** As in `CameraFrame`: identifies the picture in its channel. */
   captureNs: number;
   /** From capture to the row's instant. */
   ageNs: number;
-  /** Older than the camera's period allows, yet kept. */
+  /** Older than the camera's period allows, but kept. */
   stale: boolean;
 }
 
@@ -43,16 +43,16 @@ export interface EpisodeRow {
   stateGripper: number;
   supervisor: SupervisorState;
   limitedBy: LimitedBy;
-  /** Of the newest command whose receipt had come; null before the first. */
+  /** Of the newest command with a receipt; null before the first. */
   oneWayNs: number | null;
   uncertaintyNs: number | null;
   playoutDelayNs: number | null;
   frames: Record<string, RowFrame>;
 }
 
-/** What is known of an episode without reading its rows. */
+/** What is known about an episode without reading its rows. */
 export interface EpisodeInfo {
-  /** File name without its ending. */
+  /** File name without its extension. */
   id: string;
   task: string;
   label: string | null;
@@ -69,25 +69,25 @@ export interface EpisodeInfo {
   cameras: string[];
   rateHz: number;
   sizeBytes: number;
-  /** False: the file was not closed properly; `farhand recover` mends it. */
+  /** False: the file was not closed properly; `farhand recover` repairs it. */
   complete: boolean;
   quality: EpisodeQuality | null;
 }
 
 /** Measured when an episode is saved. */
 export interface EpisodeQuality {
-  /** Rows skipped, of all. */
+  /** Share of rows skipped. */
   skippedShare: number;
   staleShare: number;
   jerkP95RadS3: number | null;
   frameAgeP95Ms: number | null;
   oneWayP95Ms: number | null;
   badWindows: number;
-  /** Limits that were not kept, in words; empty: passed. */
+  /** Limits that were exceeded, in words; empty: passed. */
   refusedBy: string[];
 }
 
-/** What a recorder is doing. `reset`: between two episodes, the scene is being put back. */
+/** What a recorder is doing. `reset`: between two episodes, while the scene is reset. */
 export const RECORDER_STATES = ['idle', 'recording', 'reset', 'failed'] as const;
 export type RecorderState = (typeof RECORDER_STATES)[number];
 
@@ -104,7 +104,7 @@ export interface RecorderStatus {
   message: string;
 }
 
-/** Asked of a recorder by the console, the command line or a controller's button. */
+/** Requested of a recorder by the console, the command line or a controller's button. */
 export type RecordRequest =
   | { kind: 'record'; action: 'start'; task?: string }
   | { kind: 'record'; action: 'stop'; label?: string }

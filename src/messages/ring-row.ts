@@ -1,7 +1,7 @@
 import { flag, number, oneOf, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 
-/** One published command with what was known in the same instant, as the control thread hands it to the recorder. */
+/** One published command with what was known at that instant; passed from control thread to recorder. */
 export const RING_ROW = struct({
   seq: number,
   /** When the command's hand was sampled, operator clock. */

@@ -2,7 +2,7 @@ import type { SnapshotBoard } from '../core/memory/snapshot.ts';
 import { number, oneOf, perJoint, type StructOf, struct } from '../core/memory/struct-layout.ts';
 import { LIMITED_BY, type LimitedBy, SUPERVISOR_STATES, type SupervisorState } from './robot-state.ts';
 
-/** The robot as its own process sees it, every control cycle, whether or not an operator listens. */
+/** The robot as its own process sees it, every control cycle, with or without an operator. */
 export const ROBOT_BOARD = struct({
   robotNs: number,
   state: oneOf(SUPERVISOR_STATES, 'disconnected'),
@@ -10,7 +10,7 @@ export const ROBOT_BOARD = struct({
   appliedSeq: number,
   queueDepth: number,
   limitedBy: oneOf(LIMITED_BY, ''),
-  /** NaN where nothing is watched. */
+  /** NaN where no pair is watched. */
   clearanceM: number,
   /** As measured, 0 open to 1 closed. */
   gripper: number,
@@ -20,7 +20,7 @@ export const ROBOT_BOARD = struct({
 type RobotNumbers = StructOf<typeof ROBOT_BOARD>;
 export type RobotSnapshot = Omit<RobotNumbers, 'packed'> & { cause: string };
 
-/** What the board takes from the supervisor. */
+/** What the board copies from the supervisor. */
 interface Supervised {
   readonly state: SupervisorState;
   readonly cause: string;

@@ -1,11 +1,11 @@
-/** What a tick on a device reports; the supervisor decides what it means. */
+/** The result of a tick on a device; the supervisor decides what it means. */
 export const TICK_STATUSES = ['ok', 'stale', 'fault'] as const;
 export type TickStatus = (typeof TICK_STATUSES)[number];
 
 export const SUPERVISOR_STATES = ['disconnected', 'idle', 'armed', 'engaged', 'hold', 'stopped'] as const;
 export type SupervisorState = (typeof SUPERVISOR_STATES)[number];
 
-/** What keeps the robot from doing as it was told, most serious last. */
+/** What keeps the robot from following its commands, most serious last. */
 export const LIMITED_BY = [
   '',
   'jerk',
@@ -26,7 +26,7 @@ export interface RobotState {
   robotNs: number;
   positionsRad: Float64Array;
   velocitiesRadS: Float64Array;
-  /** The last joint target handed to the driver. */
+  /** The last joint target passed to the driver. */
   targetRad: Float64Array;
   gripper: number;
   state: SupervisorState;
@@ -36,13 +36,13 @@ export interface RobotState {
   /** Highest engagement that has ended: the operator must offer a higher one to move again. */
   endedEngagement: number;
   appliedSeq: number;
-  /** Highest desk request carried out. */
+  /** Highest desk request executed. */
   ackRequest: number;
   limitedBy: LimitedBy;
-  /** Between the two nearest surfaces that may not touch; NaN where nothing is watched. */
+  /** Between the two nearest surfaces that may not touch; NaN where no pair is watched. */
   clearanceM: number;
-  /** Which two these are: `forearm ↔ base`. */
+  /** Those two: `forearm ↔ base`. */
   nearest: string;
-  /** Policy of playout, told only by a robot whose operator may switch it. */
+  /** Playout policy, reported only by a robot whose operator may switch it. */
   playout?: string;
 }

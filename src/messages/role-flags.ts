@@ -7,11 +7,11 @@ export interface Flags {
 
 export const FLAG_BYTES = 20;
 
-/** A view on one flag, for `Atomics`. */
+/** A view of one flag, for `Atomics`. */
 export const stopFlag = (memory: Flags): Int32Array => new Int32Array(memory.flags, 0, 1);
 export const windDownFlag = (memory: Flags): Int32Array => new Int32Array(memory.flags, 4, 1);
 export const recorderFlag = (memory: Flags): Int32Array => new Int32Array(memory.flags, 8, 1);
-/** Robot: somebody stops it by another way than the link. Operator: its e-stop is to leave by other ways too. */
+/** Robot: stopped by a route other than the link. Operator: its e-stop must also leave by other routes. */
 export const estopFlag = (memory: Flags): Int32Array => new Int32Array(memory.flags, 12, 1);
-/** Robot: who drives it may not any more. */
+/** Robot: its driver's lease is over. */
 export const leaseOverFlag = (memory: Flags): Int32Array => new Int32Array(memory.flags, 16, 1);

@@ -1,7 +1,7 @@
 import type { Percentiles } from '../core/statistics/percentiles.ts';
 import type { Role } from './role-flags.ts';
 
-/** What became of one camera; printed when it ends. */
+/** Statistics of one camera; printed when it ends. */
 export interface CameraReport {
   camera: string;
   source: string;
@@ -10,10 +10,10 @@ export interface CameraReport {
   /** Pictures that could not be read. */
   unreadable: number;
   restarts: number;
-  /** Longest and mean time from a picture to its JPEG: rendering is not in it, resizing and drawing on it are. */
+  /** Longest and mean time from a picture to its JPEG: without rendering, with resizing and drawing on it. */
   encodeMaxMs: number;
   encodeMeanMs: number;
-  /** The last trouble, empty if there was none. */
+  /** The last problem, empty if there was none. */
   trouble: string;
 }
 
@@ -28,7 +28,7 @@ export interface RoleReady {
   scheduling: string;
   /** `sealed` by us, `curve` by ZeroMQ, or `plain`. */
   security: string;
-  /** Why native sockets are not in use, if they were wanted. */
+  /** Why native sockets are not in use, if they were requested. */
   fallback: string | null;
   tracePath: string | null;
 }
@@ -40,7 +40,7 @@ export interface RoleReport {
   /** How late the control loop woke for its deadlines. */
   wakeLatenessMs: Percentiles | null;
   stallsOver20Ms: number;
-  /** Longest the process's main thread was busy; no deadline hangs on it. */
+  /** Longest the process's main thread was busy; no deadline depends on it. */
   mainThreadMaxMs: number;
   rssMb: { settled: number; end: number };
   tracePath: string | null;
@@ -48,8 +48,8 @@ export interface RoleReport {
   traceDropped: number;
   /** Of a robot with cameras. */
   cameras: CameraReport[];
-  /** Of an operator: why something was not recorded; empty without a reason. */
+  /** Of an operator: why something was not recorded; empty if nothing was lost. */
   recordTrouble: string;
-  /** Files that lack something because the disk refused it, in words. */
+  /** Files with data missing because the disk rejected it, in words. */
   losses: string[];
 }

@@ -5,7 +5,10 @@ import { RECORDER_STATES } from './recording.ts';
 import { LIMITED_BY, SUPERVISOR_STATES } from './robot-state.ts';
 import { OPERATOR_MODES, type Telemetry } from './telemetry.ts';
 
-/** What an operator on this machine publishes, as whoever subscribes checks it. Fields of a later version are ignored. */
+/**
+ * What an operator on this machine publishes, as subscribers validate it. Fields of a later version are
+ * ignored.
+ */
 
 const MAX_BYTES = 65_507;
 const word = z.string().max(512);

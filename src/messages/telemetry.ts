@@ -2,11 +2,11 @@ import type { PlayoutMode, PlayoutQuality } from './playout-request.ts';
 import type { RecorderStatus, RecordRequest } from './recording.ts';
 import type { LimitedBy, SupervisorState } from './robot-state.ts';
 
-/** What moves the robot: nothing, the hand, or the way home. */
+/** What moves the robot: nothing, the hand, or homing. */
 export const OPERATOR_MODES = ['hold', 'teleop', 'home'] as const;
 export type OperatorMode = (typeof OPERATOR_MODES)[number];
 
-/** What the operator process tells the console, about 30 times a second. JSON-friendly: no NaN, null instead. */
+/** Operator process → console, about 30 times a second. JSON-friendly: null instead of NaN. */
 export interface Telemetry {
   kind: 'telemetry';
   model: string;
@@ -21,41 +21,41 @@ export interface Telemetry {
     driftPpm: number | null;
     /** `kernel` or `userspace`: where receive stamps come from. */
     stampSource: string;
-    /** `udp`, `zmq`, or `webrtc` by way of a fleet. */
+    /** `udp`, `zmq`, or `webrtc` through a fleet. */
     transport?: string;
     playout: string;
-    /** What the operator asks of an adaptive playout; null: nothing. */
+    /** What the operator requests of an adaptive playout; null: nothing. */
     quality: PlayoutQuality | null;
-    /** Ways of playout that the robot lets its operator switch between; none or absent: it does not. */
+    /** Playout modes that the operator may switch between; empty or absent: it may not. */
     modes?: PlayoutMode[];
   };
   input: {
     active: string;
     available: string[];
     status: string;
-    /** Of the newest sample at that tick, from when it was taken; null before the first. */
+    /** Age of the newest sample at that tick, from when it was taken; null before the first. */
     ageMs?: number | null;
     clutch: boolean;
     /** Messages per second of an input that listens on the network; null for others. */
     rateHz: number | null;
     /** Their interarrival jitter against the sender's clock, as in RFC 3550. */
     jitterMs: number | null;
-    /** What is heard of each input, the active one or not. */
+    /** Reception of each input, active or not. */
     streams?: InputStream[];
   };
   operator: {
     mode: OperatorMode;
-    /** What the mapper says: `ok`, `clamped`, `unreachable`, `bad-input`, or `disengaged`. */
+    /** The mapper's result: `ok`, `clamped`, `unreachable`, `bad-input`, or `disengaged`. */
     mapping: string;
-    /** Added by the filter of the hand; null without one. */
+    /** Delay added by the hand filter; null without one. */
     filterDelayMs: number | null;
-    /** From the last e-stop's leaving for the robot to its word that it stopped; null before the first. */
+    /** From sending the last e-stop to the robot's report that it stopped; null before the first. */
     estopMs?: number | null;
   };
   hand: {
     positionM: number[];
     quatXyzw: number[];
-    /** x, y, z of its 21 points, one after the other; null from inputs that track no fingers. */
+    /** x, y, z of its 21 points, consecutively; null from inputs that track no fingers. */
     pointsM?: number[] | null;
     isLeft?: boolean;
   } | null;
@@ -66,9 +66,9 @@ export interface Telemetry {
     measuredRad: number[];
     targetRad: number[];
     gripper: number;
-    /** What keeps the arm from doing as told. */
+    /** What keeps the arm from following its commands. */
     limitedBy: LimitedBy;
-    /** Between the nearest two that may not touch, and which these are; null: nothing is watched. */
+    /** Distance of the nearest two surfaces that may not touch, and their names; null: none watched. */
     clearanceM: number | null;
     nearest: string;
   } | null;
@@ -76,11 +76,14 @@ export interface Telemetry {
   commandedRad: number[] | null;
   /** Commands closed since the previous message, oldest first. */
   closed: ClosedCommand[];
-  /** How the seconds of the session felt so far; null before the first was judged. */
+  /** Feel of the session's seconds so far; null before the first was judged. */
   feel?: FeelStatus | null;
-  /** Measured joints behind commanded ones, by correlation: the hand's sampling to the joints being there. Null: too little motion. */
+  /**
+   * Lag of measured joints behind commanded ones, by correlation: from sampling the hand to the joints'
+   * arrival. Null: too little motion.
+   */
   motionLatencyMs?: number | null;
-  /** How alike the two motions are, 0.8 … 1. */
+  /** Similarity of the two motions, 0.8 … 1. */
   motionConfidence?: number | null;
   totals: {
     commands: number;
@@ -91,25 +94,27 @@ export interface Telemetry {
     lost: number;
   };
   counters: Record<string, number>;
-  /** What is being recorded; absent from operators that cannot. */
+  /** What is being recorded; absent from operators that cannot record. */
   record?: RecorderStatus | null;
-  /** Why the trace cannot be written at the moment, and what to do; empty or absent: it can. */
+  /** Why the trace cannot be written at the moment, and what to do; empty or absent: no problem. */
   trouble?: string;
 }
 
-/** Seconds judged one by one; docs/playout.md has the rules. */
+/** Seconds judged one by one; docs/playout.md defines the rules. */
 export interface FeelStatus {
   windows: number;
   badWindows: number;
   strictWindows: number;
   longestLateRun: number;
-  /** The newest second: commands off, of how many, and what most of them were due to, in words. */
+  /** The newest second: commands off, out of how many, and the main cause, in words. */
   last: { off: number; ticks: number; isBad: boolean; cause: string };
   /** The bad ones of the last minute, seconds of the operator's clock. */
   bad?: { fromS: number; toS: number; cause: string }[];
 }
 
-/** Rate and jitter are null for inputs that do not listen on the network; `from` is empty while nobody sends. */
+/**
+ * Rate and jitter are null for inputs that do not listen on the network; `from` is empty without a sender.
+ */
 export interface InputStream {
   name: string;
   rateHz: number | null;
@@ -125,7 +130,7 @@ export interface ClosedCommand {
   outcome: string;
   oneWayMs: number | null;
   segmentsMs: (number | null)[];
-  /** Delay playout meant it to have after its stamp, and the commands waiting behind it. */
+  /** Scheduled playout delay after its stamp, and the commands waiting behind it. */
   playoutMs: number | null;
   queueDepth: number | null;
 }
@@ -150,11 +155,11 @@ export type DeskRequest =
       quatXyzw: number[];
       gripper: number;
       clutch: boolean;
-      /** When the page took it, its own clock; the console passes it on as `takenNs` of the operator's. */
+      /** When the page took it, its own clock; the console forwards it as `takenNs` on the operator's. */
       takenMs?: number;
       takenNs?: number;
-      /** Which page it is of; the console's to say. */
+      /** Which page it came from; set by the console. */
       page?: number;
-      /** A button of the page's input that begins and ends a recording is down. */
+      /** The record button of the page's input is down. */
       record?: boolean;
     };

@@ -30,12 +30,12 @@ describe('trace record', () => {
     );
   });
 
-  it('packs every field of a record, each once', () => {
+  it('packs every field of a record exactly once', () => {
     assert.deepEqual([...TRACE_FIELDS].sort(), Object.keys(emptyTraceRecord()).sort());
     assert.equal(new Set(TRACE_FIELDS).size, TRACE_FIELDS.length);
   });
 
-  it('knows nothing when it is empty', () => {
+  it('has only unknown stamps when empty', () => {
     assert.ok(Object.values(emptyTraceRecord()).every(Number.isNaN));
   });
 });

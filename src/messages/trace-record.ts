@@ -1,8 +1,9 @@
 import { number, type StructOf, struct } from '../core/memory/struct-layout.ts';
 
 /**
- * One command's stamps from headset to actuator and back. Operator stamps are in the operator's clock, remote ones in
- * the robot's; `offsetNs` (robot − operator) joins them. NaN where a stage was not reached or not known.
+ * One command's stamps from headset to actuator and back. Operator stamps are on the operator's clock, remote
+ * ones on the robot's; `offsetNs` (robot − operator) joins them. NaN where a stage was not reached or not
+ * known.
  */
 export const TRACE = struct({
   session: number,
@@ -20,13 +21,13 @@ export const TRACE = struct({
   offsetNs: number,
   uncertaintyNs: number,
   queueDepth: number,
-  /** Due − stamp, whatever the clock offset. */
+  /** Due − stamp, independent of the clock offset. */
   playoutDelayNs: number,
   /** 1 when it arrived after it was due, else 0; NaN without a receipt. */
   late: number,
-  /** Delay that the mapping's filter added before `sampledNs`, as it were: on top of the one-way time. */
+  /** Delay that the mapping's filter added before `sampledNs`: on top of the one-way time. */
   filterDelayNs: number,
-  /** When the device took the sample this command follows, operator clock; NaN where the device does not tell. */
+  /** When the device took the sample this command follows, operator clock; NaN where it is not reported. */
   deviceNs: number,
   /** When the headset's app or page sent it, operator clock. */
   sentNs: number,
@@ -48,11 +49,14 @@ export const TRACE_FIELDS = TRACE.names;
 export const SEGMENTS = ['pipeline', 'serialise', 'wire', 'receive', 'playout', 'apply'] as const;
 export type Segment = (typeof SEGMENTS)[number];
 
-/** The whole way, from the headset's sample to the joints' motion: what lies before and after the one-way time too. */
+/**
+ * The whole path, from the headset's sample to the joints' motion, including the parts before and after the
+ * one-way time.
+ */
 export const HOPS = ['capture', 'uplink', 'wait', ...SEGMENTS, 'response'] as const;
 export type Hop = (typeof HOPS)[number];
 
-/** Not packed, and written out: a reader of long traces makes millions of them. */
+/** Not packed, and written out for speed: a reader of long traces creates millions of them. */
 export function emptyTraceRecord(): TraceRecord {
   return {
     session: Number.NaN,

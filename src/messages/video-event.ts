@@ -1,6 +1,7 @@
 /**
- * Whoever receives pictures → operator: the way of one of them, for the trace. Null where a stage was not reached or is
- * not known. Capture and encoding are in the clock of the cameras' host, the rest in the operator's.
+ * Receiver of pictures → operator: the stages of one picture, for the trace. Null where a stage was not
+ * reached or is not known. Capture and encoding are on the clock of the cameras' host, the rest on the
+ * operator's.
  */
 export interface VideoEvent {
   kind: 'video';
@@ -10,23 +11,26 @@ export interface VideoEvent {
   receivedNs: number;
   decodedNs: number | null;
   displayedNs: number | null;
-  /** How well the clock of the page is known, which gave the last two. */
+  /** Uncertainty of the page's clock, which gave the last two. */
   pageUncertaintyNs: number | null;
 }
 
-/** Console → page on a camera's socket: the next picture is to be told about. */
+/** Console → page on a camera's socket: requests a report on the next picture. */
 export interface VideoAsk {
   kind: 'stamp';
   id: number;
 }
 
-/** The page's answer, milliseconds of its own clock: the question's arrival, the picture's stages, the answer's leave. */
+/**
+ * The page's answer, milliseconds of its own clock: arrival of the request, stages of the picture, sending of
+ * the answer.
+ */
 export interface VideoAnswer {
   kind: 'stamped';
   id: number;
   askedMs: number;
   decodedMs: number;
-  /** Null where the page is not on the screen. */
+  /** Null where the page is not visible. */
   displayedMs: number | null;
   sentMs: number;
 }

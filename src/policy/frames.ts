@@ -11,12 +11,12 @@ export interface PolicyFrames {
   close(): void;
 }
 
-/** The cameras of a rig, as a policy sees them; their captures on the operator's clock, by its own offset. */
+/** The cameras of a rig for a policy; capture times on the operator's clock, by its own offset. */
 export async function openPolicyFrames(rig: Rig): Promise<PolicyFrames> {
   const frames = new FrameCache();
   const cameras = cameraNames(rig);
   if (cameras.length === 0) return { cameras, frames, close: () => {} };
-  // Before anything is open that would have to be closed: it may lack a key.
+  // First, before anything is open that needs closing: a key may be missing.
   const where = frameReceiverConfig(rig);
   let [offsetNs, uncertaintyNs] = [Number.NaN, Number.NaN];
   const feed = openTelemetryFeed(rig, ({ link }) => {

@@ -1,7 +1,7 @@
 import type { ReceivedFrame } from '../messages/recording.ts';
 import type { Telemetry } from '../messages/telemetry.ts';
 
-/** The newest picture of every camera; `FrameCache` of the camera stage is one. */
+/** The newest picture of every camera; implemented by `FrameCache` of the camera stage. */
 export interface FrameSource {
   newest(camera: string): ReceivedFrame | null;
 }
@@ -11,11 +11,11 @@ export interface ObservationSettings {
   robot: string;
   joints: readonly string[];
   cameras: readonly string[];
-  /** A camera or a robot that was silent for longer is stale, and so is an older picture. */
+  /** A camera or a robot silent for longer is stale, and so is an older picture. */
   staleAfterMs: number;
 }
 
-/** What a policy is told: the same things that a recorded row joins. JSON, pictures in base64. */
+/** A policy's input: the same data that a recorded row joins. JSON, pictures in base64. */
 export interface Observation {
   tick: number;
   task: string;
@@ -28,8 +28,8 @@ export interface Observation {
 export type Unobserved = 'no-robot' | 'stale-state' | 'missing-camera' | 'stale-camera';
 
 /**
- * Joins the newest state with the newest picture of every camera at one instant (operator clock), or says why there is
- * no observation now. A gap is never filled with what is old.
+ * Joins the newest state with the newest picture of every camera at one instant (operator clock), or returns
+ * why there is no observation now. A gap is never filled with old data.
  */
 export function observe(
   tick: number,
@@ -47,7 +47,7 @@ export function observe(
   for (const camera of cameras) {
     const frame = frames.newest(camera);
     if (frame === null) return 'missing-camera';
-    // A camera that is silent, or whose pictures arrive too old: a slow wire.
+    // A silent camera, or one whose pictures arrive too old over a slow network.
     const silentNs = nowNs - frame.arrivedNs;
     const ageNs = Number.isFinite(frame.captureOperatorNs) ? nowNs - frame.captureOperatorNs : silentNs;
     if (Math.max(silentNs, ageNs) > staleAfterMs * 1e6) return 'stale-camera';

@@ -20,20 +20,20 @@ export interface PolicyOptions {
   cameras: readonly string[];
   frames: FrameSource;
   stop: AbortSignal;
-  /** About once a second. */
+  /** Called about once a second. */
   onCounts: (counts: PolicyCounts) => void;
 }
 
 const CONTACT_MS = 10_000;
-/** The input's own limit, unless its rig says otherwise, and how much earlier a pause is taken for one that it noticed. */
+/** The input's limit unless the rig sets another, and how much earlier a pause counts as noticed by it. */
 const INPUT_STALE_MS = 250;
 const MARGIN_MS = 30;
-/** So many failures in a row, and nobody is there. */
+/** After this many consecutive failures the policy counts as gone. */
 const MAX_FAILED = 50;
 
 /**
  * Lets a policy drive a running operator on this machine. Its actions are joint targets of the operator's input
- * `joints`: they begin with a slow drive, pass the same link, and the same supervisor judges them.
+ * `joints`: they start with a slow approach and pass the same link and supervisor.
  */
 export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
   const { rig, timeoutMs } = options;
@@ -70,7 +70,7 @@ export async function runPolicy(options: PolicyOptions): Promise<PolicyCounts> {
 
 function stateOf(desk: JointDesk): string {
   const robot = desk.newest?.robot;
-  return robot ? `${robot.state} (${robot.cause})` : 'no message from it';
+  return robot ? `${robot.state} (${robot.cause})` : 'no state received';
 }
 
 async function ticks(
@@ -87,12 +87,12 @@ async function ticks(
     if (tick % Math.ceil(hz) === 0) onCounts(runner.counts);
     if (runner.overruled)
       throw new TeleopError('policy-failed', `the robot stopped following the policy: ${stateOf(desk)}`, {
-        hint: 'Look at the robot’s state on the page, clear what stopped it, and start the policy anew.',
+        hint: 'Check the robot’s state on the page, clear what stopped it, and restart the policy.',
       });
     const { failed, acted, idle } = runner.counts;
     if (failed >= MAX_FAILED && acted + idle === 0)
-      throw new TeleopError('policy-failed', `the policy does not answer (${failed} questions)`, {
-        hint: 'Start the policy first, and see that its address is the one given here.',
+      throw new TeleopError('policy-failed', `the policy does not answer (${failed} requests)`, {
+        hint: 'Start the policy first, and check that its address matches the one given here.',
       });
   }
 }

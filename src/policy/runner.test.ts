@@ -48,7 +48,7 @@ function bench() {
 }
 
 describe('policy runner', () => {
-  it('opens the clutch for a moment, then acts; and again after a pause in which the robot holds', async () => {
+  it('opens the clutch briefly, then acts; and again after a pause in which the robot holds', async () => {
     const { runner, acts, answer, clock } = bench();
     const closedAt = async (ms: number) => {
       acts.length = 0;
@@ -65,7 +65,7 @@ describe('policy runner', () => {
     assert.equal(await closedAt(400), 120);
   });
 
-  it('keeps the clutch open until the operator takes its actions', async () => {
+  it('keeps the clutch open until the operator accepts its actions', async () => {
     const { runner, acts, answer, seen } = bench();
     seen.isAdmitted = seen.follows = false;
     const drive = async (ms: number) => {
@@ -83,7 +83,7 @@ describe('policy runner', () => {
     assert.ok(closedAt * 20 >= 80 && closedAt * 20 <= 120, `${closedAt * 20} ms`);
   });
 
-  it('stays out once someone else has ended it, pause or not', async () => {
+  it('does not resume once someone else has ended it, pause or not', async () => {
     const { runner, acts, answer, clock, seen } = bench();
     const drive = async (ms: number) => {
       for (let passed = 0; passed < ms; passed += 20) {
@@ -102,7 +102,7 @@ describe('policy runner', () => {
     assert.ok(!acts.at(-1)![2]);
   });
 
-  it('drops an answer that is late, whether it was waited for or not', async () => {
+  it('drops a late answer, whether or not it was still awaited', async () => {
     const { runner, acts, answer, asked, clock } = bench();
     runner.tick();
     await answer({ action: [1, 2] }, 101);
@@ -119,7 +119,7 @@ describe('policy runner', () => {
     assert.deepEqual(acts, [[[3, 4], 0.5, false]]);
   });
 
-  it('counts what is no action, and does nothing', async () => {
+  it('counts invalid actions and does nothing', async () => {
     const { runner, acts, answer, asked } = bench();
     for (const value of [
       {},
@@ -161,7 +161,7 @@ describe('observation', () => {
     newest: () => newest as ReceivedFrame | null,
   });
 
-  it('joins state and pictures of one instant, with their ages', () => {
+  it('joins the state and pictures of one instant, with their ages', () => {
     assert.deepEqual(observe(4, telemetry, seeing(frame), 10.02e9, settings), {
       tick: 4,
       task: 't',
@@ -172,7 +172,7 @@ describe('observation', () => {
     });
   });
 
-  it('is none while anything is missing or stale', () => {
+  it('is absent while anything is missing or stale', () => {
     const at = (nowNs: number, seen: Telemetry | null, frames: ReturnType<typeof seeing>) =>
       observe(1, seen, frames, nowNs, settings);
     assert.equal(at(10e9, null, seeing(frame)), 'no-robot');

@@ -1,20 +1,20 @@
 import type { Clock } from '../core/time/clock.ts';
 import type { Observation, Unobserved } from './observation.ts';
 
-/** What became of the ticks of a policy. */
+/** Outcome counts of a policy's ticks. */
 export interface PolicyCounts {
   ticks: number;
   asked: number;
-  /** Actions handed to the operator. */
+  /** Actions passed to the operator. */
   acted: number;
   /** Answers without an action. */
   idle: number;
-  /** Answers after their time: dropped. */
+  /** Late answers: dropped. */
   late: number;
-  /** Answers that are no action of this robot, and failures to answer. */
+  /** Invalid actions for this robot, and failures to answer. */
   malformed: number;
   failed: number;
-  /** Ticks skipped because the last answer was still due. */
+  /** Ticks skipped because the last answer was still pending. */
   busy: number;
   skipped: Record<Unobserved, number>;
 }
@@ -23,26 +23,28 @@ export interface PolicyParts {
   clock: Clock;
   joints: number;
   observe: (tick: number) => Observation | Unobserved;
-  /** Rejects when the policy does not answer; `signal` tells that nobody waits any more. */
+  /** Rejects when the policy does not answer; `signal` aborts the wait. */
   ask: (observation: Observation, signal: AbortSignal) => Promise<unknown>;
   /** To the operator's input `joints`. */
   act: (jointsRad: readonly number[], gripper: number, clutch: boolean) => void;
-  /** An answer that takes longer is not acted on. */
+  /** A later answer is dropped. */
   timeoutMs: number;
-  /** Silence after which the operator lets the robot hold: going on then begins with an open clutch. */
+  /** Silence after which the operator makes the robot hold: continuing then starts with an open clutch. */
   holdAfterMs: number;
-  /** Whether the operator takes actions from here: not before it has forgotten a program that drove before. */
+  /**
+   * Whether the operator accepts actions from here: only after its lock on an earlier program has expired.
+   */
   isAdmitted: () => boolean;
-  /** Whether the robot follows at present, as the operator last said. */
+  /** Whether the robot currently follows, by the operator's last report. */
   follows: () => boolean;
 }
 
 /** Long enough for every tick of an operator to see it. */
 const OPEN_NS = 100e6;
-/** From closing the clutch to following: the link, playout and the way of the news back. */
+/** From closing the clutch to following: the link, playout and the report back. */
 const ENGAGE_NS = 3000e6;
 
-/** Asks a policy at every tick and hands on what it answers in time. One question is open at a time. */
+/** Queries a policy at every tick and forwards answers that are in time. One request is open at a time. */
 export class PolicyRunner {
   readonly #parts: PolicyParts;
   readonly counts: PolicyCounts = {
@@ -61,7 +63,7 @@ export class PolicyRunner {
   #openedNs = Number.NEGATIVE_INFINITY;
   /** When the robot was last seen to follow. */
   #followedNs = Number.NEGATIVE_INFINITY;
-  /** Something other than a pause of the policy ended it: it stays out until it is started anew. */
+  /** Ended by something other than the policy's own pause: does not resume until restarted. */
   #overruled = false;
 
   constructor(parts: PolicyParts) {
@@ -87,7 +89,7 @@ export class PolicyRunner {
     void this.#ask(observation, nowNs);
   }
 
-  /** Its answer, if it still comes, finds nobody. */
+  /** A late answer is ignored. */
   #giveUp(): void {
     this.counts.late++;
     this.#open?.abort.abort();
@@ -126,7 +128,7 @@ export class PolicyRunner {
     act(action.slice(0, joints), action[joints] ?? observation.state.gripper, this.#isClosed(clock.nowNs()));
   }
 
-  /** Opened for a moment at the beginning and after a pause of its own; open for good once someone else has ended it. */
+  /** Opened briefly at the start and after its own pause; stays open once someone else has ended it. */
   #isClosed(nowNs: number): boolean {
     const { holdAfterMs, follows, isAdmitted } = this.#parts;
     if (nowNs - this.#actedNs > holdAfterMs * 1e6) this.#openedNs = this.#followedNs = nowNs;

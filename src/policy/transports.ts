@@ -5,7 +5,7 @@ import { MAX_JOINTS } from '../messages/hand-sample.ts';
 import { loadZmq } from '../native/zeromq.ts';
 import type { Observation } from './observation.ts';
 
-/** What a policy may answer; null: no action now. Which joints it is for is for the runner to check. */
+/** What a policy may answer; null: no action now. The runner checks the joints. */
 export interface PolicyAnswer {
   action?: number[] | null | undefined;
 }
@@ -24,16 +24,16 @@ export interface PolicyChannel {
   close(): void;
 }
 
-/** `http://…`: JSON in a POST and in its answer. `tcp://…`: ZeroMQ, we send the requests. */
+/** `http://…`: JSON in a POST and in its answer. `tcp://…`: ZeroMQ, this side sends the requests. */
 export async function openPolicy(address: string): Promise<PolicyChannel> {
   return /^http/.test(policyAddress(address)) ? overHttp(address) : overZmq(address);
 }
 
-/** The address, if it is one of a policy. */
+/** The address, if it is valid for a policy. */
 export function policyAddress(address: string): string {
   if (/^(https?|tcp|ipc):\/\//.test(address) && URL.canParse(address)) return address;
-  throw new TeleopError('bad-option', `${address} is no address of a policy`, {
-    hint: 'Give http://127.0.0.1:8080/act, or tcp://127.0.0.1:5555 for ZeroMQ.',
+  throw new TeleopError('bad-option', `${address} is not a policy address`, {
+    hint: 'Use http://127.0.0.1:8080/act, or tcp://127.0.0.1:5555 for ZeroMQ.',
   });
 }
 
@@ -54,8 +54,8 @@ function overHttp(url: string): PolicyChannel {
 }
 
 /**
- * A request socket would wait for every answer before the next question. This one numbers its questions in the envelope,
- * which a REP socket returns unread, so that the answer to a question that was given up is known for what it is.
+ * A request socket would wait for every answer before the next request. This one numbers its requests in the
+ * envelope, which a REP socket returns unread, so that the answer to an abandoned request is recognised.
  */
 async function overZmq(address: string): Promise<PolicyChannel> {
   const { Dealer } = await loadZmq('reach the policy over HTTP');
@@ -81,19 +81,19 @@ async function overZmq(address: string): Promise<PolicyChannel> {
   };
 }
 
-/** What is no JSON of that form is an answer without an action. */
+/** Anything but JSON of that form is an answer without an action. */
 export function parseAnswer(data: Uint8Array): PolicyAnswer {
   const answer = parseJson(data, answerSchema, MAX_ANSWER_BYTES);
   return typeof answer === 'string' ? {} : answer;
 }
 
-/** Not more of an answer than may be in one. */
+/** Reads at most the allowed size of an answer. */
 async function limitedBody({ body }: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > MAX_ANSWER_BYTES) throw new Error(`an answer of more than ${MAX_ANSWER_BYTES} bytes`);
+    if (bytes > MAX_ANSWER_BYTES) throw new Error(`the answer exceeds ${MAX_ANSWER_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

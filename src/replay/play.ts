@@ -8,20 +8,20 @@ import type { EpisodeInfo, EpisodeRow } from '../messages/recording.ts';
 
 export interface PlayOptions {
   rows: readonly EpisodeRow[];
-  /** 1: as it was recorded. */
+  /** 1: as recorded. */
   speed: number;
-  /** Asks for power when the robot has none: only for a simulated one. */
+  /** Requests power when the robot has none: only for a simulated one. */
   arm: boolean;
   say: (text: string) => void;
   onProgress: (doneS: number, totalS: number) => void;
-  /** Ends it early, in good order. */
+  /** Ends it early, in an orderly way. */
   stop?: AbortSignal;
 }
 
 export interface Played {
   rows: number;
   seconds: number;
-  /** Largest difference between a measured joint and where the recording had it commanded, while it played. */
+  /** Largest difference between a measured joint and the recorded command while playing. */
   maxErrorRad: number;
   complete: boolean;
 }
@@ -29,16 +29,16 @@ export interface Played {
 const TICK_MS = 10;
 const CONTACT_MS = 30_000;
 const OPEN_MS = 150;
-/** The operator waits for a second of silence before it takes targets from another program. */
+/** The operator waits for a second of silence before it accepts targets from another program. */
 const ADMIT_MS = 2000;
-/** The farthest way at the slowest speed of homing. */
+/** The longest approach at the slowest homing speed. */
 const APPROACH_MS = 120_000;
 const ARRIVED_RAD = 0.02;
 const SETTLE_MS = 500;
-/** Telemetry and playout lag behind; a robot that does not follow for longer has stopped doing so. */
+/** Telemetry and playout lag behind; a robot that does not follow for longer has stopped following. */
 const LOST_MS = 400;
 
-/** The recording has to be of this robot, joint by joint. */
+/** The recording must be of this robot, joint by joint. */
 export function checkModel(info: EpisodeInfo, model: RobotModel): void {
   const names = model.joints.map(({ name }) => name);
   if (names.length === info.joints.length && names.every((name, i) => name === info.joints[i])) return;
@@ -46,20 +46,20 @@ export function checkModel(info: EpisodeInfo, model: RobotModel): void {
     'model-mismatch',
     `the episode was recorded with ${info.robot}, the rig has ${model.name}`,
     {
-      hint: 'Give the rig the episode was recorded with: --rig NAME, or model=NAME.',
+      hint: 'Use the rig that the episode was recorded with: --rig NAME, or model=NAME.',
     },
   );
 }
 
 /**
- * Plays what was commanded back into a running operator: its homing speed leads to the first pose, its link and the
- * robot's supervisor stand between every row and the joints. Whatever ends the engagement ends the replay.
+ * Plays recorded commands into a running operator: it homes to the first pose, and its link and the
+ * robot's supervisor check every row. Anything that ends the engagement ends the replay.
  */
 export async function playEpisode(desk: JointDesk, options: PlayOptions): Promise<Played> {
   const { rows, say } = options;
   const first = rows[0];
   if (first === undefined)
-    throw new TeleopError('bad-episode', 'the episode has no rows', { hint: 'Choose another one.' });
+    throw new TeleopError('bad-episode', 'the episode has no rows', { hint: 'Choose another episode.' });
   await desk.take(CONTACT_MS);
   await power(desk, options.arm);
   const playing = new Playing(desk, rows);
@@ -70,7 +70,7 @@ export async function playEpisode(desk: JointDesk, options: PlayOptions): Promis
     say('playing');
     return await playing.play(options);
   } finally {
-    // The robot comes to rest by itself once nobody holds the clutch.
+    // The robot stops by itself once the clutch is open.
     playing.release();
   }
 }
@@ -89,7 +89,10 @@ class Playing {
     this.#targetRad = [...(rows[0]?.commandRad ?? [])];
   }
 
-  /** Opens the clutch where the operator can see it, closes it, and waits until the robot is there and follows. */
+  /**
+   * Opens the clutch long enough for the operator to see it, closes it, and waits until the robot is there
+   * and follows.
+   */
   async lead(first: EpisodeRow, stop: AbortSignal | undefined): Promise<boolean> {
     const startedMs = performance.now();
     let openUntilMs = startedMs + OPEN_MS;
@@ -111,7 +114,7 @@ class Playing {
     return errorRad(robot.measuredRad, first.commandRad) < ARRIVED_RAD;
   }
 
-  /** Tolerates the moment between engaging and the word of it. */
+  /** Tolerates the delay between engaging and its report. */
   #isLed(seen: SeenTelemetry | null): boolean {
     const nowMs = performance.now();
     if (seen !== null && seen.operator.mode === 'teleop' && seen.robot?.state === 'engaged')
@@ -154,7 +157,7 @@ class Playing {
     }
   }
 
-  /** Puts the target of that instant between its two rows; returns the gripper's. */
+  /** Interpolates the target at that instant; returns the gripper's. */
   #seek(timeNs: number): number {
     const rows = this.#rows;
     while (this.#at + 1 < rows.length && rows[this.#at + 1]!.timeNs <= timeNs) this.#at++;
@@ -178,7 +181,7 @@ class Playing {
         ? 'no operator answers'
         : `robot ${seen.robot?.state ?? 'disconnected'} (${seen.robot?.cause ?? ''}), operator ${seen.operator.mode}, mapping ${seen.operator.mapping}`;
     return new TeleopError('replay-stopped', `the robot stopped following ${where}: ${why}`, {
-      hint: 'Clear what stopped it, arm it again if need be, and start the replay anew: it begins with the first pose.',
+      hint: 'Clear what stopped it, re-arm it if necessary, and restart the replay from the first pose.',
     });
   }
 }

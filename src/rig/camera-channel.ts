@@ -10,8 +10,9 @@ import type { Rig } from './rig.ts';
 export const cameraNames = (rig: Rig): string[] => Object.keys(rig.cameras.list);
 
 /**
- * Where and how to receive the cameras of a rig; plain data, for `openFrameReceiver` in any thread. Uses the key of the
- * link: pictures over ZeroMQ are encrypted wherever commands are. `keys`: of a link whose keys are in no file.
+ * Where and how to receive the cameras of a rig; plain data, for `openFrameReceiver` in any thread. Uses the
+ * link's key: pictures over ZeroMQ are encrypted wherever commands are. `keys`: for a link whose keys are in
+ * no file.
  */
 export function frameReceiverConfig(rig: Rig, keys?: Uint8Array[]): FrameReceiverConfig {
   const { cameras, link } = rig;
@@ -32,7 +33,7 @@ export function frameSenderConfig(rig: Rig, given?: Uint8Array[]): FrameSenderCo
   const host = cameras.listenHost || link.listenHost;
   const keys = channelKeys('robot', rig, host, given);
   if (keys.length > 1)
-    throw new TeleopError('bad-config', 'ZeroMQ’s CURVE serves one paired key, and there are several', {
+    throw new TeleopError('bad-config', 'ZeroMQ’s CURVE supports one paired key, but there are several', {
       hint: 'Name the one to use: link.keyFile=NAME (`farhand pair --list`).',
     });
   const [key] = keys;
@@ -55,7 +56,7 @@ function targets({ cameras }: Rig): { host: string; port: number }[] {
   });
 }
 
-/** None: plain traffic, which stays on this machine unless the rig says otherwise. */
+/** None: plain traffic, which stays on this machine unless the rig allows otherwise. */
 function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string, given?: Uint8Array[]): Uint8Array[] {
   const sealed =
     rig.cameras.wire === 'zmq' && rig.cameras.security === 'link' && rig.link.security === 'paired';
@@ -64,7 +65,7 @@ function channelKeys(role: 'operator' | 'robot', rig: Rig, host: string, given?:
   return [];
 }
 
-/** Pictures that a fleet's agent passes on to programs of this machine; they know no key. */
+/** Pictures that a fleet's agent forwards to programs on this machine, without a key. */
 const isFleets = (role: 'operator' | 'robot', { link }: Rig, host: string): boolean =>
   role === 'operator' &&
   isLoopback(host) &&
@@ -72,7 +73,7 @@ const isFleets = (role: 'operator' | 'robot', { link }: Rig, host: string): bool
 
 function refusePlain({ cameras }: Rig, host: string): void {
   if (isLoopback(host) || cameras.plainBeyondLoopback) return;
-  throw new TeleopError('not-loopback', `pictures would go to ${host} for everyone on the way to see`, {
+  throw new TeleopError('not-loopback', `pictures to ${host} would be readable by anyone on the network`, {
     hint: 'Use cameras.wire=zmq on a paired link, or accept it with cameras.plainBeyondLoopback=true.',
   });
 }

@@ -6,45 +6,44 @@ export const fleetConfig = z.strictObject({
     .array(z.string().regex(/^(stun|turn):[\w.-]+:\d{1,5}$/))
     .default([])
     .describe('robot: STUN and TURN servers for both ends, as stun:HOST:PORT or turn:HOST:PORT'),
-  turnSecretFile: z
-    .string()
-    .default('')
-    .describe('robot: file with the secret that it shares with the TURN servers'),
+  turnSecretFile: z.string().default('').describe('robot: file with the secret shared with the TURN servers'),
   turnHours: z
     .number()
     .min(0.01)
     .max(168)
     .default(12)
-    .describe('robot: how long the TURN credentials of a session are good'),
+    .describe('robot: how long the TURN credentials of a session are valid'),
   plainBeyondLoopback: z
     .boolean()
     .default(false)
     .describe(
-      'lets a broker on another machine be used without TLS, for everyone on the way to read and change',
+      'allows a broker on another machine without TLS: anyone on the network can read and change the traffic',
     ),
   robot: z
     .string()
     .max(63)
     .default('')
-    .describe('its name in the fleet; set by the session, and kept in recordings'),
+    .describe('its name in the fleet; set by the session and stored in recordings'),
   recordings: z
     .enum(['announce', 'push', 'off'])
     .default('announce')
-    .describe('what happens by itself with recordings of a robot of the fleet; push: stored there, too'),
+    .describe('what happens automatically to recordings of a fleet robot; push: also stored in the fleet'),
   pushMbitS: z
     .number()
     .min(0.1)
     .max(10_000)
     .default(8)
-    .describe('how fast they are stored: the way there may be the one that commands take'),
+    .describe('upload rate limit: uploads may share the network path of commands'),
   deleteAfterPush: z
     .boolean()
     .default(false)
-    .describe('deletes a recording here that was stored by itself, after all its bytes were read back'),
+    .describe(
+      'deletes the local copy of an automatically stored recording once all its bytes were read back',
+    ),
   relayOnly: z
     .boolean()
     .default(false)
-    .describe('no way to the other end but by TURN servers; it is told no address of this machine'),
+    .describe('connects only through TURN servers; the other end learns no address of this machine'),
   rtcAddress: z
     .string()
     .default('')
@@ -56,7 +55,7 @@ export const fleetConfig = z.strictObject({
       'write alsa:DEVICE, pulse:SOURCE or test, or leave it empty',
     )
     .default('')
-    .describe('robot: sound for who drives it, as alsa:DEVICE or pulse:SOURCE; test: a tone; empty: none'),
+    .describe('robot: audio for the operator, as alsa:DEVICE or pulse:SOURCE; test: a tone; empty: none'),
 });
 
 export type FleetConfig = z.infer<typeof fleetConfig>;

@@ -4,7 +4,7 @@ import type { Role } from '../messages/role-flags.ts';
 import { keyFolder, keyPath, listKeys, readKeyFile } from '../wire/secure/key-file.ts';
 import type { Rig } from './rig.ts';
 
-/** The keys a role may use; none on a plain link, which must be named and stay on this machine. */
+/** The keys a role may use; none on a plain link, which must be explicit and stay on this machine. */
 export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
   const { security, keyFile, robotHost, listenHost } = rig.link;
   refuseWebrtc(rig);
@@ -19,8 +19,8 @@ export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
     return [readKeyFile(/[\\/]/.test(keyFile) ? keyFile : keyPath(keyFolder(), keyFile)).key];
   const usable = listKeys(keyFolder()).filter((entry) => entry.problem === null);
   if (usable.length === 0)
-    throw new TeleopError('key-missing', `this ${role} is not paired with anyone`, {
-      hint: 'Run `farhand pair` on both machines. On one machine alone, link.security=plain does without.',
+    throw new TeleopError('key-missing', `this ${role} is not paired with any machine`, {
+      hint: 'Run `farhand pair` on both machines. On a single machine, use link.security=plain.',
     });
   if (role === 'operator' && usable.length > 1)
     throw new TeleopError('bad-config', `there are ${usable.length} paired robots`, {
@@ -29,11 +29,11 @@ export function linkKeys(role: Role, rig: Rig): Uint8Array[] {
   return usable.map((entry) => readKeyFile(entry.path).key);
 }
 
-/** Without a fleet there is nobody to open a peer connection. */
+/** Only a fleet can open a peer connection. */
 export function refuseWebrtc({ link }: Rig): void {
   if (link.transport !== 'webrtc') return;
-  throw new TeleopError('bad-config', 'link.transport=webrtc goes by way of a fleet', {
-    hint: 'Run `farhand robot --fleet URL --creds FILE` and `farhand fleet operate ROBOT`, or link.transport=udp on one network.',
+  throw new TeleopError('bad-config', 'link.transport=webrtc needs a fleet', {
+    hint: 'Run `farhand robot --fleet URL --creds FILE` and `farhand fleet operate ROBOT`, or use link.transport=udp on one network.',
   });
 }
 

@@ -35,7 +35,7 @@ export const rigSchema = z.strictObject({
   handedness: z
     .enum(['right', 'left'])
     .optional()
-    .describe('the hand that drives, for inputs with a setting `hand` that the rig leaves open'),
+    .describe('the hand that drives, for inputs whose setting `hand` the rig does not set'),
   operator: z
     .strictObject({
       hz: z.number().min(1).max(1000).default(100).describe('leader ticks per second'),
@@ -43,33 +43,30 @@ export const rigSchema = z.strictObject({
       inputs: z
         .record(z.string(), options)
         .default({ scripted: {} })
-        .describe('input devices that can be chosen, with their settings'),
+        .describe('available input devices, with their settings'),
       realtimePriority: realtimePriority,
-      autoArm: z
-        .boolean()
-        .default(false)
-        .describe('arm the robot once, at the first contact, if it is idle then'),
-      homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint on the way home'),
+      autoArm: z.boolean().default(false).describe('arm the robot once, at first contact, if it is idle'),
+      homeSpeedRadS: z.number().min(0.05).max(1).default(0.4).describe('fastest joint while homing'),
       mapper: armMapperConfig.prefault({}),
-      handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for others'),
+      handPublish: handPublishConfig.prefault({}).describe('stages of a tracked hand, for other programs'),
       hand: handMapperConfig.prefault({}).describe('fingers of a robot hand (models of family hand)'),
       playoutQuality: z
         .enum(PLAYOUT_QUALITIES)
         .nullable()
         .default(null)
-        .describe('asks the robot for another trade of delay against smoothness; null: the robot’s own'),
+        .describe('requests a trade-off of delay against smoothness; null: the robot’s own'),
       playoutCapMs: z
         .number()
         .min(MIN_CAP_MS)
         .max(MAX_CAP_MS)
         .nullable()
         .default(null)
-        .describe('asks for at most this delay above the link’s least; null: the robot’s own'),
+        .describe('requests at most this delay above the link’s minimum; null: the robot’s own'),
     })
     .prefault({}),
   link: z
     .strictObject({
-      robotHost: z.string().default('127.0.0.1').describe('where the operator finds the robot'),
+      robotHost: z.string().default('127.0.0.1').describe('the robot’s address for the operator'),
       listenHost: z.string().default('127.0.0.1').describe('address the robot listens on'),
       commandPort: port.default(4750).describe('UDP: commands and receipts'),
       statePort: port.default(4751).describe('UDP: robot state'),
@@ -79,12 +76,12 @@ export const rigSchema = z.strictObject({
         .min(0)
         .max(MAX_REDUNDANCY)
         .default(0)
-        .describe('earlier commands repeated in every packet: 0 on a wire, 8 where packets are lost'),
+        .describe('earlier commands repeated in every packet: 0 on wired networks, 8 where packets are lost'),
       transport: z
         .enum(['udp', 'zmq', 'webrtc'])
         .default('udp')
         .describe(
-          'udp, ZeroMQ PUB/SUB over TCP to compare with, or webrtc: by way of a fleet, where it is the default',
+          'udp; zmq: ZeroMQ PUB/SUB over TCP, for comparison; webrtc: through a fleet, the default there',
         ),
       security: z
         .enum(['paired', 'plain'])
@@ -94,7 +91,7 @@ export const rigSchema = z.strictObject({
         .string()
         .default('')
         .describe(
-          'key name or file from `farhand pair`; empty: robot takes every paired key, operator its only one',
+          'key name or file from `farhand pair`; empty: robot: every paired key, operator: its only one',
         ),
       reactor: z
         .enum(['auto', 'native', 'dgram'])
@@ -108,12 +105,12 @@ export const rigSchema = z.strictObject({
   fleet: fleetConfig.prefault({}),
   trace: z
     .strictObject({
-      dir: z.string().default('traces').describe('folder of the trace files; empty writes none'),
+      dir: z.string().default('traces').describe('folder of the trace files; empty: none'),
       rotateBytes: z
         .int()
         .min(65536)
         .default(256 * 2 ** 20)
-        .describe('size at which a new file begins'),
+        .describe('size at which a new file is started'),
     })
     .prefault({}),
   console: z
@@ -123,7 +120,7 @@ export const rigSchema = z.strictObject({
       https: z
         .boolean()
         .default(false)
-        .describe('HTTPS with a certificate made here, for other machines; they have to pair'),
+        .describe('HTTPS with a self-made certificate, for other machines; they must pair'),
       trustLocal: z
         .boolean()
         .default(true)

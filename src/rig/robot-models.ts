@@ -9,7 +9,7 @@ export const modelNames = (): string[] => yamlNames('robots');
 
 export interface LoadedModel {
   model: RobotModel;
-  /** What was left out or assumed, for people. */
+  /** What was omitted or assumed, for people. */
   notes: string[];
 }
 
@@ -39,7 +39,7 @@ function readText(file: string): string {
     return readFileSync(file, 'utf8');
   } catch (cause) {
     throw new TeleopError('file-unreadable', `${file} cannot be read: ${(cause as Error).message}`, {
-      hint: 'Check that it is a file and may be read.',
+      hint: 'Check that it is a file and is readable.',
       cause,
     });
   }
@@ -60,27 +60,27 @@ type Tree = Record<string, unknown>;
 const isTree = (value: unknown): value is Tree =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A model's file, laid over the one it extends: whole keys, but joints by name and key by key. */
+/** A model's file merged onto the one it extends: whole keys, but joints by name and key by key. */
 function readTree(file: string, seen: readonly string[]): unknown {
   const own = readYaml(file);
   if (!isTree(own) || own['extends'] === undefined) return own;
   const { extends: parent, ...rest } = own;
   const from = path.resolve(file);
   if (typeof parent !== 'string') throw badModel(file, 'extends: expected the name of a model');
-  if (seen.includes(from)) throw badModel(file, 'extends: the models extend each other in a circle');
+  if (seen.includes(from)) throw badModel(file, 'extends: circular inheritance');
   const beside = path.join(path.dirname(file), `${parent}.yaml`);
   const base = readTree(existsSync(beside) ? beside : fileOf(parent), [...seen, from]);
   if (!isTree(base)) throw badModel(file, `extends: ${parent} is not a model`);
-  return { ...base, ...rest, joints: laidOver(file, base['joints'], own['joints']) };
+  return { ...base, ...rest, joints: mergedJoints(file, base['joints'], own['joints']) };
 }
 
-function laidOver(file: string, joints: unknown, changes: unknown): unknown {
+function mergedJoints(file: string, joints: unknown, changes: unknown): unknown {
   if (changes === undefined) return joints;
   if (!isTree(changes) || !Array.isArray(joints)) return changes;
   const named = joints as Tree[];
-  const stranger = Object.keys(changes).find((name) => !named.some((joint) => joint['name'] === name));
-  if (stranger !== undefined)
-    throw badModel(file, `joints.${stranger}: the model it extends has no such joint`);
+  const unknownJoint = Object.keys(changes).find((name) => !named.some((joint) => joint['name'] === name));
+  if (unknownJoint !== undefined)
+    throw badModel(file, `joints.${unknownJoint}: the base model has no such joint`);
   return named.map((joint) => merged(joint, changes[String(joint['name'])]));
 }
 

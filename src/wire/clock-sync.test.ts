@@ -4,10 +4,10 @@ import fc from 'fast-check';
 import { NS_PER_MS, NS_PER_S } from '../core/time/clock.ts';
 import { ClockSync } from './clock-sync.ts';
 
-/** What every exchange is held to err by at least. */
+/** Lower bound on the error assumed for each exchange. */
 const STAMP_ERROR_NS = 50e3;
 
-/** One exchange on a simulated link: how long after the last one, and how long each way took. */
+/** One exchange on a simulated link: time since the previous one, and the delay in each direction. */
 interface Trip {
   pauseNs: number;
   forwardNs: number;
@@ -52,8 +52,9 @@ function simulate(
 }
 
 /**
- * The law: the offset errs by no more than the uncertainty, plus what the clocks may have moved since the newest
- * exchange: two quartzes of 100 ppm against an estimate with a drift of its own. Stamps are whole nanoseconds: 2 ns.
+ * The law: the offset error never exceeds the uncertainty plus what the clocks may have moved since the
+ * newest exchange: two quartzes of 100 ppm each, and an estimate with its own drift. Stamps are whole
+ * nanoseconds: 2 ns.
  */
 function assertWithin(sync: ClockSync, clock: RobotClock, atNs: number, sinceNs: number): void {
   const errorNs = Math.abs(sync.offsetAt(atNs) - offsetOf(clock, atNs));
@@ -90,7 +91,7 @@ const LINKS: Record<string, fc.Arbitrary<Trip[]>> = {
 
 describe('clock offset', () => {
   for (const [name, link] of Object.entries(LINKS))
-    it(`is within its uncertainty on a ${name} link, for any drift up to 100 ppm, and never begins anew`, () => {
+    it(`stays within its uncertainty and epoch on a ${name} link, for drift up to 100 ppm`, () => {
       fc.assert(
         fc.property(link, anyClock, (exchanges, clock) => {
           const sync = simulate(clock, exchanges, (state, atNs, sinceNs) => {
@@ -102,7 +103,7 @@ describe('clock offset', () => {
       );
     });
 
-  it('errs by half the asymmetry and no more on a steady path', () => {
+  it('is off by exactly half the asymmetry on a steady path', () => {
     const clock = { offsetNs: 7e9, drift: 0 };
     const trip = { pauseNs: 1e9, forwardNs: 5e6, backNs: 1e6, robotNs: 2e4 };
     simulate(clock, new Array(40).fill(trip), (sync, atNs) => {
@@ -126,7 +127,7 @@ describe('clock offset', () => {
     }
   });
 
-  it('takes no drift from a link too noisy to show one', () => {
+  it('keeps drift at 0 on a link too noisy to measure it', () => {
     fc.assert(
       fc.property(trips(tripOn(ns(1e6, 200e6), ns(1e6, 200e6))), anyClock, (exchanges, clock) => {
         const sync = simulate(clock, exchanges, () => {});
@@ -135,7 +136,7 @@ describe('clock offset', () => {
     );
   });
 
-  it('is within its uncertainty with stamps that err by tens of microseconds, on the shortest of links', () => {
+  it('stays within its uncertainty on a very short link with stamps off by tens of microseconds', () => {
     const error = ns(-STAMP_ERROR_NS / 2, STAMP_ERROR_NS / 2);
     const exchange = fc.tuple(ns(2e3, 60e3), ns(2e3, 60e3), error, error);
     fc.assert(
@@ -152,12 +153,12 @@ describe('clock offset', () => {
     );
   });
 
-  it('is not pulled by one bad exchange', () => {
+  it('ignores a single bad exchange', () => {
     const bad = { ...steady(1e6), forwardNs: 400e6 };
     const exchanges = Array.from({ length: 30 }, (_, i) => (i % 7 === 3 ? bad : steady(1e6)));
     simulate({ offsetNs: 0, drift: 0 }, exchanges, (sync, atNs) => {
       assert.equal(sync.offsetAt(atNs), 0);
-      // Right after the bad one, the best is a little over a second old.
+      // Right after the bad exchange, the best one is a little over a second old.
       assert.ok(sync.uncertaintyNs <= 1e6 + STAMP_ERROR_NS + 200e-6 * 1.5e9);
     });
   });
@@ -175,13 +176,13 @@ describe('clock step', () => {
   const drift = fc.double({ min: -100e-6, max: 100e-6, noNaN: true });
   const links = fc.array(tripOn(ns(100e3, 3e6), ns(100e3, 3e6)), { minLength: 40, maxLength: 60 });
 
-  it('begins a new epoch at the next exchange, and the law holds again', () => {
+  it('starts a new epoch at the next exchange, and the law holds again', () => {
     fc.assert(
       fc.property(links, step, drift, ns(0, 39), (exchanges, byNs, ppm, before) => {
         const until = exchanges
           .slice(0, before + 1)
           .reduce((sum, t) => sum + t.forwardNs + t.backNs + t.robotNs + t.pauseNs, 1e9);
-        // In the pause before exchange `before + 1`, when there is nothing on the way.
+        // In the pause before exchange `before + 1`, with nothing in flight.
         const stepNs = until - 1;
         const clock = { offsetNs: 5e9, drift: ppm, steps: [{ atNs: stepNs, byNs }] };
         const sync = simulate(clock, exchanges, (state, atNs, sinceNs) => {
@@ -196,7 +197,7 @@ describe('clock step', () => {
 });
 
 describe('clock sync', () => {
-  it('knows nothing before the first exchange', () => {
+  it('is unknown before the first exchange', () => {
     const sync = new ClockSync();
     assert.equal(sync.synchronized, false);
     for (const value of [sync.offsetAt(5), sync.toRobotNs(5), sync.toOperatorNs(5), sync.uncertaintyNs])
@@ -219,7 +220,7 @@ describe('clock sync', () => {
     const sync = new ClockSync();
     const offsets = [5, 1, 9, 3, 7, 2, 8, 6, 4, 0, 11, 15, 13, 12, 14, 10, 20, 21, 22];
     offsets.forEach((us, i) => {
-      // Two microseconds after one another with a round trip of 100: the same instant, the same worth.
+      // 2 µs apart with a round trip of 100: practically the same instant, equal weight.
       const t0 = i * 2000;
       sync.add(t0, t0 + 50_000 + us * 1000, t0 + 50_000 + us * 1000, t0 + 100_000);
       const window = offsets.slice(Math.max(0, i - 15), i + 1).sort((a, b) => a - b);
@@ -230,16 +231,16 @@ describe('clock sync', () => {
     assert.equal(sync.epoch, 0);
   });
 
-  it('refuses what cannot have happened, and is not changed by it', () => {
+  it('rejects impossible exchanges and keeps its state', () => {
     const impossible: [string, number, number, number, number][] = [
       ['a reply before its probe', 1000, 5000, 5010, 900],
-      ['a robot that answers before it hears', 1000, 5010, 5000, 1100],
-      ['more time in the robot than in all', 1000, 5000, 6000, 1100],
+      ['a robot that answers before it receives', 1000, 5010, 5000, 1100],
+      ['more time in the robot than the whole round trip', 1000, 5000, 6000, 1100],
       ['no number', Number.NaN, 5000, 5000, 1100],
       ['no number', 1000, Number.NaN, 5000, 1100],
       ['no number', 1000, 5000, Number.NaN, 1100],
       ['no number', 1000, 5000, 5000, Number.NaN],
-      ['a robot clock beyond all range', 1000, 1.7e308, 1.7e308, 1100],
+      ['a robot clock out of range', 1000, 1.7e308, 1.7e308, 1100],
       ['never', 1000, 5000, 5000, Number.POSITIVE_INFINITY],
     ];
     const sync = new ClockSync();
@@ -250,7 +251,7 @@ describe('clock sync', () => {
     assert.deepEqual([sync.offsetAt(100), sync.uncertaintyNs, sync.epoch], [1150, 50 + STAMP_ERROR_NS, 0]);
   });
 
-  it('is never half a number, whatever it is fed', () => {
+  it('is finite or unknown, for any stamps', () => {
     const stamp = fc.oneof(fc.double(), ns(-1e15, 1e15));
     fc.assert(
       fc.property(fc.array(fc.tuple(stamp, stamp, stamp, stamp)), (fed) => {
@@ -262,18 +263,19 @@ describe('clock sync', () => {
     );
   });
 
-  it('converts back and forth', () => {
+  it('converts to robot time and back', () => {
     fc.assert(
       fc.property(anyClock, ns(0, 1e12), (clock, laterNs) => {
         const sync = simulate(clock, new Array(20).fill(steady(100e3)), () => {});
         const operatorNs = 20e9 + laterNs;
-        // The drift is taken at a slightly different instant on the way back: its square, 1e-8 of the span.
+        // The drift is taken at a slightly different instant on the return conversion: its square, 1e-8 of
+        // the span.
         assert.ok(Math.abs(sync.toOperatorNs(sync.toRobotNs(operatorNs)) - operatorNs) <= 1 + laterNs * 4e-8);
       }),
     );
   });
 
-  it('forgets everything when it is reset', () => {
+  it('clears all state on reset', () => {
     const sync = new ClockSync();
     sync.add(100, 1300, 1350, 250);
     sync.reset();

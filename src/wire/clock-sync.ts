@@ -9,17 +9,17 @@ interface Exchange {
 const WINDOW = 16;
 const MIN_DRIFT_SPAN_NS = 2 * NS_PER_S;
 const MIN_DRIFT_SAMPLES = 6;
-/** Two quartzes, each within 100 ppm; more is a measuring error. */
+/** Two quartzes, each within 100 ppm; a larger drift is a measurement error. */
 const MAX_DRIFT = 200e-6;
-/** A drift that is known no better than this is worse than none. */
+/** A drift estimate less certain than this is worse than none. */
 const MAX_DRIFT_ERROR = 50e-6;
-/** What the stamps of an exchange may err by: kernel stamps are wall time, converted to within tens of microseconds. */
+/** Error of an exchange's stamps: kernel stamps are wall time, converted to within tens of microseconds. */
 const STAMP_ERROR_NS = 50e3;
 
 /**
- * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, made to prefer
- * short round trips (an exchange errs by at most half its delay) and to follow drift.
- * `offset` is robot − operator. An asymmetric path biases it by half the asymmetry: no exchange can see that.
+ * The robot's clock as seen by the operator: the documented four-stamp exchange and median of 16, extended to
+ * prefer short round trips (an exchange is off by at most half its delay) and to follow drift. `offset` is
+ * robot − operator. An asymmetric path biases it by half the asymmetry; no exchange can detect that.
  */
 export class ClockSync {
   readonly #window: Exchange[] = [];
@@ -33,7 +33,7 @@ export class ClockSync {
     return Number.isFinite(this.#offsetNs);
   }
 
-  /** Grows whenever the relation between the clocks was thrown away and begun anew. */
+  /** Increases whenever the relation between the clocks was discarded and started over. */
   get epoch(): number {
     return this.#epoch;
   }
@@ -43,14 +43,15 @@ export class ClockSync {
   }
 
   /**
-   * At the newest exchange the offset is right to ± this: half the round trip of the best exchange, the error of its
-   * stamps, its age and its distance from the median. It grows by `wander` until the next one. NaN before the first exchange.
+   * The offset at the newest exchange is correct to ± this: half the round trip of the best exchange, its
+   * stamp error, its age and its distance from the median. Grows by `wander` until the next. NaN before the
+   * first exchange.
    */
   get uncertaintyNs(): number {
     return this.#uncertaintyNs;
   }
 
-  /** Nanoseconds per nanosecond by which the relation between the clocks may move away from the estimate. */
+  /** Nanoseconds per nanosecond by which the clocks may move away from the estimate. */
   get wander(): number {
     return MAX_DRIFT + Math.abs(this.#drift);
   }
@@ -76,7 +77,7 @@ export class ClockSync {
     this.#epoch++;
   }
 
-  /** One exchange, raw stamps. False when it cannot be true (a reply before its probe). */
+  /** One exchange, raw stamps. False when it is impossible (a reply before its probe). */
   add(t0: number, t1: number, t2: number, t3: number): boolean {
     const delayNs = t3 - t0 - (t2 - t1);
     if (!(t3 >= t0) || !(t2 >= t1) || !(delayNs >= 0)) return false;
@@ -89,7 +90,10 @@ export class ClockSync {
     return true;
   }
 
-  /** An exchange is within half its delay of the truth and the estimate within its uncertainty, or a clock was stepped. */
+  /**
+   * An exchange is within half its delay of the truth and the estimate within its uncertainty; if they
+   * disagree, a clock stepped.
+   */
   #isStep(exchange: Exchange): boolean {
     const wanderNs = this.wander * Math.abs(exchange.atNs - this.#referenceNs);
     const gapNs = Math.abs(exchange.offsetNs - this.offsetAt(exchange.atNs));
@@ -114,13 +118,15 @@ export class ClockSync {
     }
   }
 
-  /** What an exchange says about the offset at the reference. */
+  /** The offset at the reference time according to one exchange. */
   #carried(exchange: Exchange): number {
     return exchange.offsetNs + this.#drift * (this.#referenceNs - exchange.atNs);
   }
 }
 
-/** Least-squares drift of offsets that each err by up to `noiseNs`; 0 until the samples can carry it. */
+/**
+ * Least-squares drift of offsets with up to `noiseNs` of error each; 0 until the samples support an estimate.
+ */
 function slope(samples: Exchange[], noiseNs: number): number {
   const n = samples.length;
   if (n < MIN_DRIFT_SAMPLES || samples[n - 1]!.atNs - samples[0]!.atNs < MIN_DRIFT_SPAN_NS) return 0;

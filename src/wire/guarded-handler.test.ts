@@ -9,7 +9,7 @@ describe('a guarded control thread', () => {
     throw new TypeError('Cannot convert object to primitive value');
   };
 
-  it('counts and drops a datagram that its handler falls over, and comes to rest', () => {
+  it('counts and drops a datagram that makes its handler throw, and enters a safe state', () => {
     const counters = new Counters();
     const stops: number[] = [];
     const inner = { onDatagram: bug, onOversize: () => {}, onDeadline: () => {}, nextDeadlineNs: () => 7 };
@@ -21,7 +21,7 @@ describe('a guarded control thread', () => {
     assert.equal(handler.nextDeadlineNs(), 7);
   });
 
-  it('lets a bug in its own time end the role', () => {
+  it('lets an exception in a deadline end the role', () => {
     const inner = { onDatagram: bug, onOversize: () => {}, onDeadline: bug, nextDeadlineNs: () => 0 };
     assert.throws(() => new GuardedHandler(inner, new Counters(), () => {}).onDeadline(1), TypeError);
   });

@@ -3,8 +3,9 @@ import { EntryBoundary } from '../core/entry-boundary.ts';
 import type { DatagramHandler, Peer } from './reactor.ts';
 
 /**
- * The boundary of a control thread. A datagram that makes its handler throw is counted and dropped; `onFailure` brings
- * the role to a safe state. Deadlines pass as they are: what they throw came from nobody, and ends the role.
+ * The boundary of a control thread. A datagram that makes its handler throw is counted and dropped;
+ * `onFailure` brings the role to a safe state. Deadlines are not guarded: an exception there was caused by no
+ * datagram and ends the role.
  */
 export class GuardedHandler implements DatagramHandler {
   readonly #inner: DatagramHandler;
@@ -32,7 +33,7 @@ export class GuardedHandler implements DatagramHandler {
     receivedNs: number,
     kernelNs: number,
   ): void {
-    // Not by `run`: a closure for each datagram would be garbage on the hot path.
+    // Not through `run`: a closure for each datagram would be garbage on the hot path.
     try {
       this.#inner.onDatagram(socket, bytes, length, from, receivedNs, kernelNs);
     } catch (error) {

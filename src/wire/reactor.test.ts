@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { peerAddress, peerOf, peerPort, samePeerHost } from './reactor.ts';
 
 describe('peer', () => {
-  it('is an address and a port in one exact number', () => {
+  it('packs an address and a port into one exact number', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.nat(65535), (address, port) => {
         const peer = peerOf(address, port);
@@ -16,7 +16,7 @@ describe('peer', () => {
     assert.equal(peerOf('127.0.0.1', 4750), 0x7f000001 * 65536 + 4750);
   });
 
-  it('is another for every address and port', () => {
+  it('differs for every address and port', () => {
     fc.assert(
       fc.property(fc.ipV4(), fc.ipV4(), fc.nat(65535), fc.nat(65535), (a, b, p, q) => {
         assert.equal(peerOf(a, p) === peerOf(b, q), a === b && p === q);
@@ -25,7 +25,7 @@ describe('peer', () => {
     );
   });
 
-  it('is nobody when it is not IPv4', () => {
+  it('is 0 for anything but IPv4', () => {
     for (const text of ['', 'localhost', '::1', '1.2.3', '1.2.3.4.5', '256.0.0.1', '1.2.3.-4', '1.2.3.x'])
       assert.equal(peerOf(text, 5), 0, text);
   });

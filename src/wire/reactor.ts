@@ -1,4 +1,4 @@
-/** An IPv4 address and port in one exact number: address · 65536 + port. 0 is nobody. */
+/** An IPv4 address and port in one exact number: address · 65536 + port. 0 means none. */
 export type Peer = number;
 
 export function peerOf(address: string, port: number): Peer {
@@ -28,7 +28,7 @@ export interface DatagramHandler {
     receivedNs: number,
     kernelNs: number,
   ): void;
-  /** A datagram that did not fit the receive buffer: its content is gone. */
+  /** A datagram larger than the receive buffer; its content is lost. */
   onOversize(socket: number): void;
   /** Called when `nextDeadlineNs()` has passed. */
   onDeadline(nowNs: number): void;
@@ -37,30 +37,30 @@ export interface DatagramHandler {
 
 export interface Outbox {
   /**
-   * Never blocks. The instant just before the datagram was handed to the network stack, after any sealing;
-   * 0 when it was refused.
+   * Never blocks. Returns the instant just before the datagram was passed to the network stack, after any
+   * sealing; 0 when it was not sent.
    */
   send(socket: number, bytes: Uint8Array, length: number, to: Peer): number;
 }
 
 export interface SocketSpec {
-  /** For messages: "command", "state", … */
+  /** For error messages: "command", "state", … */
   name: string;
   host: string;
   /** 0 lets the system choose. */
   port: number;
-  /** Config key that changes the port, for the hint when it is taken. */
+  /** Config key of the port, for the hint when it is in use. */
   portKey?: string;
-  /** TCP, below ZeroMQ; else UDP. */
+  /** TCP, used by ZeroMQ; otherwise UDP. */
   tcp?: true;
 }
 
 /** Sockets and a clock behind one wait: "a datagram or the deadline, whichever is first". */
 export interface Reactor extends Outbox {
   readonly kind: 'native' | 'dgram' | 'zmq';
-  /** Where receive stamps come from; written into every trace. */
+  /** Source of receive stamps; written into every trace. */
   readonly stampSource: 'kernel' | 'userspace';
-  /** `normal`, or `fifo:<priority>` where asked for and granted. */
+  /** `normal`, or `fifo:<priority>` where requested and granted. */
   readonly scheduling: string;
   localPort(socket: number): number;
   /** Drives `handler` until `stop`; resolves when it has stopped. */

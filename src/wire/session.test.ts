@@ -17,7 +17,7 @@ function held(nowNs = 0): OperatorLease {
 }
 
 describe('claiming the robot', () => {
-  it('is nobody’s at first', () => {
+  it('is free at first', () => {
     const lease = new OperatorLease();
     assert.deepEqual([lease.session, lease.statePeer, lease.isHeld(0)], [0, 0, false]);
     assert.equal(lease.mayCommand(COMMAND), false);
@@ -26,18 +26,18 @@ describe('claiming the robot', () => {
     assert.equal(lease.release(7, STATE), false);
   });
 
-  it('goes to the first session that says hello', () => {
+  it('goes to the first session that sends a hello', () => {
     const lease = held(5 * S);
     assert.deepEqual([lease.session, lease.statePeer, lease.isHeld(5 * S)], [7, STATE, true]);
   });
 
-  it('refuses a hello that names no session', () => {
+  it('rejects a hello without a session', () => {
     const lease = new OperatorLease();
     for (const session of [0, -1, Number.NaN]) assert.equal(lease.hello(session, STATE, 0), 'malformed');
     assert.equal(lease.session, 0);
   });
 
-  it('is kept by hellos and by commands, for a second after each', () => {
+  it('is kept for a second after each hello or command', () => {
     const lease = held();
     assert.equal(lease.isHeld(S), true);
     assert.equal(lease.isHeld(S + 1), false);
@@ -48,14 +48,14 @@ describe('claiming the robot', () => {
     assert.equal(lease.isHeld(2.8 * S + 1), false);
   });
 
-  it('is resumed by the same session after a silence', () => {
+  it('can be resumed by the same session after a silence', () => {
     const lease = held();
     assert.equal(lease.hello(7, STATE, 5 * S), 'resumed');
     assert.equal(lease.hello(7, STATE, 5 * S), 'renewed');
     assert.equal(lease.isHeld(5.5 * S), true);
   });
 
-  it('is not resumed by a command: only a hello brings the holder back', () => {
+  it('is resumed by a hello, not by a command', () => {
     const lease = held();
     assert.equal(lease.accept(7, COMMAND, 1.5 * S), false);
     assert.equal(lease.isHeld(1.5 * S), false);
@@ -73,7 +73,7 @@ describe('another operator', () => {
     assert.equal(lease.accept(7, COMMAND, S + 2), false);
   });
 
-  it('does not keep the old one alive by being refused', () => {
+  it('does not extend the holder’s lease when rejected', () => {
     const lease = held();
     lease.hello(8, STRANGER, 0.9 * S);
     lease.accept(8, STRANGER, 0.9 * S);
@@ -81,18 +81,18 @@ describe('another operator', () => {
     assert.equal(lease.isHeld(S + 1), false);
   });
 
-  it('cannot speak for the holder by naming its session', () => {
+  it('cannot act as the holder by naming its session', () => {
     const lease = held();
     assert.equal(lease.hello(7, STRANGER, 0.5 * S), 'not-operator');
     assert.equal(lease.hello(7, SAME_HOST, 0.5 * S), 'not-operator');
     assert.equal(lease.accept(7, STRANGER, 0.5 * S), false);
     assert.equal(lease.release(7, STRANGER), false);
     assert.equal(lease.isHeld(S + 1), false);
-    assert.equal(lease.hello(7, STRANGER, 9 * S), 'not-operator', 'not even when it has gone');
+    assert.equal(lease.hello(7, STRANGER, 9 * S), 'not-operator', 'not even after the holder has left');
     assert.equal(lease.statePeer, STATE);
   });
 
-  it('is let in at once where the robot allows it', () => {
+  it('takes over at once where the robot allows it', () => {
     const lease = new OperatorLease(true);
     lease.hello(7, STATE, 0);
     assert.equal(lease.hello(8, STRANGER, 1), 'claimed');
@@ -100,7 +100,7 @@ describe('another operator', () => {
     assert.equal(lease.hello(8, SAME_HOST, 3), 'not-operator', 'a takeover is a new session');
   });
 
-  it('is let in when the holder gives the robot up', () => {
+  it('gets the robot when the holder releases it', () => {
     const lease = held();
     assert.equal(lease.release(8, STATE), false);
     assert.equal(lease.release(7, STATE), true);
@@ -111,7 +111,7 @@ describe('another operator', () => {
 });
 
 describe('the command address', () => {
-  it('is pinned by the first command, and then nobody else on that machine may command', () => {
+  it('is pinned by the first command; no other sender on that machine may command', () => {
     const lease = held();
     assert.equal(lease.mayCommand(STRANGER), false);
     assert.equal(lease.mayCommand(SAME_HOST), true, 'not pinned yet');

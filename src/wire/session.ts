@@ -6,9 +6,9 @@ const SILENCE_NS = NS_PER_S;
 const MAX_DISPLACED = 256;
 
 /**
- * Who may command the robot: one operator session from one host, until it gives control up, has been
+ * Who may command the robot: one operator session from one host, until it gives up control, has been
  * silent for a second, or the robot's own settings allow a takeover.
- * Addresses are pinned when first used, so a stranger cannot speak for the holder by naming its session.
+ * Addresses are pinned when first used, so another sender cannot act as the holder by naming its session.
  */
 export class OperatorLease {
   #session = 0;
@@ -27,7 +27,7 @@ export class OperatorLease {
     return this.#session;
   }
 
-  /** Where state goes; 0 when nobody holds the lease. */
+  /** Where state is sent; 0 when the lease is free. */
   get statePeer(): Peer {
     return this.#statePeer;
   }
@@ -36,7 +36,9 @@ export class OperatorLease {
     return this.#session !== 0 && nowNs - this.#receivedNs <= SILENCE_NS;
   }
 
-  /** A hello. `claimed`: a new session took the lease; `resumed`: the last holder is back after a silence. */
+  /**
+   * A hello. `claimed`: a new session took the lease; `resumed`: the last holder returned after a silence.
+   */
   hello(session: number, from: Peer, nowNs: number): 'claimed' | 'renewed' | 'resumed' | Reason {
     if (!(session > 0)) return 'malformed';
     const held = this.isHeld(nowNs);
@@ -53,26 +55,26 @@ export class OperatorLease {
     return 'claimed';
   }
 
-  /** Who was displaced does not fight back: it must start anew, or wait until the lease is free. */
+  /** A displaced session cannot reclaim the lease: it must start anew, or wait until the lease is free. */
   #mayTakeOver(session: number): boolean {
     if (this.#displaced.size >= MAX_DISPLACED) this.#displaced.clear();
     return this.#takeover && !this.#displaced.has(session);
   }
 
-  /** The holder gives the lease up: the next hello of anyone else takes it. */
+  /** The holder releases the lease: the next hello of any other session takes it. */
   release(session: number, from: Peer): boolean {
     if (session !== this.#session || from !== this.#statePeer) return false;
     this.#receivedNs = Number.NEGATIVE_INFINITY;
     return true;
   }
 
-  /** Cheap test before parsing: may this address speak on the command socket at all? */
+  /** Cheap test before parsing: may this address send on the command socket at all? */
   mayCommand(from: Peer): boolean {
     if (this.#commandPeer !== 0) return from === this.#commandPeer;
     return this.#session !== 0 && samePeerHost(from, this.#statePeer);
   }
 
-  /** For a parsed command or desk message; pins the command address at the first one. */
+  /** For a parsed command or desk message; pins the command address on the first one. */
   accept(session: number, from: Peer, nowNs: number): boolean {
     if (session !== this.#session || !this.isHeld(nowNs) || !this.mayCommand(from)) return false;
     this.#commandPeer = from;

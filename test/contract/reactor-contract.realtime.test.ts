@@ -39,8 +39,8 @@ interface Arrival {
 }
 
 /**
- * Collects what arrives and asks the reactor to end when `enough` says so, or after ten seconds. `onTick` runs at
- * every deadline: the handler itself sends, since a native reactor does not give the thread back while it runs.
+ * Collects arrivals and stops the reactor when `enough` returns true, or after ten seconds. `onTick` runs at
+ * every deadline: the handler itself sends, since a native reactor occupies its thread while it runs.
  */
 class Collector implements DatagramHandler {
   readonly arrivals: Arrival[] = [];
@@ -123,7 +123,7 @@ async function errorOf(work: Promise<unknown>): Promise<TeleopError> {
 
 for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
   describe(`the ${kind} reactor`, { skip, timeout: 120_000 }, () => {
-    it('says what it is', async () => {
+    it('reports its properties', async () => {
       const reactor = await open([spec('one')]);
       assert.equal(reactor.kind, kind);
       assert.equal(reactor.stampSource, kind === 'native' ? 'kernel' : 'userspace');
@@ -131,7 +131,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       reactor.close();
     });
 
-    it('delivers every datagram whole, in order, to its socket, with its sender', async () => {
+    it('delivers every datagram complete, in order, to its socket, with its sender', async () => {
       const count = 200;
       const buffer = new Uint8Array(MAX_DATAGRAM_BYTES);
       const sent: { socket: number; source: number; bytes: number[] }[] = [];
@@ -198,12 +198,12 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       collector.arrivals.forEach(({ receivedNs, kernelNs }, i) => {
         assert.ok(receivedNs >= sentNs[i]! && receivedNs <= afterNs);
         if (kind === 'dgram') assert.ok(Number.isNaN(kernelNs));
-        // The conversion from wall time is good to tens of microseconds; a millisecond is a generous slack.
+        // The conversion from wall time is accurate to tens of microseconds; a millisecond is generous slack.
         else assert.ok(kernelNs <= receivedNs && kernelNs >= sentNs[i]! - 1e6, `${kernelNs} vs ${sentNs[i]}`);
       });
     });
 
-    it('calls the deadline again and again when nothing arrives', async () => {
+    it('keeps calling the deadline when nothing arrives', async () => {
       const { collector } = await collect(
         open,
         1,
@@ -228,7 +228,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
         },
       );
       const onDatagram = collector.onDatagram.bind(collector);
-      // Each datagram begets the next, so that the socket always has more to read.
+      // Each datagram triggers the next, so that the socket always has more to read.
       collector.onDatagram = (socket, bytes, length, from, receivedNs, kernelNs) => {
         if (socket === 1) return onDatagram(socket, bytes, length, from, receivedNs, kernelNs);
         floods++;
@@ -236,13 +236,13 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       };
       await reactor.run(collector);
       reactor.close();
-      assert.ok(floods > 1000, `${floods} datagrams are no flood`);
-      // 1000 deadlines in a second when nothing is in the way.
+      assert.ok(floods > 1000, `${floods} datagrams are too few for a flood`);
+      // 1000 deadlines per second when idle.
       assert.ok(collector.wokenNs.length > 50, `${collector.wokenNs.length} deadlines in a second`);
-      assert.ok(collector.arrivals.length > 25, 'the other socket is heard as well');
+      assert.ok(collector.arrivals.length > 25, 'the other socket is served as well');
     });
 
-    it('does not fail when nobody listens, and says when a datagram cannot be sent', async () => {
+    it('does not fail without a receiver, and reports a datagram that cannot be sent', async () => {
       const gone = await open([spec('gone')]);
       const nobody = to(gone, 0);
       gone.close();
@@ -280,7 +280,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       assert.ok(monotonicClock.nowNs() - startNs < 10e9);
     });
 
-    it('says which port is taken and what to do', async () => {
+    it('reports which port is in use and the remedy', async () => {
       const holder = await open([spec('holder')]);
       const port = holder.localPort(0);
       const plain = await errorOf(open([spec('command', port)]));
@@ -292,7 +292,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       holder.close();
     });
 
-    it('gives back what it had opened when a later socket fails', async () => {
+    it('closes what it had opened when a later socket fails', async () => {
       const holder = await open([spec('holder'), spec('freed')]);
       const [taken, freed] = [holder.localPort(0), holder.localPort(1)];
       holder.close();
@@ -304,7 +304,7 @@ for (const [kind, { open, skip }] of Object.entries(REACTORS)) {
       again.close();
     });
 
-    it('does not listen anywhere but where it was told', async () => {
+    it('listens only on the given address', async () => {
       const foreign = await errorOf(open([{ name: 'command', host: '203.0.113.7', port: 0 }]));
       assert.equal(foreign.code, 'socket-failed');
       assert.match(foreign.hint, /address/);

@@ -210,7 +210,7 @@ const rows: Row[] = [
   [
     'no priority',
     realtime,
-    { privileged: { ...late(1), scheduling: 'normal (fifo:1 refused: EPERM)' } },
+    { privileged: { ...late(1), scheduling: 'normal (fifo:1 denied: EPERM)' } },
     { verdict: 'note', found: /EPERM/, fix: /rtprio/ },
   ],
   [

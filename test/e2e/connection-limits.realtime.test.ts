@@ -20,7 +20,7 @@ const LIMITS = {
   ...{ headMs: 2000, bodyMs: 2000, answerMs: 10_000, idleMs: 1000, pingMs: 1000 },
 };
 const STRANGERS = 1000;
-/** Longest that somebody who belongs here waits for an answer, however loaded the machine that tests. */
+/** Longest wait of a legitimate client for an answer, even on a loaded machine. */
 const ANSWER_MS = 20_000;
 /** All deadlines above, with room for a loaded machine. */
 const CLOSED_MS = 30_000;
@@ -28,7 +28,7 @@ const HOME = '127.0.0.1';
 const HEADSET = '127.0.0.200';
 const DRIBBLE_MS = 200;
 
-/** A connection that never gets to an end: what it sends at first, and what now and then. */
+/** A connection that never completes: what it sends first, and what it sends occasionally. */
 interface Slow {
   open(port: number, localAddress: string): Socket;
   first: string | Buffer;
@@ -77,8 +77,8 @@ class Flood {
   }
 }
 
-/** Status and time of one request on a connection of its own. */
-function ask(url: string, localAddress: string, headers: Record<string, string> = {}) {
+/** Status and time of one request on its own connection. */
+function get(url: string, localAddress: string, headers: Record<string, string> = {}) {
   const startMs = performance.now();
   const module = url.startsWith('https') ? https : http;
   return new Promise<{ status: number; tookMs: number; text: string }>((resolve, reject) => {
@@ -105,7 +105,7 @@ const until = async (what: string, holds: () => boolean, withinMs: number) => {
   assert.ok(holds(), what);
 };
 
-describe('a console that strangers try to block', () => {
+describe('a console that unknown clients try to block', () => {
   let served: ConsoleHandle;
   let port = 0;
   let cookie = '';
@@ -149,7 +149,7 @@ describe('a console that strangers try to block', () => {
     });
   }
 
-  it('answers its own browser and a paired device all the while, and closes 1,000 slow connections', async () => {
+  it('keeps answering its own browser and a paired device, and closes 1,000 slow connections', async () => {
     const page = new WebSocket(`wss://${HOME}:${port}/ws`, {
       ...{ localAddress: HEADSET, rejectUnauthorized: false, origin: origin(), headers: { cookie } },
     });
@@ -165,8 +165,8 @@ describe('a console that strangers try to block', () => {
     const tookMs: number[] = [];
     for (let round = 0; round < 20; round++) {
       const [own, paired] = await Promise.all([
-        ask(`http://localhost:${port}/`, HOME),
-        ask(`${secure()}api/access`, HEADSET, { cookie }),
+        get(`http://localhost:${port}/`, HOME),
+        get(`${secure()}api/access`, HEADSET, { cookie }),
       ]);
       assert.deepEqual([own.status, paired.status], [200, 200]);
       assert.match(paired.text, /"role":"operator"/);
@@ -174,15 +174,15 @@ describe('a console that strangers try to block', () => {
       await sleep(100);
     }
     assert.ok(Math.max(...tookMs) < ANSWER_MS, `${Math.max(...tookMs)} ms`);
-    await until('no more strangers than there may be', () => flood.open <= LIMITS.strangers, CLOSED_MS);
+    await until('unknown clients within their limit', () => flood.open <= LIMITS.strangers, CLOSED_MS);
     await until('all slow connections closed', () => flood.open === 0, CLOSED_MS);
     const before = received;
-    await until('the page of the paired device goes on', () => received > before, CLOSED_MS);
+    await until('the page of the paired device keeps receiving', () => received > before, CLOSED_MS);
     assert.equal(page.readyState, WebSocket.OPEN);
     page.terminate();
   });
 
-  it('ends a WebSocket that gives no sign of life, and keeps one that does', async () => {
+  it('closes a WebSocket that does not answer pings, and keeps one that does', async () => {
     const lines = [
       head('GET /ws').trimEnd(),
       ...[`Origin: ${origin()}`, `Cookie: ${cookie}`, 'Connection: Upgrade', 'Upgrade: websocket'],
@@ -205,15 +205,15 @@ describe('a console that strangers try to block', () => {
     alive.on('ping', () => pings++);
     await until('it is open', () => text.includes('101 Switching'), CLOSED_MS);
     await until('it is closed', () => closed, CLOSED_MS);
-    await until('the other one was asked', () => pings > 3, CLOSED_MS);
+    await until('the other one was pinged', () => pings > 3, CLOSED_MS);
     assert.equal(alive.readyState, WebSocket.OPEN);
     alive.terminate();
   });
 
-  it('forgets every connection that is closed', async () => {
+  it('forgets every closed connection', async () => {
     for (let i = 0; i < 3 * LIMITS.local; i++)
-      assert.equal((await ask(`http://localhost:${port}/`, HOME)).status, 200);
-    const kept = await ask(`${secure()}api/access`, HEADSET, { cookie });
+      assert.equal((await get(`http://localhost:${port}/`, HOME)).status, 200);
+    const kept = await get(`${secure()}api/access`, HEADSET, { cookie });
     assert.equal(kept.status, 200);
   });
 });
@@ -241,7 +241,7 @@ describe('a console with few file descriptors', () => {
       const { port } = new URL(url);
       for (let i = 0; i < 320; i++) flood.start(SLOW[1]!, Number(port), '127.0.0.2');
       await sleep(500);
-      for (let i = 0; i < 5; i++) assert.equal((await ask(url, HOME)).status, 200);
+      for (let i = 0; i < 5; i++) assert.equal((await get(url, HOME)).status, 200);
       assert.equal(child.process.exitCode, null);
     } finally {
       flood.stop();

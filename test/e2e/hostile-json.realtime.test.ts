@@ -25,11 +25,11 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { type Running, startFarhand } from './farhand.ts';
 import { writeCredentials } from './fleet-rig.ts';
 
-/** What ended a process once. */
+/** Input that once ended a process. */
 const KILLER = '{"toString":1,"valueOf":1}';
 const HOST = '127.0.0.1';
 const ALIVE_MS = 20_000;
-/** So that no socket's buffer overflows on a loaded machine. */
+/** Keeps socket buffers from overflowing on a loaded machine. */
 const BATCH = 50;
 
 let seeds = SEED;
@@ -56,10 +56,10 @@ const until = async (what: string, holds: () => boolean) => {
 
 interface Page {
   socket: WebSocket;
-  say(text: string): void;
+  send(text: string): void;
 }
 
-/** A console as somebody on the network meets it. */
+/** A console as seen from the network. */
 class Console {
   readonly url: string;
   readonly #agent = new https.Agent({ keepAlive: true, maxSockets: 4, rejectUnauthorized: false });
@@ -86,7 +86,7 @@ class Console {
     });
   }
 
-  /** Over TLS, as from the network. The status; 0: it hung up. */
+  /** Over TLS, as from the network. Returns the status; 0: it hung up. */
   post(where: string, body: string | Buffer, token = ''): Promise<number> {
     const url = new URL(where, this.url.replace('http:', 'https:').replace('localhost', HOST));
     return new Promise((resolve) => {
@@ -106,7 +106,7 @@ class Console {
     const socket = new WebSocket(url, { origin, headers: { cookie: this.cookie } });
     socket.on('error', () => {});
     await once(socket, 'message');
-    return { socket, say: (text) => socket.readyState === WebSocket.OPEN && socket.send(text) };
+    return { socket, send: (text) => socket.readyState === WebSocket.OPEN && socket.send(text) };
   }
 
   close(): void {
@@ -119,7 +119,7 @@ const ended = (children: Running[]) =>
 
 function assertAlive(children: Running[]): void {
   const reported = ended(children).map((child) => `${child.process.spawnargs.join(' ')}\n${child.stderr()}`);
-  assert.deepEqual(reported, [], 'every process lives');
+  assert.deepEqual(reported, [], 'every process is alive');
 }
 
 describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
@@ -182,7 +182,7 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
     const length = encodeHello(1, hello);
     const timer = setInterval(() => void send(telemetry!, hello.slice(0, length)), 200);
     try {
-      await until('the operator answers and its robot too', () => isConnected);
+      await until('the operator and its robot answer', () => isConnected);
     } finally {
       clearInterval(timer);
       udp.off('message', listen);
@@ -197,16 +197,16 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
     assertAlive(children);
   }
 
-  it('what killed the console, without a token, from the network', async () => {
+  it('survives what once killed the console, without a token, from the network', async () => {
     assert.equal(await served.post('api/access/pair', `{"code":${KILLER}}`), 403);
     assert.equal(await served.post('api/access/pair', `{"code":"1","name":${KILLER}}`), 403);
     await assertAnswers();
   });
 
-  it('what killed the console on a page’s socket, and the operator behind it', async () => {
+  it('survives what once killed the console on a page’s socket, and the operator behind it', async () => {
     const page = await served.page('ws');
-    page.say(`{"kind":${KILLER}}`);
-    page.say(`{"kind":"input","name":${KILLER}}`);
+    page.send(`{"kind":${KILLER}}`);
+    page.send(`{"kind":"input","name":${KILLER}}`);
     await send(desk!, killerFrame('request', `{"kind":"input","name":${KILLER}}`));
     await send(desk!, killerFrame('request', `{"kind":${KILLER}}`));
     await sleep(300);
@@ -214,7 +214,7 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
     await assertAnswers();
   });
 
-  it('thousands of mutations of everything a page and a browser send', async () => {
+  it('survives thousands of mutations of everything a page and a browser send', async () => {
     const bodies: [string, object][] = [
       ['api/access/pair', { code: '123456', name: 'Quest' }],
       ['api/access/code', { role: 'viewer' }],
@@ -227,13 +227,13 @@ describe(`hostile JSON over real sockets, seed ${SEED}`, () => {
     for (const [where, body] of bodies)
       await shoot(100, [body], (_, bytes) => served.post(where, bytes, token));
     const page = await served.page('ws');
-    await shoot(4000, examples.PAGE_REQUESTS, (text) => page.say(text));
+    await shoot(4000, examples.PAGE_REQUESTS, (text) => page.send(text));
     assert.equal(page.socket.readyState, WebSocket.OPEN, 'no handler failed');
     page.socket.terminate();
     await assertAnswers();
   });
 
-  it('thousands of mutated datagrams to operator and robot', async () => {
+  it('survives thousands of mutated datagrams to operator and robot', async () => {
     await shoot(3000, examples.DESK_ACTIONS, (_, bytes) => send(desk!, frame('request', bytes)));
     await shoot(1500, examples.HANDS, (_, bytes) => send(desk!, frame('hand', bytes)));
     const side = [...examples.RECORDINGS, examples.VIDEO];
@@ -282,11 +282,11 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('leaves its console alive: from pages, from robots and from other operators', async () => {
+  it('does not end its console: from pages, from robots or from other operators', async () => {
     const page = await served.page('fleet');
-    page.say(`{"kind":${KILLER}}`);
-    page.say(`{"kind":"estop","id":1,"robot":${KILLER}}`);
-    await shoot(1000, examples.FLEET_REQUESTS, (text) => page.say(text));
+    page.send(`{"kind":${KILLER}}`);
+    page.send(`{"kind":"estop","id":1,"robot":${KILLER}}`);
+    await shoot(1000, examples.FLEET_REQUESTS, (text) => page.send(text));
     await shoot(1000, examples.FLEET_MESSAGES, (_, bytes) =>
       robot.nats.publish(subjects.presence('arm'), bytes),
     );
@@ -302,7 +302,7 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
     assertAlive(children);
   });
 
-  it('an answer to an e-stop that is none is told as not confirmed', async () => {
+  it('reports an e-stop as not confirmed when its answer is invalid', async () => {
     robot.nats.subscribe(subjects.estop('arm', '*'), {
       callback: (_, message) => void message.respond(`{"state":${KILLER}}`),
     });
@@ -310,7 +310,7 @@ describe(`hostile JSON in a fleet, seed ${SEED}`, { skip: needs('nats-server') }
     const page = await served.page('fleet');
     const replies: string[] = [];
     page.socket.on('message', (data) => replies.push(String(data)));
-    page.say('{"kind":"estop","id":7,"robot":"arm"}');
+    page.send('{"kind":"estop","id":7,"robot":"arm"}');
     await until('answered', () => replies.some((text) => /"id":7.*not confirmed/.test(text)));
     page.socket.terminate();
     assertAlive(children);

@@ -20,7 +20,7 @@ async function bound(host = HOST): Promise<Socket> {
   return socket;
 }
 
-/** Stands between operator and robot: sees all, and can send as the operator, since its address is what the robot sees. */
+/** Man in the middle: sees everything, and can send as the operator, since the robot sees its address. */
 class Between {
   readonly handshakes: Buffer[] = [];
   /** Datagrams of the command channel. */
@@ -54,7 +54,7 @@ class Between {
     const sockets = (count: number, host: (i: number) => string) =>
       Promise.all(Array.from({ length: count }, (_, i) => bound(host(i))));
     const home = () => HOST;
-    // Other addresses of this machine, as far as the system has them.
+    // Other addresses of this machine, where the system has them.
     const other = (i: number) => (process.platform === 'linux' ? `127.0.7.${i + 1}` : HOST);
     return new Between(await sockets(3, home), await sockets(3, home), await sockets(20, other), robotPorts);
   }
@@ -70,7 +70,7 @@ class Between {
     });
   }
 
-  /** As the operator's command socket. */
+  /** Sends as the operator's command socket. */
   flood(count: number): void {
     const garbage = Buffer.alloc(100);
     for (let i = 0; i < count; i++) this.#far[0]!.send(garbage, this.#robotPorts[0]!, HOST, () => {});
@@ -81,7 +81,7 @@ class Between {
   }
 }
 
-describe('a link with someone hostile in between', () => {
+describe('a link with a man in the middle', () => {
   let folder: string;
   let between: Between;
   let running: Running[] = [];
@@ -150,7 +150,7 @@ describe('a link with someone hostile in between', () => {
     await robot.waitFor(/"to":"engaged"/);
   });
 
-  it('carries commands and an e-stop while garbage comes from the operator’s own address', async () => {
+  it('carries commands and an e-stop while garbage arrives from the operator’s own address', async () => {
     const robot = await startRobot();
     const { desk } = await startOperator();
     await robot.waitFor(/"to":"engaged"/);
@@ -161,7 +161,7 @@ describe('a link with someone hostile in between', () => {
     const sent = between.commands.toRobot - before.toRobot;
     const answered = between.commands.toOperator - before.toOperator;
     assert.ok(sent > 20, `${sent} commands`);
-    // A receipt each; some may be on their way.
+    // One receipt each; some may be in flight.
     assert.ok(answered > 0.6 * sent, `${answered} receipts for ${sent} commands`);
     const { code, stderr } = await farhand(['estop', ...desk]);
     assert.equal(code, 0, stderr);

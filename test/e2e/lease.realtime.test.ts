@@ -21,7 +21,7 @@ const start = (args: string[]): Running => {
   return child;
 };
 
-/** Processes of their own for everything, with a key each may share or not. */
+/** A separate process for each role, with shared or different keys. */
 async function machines() {
   const folder = temporaryFolder();
   const [command, state, sync] = await freeUdpPorts(3);
@@ -42,7 +42,7 @@ async function machines() {
   return { keyFile, robot, operator };
 }
 
-async function ask(deskPort: number, kind: string): Promise<void> {
+async function request(deskPort: number, kind: string): Promise<void> {
   const out = new Uint8Array(128);
   const length = writeFrame('request', { kind }, out);
   const socket = createSocket('udp4');
@@ -55,12 +55,12 @@ function reportOf(child: Running): Report {
   return lines.map((line) => JSON.parse(line) as Report).find((line) => line.kind === 'report')!;
 }
 
-describe('who may drive the robot', () => {
+describe('the robot can be driven by', () => {
   afterEach(async () => {
     await Promise.all(running.splice(0).map((child) => child.end()));
   });
 
-  it('not an operator that is not paired: it is never even answered', async () => {
+  it('no unpaired operator: it is never even answered', async () => {
     const { keyFile, robot, operator } = await machines();
     const r = robot(keyFile('robot'));
     await r.waitFor(/"ready"/);
@@ -84,7 +84,7 @@ describe('who may drive the robot', () => {
     const second = await operator(key);
     await second.waitFor(/"ready"/);
     await sleep(1200);
-    assert.equal(r.stdout().match(/"to":"engaged"/g)?.length, 1, 'the second did not get in');
+    assert.equal(r.stdout().match(/"to":"engaged"/g)?.length, 1, 'the second did not get control');
     await first.end();
     await r.waitFor(/operator left[\s\S]*"to":"engaged"/, 20_000);
     await second.end();
@@ -102,10 +102,14 @@ describe('who may drive the robot', () => {
     await operator(key);
     await r.waitFor(/"to":"engaged"[\s\S]*"to":"idle"[\s\S]*"to":"engaged"/, 20_000);
     await sleep(1000);
-    assert.equal(r.stdout().match(/"to":"engaged"/g)?.length, 2, 'who was displaced does not fight back');
+    assert.equal(
+      r.stdout().match(/"to":"engaged"/g)?.length,
+      2,
+      'the displaced operator does not reclaim the robot',
+    );
   });
 
-  it('the same operator again after the robot was killed, once somebody arms it', async () => {
+  it('the same operator after the robot was killed and restarted, once it is armed', async () => {
     const { keyFile, robot, operator } = await machines();
     const key = keyFile('pair');
     const r = robot(key);
@@ -118,11 +122,11 @@ describe('who may drive the robot', () => {
     await again.waitFor(/"to":"idle"/, 20_000);
     await sleep(1000);
     assert.doesNotMatch(again.stdout(), /"to":"armed"/, 'a restarted robot stays still until armed');
-    await ask(o.deskPort, 'arm');
+    await request(o.deskPort, 'arm');
     await again.waitFor(/"to":"engaged"/, 20_000);
   });
 
-  it('not an unpaired operator over ZeroMQ either', async () => {
+  it('no unpaired operator over ZeroMQ', async () => {
     const { keyFile, robot, operator } = await machines();
     const key = keyFile('pair');
     const r = robot(key, 'link.transport=zmq');
@@ -135,7 +139,7 @@ describe('who may drive the robot', () => {
     await r.waitFor(/"to":"engaged"/, 20_000);
   });
 
-  it('nobody over the network without a key', async () => {
+  it('no operator over the network without a key', async () => {
     for (const args of [
       ['robot', '--listen', '0.0.0.0', 'link.security=plain'],
       ['operator', '--robot', '192.0.2.1', 'link.security=plain'],

@@ -76,7 +76,7 @@ async function withLink(
 const ms = (part: Percentiles) =>
   `p50 ${part.p50.toFixed(3)} p95 ${part.p95.toFixed(3)} p99 ${part.p99.toFixed(3)} max ${part.max.toFixed(3)} ms`;
 
-/** How exactly depends on the machine; never early does not. */
+/** Accuracy depends on the machine; never being early does not. */
 async function assertDelays(reactor: 'auto' | 'dgram'): Promise<void> {
   const request = { reactor, forward: { delayMs: 12 }, return: { delayMs: 25 } };
   await withLink(request, async (pair, link) => {
@@ -102,7 +102,7 @@ async function assertDelays(reactor: 'auto' | 'dgram'): Promise<void> {
 }
 
 describe('link emulator over real sockets', () => {
-  it('delays both directions as asked', () => assertDelays('auto'));
+  it('delays both directions as configured', () => assertDelays('auto'));
   it('does so without native sockets', () => assertDelays('dgram'));
 
   it('changes at run time', () =>
@@ -132,7 +132,7 @@ describe('link emulator over real sockets', () => {
       assert.deepEqual(link.stats().forward.lostBy, { hole: 1 });
     }));
 
-  it('listens on loopback alone unless told', () =>
+  it('listens on loopback only by default', () =>
     withLink({}, async (pair, link) => {
       pair.send(link.ports[0]!, 0, '127.0.0.2');
       const open = await startLinkEmulator({ mappings: [{ listen: '127.0.0.2:0', target: pair.target }] });
@@ -145,7 +145,7 @@ describe('link emulator over real sockets', () => {
       assert.equal(link.stats().forward.received, 0);
     }));
 
-  it('survives a flood, within its memory', () =>
+  it('survives a flood with bounded memory', () =>
     withLink({ profile: 'wan', maxQueued: 256 }, async (pair, link) => {
       for (let i = 0; i < 40; i++) {
         for (let j = 0; j < 250; j++) pair.send(link.ports[0]!, i);
@@ -153,7 +153,7 @@ describe('link emulator over real sockets', () => {
       }
       const reported = () => JSON.stringify(link.stats().forward);
       await until('an empty queue', () => link.stats().forward.queued === 0, reported);
-      // The kernel's buffer loses some before the link sees them, more where the machine is busy.
+      // The kernel's buffer drops some before the link sees them, more on a busy machine.
       const { lostBy, forwarded } = link.stats().forward;
       assert.ok(lostBy.overflow! > 0 && forwarded > 256, reported());
       await link.set('off');
@@ -163,7 +163,7 @@ describe('link emulator over real sockets', () => {
 });
 
 describe('farhand link', () => {
-  it('follows a recorded trace and tells what it did', async () => {
+  it('follows a recorded trace and reports what it did', async () => {
     const file = path.join(temporaryFolder(), 'cluster.csv.gz');
     writeFileSync(file, gzipSync(readFileSync('test/data/delay-traces/wifi-cluster.csv')));
     const pair = await echoPair();
@@ -187,7 +187,7 @@ describe('farhand link', () => {
     assert.ok(back.delayMs.max < 0.001);
   });
 
-  it('says what it is, and sums up at the end', async () => {
+  it('prints its settings, and a summary at the end', async () => {
     const [port = 0] = await freeUdpPorts(1);
     const link = startFarhand(['link', '--profile', 'bloat', '--seed', '7', `${port}=4750`]);
     await link.waitFor(/link ready: forward bloat; return bloat; seed 7/);
@@ -211,7 +211,7 @@ describe('farhand link', () => {
     assert.match(wrong.stderr, /link\.json: .*profil/);
   });
 
-  it('says which port is in use', async () => {
+  it('reports which port is in use', async () => {
     const socket = await socketOn();
     const { port } = socket.address();
     const { code, stderr } = await farhand(['link', '--profile', 'off', `${port}=4750`]);
@@ -258,11 +258,14 @@ describe('operator and robot over an emulated link', () => {
       applied: number;
       segmentsMs: { wire: Percentiles };
     };
-    const asked = stats.forward.delayMs!;
-    context.diagnostic(`${applied} of ${commands} applied; wire ${ms(segmentsMs.wire)}; asked ${ms(asked)}`);
+    const configured = stats.forward.delayMs!;
+    context.diagnostic(
+      `${applied} of ${commands} applied; wire ${ms(segmentsMs.wire)}; configured ${ms(configured)}`,
+    );
     assert.ok(applied > 0 && applied <= commands, `${applied} of ${commands}`);
     assert.equal(stats.forward.lost + stats.return.lost, 0);
-    // The offset is wrong by half the difference of the two directions at worst; a busy machine only adds.
-    assert.ok(segmentsMs.wire.p50 > asked.p50 - 1.2, 'wire p50 is the link’s');
+    // The offset is wrong by at most half the difference between the two directions; a busy machine only
+    // adds.
+    assert.ok(segmentsMs.wire.p50 > configured.p50 - 1.2, 'wire p50 is the link’s');
   });
 });

@@ -92,11 +92,11 @@ describe('farhand pair', () => {
     );
   });
 
-  it('refuses a wrong code with exit code 1, stores nothing, shows a new code after three', async () => {
+  it('rejects a wrong code with exit code 1, stores nothing, shows a new code after three', async () => {
     const robot = await robotMachine();
     for (let i = 0; i < 3; i++) {
       const operator = await operatorMachine(robot, WRONG);
-      assertRefused(operator, 1, /not the one the robot machine shows/, /shows now/);
+      assertRefused(operator, 1, /does not match the one on the robot machine/, /shows now/);
       assert.deepEqual(keysIn(operator.keys), []);
     }
     const fresh = (await robot.process.waitFor(/New pairing code: (\S+)/))[1]!;
@@ -125,7 +125,9 @@ describe('farhand pair', () => {
     );
   });
 
-  it('asks for the code on a terminal, again if it cannot be one', { skip: needs('script') }, async () => {
+  it('asks for the code on a terminal, again if it is not a valid one', {
+    skip: needs('script'),
+  }, async () => {
     const robot = await robotMachine();
     const env = { ...process.env, FARHAND_KEYS: temporaryFolder() };
     const command = `'${process.execPath}' '${bin}' pair ${robot.target}`;
@@ -144,7 +146,7 @@ describe('farhand pair', () => {
     assert.equal(await robot.process.exited, 0);
   });
 
-  it('says when it opens a network', async () => {
+  it('reports when it listens on a network', async () => {
     const robot = withKeys(temporaryFolder(), () =>
       startFarhand(['pair', '--listen', '0.0.0.0', '--port', '0', '--timeout', '30']),
     );
@@ -152,7 +154,7 @@ describe('farhand pair', () => {
     await robot.end();
   });
 
-  it('carries a key over by hand', async () => {
+  it('copies a key by hand', async () => {
     const file = path.join(temporaryFolder(), 'cell.key');
     const made = await farhand(['pair', '--key-file', file]);
     assert.equal(made.code, 0, made.stderr);
@@ -170,19 +172,27 @@ describe('farhand pair', () => {
     assertSecret(secretIn(file), made.stdout, made.stderr, taken.stdout, taken.stderr, listed.stdout);
   });
 
-  it('gives up when nobody comes, with exit code 1', async () => {
+  it('times out with exit code 1 when no operator connects', async () => {
     const robot = withKeys(temporaryFolder(), () =>
       startFarhand(['pair', '--port', '0', '--timeout', '1', '--json']),
     );
     assert.equal(await robot.exited, 1);
-    assert.match(robot.stderr(), /nobody typed the code within 1 s \[pairing-failed\]\n {2}→ .*--timeout/);
+    assert.match(
+      robot.stderr(),
+      /no operator entered the code within 1 s \[pairing-failed\]\n {2}→ .*--timeout/,
+    );
   });
 
   const wrong: [string, string[], RegExp, RegExp][] = [
-    ['what cannot be a code', ['127.0.0.1', '--code', '123'], /"123" is not a pairing code/, /7KQ2-M9XD/],
+    ['an invalid code', ['127.0.0.1', '--code', '123'], /"123" is not a pairing code/, /7KQ2-M9XD/],
     ['no code', ['127.0.0.1'], /no code was given/, /--code/],
-    ['a host without a robot', ['127.0.0.1:1', '--code', WRONG], /nobody waits/, /farhand pair --listen/],
-    ['a name nobody knows', ['no-such-host.invalid', '--code', WRONG], /no-such-host\.invalid/, /192\.168/],
+    [
+      'a host without a robot',
+      ['127.0.0.1:1', '--code', WRONG],
+      /nothing is waiting to pair/,
+      /farhand pair --listen/,
+    ],
+    ['an unknown name', ['no-such-host.invalid', '--code', WRONG], /no-such-host\.invalid/, /192\.168/],
     ['a bad port', ['127.0.0.1:99999', '--code', WRONG], /is not HOST or HOST:PORT/, /robot\.local:4749/],
     ['a code without a host', ['--code', WRONG], /does not take --code/, /pair HOST --code/],
     [
@@ -192,21 +202,21 @@ describe('farhand pair', () => {
       /--help/,
     ],
     ['two things at once', ['--list', '--import', 'x'], /pair --list does not take --import/, /--help/],
-    ['a host too many', ['a', 'b'], /does not take "b"/, /--help/],
+    ['too many hosts', ['a', 'b'], /does not take "b"/, /--help/],
     ['a setting', ['a=b'], /does not take a=b/, /--help/],
     ['a name that is a path', ['--name', '../x'], /"\.\.\/x" cannot be the name/, /64 letters/],
     ['an address of another machine', ['--listen', '192.0.2.77'], /192\.0\.2\.77:4749/, /--listen/],
     ['a missing key file', ['--import', '/none.key'], /no key \/none\.key/, /farhand pair/],
-    ['what is not a key file', ['--import', 'package.json'], /not a farhand key/, /copy the file again/],
-    ['a place it cannot write', ['--key-file', '/proc/x.key'], /cannot be written/, /folder/],
+    ['a file that is not a key', ['--import', 'package.json'], /not a farhand key/, /copy the file again/],
+    ['a path it cannot write', ['--key-file', '/proc/x.key'], /cannot be written/, /folder/],
   ];
   for (const [what, args, message, hint] of wrong)
-    it(`refuses ${what} with a hint and exit code 2`, async () => {
+    it(`rejects ${what} with a hint and exit code 2`, async () => {
       const finished = await withKeys(temporaryFolder(), () => farhand(['pair', ...args]));
       assertRefused(finished, 2, message, hint);
     });
 
-  it('says which port is in use and how to choose another', async () => {
+  it('reports which port is in use and how to choose another', async () => {
     const server = createServer();
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');

@@ -23,7 +23,7 @@ interface Report {
   counters: Record<string, number>;
 }
 
-/** What it does with packets is tried in simulated time: test/loops/rctp.test.ts. */
+/** Packet handling is tested in simulated time: test/loops/rctp.test.ts. */
 describe('an operator that listens to RCTP, as a process', () => {
   let rig: FaultRig;
   let port: number;
@@ -71,8 +71,8 @@ describe('an operator that listens to RCTP, as a process', () => {
     },
   );
 
-  it('stops on the e-stop flag though the pose with it is no pose, and stays stopped', TIMEOUT, async () => {
-    // Another sender is listened to after a second of silence.
+  it('stops on the e-stop flag even with an invalid pose, and stays stopped', TIMEOUT, async () => {
+    // Another sender is accepted after a second of silence.
     await sleep(1200);
     const socket = createSocket('udp4');
     const bytes = new Uint8Array(RCTP_BYTES);
@@ -85,7 +85,7 @@ describe('an operator that listens to RCTP, as a process', () => {
     await rig.waitFor('stopped', WAIT_MS);
   });
 
-  it('reports in the end what it listened on and what it rejected', TIMEOUT, async () => {
+  it('reports at exit what it listened on and what it rejected', TIMEOUT, async () => {
     await rig.operator.end();
     const lines = rig.operator.stdout().trim().split('\n');
     const [ready, report] = ['ready', 'report'].map((kind) =>
@@ -98,7 +98,7 @@ describe('an operator that listens to RCTP, as a process', () => {
   });
 });
 
-/** One telemetry message, as the console gets it. */
+/** One telemetry message, as the console receives it. */
 async function telemetryOf(port: number): Promise<Telemetry> {
   const socket = createSocket('udp4');
   const hello = new Uint8Array(64);
@@ -123,7 +123,7 @@ describe('an operator that listens to RCTP without native sockets', () => {
   });
 
   for (const setting of ['link.reactor=dgram', 'link.transport=zmq'])
-    it(`follows, tells how well it hears, and stops with ${setting}`, TIMEOUT, async () => {
+    it(`follows, reports reception quality, and stops with ${setting}`, TIMEOUT, async () => {
       const [command, state, sync, desk, telemetry, input] = await freeUdpPorts(6);
       const link = [`link.commandPort=${command}`, `link.statePort=${state}`, `link.syncPort=${sync}`];
       const shared = [...link, 'link.security=plain', 'trace.dir=', setting, '--json'];
@@ -137,14 +137,14 @@ describe('an operator that listens to RCTP without native sockets', () => {
       await robot.waitFor(/"to":"engaged"/);
       const reported = await telemetryOf(telemetry!);
       assert.equal(reported.input.active, 'rctp');
-      // A busy machine sends late and receives in bursts: that there are figures is what counts here.
+      // A busy machine sends late and receives in bursts: this only checks that there are figures.
       assert.ok(reported.input.rateHz! > 0 && reported.input.jitterMs! >= 0, JSON.stringify(reported.input));
       await robot.waitFor(/"to":"stopped"/);
     });
 });
 
 describe('the verbs for RCTP', () => {
-  it('play a recording in its own time, and hear it', TIMEOUT, async () => {
+  it('play a recording at its own pace, and receive it', TIMEOUT, async () => {
     const [port] = await freeUdpPorts(1);
     const file = path.join(temporaryFolder(), 'hand.jsonl');
     const line = (i: number) =>
@@ -174,7 +174,7 @@ describe('the verbs for RCTP', () => {
     ]);
     const report = JSON.parse(sent.stdout) as { sent: number; rateHz: number };
     assert.equal(report.sent, 51);
-    assert.ok(report.rateHz > 10 && report.rateHz < 26, 'no faster than it was recorded');
+    assert.ok(report.rateHz > 10 && report.rateHz < 26, 'no faster than recorded');
     await until('all packets', () => /"received":51/.test(receiver.stdout()), reported);
     assert.equal(await receiver.end(), 0);
     const reports = receiver
@@ -187,7 +187,7 @@ describe('the verbs for RCTP', () => {
     assert.deepEqual([received, lostEstimate, gripperClosed, rejected], [51, 0, 0.75, {}]);
   });
 
-  it('take their lines from standard input', () => {
+  it('read lines from standard input', () => {
     const piped = (args: string[], input: string) =>
       spawnSync(process.execPath, ['bin/farhand', ...args], { input, encoding: 'utf8', timeout: WAIT_MS });
     const vectors = JSON.parse(readFileSync('test/data/rctp.json', 'utf8')) as {
@@ -203,7 +203,7 @@ describe('the verbs for RCTP', () => {
     const good = packets.filter((_, i) => vectors[i]!.valid);
     const encoded = piped(['encode', 'rctp'], good.join('\n'));
     assert.equal(encoded.stdout.trim().split('\n').length, good.length);
-    // Nobody listens on the discard port; what counts is what was sent.
+    // Nothing listens on the discard port; only what was sent matters.
     const args = ['send', 'rctp', '--port', '9', '--from', 'stdin', '--json'];
     const sent = piped(args, `${good.join('\n')}\nnot a packet\n`);
     const { sent: count, refused } = JSON.parse(sent.stdout) as { sent: number; refused: number };
@@ -222,7 +222,7 @@ describe('the verbs for RCTP', () => {
     assert.match(refused.stdout, /"ok":false/);
   });
 
-  it('say what is wrong with the asking', async () => {
+  it('report invalid arguments', async () => {
     for (const [args, complaint] of [
       [['send', 'rcpt'], /Did you mean "rctp"/],
       [['send', 'rctp', '--from', 'recorded'], /needs --file/],

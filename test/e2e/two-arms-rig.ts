@@ -18,7 +18,7 @@ const HAND_MS = 20;
 export const APART_M = 0.5;
 const SILENCE_MS = 250;
 
-/** A process that tells of itself in JSON lines, those of one kind kept. */
+/** A process that reports in JSON lines; keeps those of one kind. */
 class ReportedBy<T> {
   readonly lines: T[] = [];
   readonly process: Running;
@@ -126,7 +126,7 @@ export class TwoArms {
         `operator.inputs.rctp.leftPort=${leftHand}`,
         ...keys.map((key, i) => `${key}=${ports[at + i]}`),
         `robot.pair={model: dk1, port: ${pair[0]}, otherPort: ${pair[1]}, baseXyzM: [0, ${baseYM}, 0], silenceMs: ${SILENCE_MS}}`,
-        // Six processes on a busy machine: patience where a real set-up has none.
+        // Six processes on a busy machine: longer timeouts than a real set-up has.
         'operator.inputs.joints.port=0',
         'robot.options.feedbackTimeoutMs=800',
         'robot.feedbackTimeoutMs=800',
@@ -142,7 +142,7 @@ export class TwoArms {
     this.left = follower('dk1-left', 9, [leftPair, rightPair], -APART_M);
   }
 
-  /** Started and armed; no hand is seen yet. */
+  /** Started and armed; no hand is visible yet. */
   static async start(): Promise<TwoArms> {
     const folder = temporaryFolder();
     const key = { name: 'test', key: createKey(), createdAt: '2026-01-01T00:00:00Z' };
@@ -160,11 +160,11 @@ export class TwoArms {
     return Promise.all([work(this.right), work(this.left)]);
   }
 
-  /** Both follow, whatever state they are in now; a busy machine may have stopped them. */
+  /** Both follow, whatever their state now; a busy machine may have stopped them. */
   async engage(): Promise<void> {
     for (let tries = 0; tries < 5; tries++) {
       for (const arm of [this.right, this.left]) if (arm.state === 'stopped') await arm.ask('reset');
-      // The first may have been stopped anew by the one that was not reset yet.
+      // The first may have been stopped again by the one not reset yet.
       if (await this.until(() => [this.right, this.left].every(({ state }) => state !== 'stopped'), 300))
         break;
     }
@@ -183,14 +183,14 @@ export class TwoArms {
     }, HAND_MS);
   }
 
-  /** Waits until it is so, looking all the while; false when it took too long. */
+  /** Polls until it is true; false when it took too long. */
   async until(isSo: () => boolean, withinMs = 20_000): Promise<boolean> {
     for (const endMs = performance.now() + withinMs; !isSo(); await sleep(HAND_MS))
       if (performance.now() > endMs) return false;
     return true;
   }
 
-  /** Hands glide by these metres; `each` sees every step. */
+  /** Hands glide by these metres; `each` is called at every step. */
   async move(right: number[], left: number[], ms: number, each: () => void = () => {}): Promise<void> {
     const from = [[...this.right.handM], [...this.left.handM]] as const;
     const startMs = performance.now();

@@ -45,7 +45,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
   );
   after(() => two?.end());
 
-  it('follow each its own hand', async () => {
+  it('each follow their own hand', async () => {
     const { right, left } = two;
     two.seeHands();
     await two.engage();
@@ -72,12 +72,12 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
     });
     await two.move([0, 0, 0], [0, 0, 0], 500, look);
     assert.ok(beforeM > 0.2, `far at first: ${beforeM} m`);
-    assert.ok(leastM < NEAR_M, `they came near: ${leastM} m`);
+    assert.ok(leastM < NEAR_M, `they came close: ${leastM} m`);
     assert.ok(leastM > 0.05, `and stayed apart: ${leastM} m`);
     await two.move([0.3, 0, 0], [-0.3, 0, 0], 600);
   });
 
-  it('stop both when one is stopped', async () => {
+  it('both stop when one is stopped', async () => {
     await two.engage();
     const sinceNs = monotonicClock.nowNs();
     const reported = two.left.entered('stopped', sinceNs);
@@ -86,7 +86,7 @@ describe('two DK1 followers, led by both hands over RCTP', { skip }, () => {
     assert.match((await reported).cause, /other arm is stopped/);
   });
 
-  it('hold when the other’s process is killed', async () => {
+  it('each hold when the other’s process is killed', async () => {
     const { right, left } = two;
     await two.engage();
     const killNs = monotonicClock.nowNs();

@@ -21,7 +21,7 @@ import { needs } from '../needs.ts';
 import { openSmallDisk, type SmallDisk } from '../small-disk.ts';
 
 const YEAR_MS = 365 * 24 * 3600e3;
-/** More than a page of the file system: what is cut off there lacks its end. */
+/** More than a file-system page, so that a truncated file lacks its end. */
 const LONG = 'x'.repeat(9000);
 
 interface Case {
@@ -133,7 +133,7 @@ async function failureOf(operation: () => unknown): Promise<TeleopError> {
     assert.ok(error instanceof TeleopError, String(error));
     return error;
   }
-  return assert.fail('it did not fail');
+  return assert.fail('the call did not fail');
 }
 
 const skip = needs('mounts');
@@ -148,7 +148,7 @@ describe('on a full disk', { skip }, () => {
   afterEach(() => disk.free());
 
   for (const { name, write } of CASES)
-    it(`${name} stays as it was, and the error says what to do`, async () => {
+    it(`${name} stays unchanged, and the error names the remedy`, async () => {
       dir = mkdtempSync(path.join(disk.dir, 'case-'));
       await write(dir, true);
       const old = contentOf(dir);
@@ -161,7 +161,7 @@ describe('on a full disk', { skip }, () => {
       assert.deepEqual(contentOf(dir), old);
       disk.free();
       await write(dir, false);
-      assert.notDeepEqual(contentOf(dir), old, 'and with space it is written');
+      assert.notDeepEqual(contentOf(dir), old, 'written once there is space');
       rmSync(dir, { recursive: true });
     });
 
@@ -177,7 +177,7 @@ describe('on a full disk', { skip }, () => {
 });
 
 describe('on a read-only disk', { skip }, () => {
-  it('files stay as they were, and the error says what to do', async () => {
+  it('files stay unchanged, and the error names the remedy', async () => {
     const disk = await openSmallDisk(4 << 20);
     try {
       const dirs = CASES.map(() => mkdtempSync(path.join(disk.dir, 'case-')));
@@ -187,7 +187,7 @@ describe('on a read-only disk', { skip }, () => {
         const old = contentOf(dirs[i]!);
         const { message, hint } = await failureOf(() => write(dirs[i]!, false));
         assert.match(message, /the file system is read-only \(EROFS\)/, name);
-        assert.match(hint, /Choose a place/, name);
+        assert.match(hint, /Choose a writable folder/, name);
         assert.deepEqual(contentOf(dirs[i]!), old, name);
       }
     } finally {
@@ -195,7 +195,7 @@ describe('on a read-only disk', { skip }, () => {
     }
   });
 
-  it('a folder that would have to be made is not reported as missing', async () => {
+  it('a folder that cannot be created is not reported as missing', async () => {
     const disk = await openSmallDisk(1 << 20);
     try {
       disk.readOnly();

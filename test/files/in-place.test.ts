@@ -3,15 +3,19 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 
-/** Who may write files by other means than `src/files/write-whole.ts`, and why a full disk costs them nothing. */
+/**
+ * Files that may write by other means than `src/files/write-whole.ts`, and why a full disk does no harm
+ * there.
+ */
 const ALLOWED: Record<string, string> = {
-  'src/doctor/repair.ts': 'settings of the kernel, which are no files',
-  'src/record/export/export-csv.ts': 'pictures of an export; the table that names them comes last, whole',
+  'src/doctor/repair.ts': 'kernel settings, which are not files',
+  'src/record/export/export-csv.ts':
+    'pictures of an export; the table that names them is written last, atomically',
   'src/fleet/recordings/pull.ts': 'a download and its progress, checked by their SHA-256 and resumed',
   'src/app/local-robot.ts': 'a temporary file of one run',
   'src/robot/driver-log.ts': 'a log that only grows, for trials',
   'src/record/lerobot/dataset-folder.ts': 'a lock with a process number',
-  'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are whole',
+  'src/record/lerobot/parquet.ts': 'drafts of a dataset, renamed together when all are complete',
 };
 const WRITES =
   /\b(writeFileSync|writeFile|appendFileSync|appendFile|createWriteStream)\(|\bopen(Sync)?\([^)]*'[wa]\+?'/;
@@ -22,13 +26,13 @@ const sources = (): string[] =>
     .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts'));
 
 describe('files', () => {
-  it('are replaced by one function, which leaves the old or the new content', () => {
+  it('are replaced by one function that leaves either the old or the new content', () => {
     const found = sources().filter((name) => WRITES.test(readFileSync(name, 'utf8')));
     const others = found.filter((name) => name !== 'src/files/write-whole.ts');
     assert.deepEqual(
       others.sort(),
       Object.keys(ALLOWED).sort(),
-      'use writeWhole, or say here why it is not needed',
+      'use writeWhole, or state here why it is not needed',
     );
   });
 });

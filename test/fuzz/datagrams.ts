@@ -1,6 +1,6 @@
 import { TYPES } from '../../src/wire/codecs/frame.ts';
 
-/** A small fast generator whose every run is told by its seed. */
+/** A small fast generator; its seed determines the whole run. */
 export function randomSource(seed: number): { next(): number; below(limit: number): number } {
   let state = seed >>> 0 || 1;
   const next = () => {
@@ -62,7 +62,7 @@ const retag: Mutation = (bytes, random) => {
   return out;
 };
 
-/** Another value, or another key, at a random place of the JSON: the shape stays. */
+/** Replaces a value or a key at a random place of the JSON, keeping its shape. */
 const rewriteJson: Mutation = (bytes, random) => {
   const text = decoder.decode(bytes.subarray(4));
   const values = [...text.matchAll(/:("(?:[^"\\]|\\.)*"|-?[\d.e+-]+|true|false|null|\[[^\]]*\])/g)];
@@ -101,7 +101,7 @@ const MUTATIONS: readonly Mutation[] = [
   replay,
 ];
 
-/** Endless hostile datagrams that know the protocol: grown from real ones. */
+/** Endless hostile datagrams that know the protocol: mutated from real ones. */
 export function* hostileDatagrams(corpus: readonly Uint8Array[], seed: number): Generator<Uint8Array> {
   const random = randomSource(seed);
   for (;;) {

@@ -10,7 +10,7 @@ import { scaled } from './scale.ts';
 
 const SHOTS = scaled(100_000);
 
-/** Two that talk, and everything that went between them. */
+/** Two peers that communicate, and everything sent between them. */
 function conversation() {
   const network = new Network();
   const [robot, us] = [network.add('robot'), network.add('us')];
@@ -30,7 +30,7 @@ function conversation() {
   network.start(robot);
   network.start(us);
   const out = new CdrWriter(new Uint8Array(512));
-  const speak = () => {
+  const sendState = () => {
     out.begin(ENCAPSULATION.cdrLe);
     const list = [1, 2, 3];
     jointState.write(out, {
@@ -50,15 +50,15 @@ function conversation() {
     network.run(11);
   };
   network.run(50);
-  for (let i = 0; i < 30; i++) speak();
-  return { network, us, robot, reader, corpus, speak, received: () => received };
+  for (let i = 0; i < 30; i++) sendState();
+  return { network, us, robot, reader, corpus, sendState, received: () => received };
 }
 
-describe('a participant under fire', () => {
-  it('never throws, keeps its memory bounded, and counts what it refuses', () => {
+describe('a participant that receives hostile packets', () => {
+  it('never throws, keeps its memory bounded, and counts what it rejects', () => {
     const { network, us, corpus, reader } = conversation();
     assert.ok(corpus.length >= 40);
-    // A fragment, too, which our own writers never send.
+    // Includes a fragment, which our own writers never send.
     const fragment = corpus.at(-1)!.slice();
     fragment[20] = 0x16;
     const shots = hostileDatagrams([...corpus, fragment], SEED);
@@ -78,17 +78,17 @@ describe('a participant under fire', () => {
     assert.ok(reader.matched <= 128);
     assert.ok(answers < 20 * SHOTS, `${answers} answers`);
     const { tally } = us.participant;
-    const refused = DDS_REASONS.reduce((sum, reason) => sum + tally.get(reason), 0);
-    assert.ok(refused > SHOTS / 4, `${refused} refused`);
+    const rejected = DDS_REASONS.reduce((sum, reason) => sum + tally.get(reason), 0);
+    assert.ok(rejected > SHOTS / 4, `${rejected} rejected`);
     for (const reason of ['short', 'bad-magic', 'malformed', 'unknown-submessage'] as const)
       assert.ok(tally.get(reason) > 0, reason);
   });
 
-  it('still hears its own robot afterwards', () => {
-    const { network, us, corpus, speak, received } = conversation();
+  it('still receives its own robot afterwards', () => {
+    const { network, us, corpus, sendState, received } = conversation();
     const shots = hostileDatagrams(corpus, SEED + 1);
     for (let i = 0; i < 20_000; i++) us.participant.receive(shots.next().value as Uint8Array, network.nowNs);
-    // Whatever was made to believe of its robot ends with its lease; a new one is found.
+    // Any false belief about its robot expires with its lease; a new robot is found.
     const again = network.add('robot again');
     const states = again.participant.addWriter(ros2Topic('/states', jointState, { reliable: true }));
     network.start(again);
@@ -110,6 +110,6 @@ describe('a participant under fire', () => {
       network.run(11);
     }
     assert.ok(received() - before >= 20);
-    speak();
+    sendState();
   });
 });

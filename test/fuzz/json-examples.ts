@@ -1,4 +1,4 @@
-/** Valid messages of every kind that crosses an entry point as JSON: what mutations grow from. */
+/** Valid messages of every kind that crosses an entry point as JSON: the seeds of mutations. */
 
 const VECTOR = { positionM: [0, 1, 0], quatXyzw: [0, 0, 0, 1] };
 const STAMPED = { atMs: 1.7e12 };

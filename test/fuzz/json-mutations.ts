@@ -2,7 +2,7 @@ import type { randomSource } from './datagrams.ts';
 
 type Random = ReturnType<typeof randomSource>;
 
-/** What stands in for a value: whatever a handler that trusts its input falls over. */
+/** Replacement values that break a handler which trusts its input. */
 const HOSTILE: readonly string[] = [
   ...['{"toString":1,"valueOf":1}', '{"toString":null}', '{"length":3,"0":1}', '{"then":{"then":1}}', '{}'],
   ...['[]', '[[]]', '[null,null,null]', '[{"toString":1,"valueOf":1}]', 'null', 'true', 'false', '""', '"x"'],
@@ -24,7 +24,7 @@ const HOSTILE: readonly string[] = [
   ...['"\\u0000"', '"\\ud800"', '"\\n\\r\\u2028"', '"../../etc/passwd"', '"123456"', '"operator"'],
 ];
 const HOSTILE_KEYS = ['__proto__', 'constructor', 'prototype', 'toString', 'valueOf', 'kind', 'length', ''];
-/** Seldom, for they take long. */
+/** Used rarely, because they are slow. */
 const HEAVY: readonly string[] = [
   '['.repeat(400) + ']'.repeat(400),
   `${'{"a":'.repeat(200)}1${'}'.repeat(200)}`,
@@ -33,7 +33,7 @@ const HEAVY: readonly string[] = [
   `"${'a'.repeat(1000)}"`,
 ];
 
-/** Where the values of a JSON text begin and end, those within others included, and where its objects begin. */
+/** Where the values of a JSON text start and end, nested ones included, and where its objects start. */
 interface Spans {
   text: string;
   values: [from: number, to: number][];
@@ -81,7 +81,7 @@ function replaceValue({ text, values }: Spans, random: Random): string {
   return text.slice(0, from) + hostile(random) + text.slice(to);
 }
 
-/** A key more: one that means something to the language, or one that is there twice. */
+/** An extra key: one with a meaning in the language, or a duplicate. */
 function addKey({ text, objects }: Spans, random: Random): string {
   if (objects.length === 0) return hostile(random);
   const at = anyOf(objects, random);
@@ -98,7 +98,7 @@ function flip({ text }: Spans, random: Random): string {
 
 const MUTATIONS = [replaceValue, replaceValue, replaceValue, addKey, truncate, flip] as const;
 
-/** Endless hostile texts, grown from valid ones so that they get deep into what reads them. */
+/** Endless hostile texts, mutated from valid ones so that they get deep into their parsers. */
 export function* hostileTexts(examples: readonly object[], random: Random): Generator<string> {
   const spans = examples.map((example) => spansOf(JSON.stringify(example)));
   for (;;) {
@@ -110,7 +110,7 @@ export function* hostileTexts(examples: readonly object[], random: Random): Gene
   }
 }
 
-/** The same as bytes, now and then no UTF-8. */
+/** The same as bytes, occasionally invalid UTF-8. */
 export function toBytes(text: string, random: Random): Buffer {
   const bytes = Buffer.from(text);
   if (bytes.length > 0 && random.below(32) === 0)

@@ -32,7 +32,7 @@ import * as examples from './json-examples.ts';
 import { hostileTexts, toBytes } from './json-mutations.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
 
-/** In all, a million messages a run; FARHAND_FUZZ multiplies that, FARHAND_SEED repeats a run. */
+/** A million messages per run in total; FARHAND_FUZZ multiplies that, FARHAND_SEED repeats a run. */
 const SCALE = Number(process.env['FARHAND_FUZZ'] ?? 1);
 const ROW = { ...examples.RECORDED[2], frames: [{ captureNs: 1, ageNs: 2, stale: false }] };
 const STRANGER = peerOf('127.0.0.1', 50_000);
@@ -43,7 +43,7 @@ Error.stackTraceLimit = 0;
 let total = 0;
 let seeds = SEED;
 
-/** Sends `count` hostile texts; how many of them were taken. */
+/** Sends `count` hostile texts; returns how many were accepted. */
 function shoot(
   count: number,
   from: readonly object[],
@@ -65,7 +65,7 @@ function shoot(
   return taken;
 }
 
-/** Whether a value has the form of an example: knows nothing of schemas. */
+/** Whether a value has the form of an example, independent of the schemas. */
 function isLike(value: unknown, example: unknown): boolean {
   if (value === null || example === null) return typeof value !== 'object' || value === null;
   if (typeof value === 'number') return typeof example === 'number' && Number.isFinite(value);
@@ -80,7 +80,7 @@ function isLike(value: unknown, example: unknown): boolean {
 const assertLike = (value: object, all: readonly object[]): void =>
   assert.ok(
     all.some((example) => isLike(value, example)),
-    `taken: ${JSON.stringify(value)}`,
+    `accepted: ${JSON.stringify(value)}`,
   );
 
 function frame(type: MessageType, bytes: Uint8Array): Uint8Array {
@@ -122,7 +122,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     assert.equal(({} as { polluted?: unknown }).polluted, undefined);
   });
 
-  it('of a page reaches the operator as one of its requests, or not at all', async () => {
+  it('from a page reaches the operator as a valid request or not at all', async () => {
     const rig = await engagedRig(false);
     const out = new Uint8Array(MAX_DATAGRAM);
     let forwarded = 0;
@@ -156,7 +156,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     });
     total += 120_000 * SCALE;
     clients.close();
-    assert.ok(forwarded > 1000 && refused > 80_000 * SCALE, `${forwarded} forwarded, ${refused} refused`);
+    assert.ok(forwarded > 1000 && refused > 80_000 * SCALE, `${forwarded} forwarded, ${refused} rejected`);
     assert.deepEqual(
       pages.map(({ closed }) => closed),
       [0, 0],
@@ -165,7 +165,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     assertSane(rig);
   });
 
-  it('at the operator’s desk is counted or obeyed', async () => {
+  it('at the operator’s desk is counted or executed', async () => {
     const rig = await engagedRig(false);
     shoot(100_000, [...examples.DESK_ACTIONS, ...examples.RECORDINGS], (_, bytes) => {
       toDesk(rig, frame('request', bytes));
@@ -180,14 +180,14 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     assertSane(rig);
   });
 
-  it('in datagrams of the very operator and robot is counted or obeyed', async () => {
+  it('in datagrams from the true operator and robot is counted or executed', async () => {
     const rig = await engagedRig(false);
     const bodies = rig.sent.map((bytes) => ({
       type: bytes[3]!,
       text: Buffer.from(bytes.subarray(4)).toString(),
     }));
     const types = [...new Set(bodies.map(({ type }) => type))];
-    assert.ok(types.length >= 6, 'every kind of datagram is there');
+    assert.ok(types.length >= 6, 'every kind of datagram is included');
     for (const type of types) {
       const own = bodies.filter((body) => body.type === type).slice(0, 20);
       const all = own.map(({ text }) => JSON.parse(text) as object);
@@ -219,7 +219,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     assertSane(rig);
   });
 
-  it('from programs on this machine is what it should be or refused', () => {
+  it('from programs on this machine is valid or rejected', () => {
     const side = [...examples.RECORDINGS, examples.VIDEO];
     const taken = shoot(60_000, side, (_, bytes) => {
       const request = parseJson(bytes, sideRequestSchema, 2048);
@@ -251,7 +251,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     });
   });
 
-  it('from joint targets never moves the input to a number that is none', async () => {
+  it('from joint targets never sets the input to NaN', async () => {
     const { default: plugin } = await import('../../src/input/devices/joints.ts');
     const device = plugin.open(plugin.config.parse({}), 0, () => {});
     const { emptyHandSample } = await import('../../src/messages/hand-sample.ts');
@@ -267,7 +267,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     });
   });
 
-  it('in a fleet is one of its messages or refused', () => {
+  it('in a fleet is a valid message or rejected', () => {
     shoot(60_000, examples.FLEET_REQUESTS, (text) => {
       const request = parseFleetRequest(text);
       if (request !== null) assertLike(request, examples.FLEET_REQUESTS);
@@ -293,13 +293,13 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     total += 20_000 * SCALE * schemas.length;
   });
 
-  it('in files is what was written, or nothing', () => {
+  it('in files gives what was written, or nothing', () => {
     shoot(40_000, examples.RECORDED, (text, bytes) => {
       const [summary, row, sidecar] = [parseSummary(text), parseRow(bytes), parseSidecar(bytes)];
       parseStart(text);
       parseObject(bytes);
       for (const value of [summary, sidecar]) if (value !== null) assertLike(value, examples.RECORDED);
-      // Frames are named by their cameras.
+      // Frames are named after their cameras.
       if (row !== null) assertLike({ ...row, frames: Object.values(row.frames) }, [ROW]);
       return true;
     });
@@ -315,7 +315,7 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     shoot(40_000, [trace, motion], (text) => parseTraceLine(text).kind !== 'bad');
   });
 
-  it('while pairing is refused, and costs the robot’s user nothing', () => {
+  it('during pairing is rejected and uses up no guess', () => {
     const hello = { protocol: 'farhand-pair/1', name: 'desk', nonce: 'AAAA' };
     shoot(10_000, [hello, { share: 'AAAA', tag: 'AAAA' }], (text) => {
       const offer = new PairingOffer('robot', () => 'ABCD-EFGH');
@@ -325,10 +325,10 @@ describe(`hostile JSON, seed ${SEED}`, () => {
     });
   });
 
-  it('in the body of a request to pair is answered, never with a device', async () => {
+  it('in a pairing request is answered, never by adding a device', async () => {
     const random = randomSource(seeds++);
     const texts = hostileTexts([{ code: '123456', name: 'Quest' }], random);
-    const devices = { add: () => assert.fail('somebody was let in') };
+    const devices = { add: () => assert.fail('a device was added') };
     const api = new AccessApi({ devices, isLocal: () => true } as never, () => null);
     const count = Math.round(20_000 * SCALE);
     let answered = 0;
@@ -353,7 +353,7 @@ function orNull(text: string): unknown {
   }
 }
 
-/** As much of a request as its handlers look at. */
+/** The parts of a request that its handlers read. */
 function requestOf(url: string, body: Buffer): IncomingMessage {
   const host = '127.0.0.1';
   return {

@@ -12,7 +12,7 @@ import { hostileDatagrams } from './datagrams.ts';
 import { engagedRig, type FuzzRig } from './rig.ts';
 import { scaled } from './scale.ts';
 
-/** In all, two million datagrams at full scale. */
+/** Two million datagrams in total at full scale. */
 const STRANGER = peerOf('127.0.0.1', 50_000);
 
 setFlagsFromString('--expose-gc');
@@ -39,13 +39,13 @@ function operatorView({ operator }: FuzzRig) {
   };
 }
 
-/** Knocks of the paired operator, and inits: who replays one is answered, statelessly, and counted by nobody. */
-const isAsked = (bytes: Uint8Array): boolean => {
+/** Knocks and inits of the paired operator: a replay of one is answered statelessly and not counted. */
+const isRequest = (bytes: Uint8Array): boolean => {
   const tag = Buffer.from(bytes.subarray(0, 4)).toString();
   return tag === 'FH2k' || tag === 'FH2i';
 };
 
-/** Shoots, and checks that each shot was counted and left nothing behind. */
+/** Sends the shots, and checks that each was counted and left nothing behind. */
 function shoot(
   handler: DatagramHandler,
   rig: FuzzRig,
@@ -75,19 +75,20 @@ function shoot(
 }
 
 describe(`hostile datagrams, seed ${SEED}`, () => {
-  it('change nothing on a sealed robot, whoever sends them', async () => {
+  it('change nothing on a sealed robot, from any sender', async () => {
     const rig = await engagedRig(true);
     assert.equal(rig.robot.supervisor.state, 'engaged');
     const before = robotView(rig);
     const sources = [STRANGER, ...rig.operatorPeers];
-    const asked = new Set(rig.sent.filter(isAsked).map((bytes) => Buffer.from(bytes).toString('hex')));
-    assert.ok(asked.size >= 2);
-    const allowed = (bytes: Uint8Array) => !isAsked(bytes) || !asked.has(Buffer.from(bytes).toString('hex'));
+    const requests = new Set(rig.sent.filter(isRequest).map((bytes) => Buffer.from(bytes).toString('hex')));
+    assert.ok(requests.size >= 2);
+    const allowed = (bytes: Uint8Array) =>
+      !isRequest(bytes) || !requests.has(Buffer.from(bytes).toString('hex'));
     shoot(rig.robotHandler, rig, rig.robotCounters, 3, scaled(1_000_000), sources, allowed);
     assert.ok(rig.robotCounters.get('bad-auth') > 0 && rig.robotCounters.get('unknown-key') > 0);
     assert.deepEqual(robotView(rig), before);
     rig.network.run(rig.clock.nowNs() + 1e9);
-    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session goes on');
+    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session continues');
   });
 
   it('change nothing on a sealed operator', async () => {
@@ -104,15 +105,15 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     );
     assert.deepEqual(operatorView(rig), before);
     rig.network.run(rig.clock.nowNs() + 1e9);
-    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session goes on');
+    assert.equal(rig.robot.supervisor.state, 'engaged', 'the session continues');
   });
 
-  it('change nothing on a plain robot when they come from strangers', async () => {
+  it('change nothing on a plain robot when they come from other addresses', async () => {
     const rig = await engagedRig(false);
     const before = robotView(rig);
     const desk = emptyDesk();
     const probe = emptyProbe();
-    // Anyone may stop a robot; anyone may ask a plain one for the time.
+    // Anyone may stop a robot; anyone may request the time from a plain one.
     const allowed = (bytes: Uint8Array) => {
       const type = frameType(bytes, bytes.length);
       if (type === 'probe') return decodeProbe(bytes, bytes.length, probe) !== null;
@@ -122,7 +123,7 @@ describe(`hostile datagrams, seed ${SEED}`, () => {
     assert.deepEqual(robotView(rig), before);
   });
 
-  it('never crash the desk, and only its own words are obeyed', async () => {
+  it('never crash the desk, which executes only its own requests', async () => {
     const rig = await engagedRig(true);
     const out = new Uint8Array(512);
     const frame = (type: 'request' | 'hand', body: object) => out.slice(0, writeFrame(type, body, out));

@@ -19,10 +19,10 @@ function packet(timestampS: number, estop = false): Uint8Array {
   return bytes;
 }
 
-async function followed(): Promise<{ rig: SimulatedRig; speak: (forMs: number) => void }> {
+async function followed(): Promise<{ rig: SimulatedRig; send: (forMs: number) => void }> {
   const rig = await SimulatedRig.create({ overrides: ['operator.input=rctp', 'operator.inputs.rctp={}'] });
   let clockS = 1;
-  const speak = (forMs: number) => {
+  const send = (forMs: number) => {
     for (let t = 0; t < forMs; t += 20) {
       clockS += 0.02;
       rig.network.inject(HEADSET, rig.operator.peers[INPUT_SOCKET]!, packet(clockS));
@@ -30,16 +30,16 @@ async function followed(): Promise<{ rig: SimulatedRig; speak: (forMs: number) =
     }
   };
   rig.runFor(300);
-  speak(1000);
+  send(1000);
   assert.equal(rig.state, 'engaged');
-  return { rig, speak };
+  return { rig, send };
 }
 
 const corpus = [packet(2.5), packet(3, true), packet(Number.NaN, true), packet(0)];
 
-describe('an RCTP port under fire', () => {
-  it('counts every shot of a stranger and goes on listening to its headset', async () => {
-    const { rig, speak } = await followed();
+describe('an RCTP port that receives hostile packets', () => {
+  it('counts every hostile packet and keeps following its headset', async () => {
+    const { rig, send } = await followed();
     const { loop, counters } = rig.operator;
     const counted = () => REASONS.reduce((sum, reason) => sum + counters.get(reason), 0);
     const before = counted();
@@ -49,14 +49,14 @@ describe('an RCTP port under fire', () => {
       loop.onDatagram(INPUT_SOCKET, bytes, bytes.length, STRANGER, rig.nowNs, Number.NaN);
     }
     assert.equal(counted() - before, SHOTS);
-    assert.ok(counters.get('unknown-source') > SHOTS / 100, 'well-formed ones were among them');
+    assert.ok(counters.get('unknown-source') > SHOTS / 100, 'some were well-formed');
     rig.robot.transitions.length = 0;
-    speak(500);
+    send(500);
     assert.deepEqual(rig.path, []);
     assert.equal(rig.state, 'engaged');
   });
 
-  it('survives a headset gone mad: stopped or still, and never a jump', async () => {
+  it('survives a headset that sends garbage: stopped or still, never a jump', async () => {
     const { rig } = await followed();
     const shots = hostileDatagrams(corpus, SEED + 1);
     for (let i = 0; i < 5000; i++) {
@@ -65,6 +65,6 @@ describe('an RCTP port under fire', () => {
       rig.runFor(1);
     }
     assert.ok(rig.maxSpeedRadS() < 3.2, `${rig.maxSpeedRadS()} rad/s`);
-    assert.equal(rig.state, 'stopped', 'one of them asked for it');
+    assert.equal(rig.state, 'stopped', 'one of the packets requested it');
   });
 });

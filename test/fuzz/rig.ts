@@ -12,7 +12,7 @@ export interface FuzzRig extends LocalPair {
   sent: Uint8Array[];
 }
 
-/** Both roles engaged over a simulated network, ready to be shot at. */
+/** Both roles engaged over a simulated network, ready to be attacked. */
 export async function engagedRig(sealed: boolean): Promise<FuzzRig> {
   const { config } = loadRig('demo', []);
   const model = loadModel(config.model);
@@ -28,14 +28,17 @@ export async function engagedRig(sealed: boolean): Promise<FuzzRig> {
     onSend: (bytes) => sent.push(bytes),
   });
   network.run(clock.nowNs() + 1.5e9);
-  // What is still on its way arrives: everything sent is old now.
+  // Datagrams in flight arrive: everything sent is old now.
   for (let i = 0; i < 3; i++) network.run(clock.nowNs());
   const rig = { ...pair, clock, network, sent };
   if (sealed) deliverAgain(rig);
   return rig;
 }
 
-/** One that came before there were keys could still be opened, once: nothing sent so far is new to anyone after this. */
+/**
+ * One sent before there were keys could still be opened once; after this, nothing sent so far is new to
+ * either side.
+ */
 function deliverAgain({
   operatorHandler,
   robotHandler,

@@ -119,7 +119,7 @@ describe('models from files', () => {
 
   const wrong: [string, string, RegExp][] = [
     ['an unknown joint', 'extends: ur3\njoints: { elbw: { maxRad: 1 } }\n', /joints\.elbw: .*no such joint/],
-    ['itself', 'extends: own\nname: x\n', /circle/],
+    ['itself', 'extends: own\nname: x\n', /circular/],
     ['a number', 'extends: 3\n', /extends: expected the name/],
     ['a home of the wrong length', 'extends: ur3\nhomeRad: [0]\n', /homeRad: must have 6 angles/],
     ['a home outside the limits', 'extends: piper\nhomeRad: [0, -1, 0, 0, 0, 0]\n', /homeRad\.1: .*limits/],

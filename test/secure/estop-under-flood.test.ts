@@ -4,7 +4,7 @@ import { writeFrame } from '../../src/wire/codecs/frame.ts';
 import type { Peer } from '../../src/wire/reactor.ts';
 import { engagedRig, type FuzzRig } from '../fuzz/rig.ts';
 
-/** The operator's command socket: who knows the address of its machine can pretend to be it. */
+/** The operator's command socket: an attacker who knows its address can forge it. */
 const operatorOf = (rig: FuzzRig): Peer => rig.operatorPeers[0]!;
 const PER_MS = 1000;
 
@@ -20,7 +20,7 @@ const FLOODS: Flood[] = [
   { name: 'plain frames', datagram: () => new TextEncoder().encode('FH1c{"session":1}') },
   { name: 'replayed packets', datagram: sealedOf },
   {
-    name: 'forged packets of the session, with counters still to come',
+    name: 'forged packets of the session, with future counters',
     datagram(rig, i) {
       const bytes = sealedOf(rig);
       new DataView(bytes.buffer).setUint32(8, 1_000_000 + i, true);
@@ -51,9 +51,9 @@ async function stopNs(flood: Flood | null): Promise<{ stopNs: number; flooded: n
   return { stopNs: rig.clock.nowNs() - askedNs, flooded: ms * PER_MS };
 }
 
-describe('an e-stop while someone floods the robot from the operator’s address', () => {
+describe('an e-stop during a flood from the operator’s address', () => {
   for (const flood of FLOODS)
-    it(`${flood.name}: stops the robot as soon as without`, async () => {
+    it(`${flood.name}: stops the robot as fast as without it`, async () => {
       const quiet = await stopNs(null);
       const loud = await stopNs(flood);
       assert.ok(loud.flooded >= 33 * PER_MS);

@@ -5,16 +5,18 @@ import { type Peer, peerOf } from '../../src/wire/reactor.ts';
 import { type Captured, isHandshake, OPERATOR, ROBOT, TunnelRig } from './tunnel-rig.ts';
 
 const ONE_WAY_NS = 10e6;
-/** Two round trips for the keys, up to 10 ms until the operator's next packet, half a round trip for that. */
+/**
+ * Two round trips for the keys, up to 10 ms until the operator's next packet, and half a round trip for it.
+ */
 const CONNECT_NS = 5 * ONE_WAY_NS + 10e6;
-/** An operator that had keys knocks when the robot was silent for 1 s, at the next of its ticks of 250 ms. */
+/** An operator that had keys knocks once the robot was silent for 1 s, at its next 250 ms tick. */
 const RECONNECT_NS = 1e9 + 250e6 + CONNECT_NS;
-/** The longest that the hostile network delays what it does not lose. */
+/** The longest delay of the hostile network for what it does not lose. */
 const MAX_DELAY_NS = 61e6;
 
 const somewhere = (i: number): Peer => peerOf(`10.${(i >> 8) & 255}.${i & 255}.7`, 1024 + (i % 60_000));
 
-/** What the attacker does every millisecond. */
+/** The attacker's action in every millisecond. */
 type Attack = (rig: TunnelRig, ms: number) => void;
 
 function runUnder(rig: TunnelRig, ms: number, attack: Attack): void {
@@ -24,7 +26,7 @@ function runUnder(rig: TunnelRig, ms: number, attack: Attack): void {
   }
 }
 
-/** Three operator processes, one after the other, on a network that recorded all they sent. */
+/** Three operator processes, one after the other, on a network that recorded everything they sent. */
 function recorded(): { rig: TunnelRig; toRobot: Captured[] } {
   const rig = new TunnelRig(undefined, undefined, () => ONE_WAY_NS);
   rig.startRobot();
@@ -39,7 +41,10 @@ function recorded(): { rig: TunnelRig; toRobot: Captured[] } {
   return { rig, toRobot };
 }
 
-/** Simulated time until a new operator's first packet is with the robot, under an attack that began long before. */
+/**
+ * Simulated time until a new operator's first packet reaches the robot, under an attack that started long
+ * before.
+ */
 function connectNs(rig: TunnelRig, attack: Attack, beforeMs = 1000): number {
   runUnder(rig, beforeMs, attack);
   const [startNs, before] = [rig.clock.nowNs(), rig.robot.received.length];
@@ -58,12 +63,12 @@ const replay =
   };
 
 describe('captured handshakes', () => {
-  it('replayed at 50/s from forged addresses do not keep a silent operator out', () => {
+  it('replayed at 50/s from forged addresses do not lock out a silent operator', () => {
     const { rig, toRobot } = recorded();
     assert.ok(connectNs(rig, replay(toRobot, 20, somewhere), 12_000) <= CONNECT_NS);
   });
 
-  it('replayed from the operator’s own address, while their cookies are still good, do not either', () => {
+  it('replayed from the operator’s own address, while their cookies are valid, do not either', () => {
     const { rig, toRobot } = recorded();
     assert.ok(
       connectNs(
@@ -81,12 +86,12 @@ describe('captured handshakes', () => {
     }
   });
 
-  it('make the robot agree on no key and give up none, however many there are', () => {
+  it('make the robot agree on no key and drop none, however many there are', () => {
     const { rig, toRobot } = recorded();
     const agreements = rig.agreements;
     rig.startOperator();
     rig.runMs(200);
-    const before = { said: rig.captured.length, received: rig.robot.received.length };
+    const before = { sent: rig.captured.length, received: rig.robot.received.length };
     runUnder(rig, 2000, replay(toRobot, 1, somewhere));
     runUnder(
       rig,
@@ -94,16 +99,16 @@ describe('captured handshakes', () => {
       replay(toRobot, 1, () => OPERATOR[1]!),
     );
     assert.equal(rig.agreements, agreements + 1, 'one for the operator itself');
-    const said = rig.captured
-      .slice(before.said)
+    const sent = rig.captured
+      .slice(before.sent)
       .filter(({ to, bytes }) => ROBOT.includes(to) && bytes[3] === 0x78);
     assert.ok(
-      rig.robot.received.length - before.received >= said.length - 9,
+      rig.robot.received.length - before.received >= sent.length - 9,
       'every packet of the session arrived',
     );
   });
 
-  it('flooded with forgeries from the operator’s address leave the round trips as they are', () => {
+  it('flooded with forgeries from the operator’s address do not add round trips', () => {
     const { rig, toRobot } = recorded();
     const forged = toRobot.flatMap((sent) =>
       [5, 13, 30, sent.bytes.length - 1].map((at) => {
@@ -122,7 +127,7 @@ describe('captured handshakes', () => {
     );
   });
 
-  it('and answers, replayed to the operator from the robot’s address, do not keep it from connecting', () => {
+  it('and answers, replayed to the operator from the robot’s address, do not lock it out', () => {
     const { rig } = recorded();
     const toOperator = rig.captured.filter((sent) => OPERATOR.includes(sent.to));
     const sample = [...toOperator.filter(isHandshake), ...toOperator.slice(-10)];
@@ -160,7 +165,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** A network of the attacker's: it loses, delays and reorders, and delivers what it likes. */
+/** The attacker's network: it loses, delays and reorders, and injects at will. */
 class Hostile {
   calm = false;
   cut = false;
@@ -208,7 +213,7 @@ class Hostile {
 }
 
 describe('a hostile network', () => {
-  it('never delivers a frame twice, and never keeps an honest operator out', () => {
+  it('never delivers a frame twice, and never locks out an honest operator', () => {
     fc.assert(
       fc.property(steps, fc.integer(), fc.double({ min: 0, max: 0.5, noNaN: true }), (script, seed, loss) => {
         const hostile = new Hostile(seed, loss);
@@ -218,7 +223,7 @@ describe('a hostile network', () => {
           hostile.do(step);
           robots.add(rig.robot);
         }
-        // It still records, replays and forges; but what honest peers send arrives now.
+        // It still records, replays and forges, but now delivers what honest peers send.
         hostile.calm = true;
         const since = rig.clock.nowNs();
         const pool = rig.captured.filter(isHandshake).slice(-40);
@@ -227,16 +232,16 @@ describe('a hostile network', () => {
           (RECONNECT_NS + 300e6) / 1e6,
           replay(pool, 10, (i) => (i % 2 ? OPERATOR[1]! : somewhere(i))),
         );
-        // What was on its way when the robot restarted is the last that the operator receives of the old one.
+        // Datagrams in flight at the restart are the last that the operator receives from the old robot.
         const limitNs = since + MAX_DELAY_NS + RECONNECT_NS + ONE_WAY_NS;
         const inTime = (atNs: number) => atNs > since && atNs <= limitNs;
         assert.ok(
           rig.robot.received.some(({ atNs }) => inTime(atNs)),
-          'the robot hears the operator',
+          'the robot receives from the operator',
         );
         assert.ok(
           rig.operator.received.some(({ atNs }) => inTime(atNs)),
-          'the operator hears the robot',
+          'the operator receives from the robot',
         );
         const texts = [...robots].flatMap(({ received }) => received.map(({ text }) => text));
         assert.equal(new Set(texts).size, texts.length, 'no frame was delivered twice, by any robot');

@@ -22,7 +22,7 @@ export interface Captured {
 /** Sealed packets end their tag with "x" in every version; the rest is handshake. */
 export const isHandshake = ({ bytes }: Captured): boolean => bytes[3] !== 0x78;
 
-/** Remembers plain frames; sends one on every channel every 10 ms when given somewhere to. */
+/** Remembers plain frames; sends one on every channel every 10 ms when given a target. */
 class Ends implements DatagramHandler {
   readonly received: { socket: number; text: string; from: Peer; atNs: number }[] = [];
   #nextNs: number;
@@ -49,10 +49,10 @@ export function frame(text: string): Uint8Array {
   return out.slice(0, writeFrame('hello', { text }, out));
 }
 
-/** Passes everything on to a handler that can be exchanged: a process that restarts on the same ports. */
+/** Forwards everything to a replaceable handler: a process that restarts on the same ports. */
 class Restartable implements DatagramHandler {
   current: DatagramHandler | null = null;
-  /** Datagrams given to it, whatever became of them. */
+  /** Datagrams passed to it, whatever happened to them. */
   received = 0;
   onDatagram(...args: Parameters<DatagramHandler['onDatagram']>) {
     this.received++;
@@ -63,7 +63,9 @@ class Restartable implements DatagramHandler {
   onOversize() {}
 }
 
-/** A robot's and an operator's tunnel on a network that shows everything and delivers what anyone injects. */
+/**
+ * A robot's and an operator's tunnel on a network that exposes everything and delivers what anyone injects.
+ */
 export class TunnelRig {
   readonly clock = new ManualClock();
   readonly captured: Captured[] = [];
@@ -78,7 +80,7 @@ export class TunnelRig {
   robotTunnel!: RobotTunnel;
   operator!: Ends;
   #index = 100;
-  #said = 0;
+  #frameCount = 0;
   readonly #robotKeys: readonly Uint8Array[];
   readonly #operatorKey: Uint8Array;
   readonly #outboxes: { robot: Outbox; operator: Outbox };
@@ -101,14 +103,14 @@ export class TunnelRig {
   #tap(outbox: Outbox, from: readonly Peer[]): Outbox {
     return {
       send: (socket, bytes, length, to) => {
-        // A Buffer's own slice() shares its memory: a forgery would then change what the sender keeps.
+        // A Buffer's own slice() shares its memory: a forgery would change the sender's copy.
         this.captured.push({ from: from[socket]!, to, bytes: Uint8Array.from(bytes.subarray(0, length)) });
         return outbox.send(socket, bytes, length, to);
       },
     };
   }
 
-  /** A new process: it knows the keys and nothing else. It answers whatever it hears. */
+  /** A new process: it has the keys and nothing else. It answers everything it receives. */
   startRobot(): void {
     const tunnel = new RobotTunnel(
       this.#outboxes.robot,
@@ -133,14 +135,14 @@ export class TunnelRig {
     this.robotEnd.current = tunnel;
   }
 
-  /** A new process, which sends a frame on every channel every 10 ms; no two frames are alike. */
+  /** A new process, which sends a frame on every channel every 10 ms; no two frames are equal. */
   startOperator(): void {
     const { operator: outbox } = this.#outboxes;
     const tunnel = new OperatorTunnel(outbox, this.#operatorKey, ROBOT, this.clock, this.operatorCounters);
     const operator = new Ends(this.clock.nowNs(), () => {
       for (let i = 0; i < 3; i++) {
-        const said = frame(`to ${i}, ${this.#said++}`);
-        tunnel.send(i, said, said.length, ROBOT[i]!);
+        const bytes = frame(`to ${i}, ${this.#frameCount++}`);
+        tunnel.send(i, bytes, bytes.length, ROBOT[i]!);
       }
     });
     tunnel.attach(operator);

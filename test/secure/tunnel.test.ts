@@ -5,7 +5,7 @@ import { frameType } from '../../src/wire/codecs/frame.ts';
 import { frame, isHandshake, OPERATOR, ROBOT, STRANGER, TunnelRig } from './tunnel-rig.ts';
 
 describe('tunnel', () => {
-  it('carries every channel both ways for a paired operator, and nothing in the clear', () => {
+  it('carries every channel in both directions for a paired operator, all encrypted', () => {
     const key = randomBytes(32);
     const rig = new TunnelRig(key, [randomBytes(32), key]).start();
     rig.runMs(500);
@@ -19,22 +19,22 @@ describe('tunnel', () => {
     assert.deepEqual(rig.operatorCounters.snapshot(), {});
   });
 
-  it('connects within two round trips, and answers no longer than what was asked', () => {
+  it('connects within two round trips, and sends no answer longer than its request', () => {
     const rig = new TunnelRig(undefined, undefined, () => 40e6).start();
     const startNs = rig.clock.nowNs();
     rig.runMs(400);
     // Two round trips of 80 ms, up to 10 ms to the next packet, and half a round trip for that.
     assert.ok(rig.robot.received[0]!.atNs - startNs <= 210e6);
     const handshake = rig.captured.filter(isHandshake);
-    const asked = handshake.filter(({ to }) => ROBOT.includes(to));
+    const requests = handshake.filter(({ to }) => ROBOT.includes(to));
     const answered = handshake.filter(({ to }) => OPERATOR.includes(to));
     assert.equal(rig.agreements, 1);
     answered.forEach(({ bytes }, i) => {
-      assert.ok(bytes.length <= asked[i]!.bytes.length);
+      assert.ok(bytes.length <= requests[i]!.bytes.length);
     });
   });
 
-  it('refuses an operator that is not paired, without ever answering it', () => {
+  it('rejects an unpaired operator without ever answering it', () => {
     const rig = new TunnelRig(randomBytes(32), [randomBytes(32)]).start();
     rig.runMs(2000);
     assert.equal(rig.robot.received.length, 0);
@@ -42,18 +42,18 @@ describe('tunnel', () => {
     assert.ok(rig.robotCounters.get('unknown-key') >= 7, 'one per knock');
   });
 
-  it('makes new keys by itself after the robot restarted', () => {
+  it('negotiates new keys by itself after a robot restart', () => {
     const rig = new TunnelRig().start();
     rig.runMs(300);
     const first = rig.robot;
     rig.startRobot();
     rig.runMs(2000);
     assert.ok(first.received.length > 60);
-    assert.ok(rig.robot.received.length > 60, 'the new process hears the operator');
+    assert.ok(rig.robot.received.length > 60, 'the new process receives from the operator');
     assert.ok(rig.robotCounters.get('unknown-key') > 50, 'packets under the old keys were dropped');
   });
 
-  it('lets a restarted operator in at once, with the same key and addresses', () => {
+  it('accepts a restarted operator at once, with the same key and addresses', () => {
     const rig = new TunnelRig().start();
     for (let i = 0; i < 20; i++) {
       const before = rig.robot.received.length;
@@ -64,7 +64,7 @@ describe('tunnel', () => {
     }
   });
 
-  it('counts and drops replays, forgeries and plain frames, and goes on', () => {
+  it('counts and drops replays, forgeries and plain frames, and continues', () => {
     const rig = new TunnelRig().start();
     rig.runMs(205);
     const before = rig.robot.received.length;
@@ -87,7 +87,7 @@ describe('tunnel', () => {
     assert.ok(rig.robot.received.length > before + 20);
   });
 
-  it('gives up keys that nobody used for 30 s: what was held back on the way comes to nothing', () => {
+  it('drops keys unused for 30 s, so that packets delayed until then are useless', () => {
     for (const [heldMs, delivered] of [
       [29_000, 1],
       [31_000, 0],
@@ -113,7 +113,7 @@ describe('a peer of another version', () => {
   const knockOf = (rig: TunnelRig) =>
     rig.captured.find(({ from, bytes }) => from === OPERATOR[1] && bytes[3] === 0x6b)!.bytes;
 
-  it('of the first seal is counted, not answered', () => {
+  it('with the first seal is counted, not answered', () => {
     const rig = new TunnelRig();
     rig.startRobot();
     const text = `FH1i{"key":"89346220e0e85546","e":"${'A'.repeat(43)}=","mac":"${'A'.repeat(43)}="}`;
@@ -123,7 +123,7 @@ describe('a peer of another version', () => {
     assert.equal(rig.captured.length, 0);
   });
 
-  it('that knocks later is counted, and not answered unless it is paired', () => {
+  it('with a later seal is counted, and answered only if it is paired', () => {
     const rig = new TunnelRig().start();
     rig.runMs(100);
     const later = knockOf(rig).slice();
@@ -131,7 +131,7 @@ describe('a peer of another version', () => {
     const before = rig.captured.filter(({ to }) => to === STRANGER).length;
     rig.network.inject(STRANGER, ROBOT[1]!, later);
     rig.runMs(1);
-    assert.equal(rig.robotCounters.get('bad-auth'), 1, 'the version is under the mac');
+    assert.equal(rig.robotCounters.get('bad-auth'), 1, 'the mac covers the version');
     assert.equal(rig.captured.filter(({ to }) => to === STRANGER).length, before);
   });
 });

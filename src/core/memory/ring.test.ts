@@ -35,12 +35,12 @@ function followModel(ring: RecordRing, steps: readonly (number | 'shift')[]): vo
 }
 
 interface Producer {
-  /** How many records the ring took. */
+  /** How many records the ring accepted. */
   accepted: Promise<number>;
   worker: Worker;
 }
 
-/** Pushes `count` records [i, 2i, −i]; with `insist` it repeats each until the ring takes it. */
+/** Pushes `count` records [i, 2i, −i]; with `insist` it repeats each until the ring accepts it. */
 function startProducer(ring: RecordRing, count: number, insist: boolean): Producer {
   const script = `
     const { parentPort, workerData } = require('node:worker_threads');
@@ -67,12 +67,12 @@ function startProducer(ring: RecordRing, count: number, insist: boolean): Produc
   const accepted = new Promise<number>((resolve, reject) => {
     worker.on('message', resolve);
     worker.on('error', reject);
-    worker.on('exit', () => reject(new Error('the producer ended without a word')));
+    worker.on('exit', () => reject(new Error('the producer exited without a result')));
   });
   return { accepted, worker };
 }
 
-/** Takes out everything the producer put in; returns the indices in order of arrival. */
+/** Drains everything the producer pushed; returns the indices in order of arrival. */
 async function drain(ring: RecordRing, producer: Producer): Promise<number[]> {
   const seen: number[] = [];
   const out = new Float64Array(3);
@@ -84,7 +84,7 @@ async function drain(ring: RecordRing, producer: Producer): Promise<number[]> {
   const giveUpMs = performance.now() + 30_000;
   try {
     while (!ended || ring.length > 0) {
-      assert.ok(performance.now() < giveUpMs, 'the producer has come to no end');
+      assert.ok(performance.now() < giveUpMs, 'the producer did not finish in time');
       for (let i = 0; i < 1000 && ring.shift(out); i++) {
         assert.equal(out[1], 2 * out[0]!);
         assert.equal(out[2], -out[0]!);
@@ -99,7 +99,7 @@ async function drain(ring: RecordRing, producer: Producer): Promise<number[]> {
 }
 
 describe('record ring', () => {
-  it('is first in, first out, and drops and counts what does not fit', () => {
+  it('is FIFO, and drops and counts what does not fit', () => {
     fc.assert(
       fc.property(
         operations,
@@ -110,7 +110,7 @@ describe('record ring', () => {
     );
   });
 
-  it('goes on when its counters wrap around', () => {
+  it('keeps working when its counters wrap around', () => {
     fc.assert(
       fc.property(operations, fc.integer({ min: 0, max: 20 }), (steps, before) => {
         const ring = RecordRing.create(2, 8);
@@ -132,11 +132,11 @@ describe('record ring', () => {
     assert.equal(ring.length, 0);
   });
 
-  it('refuses a capacity that is not a power of two', () => {
+  it('rejects a capacity that is not a power of two', () => {
     for (const capacity of [0, 1, 3, 6, 100]) assert.throws(() => RecordRing.create(1, capacity));
   });
 
-  it('carries 100,000 records between threads, whole and in order', async () => {
+  it('carries 100,000 records between threads, complete and in order', async () => {
     const ring = RecordRing.create(3, 256);
     const producer = startProducer(ring, 100_000, true);
     const seen = await drain(ring, producer);

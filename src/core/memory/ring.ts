@@ -33,7 +33,7 @@ export class RecordRing {
     return new RecordRing(buffer, header[FIELDS] ?? 0, header[CAPACITY] ?? 0);
   }
 
-  /** Hot path. Copies `record`; false when the ring was full and the record is gone. */
+  /** Hot path. Copies `record`; false when the ring was full and the record is lost. */
   push(record: Float64Array): boolean {
     const written = Atomics.load(this.#heads, WRITTEN);
     const read = Atomics.load(this.#heads, READ);

@@ -8,7 +8,7 @@ const NUMBERS = 60;
 const ENOUGH = 1000;
 
 describe('snapshot board', () => {
-  it('gives back the newest numbers and text', () => {
+  it('returns the newest numbers and text', () => {
     const board = SnapshotBoard.create(3);
     const reader = new SnapshotBoard(board.buffer);
     const out = new Float64Array(3);
@@ -20,19 +20,19 @@ describe('snapshot board', () => {
     assert.deepEqual([...out], [1, Number.NaN, -3]);
   });
 
-  it('has nothing before the first write', () => {
+  it('is empty before the first write', () => {
     const out = new Float64Array(2).fill(5);
     assert.equal(SnapshotBoard.create(2).read(out), null);
     assert.deepEqual([...out], [5, 5]);
   });
 
-  it('cuts a long text', () => {
+  it('truncates a long text', () => {
     const board = SnapshotBoard.create(1);
     board.write(Float64Array.of(1), 'x'.repeat(1000));
     assert.equal(board.read(new Float64Array(1)), 'x'.repeat(191));
   });
 
-  it('gives up when the writer died inside', () => {
+  it('gives up when the writer died during a write', () => {
     const board = SnapshotBoard.create(1);
     board.write(Float64Array.of(1), 'a');
     Atomics.add(new Int32Array(board.buffer), 0, 1);

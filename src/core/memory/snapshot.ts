@@ -1,6 +1,6 @@
 /**
- * The newest of something, from one control thread to any reader, without locks: a version that is odd while
- * the writer is inside. Numbers and one short text.
+ * The newest value, from one control thread to any reader, without locks: the version is odd during a write.
+ * Holds numbers and one short text.
  */
 export class SnapshotBoard {
   readonly buffer: SharedArrayBuffer;
@@ -29,7 +29,10 @@ export class SnapshotBoard {
     Atomics.add(this.#version, 0, 1);
   }
 
-  /** Fills `out` and returns the text; null when nothing was written yet or the writer was inside throughout. */
+  /**
+   * Fills `out` and returns the text; null when nothing was written yet or a write was in progress
+   * throughout.
+   */
   read(out: Float64Array): string | null {
     for (let attempt = 0; attempt < 100; attempt++) {
       const before = Atomics.load(this.#version, 0);
@@ -37,7 +40,7 @@ export class SnapshotBoard {
       out.set(this.#numbers);
       const length = this.#text[0]!;
       const text = length === 0 ? '' : String.fromCharCode(...this.#text.subarray(1, 1 + length));
-      // A read-modify-write: on ARM a plain atomic load would not hold back the reads above.
+      // A read-modify-write: on ARM a plain atomic load does not order the reads above.
       if (Atomics.add(this.#version, 0, 0) === before) return text;
     }
     return null;

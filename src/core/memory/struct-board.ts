@@ -1,9 +1,9 @@
 import { SnapshotBoard } from './snapshot.ts';
 import type { Packed } from './struct-layout.ts';
 
-/** The newest of a struct and one short text, from one thread to another; one side writes, the other reads. */
+/** The newest value of a struct and one short text, from one thread to another; one side writes, the other reads. */
 export class StructBoard<S extends Packed> {
-  /** What `write` hands over, and what the last successful `read` found. */
+  /** What `write` publishes, and what the last successful `read` found. */
   readonly value: S;
   /** Of the last successful `read`. */
   text = '';
@@ -21,7 +21,7 @@ export class StructBoard<S extends Packed> {
     this.#board.write(this.value.packed, text);
   }
 
-  /** Hot path. False, and nothing changed, before the first write or when the writer was inside throughout. */
+  /** Hot path. False, with nothing changed, before the first write or while a write is in progress throughout. */
   read(): boolean {
     const text = this.#board.read(this.#incoming);
     if (text === null) return false;

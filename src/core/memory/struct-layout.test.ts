@@ -19,7 +19,7 @@ const LAYOUT = struct({
 });
 
 describe('struct layout', () => {
-  it('gives back what was written, for any values and any number of joints', () => {
+  it('reads back what was written, for any values and any number of joints', () => {
     const any = fc.double();
     fc.assert(
       fc.property(
@@ -51,7 +51,7 @@ describe('struct layout', () => {
     assert.deepEqual([LAYOUT.size(2), LAYOUT.size()], [9, 7]);
   });
 
-  it('reads a place outside the list as the declared other value', () => {
+  it('reads an index outside the list as the declared fallback', () => {
     const view = LAYOUT.create();
     for (const code of [-1, 2, 0.5, Number.NaN]) {
       view.packed[2] = code;
@@ -59,7 +59,7 @@ describe('struct layout', () => {
     }
   });
 
-  it('looks at memory that it is given', () => {
+  it('views the given memory', () => {
     const shared = new Float64Array(new SharedArrayBuffer(8 * LAYOUT.size(1)));
     LAYOUT.create(1, shared).anglesRad[0] = 0.5;
     assert.equal(LAYOUT.create(1, shared).anglesRad[0], 0.5);
@@ -93,7 +93,7 @@ describe('an access to a struct', () => {
 });
 
 describe('struct board', () => {
-  it('hands over the newest value and text', () => {
+  it('passes on the newest value and text', () => {
     const { buffer } = SnapshotBoard.create(LAYOUT.size(1));
     const writer = new StructBoard(buffer, LAYOUT.create(1));
     const reader = new StructBoard(buffer, LAYOUT.create(1));
@@ -104,7 +104,7 @@ describe('struct board', () => {
     assert.deepEqual([reader.read(), reader.value.colour, reader.text], [true, 'green', 'why']);
   });
 
-  it('keeps the last whole value when the writer died inside', () => {
+  it('keeps the last complete value when the writer died during a write', () => {
     const { buffer } = SnapshotBoard.create(LAYOUT.size());
     const writer = new StructBoard(buffer, LAYOUT.create());
     const reader = new StructBoard(buffer, LAYOUT.create());

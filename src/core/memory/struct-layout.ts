@@ -1,5 +1,5 @@
 /**
- * Fixed layouts over float64 numbers, for what threads hand to each other. A struct is declared once; its views read and
+ * Fixed layouts over float64 numbers, for data that threads exchange. A struct is declared once; its views read and
  * write the packed numbers in place, so nothing is converted or allocated per access.
  *
  * ```ts
@@ -44,7 +44,7 @@ type Plain<F> = Scalars<F> & Arrays<F>;
 
 export const number: NumberField = { kind: 'number' };
 export const flag: FlagField = { kind: 'flag' };
-/** One of some texts, kept as its place in the list; a place outside the list reads as `otherwise`. */
+/** One of several texts, stored as its index in the list; an index outside the list reads as `otherwise`. */
 export const oneOf = <T extends string, O extends T | null>(
   values: readonly T[],
   otherwise: O,
@@ -56,9 +56,9 @@ export interface StructLayout<F extends Fields> {
   /** Names of the scalars, in order. */
   readonly names: readonly Exclude<keyof F, ArrayNames<F>>[];
   size(joints?: number): number;
-  /** A view on `packed`, or on numbers of its own, which are 0. */
+  /** A view of `packed`, or of its own numbers, initially 0. */
   create(joints?: number, packed?: Float64Array): View<F>;
-  /** A copy with ordinary properties and arrays of its own. */
+  /** A copy with ordinary properties and its own arrays. */
   plain(view: View<F>): Plain<F>;
 }
 
@@ -66,7 +66,7 @@ export function struct<const F extends Fields>(fields: F): StructLayout<F> {
   const arrays = Object.entries(fields).filter(([, { kind }]) => kind === 'array') as [string, ArrayField][];
   const scalars = Object.entries(fields).filter(([, { kind }]) => kind !== 'array');
   const size = (joints = 0) => arrays.reduce((at, [, { count }]) => at + (count || joints), scalars.length);
-  // One class per layout, whatever the number of joints: optimised code holds for all of its views.
+  // One class per layout, whatever the number of joints: optimised code serves all of its views.
   class Struct implements Packed {
     readonly packed: Float64Array;
     constructor(packed: Float64Array, joints: number) {

@@ -15,7 +15,7 @@ function filled(durations: readonly number[]): DurationHistogram {
 }
 
 describe('duration histogram', () => {
-  it('never tells less than the truth, and at most 5 % more', () => {
+  it('never reports less than the true value, and at most 5 % more', () => {
     fc.assert(
       fc.property(fc.array(durationNs, { minLength: 1, maxLength: 300 }), (durations) => {
         const reported = filled(durations).percentilesMs()!;
@@ -34,7 +34,7 @@ describe('duration histogram', () => {
     );
   });
 
-  it('keeps the truth at the edges of its buckets', () => {
+  it('is correct at the edges of its buckets', () => {
     for (let step = 0; step < 16 * 30; step++) {
       const ns = 256 * 2 ** (step / 16);
       const reported = filled([ns, ns, 1e13]).percentilesMs()!;
@@ -43,7 +43,7 @@ describe('duration histogram', () => {
     }
   });
 
-  it('counts how many were longer than a limit, to the width of a bucket', () => {
+  it('counts values above a limit, to the width of a bucket', () => {
     const limit = fc.integer({ min: 1000, max: 1e9 });
     fc.assert(
       fc.property(fc.array(durationNs), limit, (durations, limitNs) => {
@@ -54,7 +54,7 @@ describe('duration histogram', () => {
     );
   });
 
-  it('counts everything, also nothing and less than nothing', () => {
+  it('counts every value, zero and negative ones included', () => {
     const histogram = filled([-5, 0, 1, 1e15]);
     assert.equal(histogram.count, 4);
     assert.equal(histogram.percentilesMs()!.max, 1e9);

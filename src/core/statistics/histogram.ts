@@ -34,7 +34,7 @@ export class DurationHistogram {
     return this.#counts.subarray(first).reduce((sum, n) => sum + n, 0);
   }
 
-  /** In milliseconds; null when empty. Upper edges of the buckets, never below the truth. */
+  /** In milliseconds; null when empty. Upper edges of the buckets, never below the true value. */
   percentilesMs(): Percentiles | null {
     const total = this.count;
     if (total === 0) return null;

@@ -29,7 +29,7 @@ describe('percentiles', () => {
     assert.deepEqual(percentiles(all), { p50: 50, p95: 95, p99: 99, max: 100 });
   });
 
-  it('leave out what is not finite, and leave the values alone', () => {
+  it('skip values that are not finite, and do not modify the input', () => {
     const all = [3, Number.NaN, 1, Number.POSITIVE_INFINITY, 2, Number.NEGATIVE_INFINITY];
     const before = [...all];
     assert.deepEqual(percentiles(all), { p50: 2, p95: 3, p99: 3, max: 3 });
@@ -39,14 +39,14 @@ describe('percentiles', () => {
     assert.deepEqual([...typed], [5, 4]);
   });
 
-  it('of nothing are null', () => {
+  it('are null for no values', () => {
     assert.equal(percentiles([]), null);
     assert.equal(percentiles([Number.NaN]), null);
   });
 });
 
 describe('variation', () => {
-  it('is the distance of neighbours', () => {
+  it('is the distance between neighbours', () => {
     assert.deepEqual([...variation([1, 4, 2, 2])], [3, 2, 0]);
     assert.equal(variation([7]).length, 0);
     assert.equal(variation([]).length, 0);

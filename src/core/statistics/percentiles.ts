@@ -1,4 +1,4 @@
-/** Latency is told as these four, never as a mean: its distributions are heavy-tailed. */
+/** Latency is reported as these four, never as a mean: its distributions are heavy-tailed. */
 export interface Percentiles {
   p50: number;
   p95: number;
@@ -6,9 +6,9 @@ export interface Percentiles {
   max: number;
 }
 
-/** Nearest-rank percentiles of the finite values; null when there is none. */
+/** Nearest-rank percentiles of the finite values; null when there are none. */
 export function percentiles(values: ArrayLike<number>): Percentiles | null {
-  // Compacted in place: filter() would box every one of millions of values.
+  // Compacted in place: filter() would box millions of values.
   const all = Float64Array.from(values);
   let count = 0;
   for (const value of all) if (Number.isFinite(value)) all[count++] = value;

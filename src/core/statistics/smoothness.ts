@@ -5,17 +5,17 @@ export const BAD_TICKS = 6;
 export const THRESHOLD_MS = 10.5;
 const PHASE_TICKS = 10;
 const MEDIAN_HALF = 10;
-/** Slow down by at most a tenth, speed up by at most a twentieth: more is felt as a jerk. */
+/** Slow down by at most a tenth, speed up by at most a twentieth: more feels like a jerk. */
 export const MAX_WARP_UP = 0.1;
 export const MAX_WARP_DOWN = 0.05;
 export const STEP_UP_MS = TICK_MS * MAX_WARP_UP;
 export const STEP_DOWN_MS = TICK_MS * MAX_WARP_DOWN;
 
-/** The steady delay a person would take the link to have: a slew-limited follower of the centred median. */
+/** The steady delay that a person perceives: a slew-limited follower of the centred median. */
 export const runningTargetMs = (latencyMs: Float64Array, warmTicks: number): Float64Array =>
   slewLimited(centredMedian(latencyMs, MEDIAN_HALF), warmTicks);
 
-/** What a slew-limited delay could be that follows `wanted`; free to leap during the first ticks. */
+/** A slew-limited delay that follows `wanted`; free to jump during the first ticks. */
 export function slewLimited(wanted: Float64Array, warmTicks: number): Float64Array {
   const out = new Float64Array(wanted.length);
   if (wanted.length > 0) out[0] = wanted[0]!;
@@ -40,7 +40,7 @@ export function countBad(deviates: Uint8Array, warmTicks: number): number {
   return worst;
 }
 
-/** Bad windows of latencies as they are, tick by tick. */
+/** Bad windows of the given latencies, tick by tick. */
 export function badWindowsOf(latencyMs: Float64Array, warmTicks: number): number {
   const target = runningTargetMs(latencyMs, warmTicks);
   const deviates = Uint8Array.from(latencyMs, (value, i) =>

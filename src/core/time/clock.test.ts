@@ -19,7 +19,7 @@ describe('monotonic clock', () => {
 });
 
 describe('manual clock', () => {
-  it('starts where it is told and stands still', () => {
+  it('starts at the given instant and stands still', () => {
     const clock = new ManualClock(42);
     assert.equal(clock.nowNs(), 42);
     assert.equal(clock.nowNs(), 42);

@@ -16,7 +16,7 @@ export const monotonicClock: Clock = hrtime
   ? { nowNs: () => Number(hrtime.bigint()) }
   : { nowNs: () => performance.now() * 1e6 };
 
-/** A clock that moves only when told to: replay, simulation, tests. */
+/** A clock that moves only on request: replay, simulation, tests. */
 export class ManualClock implements Clock {
   #nowNs: number;
 

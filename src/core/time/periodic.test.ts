@@ -14,7 +14,7 @@ describe('periodic', () => {
     assert.equal(ticks.missed, 0);
   });
 
-  it('does not drift, however late it is asked', () => {
+  it('does not drift, however late it is polled', () => {
     const hz = fc.constantFrom(1, 3, 7, 60, 90, 100, 333, 1000);
     const lateness = fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), {
       minLength: 50,
@@ -32,7 +32,7 @@ describe('periodic', () => {
     );
   });
 
-  it('skips what it missed, counts it, and stays on its grid', () => {
+  it('skips and counts missed instants and stays on its grid', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 50_000_000 })), (pausesNs) => {
         const ticks = new Periodic(1000, 0);
@@ -41,7 +41,7 @@ describe('periodic', () => {
         for (const pauseNs of pausesNs) {
           nowNs += pauseNs;
           if (ticks.due(nowNs)) taken++;
-          assert.ok(ticks.nextNs > nowNs, 'nothing is made up for in a burst');
+          assert.ok(ticks.nextNs > nowNs, 'missed instants are not caught up in a burst');
           assert.equal(ticks.nextNs % 1e6, 0);
         }
         // Every instant up to now was taken or counted as missed.

@@ -1,4 +1,6 @@
-/** Instants at a fixed rate without drift. Missed ones are skipped and counted, never made up for in a burst. */
+/**
+ * Instants at a fixed rate without drift. Missed ones are skipped and counted, never caught up in a burst.
+ */
 export class Periodic {
   readonly periodNs: number;
   nextNs: number;
@@ -9,7 +11,7 @@ export class Periodic {
     this.nextNs = startNs;
   }
 
-  /** True when an instant has come; moves on to the next one. */
+  /** True when an instant has passed; advances to the next one. */
   due(nowNs: number): boolean {
     if (nowNs < this.nextNs) return false;
     const late = Math.floor((nowNs - this.nextNs) / this.periodNs);

@@ -1,11 +1,11 @@
-/** What was read, and where it ended; reused from call to call. */
+/** The number read, and where it ended; reused from call to call. */
 export interface Decimal {
   value: number;
   end: number;
 }
 
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => 10 ** i);
-/** Above this an integer may not be a float64. */
+/** Above this an integer may not be exact in float64. */
 const MOST_EXACT = 2 ** 53;
 const MOST_CHARS = 64;
 const [PLUS, MINUS, POINT, ZERO, NINE] = [0x2b, 0x2d, 0x2e, 0x30, 0x39];
@@ -22,8 +22,9 @@ const NAMES = NAMED.map(([name, value]) => [new TextEncoder().encode(name), valu
 const result: Decimal = { value: Number.NaN, end: 0 };
 
 /**
- * A decimal number in ASCII from `from`, before `before`: `-1`, `0.25`, `1E-05`, or `NaN` and `Infinity` as .NET writes
- * them. `end` is `from` where there is none. Correctly rounded. Hot path: up to 15 digits nothing allocates.
+ * Reads a decimal number in ASCII from `from` to before `before`: `-1`, `0.25`, `1E-05`, or `NaN` and
+ * `Infinity` as .NET writes them. `end` is `from` if there is none. Correctly rounded. Hot path: no
+ * allocation up to 15 digits.
  */
 export function readDecimal(bytes: Uint8Array, from: number, before: number): Decimal {
   let at = from;
@@ -57,7 +58,7 @@ export function readDecimal(bytes: Uint8Array, from: number, before: number): De
 
 let exponentChars = 0;
 
-/** `E-05`; 0 and no characters where there is none. */
+/** `E-05`; 0 and no characters if there is none. */
 function readExponent(bytes: Uint8Array, from: number, before: number): number {
   exponentChars = 0;
   if (from >= before || (bytes[from] !== UPPER_E && bytes[from] !== LOWER_E)) return 0;

@@ -24,7 +24,7 @@ const points = (count: number, point = '0.1,1,-0.5'): string => Array(count).fil
 
 describe('OpenTeach’s token', () => {
   for (const name of ['quest_absolute', 'quest_relative'])
-    it(`is read as recorded: ${name}`, () => {
+    it(`decodes as recorded: ${name}`, () => {
       const { text = '', hex = '' } = vectors.openteach.find((vector) => vector.name === name)!;
       assert.deepEqual(Buffer.from(text).toString('hex'), hex);
       const { reason, token } = decoded(text);
@@ -43,7 +43,7 @@ describe('OpenTeach’s token', () => {
       assert.equal(decoded(`absolute:${points(count)}:`).reason, 'point-count');
   });
 
-  it('is refused with a name for what is wrong with it', () => {
+  it('is rejected with a reason', () => {
     const one = (point: string) => `relative:${points(23)}|${point}:`;
     for (const [text, reason] of [
       ['', 'empty'],
@@ -69,7 +69,7 @@ describe('OpenTeach’s token', () => {
       assert.equal(decoded(text).reason, reason, text);
   });
 
-  it('survives a round through text to seven digits', () => {
+  it('survives a round trip through text to seven digits', () => {
     const numbers = fc.float64Array({ minLength: 72, maxLength: 72, min: -50, max: 50, noNaN: true });
     fc.assert(
       fc.property(numbers, (pointsM) => {
@@ -81,7 +81,7 @@ describe('OpenTeach’s token', () => {
     );
   });
 
-  it('changes nothing when refused, and never throws', () => {
+  it('changes nothing when rejected, and never throws', () => {
     const good = utf8(`absolute:${points(24)}:`);
     const any = fc.oneof(
       fc.uint8Array({ maxLength: 900 }),
@@ -104,7 +104,7 @@ describe('OpenTeach’s token', () => {
 describe('the document’s JSON', () => {
   const json = JSON.stringify(Array.from({ length: 21 }, (_, i) => [i, 0.5, -1e-5]));
 
-  it('is read with its topic, without, nested or flat', () => {
+  it('is accepted with or without its topic, nested or flat', () => {
     for (const text of [
       json,
       `hand_coords ${json}`,
@@ -117,7 +117,7 @@ describe('the document’s JSON', () => {
     }
   });
 
-  it('is refused with a name for what is wrong with it', () => {
+  it('is rejected with a reason', () => {
     for (const [text, reason] of [
       ['[', 'bad-json'],
       ['[]', 'empty-hand'],
@@ -151,7 +151,7 @@ describe('decimal numbers', () => {
     return { value, end };
   };
 
-  it('are read as JavaScript reads them', () => {
+  it('are parsed as JavaScript parses them', () => {
     const number = fc.oneof(
       fc.double({ noNaN: true, noDefaultInfinity: true }),
       fc.float({ noNaN: true, noDefaultInfinity: true }),
@@ -174,7 +174,7 @@ describe('decimal numbers', () => {
     );
   });
 
-  it('end where they end', () => {
+  it('end at their last character', () => {
     for (const [text, value, end] of [
       ['1', 1, 1],
       ['1E-05', 1e-5, 5],
@@ -191,7 +191,7 @@ describe('decimal numbers', () => {
 });
 
 describe('joint sets and frames', () => {
-  it('are those of the vectors', () => {
+  it('match the vectors', () => {
     for (const [key, count] of [
       ['ovr24_to_mediapipe21', 24],
       ['webxr25_to_mediapipe21', 25],
@@ -207,7 +207,7 @@ describe('joint sets and frames', () => {
     }
   });
 
-  it('turn Unity’s z round', () => {
+  it('negate Unity’s z', () => {
     const { in_p, out_p } = vectors.coords.find(({ name }) => name === 'unity_to_webxr')!;
     const out = new Float64Array(63);
     takeHandPoints(Array(21).fill(in_p).flat() as number[], 21, 'unity', out);

@@ -15,7 +15,7 @@ export interface HandToken {
   mode: HandMode;
   /** 21, 24, 25 or 26. */
   count: number;
-  /** x, y, z each; the first 3 · count numbers count. */
+  /** x, y, z each; only the first 3 · count numbers are valid. */
   pointsM: Float64Array;
 }
 
@@ -37,7 +37,7 @@ export type TokenRefusal =
 const [COMMA, BAR, COLON, BRACKET] = [0x2c, 0x7c, 0x3a, 0x5b];
 const [SPACE, LINE_FEED, CARRIAGE, POINT] = [0x20, 0x0a, 0x0d, 0x2e];
 const MODES = ['absolute', 'relative'] as const;
-/** Up to two for each coordinate, where the sender's language writes decimals with a comma. */
+/** Up to two for each coordinate, where the sender's locale writes decimals with a comma. */
 const MOST_NUMBERS = 6;
 
 const ascii = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
@@ -50,9 +50,9 @@ const listed = new Float64Array(1 + 3 * MAX_POINTS);
 const scratchM = new Float64Array(3 * MAX_POINTS);
 
 /**
- * The Quest app's token `absolute:x,y,z|…|x,y,z:`, or JSON as the ORCA document has it: `[[x,y,z], …]`, with or without
- * its topic in front, or, with `takesPickles`, the list of OpenTeach's detector behind `right ` or `left `. `out` is
- * untouched when there is a refusal. Tokens allocate nothing; JSON does. Never throws.
+ * The Quest app's token `absolute:x,y,z|…|x,y,z:`, or JSON as in the ORCA document: `[[x,y,z], …]`, with or
+ * without its topic in front, or, with `takesPickles`, the list of OpenTeach's detector after `right ` or
+ * `left `. Leaves `out` untouched on rejection. Tokens allocate nothing; JSON does. Never throws.
  */
 export function decodeHand(
   bytes: Uint8Array,
@@ -97,7 +97,7 @@ function take(out: HandToken, mode: HandMode, count: number): void {
   for (let i = 0; i < 3 * count; i++) out.pointsM[i] = scratchM[i]!;
 }
 
-/** Into `scratchM`; how many points there are, or what is wrong with them. */
+/** Decodes into `scratchM`; returns the number of points, or the reason for rejection. */
 function readPoints(bytes: Uint8Array, from: number, length: number): number | TokenRefusal {
   let end = length;
   while (end > from && (bytes[end - 1] === LINE_FEED || bytes[end - 1] === CARRIAGE)) end--;

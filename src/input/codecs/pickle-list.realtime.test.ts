@@ -20,7 +20,7 @@ const decode = (bytes: Uint8Array, most = 80): number[] | null => {
 };
 
 describe('a pickled list of numbers', { skip: needs('python') }, () => {
-  it('is read as Python writes it, in every binary protocol', () => {
+  it('is decoded as Python writes it, in every binary protocol', () => {
     for (const protocol of [2, 3, 4, 5]) {
       assert.deepEqual(
         decode(pickled('[0, 1.5, -2.25, 70000, 300, 1e-05]', protocol)!),
@@ -31,8 +31,8 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
     }
   });
 
-  it('is nothing else: no object, no nesting, no text, no call', () => {
-    const refused = [
+  it('may contain nothing else: no object, no nesting, no text, no call', () => {
+    const rejected = [
       '1.5',
       '(1.5, 2.5)',
       '[[1.0]]',
@@ -44,7 +44,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
       'b"x"',
       '[True]',
     ];
-    for (const expression of refused) assert.equal(decode(pickled(expression)!), null, expression);
+    for (const expression of rejected) assert.equal(decode(pickled(expression)!), null, expression);
     assert.equal(decode(pickled('[1.5, 2.5]', 0)!), null, 'text protocol');
     assert.equal(decode(pickled('[0.5] * 81')!), null, 'too long');
   });
@@ -53,7 +53,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
     const pickle = pickled('[0] + [i / 8 for i in range(72)]')!;
     const bytes = new Uint8Array([...new TextEncoder().encode('right '), ...pickle]);
     const token = emptyHandToken();
-    assert.equal(decodeHand(bytes, bytes.length, token), 'malformed', 'only where it is asked for');
+    assert.equal(decodeHand(bytes, bytes.length, token), 'malformed', 'only where enabled');
     assert.equal(decodeHand(bytes, bytes.length, token, true), null);
     assert.deepEqual([token.mode, token.count], ['absolute', 24]);
     assert.equal(token.pointsM[71], 71 / 8);
@@ -63,7 +63,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
     assert.equal(decodeHand(wrong, wrong.length, token, true), 'point-count');
   });
 
-  it('is refused when a byte is cut off or changed into another instruction', () => {
+  it('is rejected when a byte is cut off or changed into another instruction', () => {
     const whole = pickled('[0, 1.5, 2.5]')!;
     for (let end = 0; end < whole.length; end++) assert.equal(decode(whole.slice(0, end)), null);
     assert.equal(decode(new Uint8Array([...whole, 0x2e])), null);
@@ -71,7 +71,7 @@ describe('a pickled list of numbers', { skip: needs('python') }, () => {
 });
 
 describe('any bytes as a pickle', () => {
-  it('are read without a throw, and within the room there is', () => {
+  it('are read without throwing or exceeding the output', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const found = decode(new Uint8Array([0x80, 5, ...bytes]), 8);

@@ -1,6 +1,6 @@
 /**
  * A list of numbers as Python's `pickle` writes it, protocols 2 to 5. A pickle is a program: this reads the few
- * instructions such a list needs and refuses every other one, so that nothing of a sender's is ever run.
+ * instructions such a list needs and rejects every other one, so that no sender's code ever runs.
  */
 
 const OP = {
@@ -41,14 +41,14 @@ const MAX_PROTOCOL = 5;
 export const PICKLE_START = OP.proto;
 
 /**
- * One flat list into `out`; how many numbers it has, or −1 for anything else: another object, another instruction, more
- * numbers than `out` holds, bytes after the end. Never throws.
+ * Reads one flat list into `out`; returns its length, or −1 for anything else: another object, another
+ * instruction, more numbers than `out` holds, bytes after the end. Never throws.
  */
 export function decodePickledList(bytes: Uint8Array, out: Float64Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   if (bytes[0] !== OP.proto || bytes[1]! < MIN_PROTOCOL || bytes[1]! > MAX_PROTOCOL) return -1;
   let [count, lists, at] = [0, 0, 2];
-  // Numbers wait on the stack until they are appended; only a mark lets more than one wait.
+  // Numbers stay on the stack until they are appended; only a mark lets more than one stay.
   let waiting = 0;
   let marked = false;
   while (at < bytes.length) {

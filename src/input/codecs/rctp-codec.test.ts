@@ -79,7 +79,7 @@ describe('rctp codec', () => {
       assert.equal(Buffer.from(encoded(packet)).toString('hex'), hex);
     });
 
-  it('gives back what was written, to float32', () => {
+  it('survives a round trip to float32', () => {
     fc.assert(
       fc.property(packets, (packet) => {
         const back = emptyRctp();
@@ -93,7 +93,7 @@ describe('rctp codec', () => {
     );
   });
 
-  it('normalises a quaternion within 5 %, refuses one beyond', () => {
+  it('normalises a quaternion within 5 %, rejects one beyond', () => {
     fc.assert(
       fc.property(packets, fc.double({ min: 0.5, max: 1.5, noNaN: true }), (packet, norm) => {
         fc.pre(Math.abs(Math.abs(norm - 1) - 0.05) > 1e-5);
@@ -107,7 +107,7 @@ describe('rctp codec', () => {
     );
   });
 
-  it('refuses every number that is not finite', () => {
+  it('rejects every number that is not finite', () => {
     const bad = fc.constantFrom(Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY);
     fc.assert(
       fc.property(packets, fc.nat(8), bad, fc.nat(8), bad, (packet, a, first, b, second) => {
@@ -124,7 +124,7 @@ describe('rctp codec', () => {
     );
   });
 
-  it('takes random and mutated datagrams only with magic and size, and never throws', () => {
+  it('accepts random and mutated datagrams only with magic and size, and never throws', () => {
     const mutated = fc
       .tuple(packets, fc.array(fc.tuple(fc.nat(44), fc.nat(255))), fc.nat(60))
       .map(([packet, edits, length]) => {

@@ -1,5 +1,5 @@
 /**
- * RCTP: one hand, one datagram, little-endian, packed. The hand is known by the port only.
+ * RCTP: one hand, one datagram, little-endian, packed. Only the port identifies the hand.
  *
  * | at | type | what |
  * |---|---|---|
@@ -10,7 +10,7 @@
  * | 40 | float32 | gripper, 0 closed … 1 open |
  * | 44 | uint8 | bit 0 tracking valid, bit 1 e-stop |
  *
- * Whatever follows is ignored.
+ * Anything after that is ignored.
  */
 export const RCTP_BYTES = 45;
 export const RCTP_RIGHT_PORT = 8888;
@@ -20,7 +20,7 @@ const MAGIC = [0x52, 0x43, 0x54, 0x50] as const;
 const TRACKING = 1;
 const ESTOP = 2;
 const MAX_NORM_ERROR = 0.05;
-/** What float32 leaves of a unit quaternion; below it the numbers stay as they were sent. */
+/** Deviation from unit length within float32 precision; below it the quaternion stays as sent. */
 const FLOAT32_NORM_ERROR = 1e-6;
 
 /** In the sender's own frame: see the input's `vrFrame`. */
@@ -28,7 +28,7 @@ export interface RctpPacket {
   timestampS: number;
   positionM: Float64Array;
   quatXyzw: Float64Array;
-  /** 0 closed … 1 open, as sent: the other way round than in a `HandSample`. */
+  /** 0 closed … 1 open, as sent: the opposite of `HandSample`. */
   gripper: number;
   tracking: boolean;
   estop: boolean;
@@ -51,13 +51,14 @@ const scratch = new Uint8Array(RCTP_BYTES);
 const view = new DataView(scratch.buffer);
 
 /**
- * Null when all of `out` is good. After `non-finite` and `bad-quaternion` its flags and its time are as sent and the
- * rest is not to be used; after `short` and `magic` it is untouched. Hot path: allocates nothing, never throws.
+ * Null when all of `out` is valid. After `non-finite` and `bad-quaternion` its flags and time are as sent and
+ * the rest must not be used; after `short` and `magic` it is untouched. Hot path: allocates nothing, never
+ * throws.
  */
 export function decodeRctp(bytes: Uint8Array, length: number, out: RctpPacket): RctpRefusal | null {
   if (length < RCTP_BYTES || bytes.length < RCTP_BYTES) return 'short';
   for (let i = 0; i < 4; i++) if (bytes[i] !== MAGIC[i]) return 'magic';
-  // A view on the datagram itself would be an object per packet.
+  // A view of the datagram itself would allocate an object per packet.
   for (let i = 4; i < RCTP_BYTES; i++) scratch[i] = bytes[i]!;
   const flags = scratch[44]!;
   out.tracking = (flags & TRACKING) !== 0;
@@ -71,7 +72,7 @@ export function decodeRctp(bytes: Uint8Array, length: number, out: RctpPacket): 
   const y = quatXyzw[1]!;
   const z = quatXyzw[2]!;
   const w = quatXyzw[3]!;
-  // Any NaN or infinity among the numbers makes this one of the two.
+  // Any NaN or infinity among the numbers makes the sum NaN or infinite.
   const sum = positionM[0]! + positionM[1]! + positionM[2]! + out.gripper + out.timestampS;
   const norm = Math.sqrt(x * x + y * y + z * z + w * w);
   if (!Number.isFinite(sum) || !Number.isFinite(norm)) return 'non-finite';
@@ -80,7 +81,7 @@ export function decodeRctp(bytes: Uint8Array, length: number, out: RctpPacket): 
   return null;
 }
 
-/** Writes one packet and returns its length; the caller sees to its being finite. */
+/** Writes one packet and returns its length; the caller makes sure that the numbers are finite. */
 export function encodeRctp(packet: RctpPacket, out: Uint8Array): number {
   for (let i = 0; i < 4; i++) scratch[i] = MAGIC[i]!;
   view.setFloat64(4, packet.timestampS, true);

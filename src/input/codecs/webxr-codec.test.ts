@@ -99,7 +99,7 @@ describe('packets of a headset', () => {
       assert.deepEqual(again.subarray(0, encodeXr(packet, again)), bytes);
     });
 
-  it('come back as they were sent, to 10 µm and 0.01°', () => {
+  it('survive a round trip to 10 µm and 0.01°', () => {
     const bytes = new Uint8Array(XR_MAX_BYTES);
     const back = emptyXr();
     fc.assert(
@@ -121,7 +121,7 @@ describe('packets of a headset', () => {
     );
   });
 
-  it('are taken whole or not at all when spoilt, and never throw', () => {
+  it('are accepted completely or not at all when corrupted, and never throw', () => {
     const whole = bytesOf(vectors[0]!.hex);
     const change = fc.record({ at: fc.nat(whole.length - 1), byte: fc.nat(255) });
     const some = fc.oneof(
@@ -144,7 +144,7 @@ describe('packets of a headset', () => {
     );
   });
 
-  it('ask for an e-stop even when the rest of them is spoilt', () => {
+  it('request an e-stop even when the rest is corrupted', () => {
     const bytes = bytesOf(vectors[1]!.hex);
     assert.equal(xrAsksEstop(bytes, bytes.length), true);
     assert.equal(xrAsksEstop(bytes, 10), true);
@@ -152,7 +152,7 @@ describe('packets of a headset', () => {
     assert.equal(xrAsksEstop(bytesOf(vectors[0]!.hex), 700), false);
   });
 
-  it('travel on with the operator’s stamps before them', () => {
+  it('are forwarded with the operator’s stamps in front', () => {
     const out = new Uint8Array(XR_ENVELOPE_BYTES + 4);
     const envelope = { takenNs: 1.25e12, sentNs: Number.NaN, stream: 9 };
     assert.equal(encodeEnvelope(envelope, out, 4), out.length);

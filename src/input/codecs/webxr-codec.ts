@@ -3,10 +3,10 @@
  *
  *     0  "XR", version 1, flags      4  sequence u32
  *     8  taken f64, 16 sent f64      nanoseconds of the page's clock
- *    24  left: what it is, trigger, grip, buttons, u8 each; 28 right: the same
+ *    24  left: kind, trigger, grip, buttons, u8 each; 28 right: the same
  *    32  left block, right block
  *
- * A block of a controller is its grip pose: position 3 × f32, quaternion 4 × i16 / 32767. One of a hand goes on with 24
+ * A block of a controller is its grip pose: position 3 × f32, quaternion 4 × i16 / 32767. A hand adds 24
  * joints, WebXR's without the wrist: offset from the wrist 3 × i16 · 0.02 mm, quaternion 4 × i16 / 32767.
  */
 
@@ -32,14 +32,14 @@ export type XrKind = (typeof XR_KINDS)[number];
 /** One side. Frame: the headset's floor space, right-handed, Y up, −Z forward. */
 export interface XrSide {
   kind: XrKind;
-  /** False: the place is guessed and not to be followed. */
+  /** False: the position is estimated and must not be followed. */
   tracked: boolean;
   /** 0 … 1. */
   trigger: number;
   grip: number;
-  /** Bits by the index of the gamepad's button. */
+  /** Bits by gamepad button index. */
   buttons: number;
-  /** Of the 25 joints of a hand; of a controller, the first is its grip. x, y, z each. */
+  /** The 25 joints of a hand; for a controller the first is its grip. x, y, z each. */
   jointsM: Float64Array;
   /** x, y, z, w each. */
   jointQuats: Float64Array;
@@ -48,9 +48,9 @@ export interface XrSide {
 export interface XrPacket {
   seq: number;
   estop: boolean;
-  /** The session is in front: no menu of the headset is over it. */
+  /** The session is in front: no headset menu covers it. */
   visible: boolean;
-  /** Page clock: when the poses were asked for, and when they were sent. */
+  /** Page clock: when the poses were requested, and when they were sent. */
   takenPageNs: number;
   sentPageNs: number;
   left: XrSide;
@@ -80,12 +80,12 @@ const scratch = new Uint8Array(XR_MAX_BYTES);
 const view = new DataView(scratch.buffer);
 const blockBytes = (kind: number): number => (kind === 0 ? 0 : kind === 1 ? HAND_BYTES : POSE_BYTES);
 
-/** Whether bytes that begin like a packet of ours ask for an e-stop, whatever else is wrong with them. */
+/** Whether bytes that start like one of our packets request an e-stop, whatever else is wrong with them. */
 export function xrAsksEstop(bytes: Uint8Array, length: number): boolean {
   return length >= 4 && hasMagic(bytes) && (bytes[3]! & FLAG.estop) !== 0;
 }
 
-/** The page's stamps of a packet that is not decoded yet; null where it is too short to have them. */
+/** The page's stamps of a packet that is not decoded yet; null when it is too short. */
 export function xrStamps(
   bytes: Uint8Array,
   length: number,
@@ -98,7 +98,7 @@ export function xrStamps(
 const hasMagic = (bytes: Uint8Array): boolean =>
   bytes[0] === 0x58 && bytes[1] === 0x52 && bytes[2] === VERSION;
 
-/** `out` is untouched when there is a refusal. Hot path: allocates nothing, never throws. */
+/** Leaves `out` untouched on rejection. Hot path: allocates nothing, never throws. */
 export function decodeXr(bytes: Uint8Array, length: number, out: XrPacket): XrRefusal | null {
   if (length < XR_HEADER_BYTES || bytes.length < length) return 'short';
   if (!hasMagic(bytes)) return 'bad-magic';
@@ -215,12 +215,15 @@ function writeQuat(at: number, quats: Float64Array, from: number): void {
   for (let i = 0; i < 4; i++) view.setInt16(at + 2 * i, asInt16(quats[from + i]! * UNIT), true);
 }
 
-/** What the console puts before a packet when it hands it on: stamps on the operator's clock and whose hand it is. */
+/**
+ * What the console prepends to a packet that it forwards: stamps on the operator's clock and whose hand it
+ * is.
+ */
 export interface XrEnvelope {
-  /** Operator clock; NaN while the page's clock is not known. */
+  /** Operator clock; NaN while the page's clock is unknown. */
   takenNs: number;
   sentNs: number;
-  /** Grows with whoever is in control. */
+  /** Increases when control passes to another page. */
   stream: number;
 }
 

@@ -11,7 +11,7 @@ function bench() {
   const device = plugin.open({ port: 0, staleAfterMs: 250 }, 0);
   const sample = emptyHandSample();
   return {
-    say(rad: number, atNs: number, clutch = true) {
+    send(rad: number, atNs: number, clutch = true) {
       const bytes = bytesOf(rad, clutch);
       return device.ingest(bytes, bytes.length, atNs, 9, 0);
     },
@@ -27,44 +27,44 @@ function bench() {
 }
 
 describe('joint targets from another program', () => {
-  it('go from one to the next in a line, as long as the sender took', () => {
-    const { say, at } = bench();
-    say(0, 1000 * MS);
-    say(0.1, 1100 * MS);
+  it('are interpolated linearly over the sender’s period', () => {
+    const { send, at } = bench();
+    send(0, 1000 * MS);
+    send(0.1, 1100 * MS);
     assert.equal(at(1100 * MS), 0);
     assert.ok(Math.abs(at(1150 * MS) - 0.05) < 1e-12);
     assert.equal(at(1200 * MS), 0.1);
     assert.equal(at(1300 * MS), 0.1);
   });
 
-  it('make up for a pause of the sender without a leap', () => {
-    const { say, at } = bench();
+  it('catch up after a sender’s pause without a jump', () => {
+    const { send, at } = bench();
     const speedRadS = 0.5;
     let [before, fastest] = [0, 0];
     for (let ms = 0; ms < 1000; ms += 10) {
       // 150 ms of silence.
-      if (ms < 300 || ms >= 450) say((speedRadS * ms) / 1000, (1000 + ms) * MS);
+      if (ms < 300 || ms >= 450) send((speedRadS * ms) / 1000, (1000 + ms) * MS);
       const now = at((1000 + ms + 5) * MS);
       if (ms > 0) fastest = Math.max(fastest, (now - before) / 0.01);
       before = now;
     }
     assert.ok(fastest < 3 * speedRadS, `${fastest} rad/s`);
-    assert.ok(Math.abs(before - 0.5) < 0.02, 'and are caught up with');
+    assert.ok(Math.abs(before - 0.5) < 0.02, 'caught up');
   });
 
-  it('are not joined to those before the clutch was closed, or before a silence', () => {
-    const { say, at, device, sample } = bench();
-    say(0, 1000 * MS, false);
-    say(0.5, 1010 * MS);
+  it('are not interpolated from targets before the clutch closed or before a silence', () => {
+    const { send, at, device, sample } = bench();
+    send(0, 1000 * MS, false);
+    send(0.5, 1010 * MS);
     assert.equal(at(1010 * MS), 0.5);
     assert.equal(device.sample(1300 * MS, sample), 'stale');
-    say(0.9, 1310 * MS);
+    send(0.9, 1310 * MS);
     assert.equal(at(1310 * MS), 0.9);
   });
 
-  it('are refused when no joint could be there', () => {
-    const { say } = bench();
-    assert.equal(say(20, 1000 * MS), 'bad-range');
+  it('are rejected when out of any joint’s range', () => {
+    const { send } = bench();
+    assert.equal(send(20, 1000 * MS), 'bad-range');
     const bytes = new TextEncoder().encode('{"jointsRad":[],"gripper":0,"clutch":true}');
     assert.equal(bench().device.ingest(bytes, bytes.length, 0, 9, 0), 'joint-count');
   });

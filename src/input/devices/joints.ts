@@ -15,15 +15,17 @@ const config = z.strictObject({
 });
 type Config = z.infer<typeof config>;
 
-/** Beyond this no joint has an angle. */
+/** Larger angles are invalid for any joint. */
 const MAX_ANGLE_RAD = 4 * Math.PI;
-/** After a pause of the sender the way made up for takes several messages: each period is at least this part of the last. */
+/**
+ * After a sender's pause, catching up takes several messages: each period is at least this part of the last.
+ */
 const PERIOD_DECAY = 0.9;
 const decoder = new TextDecoder();
 
 /**
- * Joint angles from another program on this machine: `farhand replay` and `farhand policy`. Between two targets it goes
- * in a straight line for as long as the sender took between them, so that a slow sender moves the joints evenly.
+ * Joint angles from another program on this machine: `farhand replay` and `farhand policy`. Between two
+ * targets it interpolates linearly over the sender's period, so that a slow sender moves the joints evenly.
  */
 class JointTargets implements InputDevice {
   readonly #staleNs: number;
@@ -33,7 +35,7 @@ class JointTargets implements InputDevice {
   #joints = 0;
   #gripper = 0;
   #clutch = false;
-  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
   #receivedNs = Number.NEGATIVE_INFINITY;
   #periodNs = 0;
@@ -58,7 +60,7 @@ class JointTargets implements InputDevice {
     if (jointsRad.some((rad) => Math.abs(rad as number) > MAX_ANGLE_RAD)) return 'bad-range';
     if ((gripper as number) < 0 || (gripper as number) > 1) return 'bad-range';
     const admitted = this.#lock.admit(from, receivedNs);
-    if (admitted === 'refused') return 'unknown-source';
+    if (admitted === 'rejected') return 'unknown-source';
     if (admitted === 'new') this.stream++;
     this.#take(jointsRad as number[], gripper as number, clutch, receivedNs);
     return null;

@@ -28,7 +28,7 @@ class Bench {
     this.device = plugin.open(plugin.config.parse(options), START_NS);
   }
 
-  say(text: string, socket = HAND, from = SENDER): string | null {
+  send(text: string, socket = HAND, from = SENDER): string | null {
     const bytes = new TextEncoder().encode(text);
     return this.device.ingest(bytes, bytes.length, this.nowNs, from, socket);
   }
@@ -38,7 +38,7 @@ class Bench {
     const endNs = this.nowNs + ms * MS;
     while (this.nowNs < endNs) {
       this.nowNs += 1e9 / 60;
-      assert.equal(this.say(token(positionM)), null);
+      assert.equal(this.send(token(positionM)), null);
     }
   }
 
@@ -55,7 +55,7 @@ const near = (actual: ArrayLike<number>, expected: readonly number[]): void => {
 };
 
 describe('the OpenTeach input', () => {
-  it('drives once the hand was seen without a break, and gives its points', () => {
+  it('drives once the hand was visible without a break, and reports its points', () => {
     const bench = new Bench();
     bench.run(200);
     assert.deepEqual([bench.sample().tracking, bench.sample().clutch], [true, false]);
@@ -66,7 +66,7 @@ describe('the OpenTeach input', () => {
     near(pointsM, [0.2, 1, -0.4]);
   });
 
-  it('is lost after a silence, and has no points then', () => {
+  it('is lost after a silence and then has no points', () => {
     const bench = new Bench();
     bench.run(500);
     assert.equal(bench.sample(140).status, 'ok');
@@ -74,7 +74,7 @@ describe('the OpenTeach input', () => {
     assert.deepEqual([status, tracking, clutch, points], ['stale', false, false, 0]);
     bench.nowNs += 500 * MS;
     bench.run(200);
-    assert.equal(bench.sample().clutch, false, 'it has to be seen for a while again');
+    assert.equal(bench.sample().clutch, false, 'it must be visible for a while again');
     bench.run(200);
     assert.equal(bench.sample().clutch, true);
   });
@@ -89,32 +89,32 @@ describe('the OpenTeach input', () => {
       ['Low', false],
       ['None', true],
     ] as const) {
-      assert.equal(bench.say(text, PAUSE), null);
+      assert.equal(bench.send(text, PAUSE), null);
       assert.equal(bench.sample().clutch, clutch, text);
       assert.equal(bench.sample().tracking, true);
     }
-    bench.say('Low', PAUSE);
+    bench.send('Low', PAUSE);
     bench.run(2000);
-    assert.equal(bench.sample().clutch, false, 'until told otherwise');
+    assert.equal(bench.sample().clutch, false, 'until unpaused');
   });
 
-  it('takes less of the wrist’s motion at low resolution, without a step', () => {
+  it('scales down the wrist’s motion at low resolution, without a step', () => {
     const bench = new Bench();
     bench.run(100, [0, 1, 0]);
-    bench.say('Low', BUTTON);
+    bench.send('Low', BUTTON);
     near(bench.sample().positionM, [0, 1, 0]);
     bench.run(20, [0.1, 1, 0]);
     near(bench.sample().positionM, [0.06, 1, 0]);
-    bench.say('High', BUTTON);
+    bench.send('High', BUTTON);
     bench.run(20, [0.2, 1, 0]);
     near(bench.sample().positionM, [0.16, 1, 0]);
     near(bench.sample().pointsM, [0.2, 1, 0]);
   });
 
-  it('knows a palm that is down and ahead, of either hand', () => {
+  it('recognises a palm facing down and pointing ahead, of either hand', () => {
     for (const hand of ['right', 'left'] as const) {
       const bench = new Bench({ hand });
-      bench.say(token([0, 0, 0], hand === 'left'));
+      bench.send(token([0, 0, 0], hand === 'left'));
       const { quatXyzw, isLeft } = bench.sample();
       assert.equal(isLeft, hand === 'left');
       assert.ok(quatXyzw[3]! > 0.995, `${quatXyzw}`);
@@ -123,22 +123,22 @@ describe('the OpenTeach input', () => {
 
   it('closes the gripper with a pinch', () => {
     const bench = new Bench();
-    bench.say(token([0, 0, 0], false, HAND_SHAPES.open));
+    bench.send(token([0, 0, 0], false, HAND_SHAPES.open));
     assert.ok(bench.sample().gripper < 0.4);
-    bench.say(token([0, 0, 0], false, HAND_SHAPES.pinch));
+    bench.send(token([0, 0, 0], false, HAND_SHAPES.pinch));
     assert.equal(bench.sample().gripper, 1);
   });
 
-  it('refuses hands that are none, and goes on', () => {
+  it('rejects invalid hands and continues', () => {
     const bench = new Bench();
     const flat = encodeHandToken('absolute', 24, new Float64Array(72));
     const far = token([300, 1, 0]);
     bench.run(500);
-    assert.equal(bench.say(flat), 'degenerate');
-    assert.equal(bench.say(far), 'bad-range');
-    assert.equal(bench.say('absolute:'), 'empty-hand');
-    assert.equal(bench.say('on', PAUSE), 'malformed');
-    assert.equal(bench.say('', BUTTON), 'empty');
+    assert.equal(bench.send(flat), 'degenerate');
+    assert.equal(bench.send(far), 'bad-range');
+    assert.equal(bench.send('absolute:'), 'empty-hand');
+    assert.equal(bench.send('on', PAUSE), 'malformed');
+    assert.equal(bench.send('', BUTTON), 'empty');
     assert.equal(bench.sample().clutch, true);
     bench.run(50);
     assert.equal(bench.sample().clutch, true);
@@ -166,7 +166,7 @@ describe('the OpenTeach input', () => {
     assert.deepEqual(relays({ topology: 'pub' }), [[8087, HAND, 'sub', true]]);
   });
 
-  it('makes tokens of JSON that does not fit a datagram', () => {
+  it('converts JSON too long for a datagram to tokens', () => {
     const [relay] = plugin.relays!(plugin.config.parse({}));
     const pointsM = Float64Array.from({ length: 78 }, (_, i) => Math.sin(i) / 3);
     const json = JSON.stringify(

@@ -29,12 +29,14 @@ const config = z.strictObject({
   otherHand: z
     .enum(['drain', 'leave'])
     .default('drain')
-    .describe('drain: take the other hand’s messages too and drop them, or the two-handed app would stall'),
+    .describe(
+      'drain: receive and drop the other hand’s messages too, so that the two-handed app does not stall',
+    ),
   topology: z
     .enum(['push', 'pub'])
     .default('push')
     .describe(
-      'push: the Quest app, which connects to us; pub: a publisher of hand_coords, as the document has it, or OpenTeach’s detector',
+      'push: the Quest app, which connects to us; pub: a publisher of hand_coords, as in the ORCA document, or OpenTeach’s detector',
     ),
   publisherHost: z
     .string()
@@ -43,7 +45,9 @@ const config = z.strictObject({
   pointFrame: z
     .enum(['rh', 'unity'])
     .default('unity')
-    .describe('frame of the points: Unity’s left-handed one, as the app has it, or right-handed, −Z forward'),
+    .describe(
+      'frame of the points: Unity’s left-handed one, as the app sends it, or right-handed, −Z forward',
+    ),
   lowScale: z
     .number()
     .min(0.05)
@@ -61,8 +65,8 @@ const config = z.strictObject({
     .min(0)
     .max(10_000)
     .default(300)
-    .describe('how long the hand must be seen without a break before it drives (again)'),
-  handRelayPort: port.default(0).describe('UDP port on this machine by which points reach the loop; 0: any'),
+    .describe('how long the hand must be visible without a break before it drives (again)'),
+  handRelayPort: port.default(0).describe('UDP port on this machine that relays points to the loop; 0: any'),
   buttonRelayPort: port.default(0).describe('the same for the resolution button'),
   pauseRelayPort: port.default(0).describe('the same for the pause'),
 });
@@ -72,7 +76,10 @@ const SOCKETS = { hand: 0, button: 1, pause: 2 } as const;
 const MAX_REACH_M = 100;
 const SMOOTHING = 16;
 
-/** Quest hand tracking as OpenTeach's app sends it. It has no clutch: a hand seen and not paused is a closed one. */
+/**
+ * Quest hand tracking from OpenTeach's app. It has no clutch: a visible hand that is not paused counts as a
+ * closed one.
+ */
 class OpenTeachHand implements InputDevice {
   readonly #config: Config;
   readonly #locks = [new SourceLock([]), new SourceLock([]), new SourceLock([])];
@@ -80,7 +87,7 @@ class OpenTeachHand implements InputDevice {
   readonly #token = emptyHandToken();
   readonly #incomingM = new Float64Array(HAND_NUMBERS);
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
-  /** The wrist, less what the resolution button took of its motion. */
+  /** The wrist, without the motion removed by the resolution button. */
   readonly #positionM = new Float64Array(3);
   readonly #quatXyzw = Float64Array.of(0, 0, 0, 1);
   /** OpenTeach's detector, and only on this machine. */
@@ -103,8 +110,8 @@ class OpenTeachHand implements InputDevice {
     if (socket === SOCKETS.hand) return this.#onHand(bytes, length, receivedNs, from);
     const state = decodeButton(bytes, length);
     if (state === null) return length === 0 ? 'empty' : 'malformed';
-    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'refused';
-    if (source === 'refused') return 'unknown-source';
+    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'rejected';
+    if (source === 'rejected') return 'unknown-source';
     if (socket === SOCKETS.pause) this.#paused = state === 'Low';
     else this.#scale = state === 'Low' ? this.#config.lowScale : 1;
     return null;
@@ -119,13 +126,13 @@ class OpenTeachHand implements InputDevice {
     if (refusal !== null) return refusal;
     for (let i = 0; i < HAND_NUMBERS; i++) if (Math.abs(points[i]!) > MAX_REACH_M) return 'bad-range';
     const source = this.#locks[SOCKETS.hand]!.admit(from, receivedNs);
-    if (source === 'refused') return 'unknown-source';
+    if (source === 'rejected') return 'unknown-source';
     if (source === 'new') this.#begin();
     this.#take(points, receivedNs);
     return null;
   }
 
-  /** Another sender, or the same after a silence: neither its place nor its pause is the earlier one's. */
+  /** Another sender, or the same after a silence: neither its position nor its pause carries over. */
   #begin(): void {
     this.stream++;
     this.#meter.restart();
@@ -148,7 +155,7 @@ class OpenTeachHand implements InputDevice {
     this.#takenNs = Math.max(this.#takenNs, receivedNs);
   }
 
-  /** Tokens carry no time: what is steady about them is their mean period. */
+  /** Tokens carry no time: only their mean period is steady. */
   #measure(gapS: number, receivedNs: number): void {
     this.#sentS = Number.isNaN(this.#periodS) ? receivedNs / 1e9 : this.#sentS + this.#periodS;
     this.#meter.received(receivedNs, this.#sentS);
@@ -200,7 +207,7 @@ function shorten(bytes: Uint8Array): Uint8Array | null {
   return new TextEncoder().encode(encodeHandToken(token.mode, token.count, token.pointsM));
 }
 
-/** Where the hand's socket is bound, or whom it connects to. */
+/** Where the hand's socket binds or connects. */
 function listensAt({ topology, publisherHost, listenHost }: Config): { bind: boolean; host: string } {
   const bind = topology === 'push' || publisherHost === '';
   return { bind, host: bind ? listenHost : publisherHost };

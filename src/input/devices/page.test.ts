@@ -24,7 +24,7 @@ describe('page input', () => {
     assert.deepEqual(presses, [0, 1, 1, 1, 1, 2]);
   });
 
-  it('gives back the newest hand, its quaternion normalised', () => {
+  it('returns the newest hand with a normalised quaternion', () => {
     const device = open();
     const coordinate = fc.double({ min: -5, max: 5, noNaN: true });
     const turn = fc.tuple(
@@ -55,7 +55,7 @@ describe('page input', () => {
     );
   });
 
-  it('has the page’s instant where that is known, and refuses a hand that was long on its way', () => {
+  it('uses the page’s time where known, and rejects a hand that took too long to arrive', () => {
     const device = open(200);
     const sample = emptyHandSample();
     const taken = () => {
@@ -65,17 +65,17 @@ describe('page input', () => {
     assert.equal(send(device, { ...HAND, takenNs: 290 * MS }, 300 * MS), null);
     assert.equal(taken(), 290 * MS);
     assert.equal(send(device, { ...HAND, takenNs: 305 * MS }, 300 * MS), null);
-    assert.equal(taken(), 300 * MS, 'no hand is taken after it came');
+    assert.equal(taken(), 300 * MS, 'a hand is never stamped after its arrival');
     assert.equal(send(device, { ...HAND, positionM: [1, 1, 1], takenNs: 99 * MS }, 300 * MS), 'too-old');
     assert.equal(send(device, { ...HAND, takenNs: 'now' }, 300 * MS), 'malformed');
     device.sample(300 * MS, sample);
     assert.deepEqual([sample.positionM[0], sample.clutch], [0.1, true]);
     assert.equal(send(device, { ...HAND, clutch: false, takenNs: 99 * MS }, 300 * MS), 'too-old');
     device.sample(300 * MS, sample);
-    assert.equal(sample.clutch, false, 'letting go counts however late');
+    assert.equal(sample.clutch, false, 'a release counts however late');
   });
 
-  it('is stale after the silence it was given, and lets go of the clutch', () => {
+  it('is stale after the configured silence, and opens the clutch', () => {
     const device = open(100);
     const sample = emptyHandSample();
     assert.equal(device.sample(0, sample), 'none');
@@ -88,7 +88,7 @@ describe('page input', () => {
     assert.equal(device.sample(101 * MS, sample), 'ok');
   });
 
-  it('says why it did not take a hand', () => {
+  it('reports why it rejected a hand', () => {
     const cases: [unknown, string][] = [
       ['', 'bad-json'],
       ['{"positionM":[0', 'bad-json'],
@@ -114,10 +114,10 @@ describe('page input', () => {
     ];
     const device = open();
     for (const [body, reason] of cases) assert.equal(send(device, body, 5), reason, JSON.stringify(body));
-    assert.equal(device.sample(6, emptyHandSample()), 'none', 'none of them was taken');
+    assert.equal(device.sample(6, emptyHandSample()), 'none', 'all were rejected');
   });
 
-  it('can be told how long a silence may be, within reason', () => {
+  it('accepts a silence limit within bounds', () => {
     assert.equal(page.config.safeParse({}).success, true);
     assert.equal(page.config.safeParse({ staleAfterMs: 49 }).success, false);
     assert.equal(page.config.safeParse({ staleAfterMs: 1001 }).success, false);

@@ -17,12 +17,12 @@ const MAX_REACH_M = 5;
 const MAX_NORM_ERROR = 0.05;
 const decoder = new TextDecoder();
 
-/** Pages remembered at a time; more than one is open rarely. */
+/** Pages remembered at a time; rarely is more than one open. */
 const MAX_PAGES = 8;
 
 /**
- * Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON, with its instant. The
- * console adds which page it was.
+ * Keyboard or pointer in the console page: the page integrates a hand pose and sends it as JSON with its
+ * time. The console adds which page it came from.
  */
 class PageHand implements InputDevice {
   stream = 0;
@@ -33,7 +33,7 @@ class PageHand implements InputDevice {
   /** When each page last had its clutch open. */
   readonly #openNs = new Map<number, number>();
   #page = 0;
-  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
 
   constructor(config: Config) {
@@ -66,11 +66,11 @@ class PageHand implements InputDevice {
     if ((takenNs !== undefined && !isNumber(takenNs)) || !isNumber(page)) return 'malformed';
     const newest = this.#newest;
     if (takenNs !== undefined && receivedNs - takenNs > this.#staleNs) {
-      // Letting go counts however late it comes.
+      // A release counts however late it arrives.
       if (!clutch) newest.clutch = false;
       return 'too-old';
     }
-    // Of two channels one may be slower: what was let go since is not closed again by it.
+    // One of two channels may be slower: it must not close again what was released since.
     if (clutch && page === this.#page && takenNs !== undefined && takenNs < newest.takenNs)
       return 'dropped-stale';
     this.#notePage(page, clutch, receivedNs);
@@ -79,14 +79,17 @@ class PageHand implements InputDevice {
     newest.gripper = gripper;
     newest.clutch = clutch;
     if (!clutch) this.#opened = true;
-    // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
+    // Unknown, or later than its arrival by the error of the clock relation: then use the arrival.
     newest.takenNs = takenNs === undefined ? receivedNs : Math.min(takenNs, receivedNs);
     if (record === true && !this.#recordPressed) this.recordPresses++;
     this.#recordPressed = record === true;
     return null;
   }
 
-  /** A page that closes the clutch without having been seen open just before, or in the middle of another's grip, is another hand. */
+  /**
+   * A page that closes the clutch without having just been open, or while another page holds it, counts as
+   * another hand.
+   */
   #notePage(page: number, clutch: boolean, receivedNs: number): void {
     const openNs = this.#openNs;
     const wasOpen = receivedNs - (openNs.get(page) ?? Number.NEGATIVE_INFINITY) <= this.#staleNs;

@@ -10,7 +10,7 @@ const PERIOD_MS = 20;
 const HEADSET = 0xc0000207 * 65536 + 50_000;
 const OTHER = 0xc0000208 * 65536 + 50_000;
 
-interface Said {
+interface Fields {
   timestampS?: number;
   positionM?: number[];
   quatXyzw?: number[];
@@ -19,8 +19,8 @@ interface Said {
   estop?: boolean;
 }
 
-function packet(said: Said): Uint8Array {
-  const { positionM = [0.1, 1.2, -0.3], quatXyzw = [0, 0, 0, 1], ...rest } = said;
+function packet(fields: Fields): Uint8Array {
+  const { positionM = [0.1, 1.2, -0.3], quatXyzw = [0, 0, 0, 1], ...rest } = fields;
   const bytes = new Uint8Array(RCTP_BYTES);
   const full = { ...emptyRctp(), gripper: 1, tracking: true, ...rest };
   full.positionM.set(positionM);
@@ -41,8 +41,8 @@ describe('rctp input', () => {
     device = rctp.open(rctp.config.parse(values), 0, (reason) => remarks.push(reason));
   };
   /** One packet at the present instant, then a period passes. */
-  const say = (said: Said = {}, from = HEADSET, socket = 0) => {
-    const bytes = packet({ timestampS: sender.clockS, ...said });
+  const send = (fields: Fields = {}, from = HEADSET, socket = 0) => {
+    const bytes = packet({ timestampS: sender.clockS, ...fields });
     const reason = device.ingest(bytes, bytes.length, nowNs, from, socket);
     bytes.fill(0xff);
     return reason;
@@ -51,10 +51,10 @@ describe('rctp input', () => {
     nowNs += ms * MS;
     sender.clockS += ms / 1000;
   };
-  const sayFor = (ms: number, said: Said = {}) => {
+  const sendFor = (ms: number, fields: Fields = {}) => {
     for (let t = 0; t < ms; t += PERIOD_MS) {
       pass();
-      say(said);
+      send(fields);
     }
   };
   const sample = () => ({ status: device.sample(nowNs, out), ...out });
@@ -65,119 +65,119 @@ describe('rctp input', () => {
     open();
   });
 
-  it('turns openness into closedness and keeps a right-handed pose', () => {
-    say({ positionM: [0.25, 1.5, -0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5], gripper: 0.75 });
+  it('inverts the gripper value and keeps a right-handed pose', () => {
+    send({ positionM: [0.25, 1.5, -0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5], gripper: 0.75 });
     const { status, positionM, quatXyzw, gripper, tracking } = sample();
     assert.deepEqual([status, tracking, gripper], ['ok', true, 0.25]);
     assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, 0.5, -0.5, 0.5, 0.5]);
   });
 
-  it('mirrors what Unity says', () => {
+  it('mirrors a pose from Unity', () => {
     open({ vrFrame: 'unity' });
-    say({ positionM: [0.25, 1.5, 0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5] });
+    send({ positionM: [0.25, 1.5, 0.5], quatXyzw: [0.5, -0.5, 0.5, 0.5] });
     const { positionM, quatXyzw } = sample();
     assert.deepEqual([...positionM, ...quatXyzw], [0.25, 1.5, -0.5, -0.5, 0.5, 0.5, 0.5]);
   });
 
-  it('closes the clutch only when the hand has been seen for a while', () => {
-    say();
-    sayFor(280);
+  it('closes the clutch only after the hand has been visible for a while', () => {
+    send();
+    sendFor(280);
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
-    sayFor(20);
+    sendFor(20);
     assert.equal(sample().clutch, true);
   });
 
-  it('lets go in the same tick when tracking is lost, whatever pose comes with it', () => {
-    sayFor(400);
+  it('opens the clutch in the same tick when tracking is lost, whatever the pose', () => {
+    sendFor(400);
     pass();
-    assert.equal(say({ tracking: false, quatXyzw: [0, 0, 0, 0], positionM: [Number.NaN, 0, 0] }), null);
+    assert.equal(send({ tracking: false, quatXyzw: [0, 0, 0, 0], positionM: [Number.NaN, 0, 0] }), null);
     const { status, tracking, clutch } = sample();
     assert.deepEqual([status, tracking, clutch], ['ok', false, false]);
-    sayFor(280);
+    sendFor(280);
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
-    sayFor(40);
+    sendFor(40);
     assert.equal(sample().clutch, true);
   });
 
-  it('sees a loss between two ticks', () => {
-    sayFor(400);
+  it('detects a loss between two ticks', () => {
+    sendFor(400);
     sample();
     pass(1);
-    say({ tracking: false });
+    send({ tracking: false });
     pass(1);
-    say();
+    send();
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
   });
 
-  it('is stale after the silence it was given, and starts to count anew', () => {
-    sayFor(400);
+  it('is stale after the configured silence, and restarts its visibility timer', () => {
+    sendFor(400);
     pass(150);
     assert.equal(sample().status, 'ok');
     pass(1);
     assert.deepEqual([sample().status, sample().tracking, sample().clutch], ['stale', false, false]);
-    say();
+    send();
     assert.deepEqual([sample().status, sample().clutch], ['ok', false]);
   });
 
-  for (const [reason, said] of [
+  for (const [reason, fields] of [
     ['non-finite', { gripper: Number.NaN }],
     ['non-finite', { timestampS: Number.POSITIVE_INFINITY }],
     ['bad-quaternion', { quatXyzw: [0, 0, 0, 0.9] }],
     ['bad-range', { positionM: [0, 101, 0] }],
     ['bad-range', { gripper: 1.2 }],
   ] as const)
-    it(`refuses ${JSON.stringify(said)} and passes its e-stop on all the same`, () => {
-      sayFor(400);
+    it(`rejects ${JSON.stringify(fields)} but still forwards its e-stop`, () => {
+      sendFor(400);
       const before = structuredClone(sample());
-      assert.equal(say({ timestampS: sender.clockS + 0.001, ...said, estop: true } as Said), reason);
+      assert.equal(send({ timestampS: sender.clockS + 0.001, ...fields, estop: true } as Fields), reason);
       assert.equal(device.estop, true);
       assert.deepEqual(sample(), before);
     });
 
   it('clamps a gripper that overshoots a little', () => {
-    say({ gripper: 1.03 });
+    send({ gripper: 1.03 });
     assert.equal(sample().gripper, 0);
   });
 
-  it('drops what was overtaken, and passes its e-stop on', () => {
-    sayFor(100);
+  it('drops out-of-order packets but forwards their e-stop', () => {
+    sendFor(100);
     const nowS = sender.clockS;
-    assert.equal(say({ timestampS: nowS }), 'duplicate');
-    assert.equal(say({ timestampS: nowS - 0.9, estop: true }), 'dropped-stale');
+    assert.equal(send({ timestampS: nowS }), 'duplicate');
+    assert.equal(send({ timestampS: nowS - 0.9, estop: true }), 'dropped-stale');
     assert.equal(device.estop, true);
-    assert.equal(say({ timestampS: nowS + 0.001 }), null);
+    assert.equal(send({ timestampS: nowS + 0.001 }), null);
     assert.equal(device.estop, false);
   });
 
-  it('takes a fall of more than a second for a restart: another stream, the clutch open', () => {
-    sayFor(400);
+  it('treats a time step back of over a second as a restart: another stream, the clutch open', () => {
+    sendFor(400);
     const { stream } = device;
     sender.clockS = 0.5;
-    assert.equal(say(), null);
+    assert.equal(send(), null);
     assert.equal(device.stream, stream! + 1);
     assert.deepEqual([sample().tracking, sample().clutch], [true, false]);
     pass();
-    assert.equal(say(), null);
+    assert.equal(send(), null);
   });
 
-  it('holds on to one sender until it is silent for a second; a stranger’s e-stop says nothing', () => {
-    say();
+  it('keeps one sender until it is silent for a second; another sender’s e-stop is ignored', () => {
+    send();
     pass();
-    assert.equal(say({ estop: true }, OTHER), 'unknown-source');
+    assert.equal(send({ estop: true }, OTHER), 'unknown-source');
     assert.equal(device.estop, false);
     pass(981);
-    assert.equal(say({ estop: true }, OTHER), null);
+    assert.equal(send({ estop: true }, OTHER), null);
     assert.equal(device.estop, true);
-    assert.equal(say({}, HEADSET), 'unknown-source');
+    assert.equal(send({}, HEADSET), 'unknown-source');
   });
 
-  it('takes only those on its list', () => {
+  it('accepts only senders on its list', () => {
     open({ allow: ['192.0.2.7'] });
-    assert.equal(say({}, OTHER), 'unknown-source');
-    assert.equal(say(), null);
+    assert.equal(send({}, OTHER), 'unknown-source');
+    assert.equal(send(), null);
   });
 
-  it('hears the other hand’s e-stop and nothing else of it', () => {
+  it('accepts only the e-stop from the other hand', () => {
     open({ hand: 'left', bothHands: true });
     const names = rctp.sockets?.(rctp.config.parse({ hand: 'left', bothHands: true }));
     assert.deepEqual(
@@ -187,22 +187,22 @@ describe('rctp input', () => {
         ['rctp right', 8888],
       ],
     );
-    assert.equal(say({ estop: true }, OTHER, 1), null);
+    assert.equal(send({ estop: true }, OTHER, 1), null);
     assert.equal(device.estop, true);
     assert.equal(sample().status, 'none');
-    assert.equal(say(), null);
+    assert.equal(send(), null);
     assert.equal(sample().status, 'ok');
   });
 
   it('keeps three packets for a slow tick, drops the oldest, and uses the newest', () => {
     for (let i = 1; i <= 5; i++) {
       pass();
-      say({ positionM: [i, 0, 0] });
+      send({ positionM: [i, 0, 0] });
     }
     assert.deepEqual(remarks, ['dropped-queue-full', 'dropped-queue-full']);
     assert.equal(sample().positionM[0], 5);
     pass();
-    say({ positionM: [6, 0, 0] });
+    send({ positionM: [6, 0, 0] });
     assert.equal(sample().positionM[0], 6);
     assert.equal(remarks.length, 2);
   });

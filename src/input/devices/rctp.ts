@@ -21,12 +21,12 @@ const config = z.strictObject({
   bothHands: z
     .boolean()
     .default(false)
-    .describe('listen to the other hand’s port too: its e-stop counts, its pose does not'),
+    .describe('listen on the other hand’s port too: its e-stop counts, its pose does not'),
   listenHost: z
     .ipv4()
     .default('127.0.0.1')
     .describe('address to listen on; a headset needs 0.0.0.0 or this machine’s own address'),
-  allow: z.array(z.ipv4()).default([]).describe('addresses that may send; empty: the first to speak'),
+  allow: z.array(z.ipv4()).default([]).describe('addresses that may send; empty: the first to send'),
   vrFrame: z
     .enum(['rh', 'unity'])
     .default('rh')
@@ -42,7 +42,7 @@ const config = z.strictObject({
     .min(0)
     .max(10_000)
     .default(300)
-    .describe('how long the hand must be seen without a break before it drives (again)'),
+    .describe('how long the hand must be visible without a break before it drives (again)'),
   queueSize: z
     .int()
     .min(1)
@@ -54,7 +54,7 @@ type Config = z.infer<typeof config>;
 
 const MAX_REACH_M = 100;
 const MAX_GRIPPER_ERROR = 0.05;
-/** The sender's clock starts anew with its program; less than this is one datagram overtaking another. */
+/** The sender's clock restarts with its program; a smaller step back is one datagram overtaking another. */
 const RESTART_S = 1;
 const REASON: Record<RctpRefusal, Reason> = {
   short: 'short',
@@ -63,7 +63,7 @@ const REASON: Record<RctpRefusal, Reason> = {
   'bad-quaternion': 'bad-quaternion',
 };
 
-/** A packet that waits for the next tick, and since when the hand has been seen without a break. */
+/** A packet that waits for the next tick, and since when the hand has been visible without a break. */
 interface Waiting {
   packet: RctpPacket;
   receivedNs: number;
@@ -76,7 +76,7 @@ const emptyWaiting = (): Waiting => ({
   seenSinceNs: Number.POSITIVE_INFINITY,
 });
 
-/** A headset that sends RCTP. It has no clutch: a hand seen for `resumeAfterMs` is a closed one. */
+/** A headset that sends RCTP. It has no clutch: a hand visible for `resumeAfterMs` counts as a closed one. */
 class RctpHand implements InputDevice {
   readonly #config: Config;
   readonly #remark: (reason: Reason) => void;
@@ -106,16 +106,16 @@ class RctpHand implements InputDevice {
     const packet = this.#packet;
     const refusal = decodeRctp(bytes, length, packet);
     if (refusal === 'short' || refusal === 'magic') return length === 0 ? 'empty' : REASON[refusal];
-    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'refused';
-    if (source === 'refused') return 'unknown-source';
-    // Before anything else can go wrong with it.
+    const source = this.#locks[socket]?.admit(from, receivedNs) ?? 'rejected';
+    if (source === 'rejected') return 'unknown-source';
+    // First, before any check can reject it.
     this.estop = packet.estop;
     if (socket !== 0) return refusal === null ? null : REASON[refusal];
     if (source === 'new') this.#begin();
-    return this.#refuse(packet, refusal) ?? this.#take(packet, receivedNs);
+    return this.#reject(packet, refusal) ?? this.#take(packet, receivedNs);
   }
 
-  /** Another sender, or the same after a restart: nothing it says is related to what came before. */
+  /** Another sender, or the same after a restart: nothing in it is related to what came before. */
   #begin(): void {
     this.stream++;
     this.#meter.restart();
@@ -123,12 +123,12 @@ class RctpHand implements InputDevice {
     this.#seenSinceNs = Number.POSITIVE_INFINITY;
   }
 
-  #refuse(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
+  #reject(packet: RctpPacket, refusal: RctpRefusal | null): Reason | null {
     if (!Number.isFinite(packet.timestampS)) return 'non-finite';
     const fallS = this.#receivedS - packet.timestampS;
     if (fallS === 0) return 'duplicate';
     if (fallS > 0 && fallS <= RESTART_S) return 'dropped-stale';
-    // A hand that is not seen has no pose: senders fill in what they like.
+    // A hand that is not visible has no pose: senders fill in arbitrary values.
     if (!packet.tracking) return null;
     if (refusal !== null) return REASON[refusal];
     for (let i = 0; i < 3; i++) if (Math.abs(packet.positionM[i]!) > MAX_REACH_M) return 'bad-range';
@@ -155,7 +155,7 @@ class RctpHand implements InputDevice {
       this.#remark('dropped-queue-full');
     }
     const slot = queue[(this.#head + this.#waiting) % queue.length]!;
-    // The slot's old packet is the next to be decoded into.
+    // The slot's old packet is the next decode buffer.
     this.#packet = slot.packet;
     slot.packet = packet;
     slot.receivedNs = receivedNs;
@@ -178,7 +178,7 @@ class RctpHand implements InputDevice {
     return fresh ? 'ok' : newest.takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
   }
 
-  /** The newest of what waits wins. */
+  /** The newest waiting packet wins. */
   #drain(): void {
     if (this.#waiting === 0) return;
     const queue = this.#queue;
@@ -200,7 +200,7 @@ class RctpHand implements InputDevice {
   }
 }
 
-/** Into our frame (right-handed, Y up, −Z forward) and our gripper (1 is closed). */
+/** Converts to our frame (right-handed, Y up, −Z forward) and our gripper (1 is closed). */
 function toHand(packet: RctpPacket, unity: boolean, out: HandSample): void {
   const { positionM, quatXyzw } = packet;
   const flip = unity ? -1 : 1;

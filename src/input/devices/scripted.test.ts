@@ -14,7 +14,7 @@ function sampleAt(atNs: number, settings = config): HandSample {
 }
 
 describe('scripted input', () => {
-  it('begins in the middle, level and open, with the clutch closed', () => {
+  it('starts in the middle, level and open, with the clutch closed', () => {
     const sample = sampleAt(START_NS);
     assert.deepEqual([...sample.positionM], [0, 1.2, -0.3]);
     assert.deepEqual([...sample.quatXyzw], [0, 0, 0, 1]);
@@ -56,7 +56,7 @@ describe('scripted input', () => {
     assert.ok(Math.abs(sampleAt(START_NS + (config.periodS / 2) * 1e9).gripper - 1) < 1e-9);
   });
 
-  it('starts over when asked', () => {
+  it('starts over on request', () => {
     const device = scripted.open(config, START_NS);
     device.restart!(START_NS + 3.3e9);
     const sample = emptyHandSample();
@@ -65,7 +65,7 @@ describe('scripted input', () => {
     assert.deepEqual([...sample.quatXyzw], [0, 0, 0, 1]);
   });
 
-  it('takes no bytes', () => {
+  it('accepts no bytes', () => {
     assert.equal(scripted.open(config, 0).ingest(new Uint8Array(3), 3, 0, 0, 0), 'unknown-source');
   });
 });

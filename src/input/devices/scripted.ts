@@ -58,7 +58,7 @@ class ScriptedHand implements InputDevice {
     return 'ok';
   }
 
-  /** Half way to a fist and back, as the gripper does: between the two, points move in straight lines. */
+  /** Half way to a fist and back, like the gripper; points move in straight lines between the two. */
   #fingers({ pointsM, positionM, gripper }: HandSample): void {
     for (let i = 0; i < HAND_NUMBERS; i++) {
       const openM = this.#openM[i]!;

@@ -40,7 +40,7 @@ function scene(options: Record<string, unknown> = {}) {
   const packet = { ...emptyXr(), visible: true };
   handAt(packet.right, [0.2, 1.2, -0.4], 0.08);
   handAt(packet.left, [-0.2, 1.2, -0.4], 0.1);
-  const say = (atNs: number, stream = 1) => {
+  const send = (atNs: number, stream = 1) => {
     packet.seq++;
     const bytes = datagram(packet, atNs - 5 * MS, stream);
     return device.ingest(bytes, bytes.length, atNs, 0, 0);
@@ -49,30 +49,30 @@ function scene(options: Record<string, unknown> = {}) {
     const out = emptyHandSample();
     return { status: device.sample(atNs, out), ...out };
   };
-  return { device, packet, say, sample };
+  return { device, packet, send, sample };
 }
 
 describe('input webxr', () => {
-  it('counts presses of A or X as a wish to record, once each', () => {
-    const { device, packet, say } = scene();
+  it('counts each press of A or X once as a record request', () => {
+    const { device, packet, send } = scene();
     let atNs = NOW_NS;
     const press = (left: number, right: number) => {
       packet.left.buttons = left;
       packet.right.buttons = right;
       atNs += 10 * MS;
-      assert.equal(say(atNs), null);
+      assert.equal(send(atNs), null);
       return device.recordPresses;
     };
     assert.equal(press(0, 0), 0);
     assert.equal(press(0, 1 << 4), 1);
     assert.equal(press(1 << 4, 1 << 4), 1, 'held');
-    assert.equal(press(0, 1 << 5), 1, 'B is not it');
+    assert.equal(press(0, 1 << 5), 1, 'B does not record');
     assert.equal(press(1 << 4, 0), 2);
   });
 
-  it('follows the wrist, closes the gripper with the pinch, and has the points of the hand', () => {
-    const { packet, say, sample } = scene();
-    assert.equal(say(NOW_NS), null);
+  it('follows the wrist, closes the gripper with the pinch, and reports the hand’s points', () => {
+    const { packet, send, sample } = scene();
+    assert.equal(send(NOW_NS), null);
     const seen = sample(NOW_NS);
     assert.deepEqual([seen.status, seen.tracking, seen.clutch, seen.points], ['ok', true, false, 21]);
     assert.ok(Math.abs(seen.positionM[0]! - 0.2) < 1e-6 && seen.gripper < 0.01);
@@ -83,72 +83,72 @@ describe('input webxr', () => {
     );
     assert.deepEqual([seen.takenNs, seen.sentNs], [NOW_NS - 5 * MS, NOW_NS - 4 * MS]);
     handAt(packet.right, [0.2, 1.2, -0.4], 0.01);
-    say(NOW_NS + MS);
+    send(NOW_NS + MS);
     assert.equal(sample(NOW_NS + MS).gripper, 1);
   });
 
-  it('can follow the place between thumb and index finger, and the left hand', () => {
-    const { say, sample } = scene({ hand: 'left', pose: 'pinch' });
-    say(NOW_NS);
+  it('can follow the midpoint of thumb and index finger, and the left hand', () => {
+    const { send, sample } = scene({ hand: 'left', pose: 'pinch' });
+    send(NOW_NS);
     const seen = sample(NOW_NS);
     assert.equal(seen.isLeft, true);
     assert.ok(Math.abs(seen.positionM[0]! - (-0.2 + 0.02 + 0.05)) < 1e-4);
     assert.ok(Math.abs(seen.positionM[2]! - (-0.4 - 0.175)) < 1e-4);
   });
 
-  it('has the other hand’s pinch as clutch, and lets go when that hand is lost', () => {
-    const { packet, say, sample } = scene();
+  it('uses the other hand’s pinch as clutch, and opens it when that hand is lost', () => {
+    const { packet, send, sample } = scene();
     handAt(packet.left, [-0.2, 1.2, -0.4], 0.015);
-    say(NOW_NS);
+    send(NOW_NS);
     assert.equal(sample(NOW_NS).clutch, true);
     handAt(packet.left, [-0.2, 1.2, -0.4], 0.03);
-    say(NOW_NS + MS);
-    assert.equal(sample(NOW_NS + MS).clutch, true, 'between the gaps: as it was');
+    send(NOW_NS + MS);
+    assert.equal(sample(NOW_NS + MS).clutch, true, 'between the two thresholds: unchanged');
     packet.left.tracked = false;
-    say(NOW_NS + 2 * MS);
+    send(NOW_NS + 2 * MS);
     assert.equal(sample(NOW_NS + 2 * MS).clutch, false);
   });
 
-  it('has the grip of the driving controller as clutch and its trigger as gripper', () => {
-    const { packet, say, sample } = scene();
+  it('uses the driving controller’s grip as clutch and its trigger as gripper', () => {
+    const { packet, send, sample } = scene();
     Object.assign(packet.right, { kind: 'controller', grip: 1, trigger: 0.4 });
     packet.left.kind = 'none';
-    say(NOW_NS);
+    send(NOW_NS);
     const seen = sample(NOW_NS);
     assert.deepEqual([seen.clutch, seen.tracking, seen.points], [true, true, 0]);
     assert.ok(Math.abs(seen.gripper - 0.4) < 0.01);
   });
 
   for (const [what, spoil] of [
-    ['the hand is not there', (packet: XrPacket) => Object.assign(packet.right, { kind: 'none' })],
-    ['its place is a guess', (packet: XrPacket) => Object.assign(packet.right, { tracked: false })],
-    ['a menu is over the session', (packet: XrPacket) => Object.assign(packet, { visible: false })],
+    ['the hand is absent', (packet: XrPacket) => Object.assign(packet.right, { kind: 'none' })],
+    ['its position is estimated', (packet: XrPacket) => Object.assign(packet.right, { tracked: false })],
+    ['a menu covers the session', (packet: XrPacket) => Object.assign(packet, { visible: false })],
   ] as const)
-    it(`does not track while ${what}, and keeps the last place`, () => {
-      const { packet, say, sample } = scene();
+    it(`does not track while ${what}, and keeps the last position`, () => {
+      const { packet, send, sample } = scene();
       handAt(packet.left, [-0.2, 1.2, -0.4], 0.01);
-      say(NOW_NS);
+      send(NOW_NS);
       spoil(packet);
-      assert.equal(say(NOW_NS + MS), null);
+      assert.equal(send(NOW_NS + MS), null);
       const seen = sample(NOW_NS + MS);
       assert.deepEqual([seen.status, seen.tracking, seen.clutch, seen.points], ['ok', false, true, 0]);
       assert.ok(Math.abs(seen.positionM[0]! - 0.2) < 1e-6);
     });
 
-  it('takes no packet twice and none that was overtaken, but begins anew with another stream', () => {
-    const { device, packet, say } = scene();
-    say(NOW_NS);
+  it('rejects repeated and out-of-order packets, and restarts with another stream', () => {
+    const { device, packet, send } = scene();
+    send(NOW_NS);
     const bytes = datagram(packet, NOW_NS);
     assert.equal(device.ingest(bytes, bytes.length, NOW_NS, 0, 0), 'dropped-stale');
-    assert.equal(say(NOW_NS + MS), null);
+    assert.equal(send(NOW_NS + MS), null);
     packet.seq = 0;
-    assert.equal(say(NOW_NS + 2 * MS), 'dropped-stale');
+    assert.equal(send(NOW_NS + 2 * MS), 'dropped-stale');
     packet.seq = 0;
-    assert.equal(say(NOW_NS + 2 * MS, 2), null);
+    assert.equal(send(NOW_NS + 2 * MS, 2), null);
     assert.equal(device.stream, 2);
   });
 
-  it('does not believe stamps that cannot be', () => {
+  it('ignores impossible stamps', () => {
     const { device, packet, sample } = scene();
     for (const takenNs of [Number.NaN, NOW_NS + 50 * MS]) {
       packet.seq++;
@@ -158,16 +158,16 @@ describe('input webxr', () => {
     }
   });
 
-  it('refuses what took too long on its way', () => {
-    const { device, packet, say, sample } = scene();
-    say(NOW_NS);
+  it('rejects a packet that took too long to arrive', () => {
+    const { device, packet, send, sample } = scene();
+    send(NOW_NS);
     packet.seq++;
     const bytes = datagram(packet, NOW_NS - 151 * MS);
     assert.equal(device.ingest(bytes, bytes.length, NOW_NS, 0, 0), 'too-old');
     assert.equal(sample(NOW_NS).takenNs, NOW_NS - 5 * MS);
   });
 
-  it('passes on an e-stop even from a packet that is refused', () => {
+  it('forwards an e-stop even from a rejected packet', () => {
     const { device, packet } = scene();
     packet.estop = true;
     const bytes = datagram(packet, NOW_NS);
@@ -179,11 +179,11 @@ describe('input webxr', () => {
     assert.equal(device.estop, false);
   });
 
-  it('refuses a hand that cannot be one', () => {
-    const { packet, say, sample } = scene();
-    say(NOW_NS);
+  it('rejects an impossible hand', () => {
+    const { packet, send, sample } = scene();
+    send(NOW_NS);
     packet.right.jointsM.fill(0.5);
-    assert.equal(say(NOW_NS + MS), 'degenerate');
+    assert.equal(send(NOW_NS + MS), 'degenerate');
     assert.ok(Math.abs(sample(NOW_NS + MS).positionM[0]! - 0.2) < 1e-6);
   });
 });

@@ -23,10 +23,17 @@ const config = z.strictObject({
   pose: z
     .enum(['wrist', 'pinch'])
     .default('wrist')
-    .describe('what of a tracked hand an arm follows: the wrist, or the middle between thumb and index tip'),
-  staleAfterMs: z.number().min(30).max(1000).default(150).describe('age at which the headset counts as gone'),
-  pinchM: z.number().min(0.005).max(0.05).default(0.02).describe('a pinch closes below this gap of the tips'),
-  openM: z.number().min(0.01).max(0.1).default(0.035).describe('and opens above this one'),
+    .describe(
+      'point of a tracked hand that an arm follows: the wrist, or the midpoint of thumb and index tip',
+    ),
+  staleAfterMs: z.number().min(30).max(1000).default(150).describe('age at which the headset counts as lost'),
+  pinchM: z
+    .number()
+    .min(0.005)
+    .max(0.05)
+    .default(0.02)
+    .describe('a pinch closes below this gap between the tips'),
+  openM: z.number().min(0.01).max(0.1).default(0.035).describe('and opens above this gap'),
   gripperOpenM: z
     .number()
     .min(0.02)
@@ -36,11 +43,11 @@ const config = z.strictObject({
 });
 type Config = z.infer<typeof config>;
 
-/** Half drawn triggers and grips count as pressed. */
+/** Half-pressed triggers and grips count as pressed. */
 const PRESSED = 0.5;
 const THUMB_TIP = 4;
 const INDEX_TIP = 9;
-/** Its bit in a controller's buttons, in the order of WebXR's standard gamepad. */
+/** Its bit among a controller's buttons, in the order of WebXR's standard gamepad. */
 const RECORD_BUTTON = 1 << 4;
 
 /**
@@ -56,7 +63,7 @@ class HeadsetHand implements InputDevice {
   readonly #pointsM = new Float64Array(HAND_NUMBERS);
   readonly #body = new Uint8Array(1472);
   #seq = -1;
-  /** It was open since the last sample: a release that was undone before the next tick is still one. */
+  /** Was open since the last sample: a release undone before the next tick still counts. */
   #opened = false;
   stream = 0;
   estop = false;
@@ -92,7 +99,7 @@ class HeadsetHand implements InputDevice {
     return null;
   }
 
-  /** A or X of either controller begins and ends a recording. */
+  /** A or X on either controller starts and stops a recording. */
   #countRecordPress(): void {
     const { left, right } = this.#packet;
     const isDown = ((left.buttons | right.buttons) & RECORD_BUTTON) !== 0;
@@ -118,7 +125,7 @@ class HeadsetHand implements InputDevice {
     return fresh ? 'ok' : newest.takenNs === Number.NEGATIVE_INFINITY ? 'none' : 'stale';
   }
 
-  /** Someone else's hand, or a page that began anew: its numbers say nothing about the earlier ones. */
+  /** Someone else's hand, or a restarted page: unrelated to earlier packets. */
   #begin(): void {
     if (this.#envelope.stream === this.stream) return;
     this.stream = this.#envelope.stream;
@@ -134,7 +141,7 @@ class HeadsetHand implements InputDevice {
   #take(side: XrSide, receivedNs: number): void {
     const newest = this.#newest;
     const { takenNs, sentNs } = this.#envelope;
-    // Unknown, or later than its arrival by the error of the clock relation: then the arrival counts.
+    // Unknown, or later than its arrival by the error of the clock relation: then use the arrival.
     newest.takenNs = Number.isNaN(takenNs) ? receivedNs : Math.min(takenNs, receivedNs);
     newest.sentNs = sentNs >= takenNs ? Math.min(sentNs, receivedNs) : Number.NaN;
     newest.estop = this.#packet.estop;
@@ -158,7 +165,7 @@ class HeadsetHand implements InputDevice {
     for (let i = 0; i < 4; i++) quatXyzw[i] = jointQuats[i]!;
   }
 
-  /** A pinch that is not seen counts for neither; when it is seen again it is a closed one until it is wide open. */
+  /** An invisible pinch counts for neither; once visible again it stays closed until it is wide open. */
   #clutchOf(side: XrSide, other: XrSide): boolean {
     const isPinchSeen = other.kind === 'hand' && other.tracked;
     const pinched = isPinchSeen && this.#clutch.update(pinchGapM(other.jointsM));
@@ -173,7 +180,7 @@ class HeadsetHand implements InputDevice {
   }
 }
 
-/** The driving controller's own grip, the other controller, or the other hand where it can be seen. */
+/** The driving controller's own grip, the other controller, or the other hand if visible. */
 const isClutchSeen = (side: XrSide, other: XrSide): boolean =>
   side.kind === 'controller' || other.kind === 'controller' || (other.kind === 'hand' && other.tracked);
 

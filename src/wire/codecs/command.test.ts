@@ -52,7 +52,7 @@ const VALID = {
   last: [],
 };
 
-/** Decodes a body written as is; `text` wins where JSON.stringify cannot say it. */
+/** Decodes a body as given; `text` overrides it where JSON.stringify cannot express it. */
 function reasonOf(body: object, change: (text: string) => string = (text) => text): string | null {
   const bytes = new Uint8Array(4096);
   const text = change(JSON.stringify(body));
@@ -66,7 +66,7 @@ const without = (field: keyof typeof VALID): object => {
 };
 
 describe('command', () => {
-  it('comes back as it was sent, angles to 1e-7 rad', () => {
+  it('survives a round trip, angles to 1e-7 rad', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const back = emptyCommand(JOINTS);
     fc.assert(
@@ -94,7 +94,7 @@ describe('command', () => {
     assert.deepEqual([back.sampledOperatorNs, back.sampledRobotNs], [10, 11]);
   });
 
-  it('fits a datagram for many joints and refuses what does not', () => {
+  it('fits a datagram for many joints; rejects what does not fit', () => {
     const widest = (joints: number) => {
       const big = emptyCommand(joints);
       for (const field of [
@@ -113,31 +113,31 @@ describe('command', () => {
     assert.equal(widest(200), 0);
   });
 
-  it('repeats no earlier command unless it is given one', () => {
+  it('repeats no earlier command unless given one', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const length = encodeCommand(emptyCommand(JOINTS), bytes);
     assert.deepEqual(frameBody(bytes, length)?.['last'], []);
   });
 
-  it('takes what is valid', () => {
+  it('accepts a valid command', () => {
     assert.equal(reasonOf(VALID), null);
     assert.equal(reasonOf({ ...VALID, send_robot_ns: null }), null);
     assert.equal(reasonOf({ ...VALID, later_version: { any: 'thing' } }), null);
   });
 
-  it('does not take a truncated datagram, wherever it is cut', () => {
+  it('rejects a datagram truncated at any byte', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const length = writeFrame('command', VALID, bytes);
     for (let cut = 0; cut < length; cut++)
       assert.equal(decodeCommand(bytes, cut, emptyCommand(JOINTS)), 'bad-json', `cut at ${cut}`);
   });
 
-  it('wants every field', () => {
+  it('requires every field', () => {
     for (const field of Object.keys(VALID) as (keyof typeof VALID)[])
       assert.equal(reasonOf(without(field)), field === 'gripper' ? 'non-finite' : 'malformed', field);
   });
 
-  it('wants each field of its type', () => {
+  it('requires each field to have its type', () => {
     const wrong = ['text', '5', null, true, [], {}, -1, 1.5, Number.MAX_SAFE_INTEGER + 1];
     for (const field of ['session', 'seq', 'epoch', 'engagement', 'sync'] as const)
       for (const value of wrong) assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed', field);
@@ -153,12 +153,12 @@ describe('command', () => {
       assert.equal(reasonOf({ ...VALID, q: value }), 'malformed');
   });
 
-  it('wants as many joints as the robot has', () => {
+  it('requires as many joints as the robot has', () => {
     for (const q of [[], [1], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5, 6, 7], new Array(300).fill(0)])
       assert.equal(reasonOf({ ...VALID, q }), 'joint-count');
   });
 
-  it('wants finite joints and a finite gripper', () => {
+  it('requires finite joints and a finite gripper', () => {
     for (const bad of [null, '1', true, [1], {}])
       assert.equal(reasonOf({ ...VALID, q: [1, 2, bad, 4, 5, 6] }), 'non-finite');
     for (const huge of ['1e999', '-1e999'])
@@ -173,7 +173,7 @@ describe('command', () => {
     );
   });
 
-  it('does not take words that are not JSON', () => {
+  it('rejects text that is not JSON', () => {
     for (const word of ['NaN', 'Infinity', '0x10', 'undefined', '+1'])
       assert.equal(
         reasonOf(VALID, (text) => text.replace('[1,2,3', `[1,${word},3`)),
@@ -181,13 +181,13 @@ describe('command', () => {
       );
   });
 
-  it('wants the gripper between open and closed', () => {
+  it('requires the gripper to be between open and closed', () => {
     for (const gripper of [-1e-9, 1.0001, -1, 2, 1e300])
       assert.equal(reasonOf({ ...VALID, gripper }), 'bad-range');
     for (const gripper of [0, 1, 0.123]) assert.equal(reasonOf({ ...VALID, gripper }), null);
   });
 
-  it('wants an object', () => {
+  it('requires an object', () => {
     for (const text of ['[]', '[1,2]', '"FH1c"', 'null', 'true', '5', '', ' ', '{}}', `[${'['.repeat(1400)}`])
       assert.equal(
         reasonOf({}, () => text),
@@ -196,7 +196,7 @@ describe('command', () => {
       );
   });
 
-  it('is not fooled by names of the prototype', () => {
+  it('ignores names on the prototype', () => {
     assert.equal(
       reasonOf({}, () => `{"__proto__":${JSON.stringify(VALID)}}`),
       'malformed',
@@ -228,7 +228,7 @@ describe('commands repeated in a later one', () => {
     return decodeCommand(bytes, bytes.length, emptyCommand(JOINTS), emptyEarlier(JOINTS));
   }
 
-  it('come back as they were sent, in order, with the rest taken from the newest', () => {
+  it('survive a round trip in order, with the remaining fields taken from the newest', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const back = emptyCommand(JOINTS);
     const earlier = emptyEarlier(JOINTS);
@@ -257,7 +257,7 @@ describe('commands repeated in a later one', () => {
     );
   });
 
-  it('are refused with the whole packet when one of them is wrong', () => {
+  it('are rejected with the whole packet when one of them is wrong', () => {
     assert.equal(earlierReason([]), null);
     assert.equal(earlierReason([row]), null);
     assert.equal(earlierReason([[10, null, ...row.slice(2)], row]), null);
@@ -270,7 +270,7 @@ describe('commands repeated in a later one', () => {
     for (const rad of [null, '1', []]) assert.equal(earlierReason(replaced(5, rad)), 'non-finite');
     for (const odd of [row.slice(1), [...row, 7], 5, null, {}])
       assert.equal(earlierReason([odd]), 'malformed');
-    assert.equal(earlierReason([row, row]), 'malformed', 'twice the same');
+    assert.equal(earlierReason([row, row]), 'malformed', 'duplicate');
     assert.equal(earlierReason([row, [10, ...row.slice(1)]]), 'malformed', 'out of order');
     const tooMany = Array.from({ length: MAX_REDUNDANCY + 1 }, (_, i) => [i + 1, ...row.slice(1)]);
     assert.equal(earlierReason(tooMany), 'malformed');

@@ -11,12 +11,12 @@ import {
   writeFrame,
 } from './frame.ts';
 
-/** As many earlier commands as a packet may repeat and still fit one Ethernet frame, sealed. */
+/** Most earlier commands a packet may repeat and still fit one Ethernet frame, sealed. */
 export const MAX_REDUNDANCY = 8;
 
 /**
- * Operator → robot, command socket. `earlier` repeats commands that came before, oldest first: only those of the same
- * epoch, engagement and clock relation, tracked, because the rest of what they say is taken from this one.
+ * Operator → robot, command socket. `earlier` repeats preceding commands, oldest first: only tracked ones of
+ * the same epoch, engagement and clock relation, because their remaining fields are taken from this one.
  */
 export function encodeCommand(
   command: JointCommand,
@@ -57,8 +57,8 @@ export const emptyEarlier = (joints: number): EarlierCommands => ({
 });
 
 /**
- * Fills `out` (whose `positionsRad` sets the joint count) and `earlier`, or returns why not; on a reason both are
- * unspecified.
+ * Fills `out` (whose `positionsRad` sets the joint count) and `earlier`, or returns a reason; on a reason
+ * both are unspecified.
  */
 export function decodeCommand(
   bytes: Uint8Array,
@@ -76,13 +76,13 @@ export function decodeCommand(
   out.sampledRobotNs = stampFromJson(body['send_robot_ns']);
   out.syncEpoch = countOf(body['sync']);
   out.gripper = numberOf(body['gripper']);
-  // One sum is NaN when any part is.
+  // One sum is NaN when any term is.
   if (
     Number.isNaN(out.session + out.seq + out.epoch + out.engagement + out.syncEpoch + out.sampledOperatorNs)
   )
     return 'malformed';
   if (typeof body['tracking'] !== 'boolean' || !Array.isArray(body['last'])) return 'malformed';
-  // Only null says "not known": a stamp that is missing or no number must not switch off the checks of its age.
+  // Only null means "not known": a missing or non-numeric stamp must not disable the age checks.
   if (body['send_robot_ns'] !== null && Number.isNaN(out.sampledRobotNs)) return 'malformed';
   out.tracking = body['tracking'];
   const angles = anglesFromJson(body['q'], out.positionsRad);

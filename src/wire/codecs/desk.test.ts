@@ -27,7 +27,7 @@ function helloOf(text: string): number {
 }
 
 describe('desk message', () => {
-  it('comes back as it was sent', () => {
+  it('survives a round trip', () => {
     const bytes = new Uint8Array(256);
     const back = emptyDesk();
     fc.assert(
@@ -40,7 +40,7 @@ describe('desk message', () => {
     );
   });
 
-  it('wants counts and an action it knows', () => {
+  it('requires counts and a known action', () => {
     assert.equal(reasonOf(VALID), null);
     for (const field of ['session', 'request', 'epoch'])
       for (const value of [undefined, null, '1', -1, 0.5, [1]])
@@ -50,7 +50,7 @@ describe('desk message', () => {
     assert.equal(reasonOf([]), 'bad-json');
   });
 
-  it('that is malformed leaves no action behind', () => {
+  it('leaves no action behind when malformed', () => {
     const out = emptyDesk();
     const bytes = new TextEncoder().encode(`FH1d${JSON.stringify({ ...VALID, action: 'reset', epoch: -1 })}`);
     assert.equal(decodeDesk(bytes, bytes.length, out), 'malformed');
@@ -59,7 +59,7 @@ describe('desk message', () => {
 });
 
 describe('hello and bye', () => {
-  it('come back as they were sent', () => {
+  it('survive a round trip', () => {
     const bytes = new Uint8Array(256);
     fc.assert(
       fc.property(fc.maxSafeNat(), (session) => {
@@ -73,7 +73,7 @@ describe('hello and bye', () => {
     );
   });
 
-  it('without a session is NaN', () => {
+  it('decode to NaN without a session', () => {
     for (const text of [
       '{}',
       '[]',

@@ -34,14 +34,20 @@ export function decodeDesk(bytes: Uint8Array, length: number, out: DeskMessage):
 
 export const NO_REQUEST: Readonly<PlayoutRequest> = { quality: null, capMs: null };
 
-/** Operator → robot, state socket, 5 Hz: claims or renews control, says where state goes and requests a playout. */
+/**
+ * Operator → robot, state socket, 5 Hz: claims or renews control, sets where state is sent and requests a
+ * playout.
+ */
 export function encodeHello(session: number, out: Uint8Array, { quality, capMs, mode } = NO_REQUEST): number {
   const chosen = mode ? { way: mode } : {};
   if (quality === null && capMs === null) return writeFrame('hello', { session, ...chosen }, out);
   return writeFrame('hello', { session, quality, cap_ms: capMs, ...chosen }, out);
 }
 
-/** The playout request of a hello; absent fields request nothing. The hello calls the mode `way`. `out` is untouched when it is malformed. */
+/**
+ * The playout request of a hello; absent fields request nothing. The field `way` holds the mode. Leaves `out`
+ * untouched when malformed.
+ */
 export function decodePlayoutRequest(bytes: Uint8Array, length: number, out: PlayoutRequest): Reason | null {
   const body = frameBody(bytes, length);
   if (body === null) return 'bad-json';
@@ -56,7 +62,7 @@ export function decodePlayoutRequest(bytes: Uint8Array, length: number, out: Pla
   return null;
 }
 
-/** Operator → robot, state socket: gives control up. Read by `decodeHello`. */
+/** Operator → robot, state socket: gives up control. Read by `decodeHello`. */
 export function encodeBye(session: number, out: Uint8Array): number {
   return writeFrame('bye', { session }, out);
 }

@@ -21,11 +21,11 @@ const orUnknown = (value: number): boolean => Number.isNaN(value) || Number.isFi
 interface Codec {
   /** A valid datagram. */
   encode(out: Uint8Array): number;
-  /** The reason, or null after having checked that what came out is whole. */
+  /** The reason, or null after checking that the decoded message is complete. */
   decode(bytes: Uint8Array, length: number): string | null;
 }
 
-/** Every decoder, with what its readers rely on when it says null. */
+/** Every decoder, with what its callers rely on when it returns null. */
 const CODECS: Record<string, Codec> = {
   command: {
     encode: (out) => encodeCommand({ ...emptyCommand(JOINTS), session: 5, seq: 9, sampledRobotNs: 1e9 }, out),
@@ -108,7 +108,7 @@ const CODECS: Record<string, Codec> = {
   },
 };
 
-/** Changes of a datagram that stay near a valid one: bytes, cuts, doubled and joined parts. */
+/** Mutations that stay close to a valid datagram: bytes, cuts, repeated and joined parts. */
 const mutation = fc.oneof(
   fc.record({ kind: fc.constant('set' as const), at: fc.nat(400), byte: fc.nat(255) }),
   fc.record({ kind: fc.constant('cut' as const), at: fc.nat(400), byte: fc.nat(255) }),
@@ -123,13 +123,13 @@ function mutate(bytes: number[], { kind, at, byte }: Mutation): number[] {
   if (kind === 'cut') return bytes.slice(0, here);
   if (kind === 'remove') return [...bytes.slice(0, here), ...bytes.slice(here + byte)];
   if (kind === 'repeat') return [...bytes.slice(0, here + byte), ...bytes.slice(here)];
-  // Digits, signs and exponents make other numbers of the numbers.
+  // Digits, signs and exponents change the numbers.
   const value = kind === 'digit' ? bytesOf('0123456789-.e,')[byte]! : byte;
   return bytes.map((old, i) => (i === here ? value : old));
 }
 
 describe('frame', () => {
-  it('is known by its tag alone', () => {
+  it('is identified by its tag alone', () => {
     for (const [name, code] of Object.entries(TYPES)) {
       const out = new Uint8Array(64);
       const length = writeFrame(name as MessageType, {}, out);
@@ -140,7 +140,7 @@ describe('frame', () => {
     assert.equal(new Set(Object.values(TYPES)).size, Object.keys(TYPES).length);
   });
 
-  it('of another program, version or type is unknown', () => {
+  it('is unknown when from another program, version or type', () => {
     for (const text of [
       'fh1c{}',
       'FX1c{}',
@@ -155,13 +155,13 @@ describe('frame', () => {
       assert.equal(frameType(bytesOf(text), text.length), null, text);
   });
 
-  it('shorter than a tag and an empty object is unknown, whatever lies behind it in the buffer', () => {
+  it('is unknown when shorter than a tag and an empty object, whatever follows in the buffer', () => {
     const bytes = bytesOf('FH1c{}');
     for (let length = 0; length < bytes.length; length++) assert.equal(frameType(bytes, length), null);
     assert.equal(frameType(bytes, bytes.length), 'command');
   });
 
-  it('only has one of the names for any four bytes', () => {
+  it('has a known type or none, for any four bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 32 }), (bytes) => {
         const type = frameType(bytes, bytes.length);
@@ -170,7 +170,7 @@ describe('frame', () => {
     );
   });
 
-  it('gives back its body, or null when it is not an object', () => {
+  it('returns its body, or null when it is not an object', () => {
     const out = new Uint8Array(MAX_DATAGRAM_BYTES);
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 5 }), (body) => {
@@ -183,7 +183,7 @@ describe('frame', () => {
       assert.equal(frameBody(bytesOf(`FH1c${text}`), 4 + text.length), null);
   });
 
-  it('that does not fit is not sent in part', () => {
+  it('is not written at all when it does not fit', () => {
     const text = 'é'.repeat(30);
     const needed = 4 + new TextEncoder().encode(JSON.stringify({ text })).length;
     assert.equal(writeFrame('state', { text }, new Uint8Array(needed)), needed);
@@ -200,11 +200,11 @@ for (const [name, codec] of Object.entries(CODECS)) {
       const before = bytes.slice();
       const reason = codec.decode(bytes, bytes.length);
       assert.ok(reason === null || KNOWN.has(reason), String(reason));
-      assert.deepEqual(bytes, before, 'a decoder only reads');
+      assert.deepEqual(bytes, before, 'a decoder does not write to its input');
       return reason;
     };
 
-    it('takes its own valid datagram', () => {
+    it('accepts its own valid datagram', () => {
       assert.equal(check(valid.slice(0, length)), null);
     });
 
@@ -213,19 +213,19 @@ for (const [name, codec] of Object.entries(CODECS)) {
       fc.assert(fc.property(fc.json({ maxDepth: 3 }), (json) => void check(bytesOf(`FH1x${json}`))));
     });
 
-    it('of a mutated datagram gives a reason or something valid', () => {
-      let refused = 0;
+    it('returns a reason or a valid message for a mutated datagram', () => {
+      let rejectedCount = 0;
       fc.assert(
         fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
           const bytes = Uint8Array.from(mutations.reduce(mutate, [...valid.subarray(0, length)]));
-          if (check(bytes) !== null) refused++;
+          if (check(bytes) !== null) rejectedCount++;
         }),
         { numRuns: 500 },
       );
-      assert.ok(refused > 50, `${refused} of 500 refused`);
+      assert.ok(rejectedCount > 50, `${rejectedCount} of 500 rejected`);
     });
 
-    it('of any field replaced by any JSON gives a reason or something valid', () => {
+    it('returns a reason or a valid message with any field replaced by any JSON', () => {
       const body = frameBody(valid, length)!;
       fc.assert(
         fc.property(fc.constantFrom(...Object.keys(body)), fc.json({ maxDepth: 2 }), (field, json) => {
@@ -236,7 +236,7 @@ for (const [name, codec] of Object.entries(CODECS)) {
       );
     });
 
-    it('survives deep nesting and numbers beyond all range', () => {
+    it('survives deep nesting and numbers out of range', () => {
       const room = MAX_DATAGRAM_BYTES - 4;
       assert.equal(check(bytesOf(`FH1x${'['.repeat(room)}`)), name === 'hello' ? 'malformed' : 'bad-json');
       const nested = `{"q":${'['.repeat(600)}${']'.repeat(600)}}`;

@@ -34,7 +34,7 @@ export function writeFrame(type: MessageType, body: object, out: Uint8Array): nu
   return read === text.length ? TAG_BYTES + written : 0;
 }
 
-/** The tag alone, for bodies that are not JSON; returns where they begin. */
+/** Only the tag, for bodies that are not JSON; returns where the body starts. */
 export function writeTag(type: MessageType, out: Uint8Array): number {
   out[0] = MAGIC[0]!;
   out[1] = MAGIC[1]!;
@@ -43,14 +43,14 @@ export function writeTag(type: MessageType, out: Uint8Array): number {
   return TAG_BYTES;
 }
 
-/** The type of a datagram by its tag alone, before anything is parsed. */
+/** The type of a datagram by its tag alone, before parsing. */
 export function frameType(bytes: Uint8Array, length: number): MessageType | null {
   if (length < TAG_BYTES + 2 || bytes[0] !== MAGIC[0] || bytes[1] !== MAGIC[1] || bytes[2] !== MAGIC[2])
     return null;
   return NAMES.get(bytes[3]!) ?? null;
 }
 
-/** The JSON object of a datagram whose tag was checked; null when it is not one. */
+/** The JSON object of a datagram whose tag was checked; null when it is not an object. */
 export function frameBody(bytes: Uint8Array, length: number): Json | null {
   try {
     const body: unknown = JSON.parse(decoder.decode(bytes.subarray(TAG_BYTES, length)));
@@ -60,7 +60,7 @@ export function frameBody(bytes: Uint8Array, length: number): Json | null {
   }
 }
 
-/** A finite number, or NaN: the caller names the reason. */
+/** A finite number, or NaN; the caller chooses the reason. */
 export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : Number.NaN;
 }
@@ -80,7 +80,7 @@ export function anglesToJson(values: Float64Array): number[] {
   return out;
 }
 
-/** Fills `out` from a JSON array; a literal reason when it is not that many finite numbers. */
+/** Fills `out` from a JSON array; returns a reason when it does not hold exactly that many finite numbers. */
 export function anglesFromJson(value: unknown, out: Float64Array): Reason | null {
   if (!Array.isArray(value)) return 'malformed';
   if (value.length !== out.length) return 'joint-count';

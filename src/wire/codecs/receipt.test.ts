@@ -49,7 +49,7 @@ function reasonOf(body: object): string | null {
 }
 
 describe('receipt', () => {
-  it('comes back as it was sent', () => {
+  it('survives a round trip', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const back = emptyReceipt();
     fc.assert(
@@ -62,7 +62,7 @@ describe('receipt', () => {
     );
   });
 
-  it('forgets the stamps of the one before', () => {
+  it('clears the stamps of the previous receipt', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const back = emptyReceipt();
     const full = { ...emptyReceipt(), kernelNs: 1, receiveNs: 2, dueNs: 3, releasedNs: 4, appliedNs: 5 };
@@ -71,17 +71,17 @@ describe('receipt', () => {
     assert.deepEqual(back, { ...emptyReceipt(), receiveNs: 9 });
   });
 
-  it('may lack the stamps of stages that were not reached, but not the arrival', () => {
+  it('may omit the stamps of stages not reached, but not the arrival', () => {
     assert.equal(reasonOf(VALID), null);
     assert.equal(reasonOf({ ...VALID, receive_ns: null }), 'malformed');
     assert.equal(reasonOf({ ...VALID, receive_ns: '5' }), 'malformed');
   });
 
-  it('wants counts and an outcome it knows', () => {
+  it('requires counts and a known outcome', () => {
     for (const field of ['session', 'seq', 'depth'])
       for (const value of [-1, 0.5, '1', null, [], undefined])
         assert.equal(reasonOf({ ...VALID, [field]: value }), 'malformed');
-    // `lost` is the operator's own verdict: no robot can say it.
+    // Only the operator decides `lost`; no robot can report it.
     for (const value of [
       'lost',
       'Applied',
@@ -96,7 +96,7 @@ describe('receipt', () => {
       assert.equal(reasonOf({ ...VALID, outcome: value }), 'malformed', String(value));
   });
 
-  it('wants an object', () => {
+  it('requires an object', () => {
     for (const body of [[], [VALID]]) assert.equal(reasonOf(body), 'bad-json');
   });
 });

@@ -53,7 +53,7 @@ function reasonOf(body: object): string | null {
 }
 
 describe('robot state', () => {
-  it('comes back as it was sent, angles to 1e-7', () => {
+  it('survives a round trip, angles to 1e-7', () => {
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
     const back = emptyState(JOINTS);
     const origin = { boot: 0, session: 0 };
@@ -74,7 +74,7 @@ describe('robot state', () => {
     );
   });
 
-  it('of an arm with 20 joints fits a datagram', () => {
+  it('fits a datagram for an arm with 20 joints', () => {
     const big = emptyState(20);
     for (const field of ['positionsRad', 'velocitiesRadS', 'targetRad'] as const) big[field].fill(-Math.PI);
     big.cause = 'x'.repeat(60);
@@ -86,14 +86,14 @@ describe('robot state', () => {
     assert.ok(length > 0);
   });
 
-  it('cuts a long cause', () => {
+  it('truncates a long cause', () => {
     const bytes = new TextEncoder().encode(`FH1s${JSON.stringify({ ...VALID, cause: 'y'.repeat(999) })}`);
     const back = emptyState(2);
     assert.equal(decodeState(bytes, bytes.length, back, { boot: 0, session: 0 }), null);
     assert.equal(back.cause, 'y'.repeat(120));
   });
 
-  it('wants every field, each of its type', () => {
+  it('requires every field to have its type', () => {
     assert.equal(reasonOf(VALID), null);
     for (const field of Object.keys(VALID)) {
       for (const value of [undefined, {}, true, ...(field === 'clearance' || field === 'q' ? [] : [null])])
@@ -104,10 +104,10 @@ describe('robot state', () => {
     for (const value of ['IDLE', 'toString', '__proto__', ''])
       assert.equal(reasonOf({ ...VALID, state: value }), 'malformed');
     assert.equal(reasonOf({ ...VALID, limited: 'gravity' }), 'malformed');
-    assert.equal(reasonOf({ ...VALID, clearance: null }), null, 'nothing is watched');
+    assert.equal(reasonOf({ ...VALID, clearance: null }), null, 'no collision pair is watched');
   });
 
-  it('of joints that were never read has no angles', () => {
+  it('has no angles for joints that were never read', () => {
     const unread = emptyState(2);
     unread.positionsRad.fill(Number.NaN);
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);
@@ -117,7 +117,7 @@ describe('robot state', () => {
     assert.deepEqual([...back.positionsRad], [Number.NaN, Number.NaN]);
   });
 
-  it('wants three lists of finite joints', () => {
+  it('requires three lists of finite joints', () => {
     for (const field of ['q', 'dq', 'target']) {
       assert.equal(reasonOf({ ...VALID, [field]: [1] }), 'joint-count');
       assert.equal(reasonOf({ ...VALID, [field]: [1, 2, 3] }), 'joint-count');
@@ -126,7 +126,7 @@ describe('robot state', () => {
     }
   });
 
-  it('with a joint that is not a number is refused by the other side, not passed on', () => {
+  it('is rejected by the receiver when a joint is not a number', () => {
     const broken = emptyState(2);
     broken.positionsRad[1] = Number.NaN;
     const bytes = new Uint8Array(MAX_DATAGRAM_BYTES);

@@ -23,14 +23,14 @@ function reasonOf(body: object, decode: typeof decodeProbe): string | null {
 }
 
 describe('clock probe', () => {
-  it('comes back as it was sent', () => {
+  it('survives a round trip', () => {
     const bytes = new Uint8Array(256);
     const back = emptyProbe();
     fc.assert(
       fc.property(probe, (sent) => {
-        const asked = encodeProbe(sent, bytes.fill(0xff));
-        assert.equal(frameType(bytes, asked), 'probe');
-        assert.equal(decodeProbe(bytes, asked, back), null);
+        const probeBytes = encodeProbe(sent, bytes.fill(0xff));
+        assert.equal(frameType(bytes, probeBytes), 'probe');
+        assert.equal(decodeProbe(bytes, probeBytes, back), null);
         assert.deepEqual([back.id, back.t0], [sent.id, sent.t0]);
         const answered = encodeProbeReply(sent, bytes.fill(0xff));
         assert.equal(frameType(bytes, answered), 'probeReply');
@@ -40,7 +40,7 @@ describe('clock probe', () => {
     );
   });
 
-  it('wants every stamp as a number', () => {
+  it('requires every stamp to be a number', () => {
     assert.equal(reasonOf(VALID, decodeProbe), null);
     assert.equal(reasonOf(VALID, decodeProbeReply), null);
     for (const field of Object.keys(VALID))

@@ -4,7 +4,7 @@ import { countOf, frameBody, numberOf, writeFrame } from './frame.ts';
 /** One four-stamp exchange: t0 and t3 on the operator's clock, t1 and t2 on the robot's. */
 export interface Probe {
   id: number;
-  /** Identity of the robot's start: its clock may have another zero after a restart. */
+  /** Identifies a start of the robot: after a restart its clock may have another zero. */
   boot: number;
   t0: number;
   t1: number;

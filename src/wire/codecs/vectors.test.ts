@@ -36,10 +36,10 @@ interface Vector {
   type: PlainType;
   note: string;
   datagram: string;
-  /** What a receiver understands; null stands for an unknown stamp. Absent when the datagram is refused. */
+  /** What a receiver decodes; null stands for an unknown stamp. Absent when the datagram is rejected. */
   decoded?: Json;
   reason?: string;
-  /** The datagram is byte for byte what the encoder makes of `decoded`. */
+  /** The datagram is byte for byte what the encoder writes for `decoded`. */
   canonical?: boolean;
 }
 
@@ -55,7 +55,7 @@ const { joints } = file;
 
 interface Codec {
   encode(value: Json, out: Uint8Array): number;
-  /** The message, or the reason it was refused. */
+  /** The message, or why it was rejected. */
   decode(bytes: Uint8Array, length: number): object | string;
 }
 
@@ -134,7 +134,7 @@ const CODECS: Record<PlainType, Codec> = {
   hand: { encode: (value, out) => writeFrame('hand', value, out), decode: body },
 };
 
-/** JSON to what the codecs hold: angles in typed arrays, NaN for an unknown stamp. */
+/** Converts JSON to what the codecs hold: angles in typed arrays, NaN for an unknown stamp. */
 function revive(value: Json): Json {
   const entries = Object.entries(value).map(([key, inner]) => {
     if (Array.isArray(inner)) return [key, Float64Array.from(inner as number[])];
@@ -148,7 +148,7 @@ function plain(value: object | string): unknown {
   return JSON.parse(JSON.stringify(value, (_, x) => (ArrayBuffer.isView(x) ? [...(x as Float64Array)] : x)));
 }
 
-/** A receive buffer as reactors hand it over: longer than the datagram, with an old one behind it. */
+/** A receive buffer as reactors pass it: longer than the datagram, with stale bytes behind it. */
 function inDirtyBuffer(datagram: string): { bytes: Uint8Array; length: number } {
   const text = new TextEncoder().encode(datagram);
   const bytes = new Uint8Array(2048).fill(0x7d);
@@ -157,7 +157,7 @@ function inDirtyBuffer(datagram: string): { bytes: Uint8Array; length: number } 
 }
 
 describe('link vectors', () => {
-  it('cover every message type, valid and refused', () => {
+  it('cover every message type, valid and rejected', () => {
     assert.equal(file.format, 'farhand-link-vectors/1');
     for (const type of Object.keys(CODECS)) {
       const own = file.vectors.filter((vector) => vector.type === type);
@@ -168,7 +168,7 @@ describe('link vectors', () => {
       if (type !== 'request' && type !== 'hand')
         assert.ok(
           own.some(({ reason }) => reason !== undefined),
-          `${type}: refused`,
+          `${type}: rejected`,
         );
     }
   });

@@ -12,10 +12,10 @@ describe('Bottleneck', () => {
     assert.equal(link.enter(0, 0, 1250), 10 * MS);
     assert.equal(link.enter(1 * MS, 1 * MS, 1250), 20 * MS);
     assert.equal(link.enter(50 * MS, 50 * MS, 1250), 60 * MS, 'idle in between');
-    assert.equal(link.enter(60 * MS, 75 * MS, 1250), 85 * MS, 'not before it may');
+    assert.equal(link.enter(60 * MS, 75 * MS, 1250), 85 * MS, 'not before it is ready');
   });
 
-  it('refuses what does not fit and has room again when something has left', () => {
+  it('drops what does not fit and has room again once something has left', () => {
     const link = new Bottleneck(RATE);
     for (let i = 0; i < 4; i++) assert.ok(!Number.isNaN(link.enter(0, 0, 1250)));
     assert.ok(Number.isNaN(link.enter(0, 0, 1)), 'not a byte more');
@@ -23,7 +23,7 @@ describe('Bottleneck', () => {
     assert.equal(link.enter(10 * MS, 10 * MS, 1250), 50 * MS);
   });
 
-  it('counts datagrams too, through many rounds of its ring', () => {
+  it('limits the number of datagrams too, through many rounds of its ring', () => {
     const link = new Bottleneck({ ...RATE, queueDatagrams: 3 });
     for (let round = 0; round < 100; round++) {
       const nowNs = round * 1000 * MS;
@@ -32,7 +32,7 @@ describe('Bottleneck', () => {
     }
   });
 
-  it('is no bottleneck at rate 0', () => {
+  it('does not limit at rate 0', () => {
     const link = new Bottleneck({ ...RATE, kbitS: 0 });
     for (let i = 0; i < 1000; i++) assert.equal(link.enter(5, 7, 1472), 7);
   });

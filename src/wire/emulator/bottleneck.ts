@@ -1,7 +1,7 @@
 import { NS_PER_S } from '../../core/time/clock.ts';
 import type { Impairment } from './impairment.ts';
 
-/** A link of finite rate behind a buffer of finite size that refuses what does not fit. Hot path. */
+/** A link of finite rate behind a finite buffer that drops what does not fit. Hot path. */
 export class Bottleneck {
   readonly #rate: Impairment['rate'];
   readonly #departNs: Float64Array;
@@ -18,7 +18,7 @@ export class Bottleneck {
     this.#bytes = new Float64Array(capacity);
   }
 
-  /** When the last bit is out, for a datagram that may leave from `readyNs` on; NaN when the buffer is full. */
+  /** When the last bit of a datagram that may leave from `readyNs` on is out; NaN when the buffer is full. */
   enter(nowNs: number, readyNs: number, bytes: number): number {
     const { kbitS, queueBytes, queueDatagrams } = this.#rate;
     if (kbitS === 0) return readyNs;

@@ -15,7 +15,7 @@ describe('link events', () => {
     assert.equal(leftOfEventNs(event, 1e12), 0);
   });
 
-  it('repeat as often as told', () => {
+  it('repeat as often as configured', () => {
     const flap = linkEventSchema.parse({ kind: 'stall', atMs: 10, forMs: 2, everyMs: 5, times: 3 });
     const during = Array.from({ length: 60 }, (_, ms) => ms).filter((ms) => leftOfEventNs(flap, ms * MS) > 0);
     assert.deepEqual(during, [10, 11, 15, 16, 20, 21]);
@@ -23,7 +23,7 @@ describe('link events', () => {
     assert.equal(leftOfEventNs(ever, 1_000_010 * MS), 2 * MS);
   });
 
-  it('read as text', () => {
+  it('are parsed from text', () => {
     assert.deepEqual(parseFaults('hole', '300ms@5s, 1.5s@20s', 'forward'), [
       { kind: 'hole', atMs: 5000, forMs: 300, direction: 'forward' },
       { kind: 'hole', atMs: 20_000, forMs: 1500, direction: 'forward' },

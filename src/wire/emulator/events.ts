@@ -7,12 +7,12 @@ const ms = z.number().min(0).max(86_400_000);
 export const linkEventSchema = z.strictObject({
   kind: z
     .enum(['hole', 'stall'])
-    .describe('hole: what is sent meanwhile is lost; stall: it is held and delivered at the end'),
+    .describe('hole: datagrams sent during it are lost; stall: they are held and delivered at its end'),
   atMs: ms.describe('when it begins'),
   forMs: ms.describe('how long it lasts'),
-  everyMs: ms.min(1).optional().describe('again after this time: a flapping link'),
-  times: z.int().min(1).optional().describe('how often in all; with everyMs and without this, for ever'),
-  direction: z.enum(['forward', 'return', 'both']).default('both').describe('which way'),
+  everyMs: ms.min(1).optional().describe('repeats after this time: a flapping link'),
+  times: z.int().min(1).optional().describe('total number; with everyMs and without this, forever'),
+  direction: z.enum(['forward', 'return', 'both']).default('both').describe('which direction'),
 });
 
 export type LinkEvent = z.infer<typeof linkEventSchema>;

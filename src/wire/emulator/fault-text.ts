@@ -4,7 +4,10 @@ import type { LinkEventInput } from './events.ts';
 const TIME = '(\\d+(?:\\.\\d+)?)(ms|s)';
 const FAULT = new RegExp(`^${TIME}(?:/${TIME})?@${TIME}(?:x(\\d+))?$`);
 
-/** `300ms@5s` is 0.3 s long, 5 s after the start; `200ms/2s@10s` repeats every 2 s, `…x3` three times in all. */
+/**
+ * `300ms@5s`: 0.3 s long, 5 s after the start; `200ms/2s@10s`: repeats every 2 s; `…x3`: three times in
+ * total.
+ */
 export function parseFaults(
   kind: LinkEventInput['kind'],
   text: string,
@@ -13,8 +16,8 @@ export function parseFaults(
   return text.split(',').map((part) => {
     const found = FAULT.exec(part.trim());
     if (found === null)
-      throw new TeleopError('bad-option', `"${part.trim()}" does not tell how long and when`, {
-        hint: `Write --${kind} 300ms@5s, or 200ms/2s@10s for every two seconds from the tenth on.`,
+      throw new TeleopError('bad-option', `"${part.trim()}" does not give a length and a start time`, {
+        hint: `Write --${kind} 300ms@5s, or 200ms/2s@10s to repeat it every 2 s from second 10.`,
       });
     const [, long, longUnit, every, everyUnit, at, atUnit, times] = found;
     const event: LinkEventInput = { kind, atMs: msOf(at, atUnit), forMs: msOf(long, longUnit), direction };

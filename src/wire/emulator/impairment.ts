@@ -7,11 +7,11 @@ const ordered = ([low, high]: readonly [number, number]) => low <= high;
 const msRange = z.tuple([ms, ms]).refine(ordered, 'the first must not exceed the second');
 const sRange = z.tuple([seconds, seconds]).refine(ordered, 'the first must not exceed the second');
 
-/** Times when the link carries nothing and then delivers what has waited, back to back. */
+/** Periods in which the link carries nothing; then it delivers what has waited, back to back. */
 const blocksSchema = z.strictObject({
-  perS: z.number().min(0).max(100).describe('how many a second on average, at random times'),
+  perS: z.number().min(0).max(100).describe('average number per second, at random times'),
   lengthMs: msRange.describe('shortest and longest'),
-  medianMs: ms.optional().describe('lognormal with this median; without it, evenly spread over lengthMs'),
+  medianMs: ms.optional().describe('lognormal with this median; without it, uniform over lengthMs'),
   spread: z.number().min(0).max(3).default(0.4).describe('sigma of the lognormal'),
   lostShare: share
     .default(0)
@@ -20,7 +20,7 @@ const blocksSchema = z.strictObject({
 
 /** Bad seconds: a raised floor, standing queues and stalls. */
 const stormsSchema = z.strictObject({
-  perS: z.number().min(0).max(10).describe('how many a second on average, at random times'),
+  perS: z.number().min(0).max(10).describe('average number per second, at random times'),
   lengthS: sRange.describe('shortest and longest'),
   floorMs: ms.describe('median of the added delay throughout'),
   floorSpread: z.number().min(0).max(3).default(0.37).describe('sigma of its lognormal'),
@@ -32,7 +32,7 @@ const stormsSchema = z.strictObject({
   stallShare: share.default(0).describe('share of standing queues that are full stops instead'),
 });
 
-/** Somebody else’s bulk transfer that fills the bottleneck’s buffer in a sawtooth. */
+/** Another user's bulk transfer that fills the bottleneck's buffer in a sawtooth. */
 const bloatSchema = z.strictObject({
   onS: sRange.describe('length of a transfer'),
   offS: sRange.describe('pause between transfers'),
@@ -45,24 +45,24 @@ const bloatSchema = z.strictObject({
 
 /**
  * What one direction of a link does to datagrams. Everything is off by default.
- * Shares are per datagram; what is “per second” or lasts is a function of time alone, whatever the traffic.
+ * Shares are per datagram; rates per second and durations depend on time alone, not on the traffic.
  */
 export const impairmentSchema = z.strictObject({
   fifo: z.boolean().default(true).describe('datagrams never overtake each other (stragglers excepted)'),
-  delayMs: ms.default(0).describe('usual time on the way'),
+  delayMs: ms.default(0).describe('usual time in transit'),
   minDelayMs: ms.default(0).describe('jitter never goes below this'),
   jitter: z
     .strictObject({
       sdMs: ms.default(0).describe('spread of the part that changes smoothly'),
-      stepMs: ms.min(0.1).default(20).describe('time in which it changes'),
+      stepMs: ms.min(0.1).default(20).describe('time scale of its changes'),
       whiteSdMs: ms.default(0).describe('spread of the part that is new for every datagram'),
     })
     .prefault({})
     .describe('variation around the usual time'),
   drift: z
     .strictObject({
-      sdMs: ms.default(0).describe('added delay while the load is up; nothing half of the time'),
-      stepS: seconds.default(5).describe('time in which it changes'),
+      sdMs: ms.default(0).describe('added delay under load; zero half of the time'),
+      stepS: seconds.default(5).describe('time scale of its changes'),
     })
     .prefault({})
     .describe('slow changes of load'),
@@ -76,9 +76,9 @@ export const impairmentSchema = z.strictObject({
   tails: z
     .array(
       z.strictObject({
-        share: share.describe('datagrams that meet it'),
-        minMs: ms.default(0).describe('at least this much more'),
-        meanMs: ms.default(0).describe('plus an exponential time of this mean'),
+        share: share.describe('share of datagrams affected'),
+        minMs: ms.default(0).describe('least extra delay'),
+        meanMs: ms.default(0).describe('plus an exponentially distributed delay of this mean'),
       }),
     )
     .default([])
@@ -88,8 +88,8 @@ export const impairmentSchema = z.strictObject({
   bloat: bloatSchema.optional().describe('standing queue of a competing transfer'),
   loss: z
     .strictObject({
-      share: share.default(0).describe('datagrams lost independently of each other'),
-      burstShare: share.default(0).describe('datagrams that begin a bad spell (Gilbert–Elliott)'),
+      share: share.default(0).describe('share of datagrams lost independently of each other'),
+      burstShare: share.default(0).describe('share of datagrams that start a bad spell (Gilbert–Elliott)'),
       burstDatagrams: z.number().min(1).max(1e6).default(4).describe('mean length of a bad spell'),
       burstLoss: share.default(1).describe('share lost within a bad spell'),
     })
@@ -97,15 +97,15 @@ export const impairmentSchema = z.strictObject({
     .describe('datagrams that never arrive'),
   duplicate: z
     .strictObject({
-      share: share.default(0).describe('datagrams delivered twice'),
-      afterMs: ms.default(0.2).describe('time until the copy'),
+      share: share.default(0).describe('share of datagrams delivered twice'),
+      afterMs: ms.default(0.2).describe('delay of the copy'),
     })
     .prefault({})
     .describe('copies'),
   straggler: z
     .strictObject({
-      share: share.default(0).describe('datagrams that leave the order'),
-      extraMs: msRange.default([10, 30]).describe('how much later they come'),
+      share: share.default(0).describe('share of datagrams that arrive out of order'),
+      extraMs: msRange.default([10, 30]).describe('how much later they arrive'),
     })
     .prefault({})
     .describe('reordering'),
@@ -118,7 +118,7 @@ export const impairmentSchema = z.strictObject({
         .min(1500)
         .max(1e8)
         .default(65_536)
-        .describe('its buffer: what does not fit is lost'),
+        .describe('its buffer; what does not fit is lost'),
       queueDatagrams: z.int().min(1).max(65_536).default(1000).describe('its buffer, in datagrams'),
     })
     .prefault({})
@@ -126,7 +126,7 @@ export const impairmentSchema = z.strictObject({
 });
 
 export type Impairment = z.infer<typeof impairmentSchema>;
-/** As written in a profile or a file: only what differs from nothing. */
+/** As written in a profile or a file: only the settings that differ from the defaults. */
 export type ImpairmentInput = z.input<typeof impairmentSchema>;
 export type Blocks = z.infer<typeof blocksSchema>;
 export type Storms = z.infer<typeof stormsSchema>;

@@ -48,7 +48,7 @@ const anyProfile = fc.constantFrom(...PROFILE_NAMES);
 const anySeed = fc.nat();
 
 describe('every link', () => {
-  it('delivers nothing before it was sent, copies neither', () => {
+  it('delivers nothing, copies included, before it was sent', () => {
     fc.assert(
       fc.property(anyProfile, anySeed, arrivals, fc.boolean(), (profile, seed, times, fifo) => {
         const link = model({ fifo, duplicate: { share: 0.2 } }, { profile, seed });
@@ -75,7 +75,7 @@ describe('every link', () => {
     );
   });
 
-  it('does the same again with the same seed, and something else with another', () => {
+  it('repeats itself with the same seed and differs with another', () => {
     fc.assert(
       fc.property(anyProfile, anySeed, arrivals, (profile, seed, times) => {
         const once = send(model({}, { profile, seed }), times);
@@ -86,7 +86,7 @@ describe('every link', () => {
     assert.notDeepEqual(outs(1), outs(2));
   });
 
-  it('gives its two directions different chance', () => {
+  it('draws different random numbers for its two directions', () => {
     const [forward, back] = resolveLink({ profile: 'wifi' });
     const outs = (link: LinkModel) => ticks(100).map((sentNs) => link.admit(sentNs, 100));
     assert.notDeepEqual(
@@ -107,7 +107,7 @@ describe('every link', () => {
     });
   });
 
-  it('takes arrivals that step back by a little, and delivers none of them early', () => {
+  it('accepts arrivals that step back slightly and delivers none of them early', () => {
     const link = model({ delayMs: 1 });
     assert.equal(link.admit(10 * MS, 1), 11 * MS);
     assert.equal(link.admit(10 * MS - 500, 1), 11 * MS, 'FIFO');
@@ -118,11 +118,11 @@ describe('every link', () => {
 describe('a link with one impairment', () => {
   const N = 100_000;
 
-  it('passes everything on at once when off', () => {
+  it('forwards everything at once when off', () => {
     for (const { sentNs, outNs } of send(model({}), ticks(100))) assert.equal(outNs, sentNs);
   });
 
-  it('loses the share it was told to', () => {
+  it('loses the configured share', () => {
     const lost = send(model({ loss: { share: 0.02 } }), ticks(N)).filter(
       ({ outNs }) => outNs === null,
     ).length;
@@ -147,7 +147,7 @@ describe('a link with one impairment', () => {
     assert.ok(runs.some((length) => length > 10) && runs.some((length) => length === 1));
   });
 
-  it('has the jitter it was told to', () => {
+  it('has the configured jitter', () => {
     const link = model({ delayMs: 20, jitter: { sdMs: 2, stepMs: 5 }, fifo: false });
     const delays = send(link, ticks(N)).map(({ sentNs, outNs }) => (outNs! - sentNs) / MS);
     const mean = delays.reduce((sum, ms) => sum + ms, 0) / N;
@@ -165,7 +165,7 @@ describe('a link with one impairment', () => {
     assert.ok(Math.abs(stragglers - 100) < 40, `${stragglers}`);
   });
 
-  it('duplicates the share it was told to', () => {
+  it('duplicates the configured share', () => {
     const copies = send(model({ duplicate: { share: 0.1, afterMs: 3 } }), ticks(10_000)).filter(
       ({ outNs, copyNs }) => copyNs === outNs! + 3 * MS,
     );
@@ -181,7 +181,7 @@ describe('a link with one impairment', () => {
     for (let i = 1; i < arrived.length; i++)
       assert.ok(arrived[i]!.outNs! - arrived[i - 1]!.outNs! >= 10 * MS - 1);
     const worstMs = Math.max(...arrived.map(({ sentNs, outNs }) => (outNs! - sentNs) / MS));
-    assert.ok(worstMs <= 200.001 && worstMs > 190, `20 kB stand for 200 ms; seen ${worstMs}`);
+    assert.ok(worstMs <= 200.001 && worstMs > 190, `20 kB queue for 200 ms; measured ${worstMs}`);
     assert.equal(link.loss, 'queue');
   });
 
@@ -206,7 +206,7 @@ describe('timed faults', () => {
     assert.equal(link.admit(400 * MS, 1), 405 * MS);
   });
 
-  it('a stall holds it instead, until its end', () => {
+  it('a stall holds what is sent in it until its end', () => {
     const link = model({ delayMs: 5 }, { events: [{ kind: 'stall', atMs: 100, forMs: 50 }] });
     for (const { sentNs, outNs } of send(link, ticks(300, MS)))
       assert.equal(outNs, (sentNs >= 100 * MS && sentNs < 150 * MS ? 150 * MS : sentNs) + 5 * MS);
@@ -227,7 +227,7 @@ describe('a recorded link', () => {
   const text = readFileSync('test/data/delay-traces/wifi-cluster.csv', 'utf8');
   const table = parseTraceTable(text, 'wifi-cluster.csv');
 
-  it('does exactly what was recorded, round after round', () => {
+  it('replays the recorded delays exactly, round after round', () => {
     const [settings] = resolveLink({ trace: { name: 'wifi-cluster', table } });
     const link = new LinkModel(settings, 1, 'forward', 7e9);
     for (let round = 0; round < 3; round++)
@@ -238,7 +238,7 @@ describe('a recorded link', () => {
       });
   });
 
-  it('loses what was lost', () => {
+  it('loses what the recording lost', () => {
     const delayNs = table.delayNs.map((value, i) => (i % 7 === 3 ? Number.NaN : value));
     const [settings] = resolveLink({ trace: { name: 'x', table: { ...table, delayNs } } });
     const link = new LinkModel(settings, 1, 'forward', 0);
@@ -248,7 +248,7 @@ describe('a recorded link', () => {
     assert.equal(link.loss, 'trace');
   });
 
-  it('answers half a period on, or by a profile', () => {
+  it('delays answers by the trace half a period later, or by a profile', () => {
     const trace = { name: 'x', table };
     const [, back] = resolveLink({ trace });
     assert.equal(back.tracePhaseNs, table.periodNs / 2);

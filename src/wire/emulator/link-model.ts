@@ -6,11 +6,11 @@ import { Random, TimeNoise } from './random.ts';
 import { type TraceTable, traceDelayNs } from './trace-table.ts';
 import { BloatWeather, BlockWeather, StormWeather } from './weather.ts';
 
-/** Why a datagram never comes out. `overflow` is told by whoever keeps the datagrams: its memory was full. */
+/** Why a datagram never comes out. `overflow` is set by the owner of the datagrams: its memory was full. */
 export const LOSSES = ['random', 'burst', 'hole', 'block', 'queue', 'trace', 'overflow'] as const;
 export type Loss = (typeof LOSSES)[number];
 
-/** All that decides what one direction does; plain data, so that it can cross threads. */
+/** Everything that determines one direction; plain data, so that it can cross threads. */
 export interface DirectionSettings {
   /** Shown to people. */
   label: string;
@@ -26,11 +26,11 @@ export interface DirectionSettings {
  * The same settings, seed and arrivals give the same answers. Hot path.
  */
 export class LinkModel {
-  /** After `admit` returned a time: when a copy comes out as well, or NaN. */
+  /** After `admit` returned a time: when a duplicate comes out, or NaN. */
   copyNs = Number.NaN;
-  /** After `admit` returned null: why. */
+  /** After `admit` returned null: the reason. */
   loss: Loss = 'random';
-  /** Latest delivery of a datagram that kept the order. */
+  /** Latest delivery of an in-order datagram. */
   lastDeliverNs: number;
   readonly #settings: DirectionSettings;
   readonly #startNs: number;
@@ -78,24 +78,24 @@ export class LinkModel {
 
   /** When a datagram that enters at `nowNs` comes out; null when it is lost (see `loss`). */
   admit(nowNs: number, bytes: number): number | null {
-    // Receive stamps of two sockets may come in either order by microseconds.
+    // Receive stamps of two sockets may be out of order by microseconds.
     this.#timeNs = Math.max(this.#timeNs, nowNs - this.#startNs);
     const timeNs = this.#timeNs;
     for (const blocks of this.#blocks) blocks.moveTo(timeNs);
     this.#storms?.moveTo(timeNs);
     this.#bloat?.moveTo(timeNs);
     const lost = this.#isLost(timeNs);
-    if (lost !== null) return this.#refuse(lost);
+    if (lost !== null) return this.#lose(lost);
     const { trace, tracePhaseNs } = this.#settings;
     const traceNs = trace === null ? 0 : traceDelayNs(trace, timeNs + tracePhaseNs);
-    if (Number.isNaN(traceNs)) return this.#refuse('trace');
+    if (Number.isNaN(traceNs)) return this.#lose('trace');
     const departNs = this.#bottleneck.enter(timeNs, this.#heldUntil(timeNs), bytes);
-    if (Number.isNaN(departNs)) return this.#refuse('queue');
+    if (Number.isNaN(departNs)) return this.#lose('queue');
     const outNs = Math.max(nowNs, this.#startNs + departNs + traceNs + this.#delayNs(timeNs));
     return this.#order(outNs);
   }
 
-  #refuse(loss: Loss): null {
+  #lose(loss: Loss): null {
     this.loss = loss;
     return null;
   }
@@ -121,7 +121,7 @@ export class LinkModel {
     return Math.max(untilNs, this.#storms?.heldUntil(timeNs) ?? 0);
   }
 
-  /** Time on the way, waiting excepted. */
+  /** Time in transit, without queueing. */
   #delayNs(timeNs: number): number {
     const { delayMs, minDelayMs, jitter, drift, route, tails } = this.#settings.impairment;
     let ms = delayMs;

@@ -23,7 +23,7 @@ const REFERENCES: Partial<Record<ProfileName, Reference>> = {
   bloat: { delay: [2.571, 115.4, 135.2], change: [0.15, 0.78, 4.27], lostPercent: 0.075 },
   handover: { delay: [2.144, 2.584, 5.21], change: [0.128, 0.696, 4.24], lostPercent: 0.28 },
 };
-/** Bloat's median is where a quiet link turns into a full one: anything from 2 to 25 ms in ten minutes. */
+/** Bloat's median lies where a quiet link turns into a full one: anything from 2 to 25 ms in ten minutes. */
 const TOLERANCE = { p50: 0.06, p95: 0.1, p99: 0.15, change: 0.25, bloatP50Ms: 8 };
 
 const SEEDS = 8;

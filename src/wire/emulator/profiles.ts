@@ -1,6 +1,6 @@
 import type { ImpairmentInput } from './impairment.ts';
 
-/** Wi-Fi on a good day: what the worse kinds are built on. */
+/** Wi-Fi on a good day: the base of the worse kinds. */
 const calmWifi = {
   delayMs: 2.135,
   minDelayMs: 1.4,
@@ -12,10 +12,10 @@ const calmWifi = {
 
 /**
  * Links by name. Parameters follow the 10-minute, 100 Hz reference traces; `docs/link-emulator.md` compares
- * the percentiles, and a test holds them.
+ * the percentiles, and a test checks them.
  */
 export const PROFILES = {
-  off: { about: 'passes everything on at once', impairment: {} },
+  off: { about: 'forwards everything at once', impairment: {} },
   ethernet: {
     about: 'switched wire, 1.5 ms',
     impairment: {
@@ -29,7 +29,7 @@ export const PROFILES = {
     },
   },
   wifi: {
-    about: 'Wi-Fi, own channel, power saving off: 2 ms with a bad second now and then',
+    about: 'Wi-Fi, own channel, power saving off: 2 ms with an occasional bad second',
     impairment: {
       ...calmWifi,
       tails: [{ share: 0.05, meanMs: 2.55 }],
@@ -48,7 +48,7 @@ export const PROFILES = {
     },
   },
   'wifi-untuned': {
-    about: 'Wi-Fi as it comes: scans and power saving block it for up to 0.12 s',
+    about: 'ordinary Wi-Fi: scans and power saving block it for up to 0.12 s',
     impairment: {
       delayMs: 2.684,
       minDelayMs: 1.9,
@@ -117,7 +117,7 @@ export const PROFILES = {
     },
   },
   handover: {
-    about: 'calm Wi-Fi that changes the access point every 45 s: 0.3 s of nothing, 40 % of it lost',
+    about: 'calm Wi-Fi that changes access points every 45 s: 0.3 s outage, 40 % of it lost',
     impairment: {
       ...calmWifi,
       blocks: [...calmWifi.blocks, { perS: 1 / 45, lengthMs: [260, 340], lostShare: 0.4 }],

@@ -14,7 +14,7 @@ function moments(values: readonly number[]): { mean: number; sd: number } {
 }
 
 describe('Random', () => {
-  it('repeats for a seed and purpose and differs between them', () => {
+  it('repeats for the same seed and purpose and differs between them', () => {
     fc.assert(
       fc.property(SEED, (seed) => {
         const numbers = take(new Random(seed, 'loss'), 20);
@@ -33,7 +33,7 @@ describe('Random', () => {
     );
   });
 
-  it('has the moments it promises', () => {
+  it('has the documented moments', () => {
     const random = new Random(7, 'moments');
     const draw = (one: () => number) => moments(Array.from({ length: 50_000 }, one));
     const near = (got: number, wanted: number) =>
@@ -53,7 +53,7 @@ describe('Random', () => {
 describe('TimeNoise', () => {
   const STEP_NS = 1e6;
 
-  it('is a function of time: order and number of questions change nothing', () => {
+  it('is a function of time: the order and number of reads change nothing', () => {
     const times = Array.from({ length: 500 }, (_, i) => i * 0.37 * STEP_NS);
     const forwards = new TimeNoise(3, 'jitter', STEP_NS);
     const backwards = new TimeNoise(3, 'jitter', STEP_NS);
@@ -64,7 +64,7 @@ describe('TimeNoise', () => {
     );
   });
 
-  it('is continuous, of mean 0 and spread 1, and forgets after two steps', () => {
+  it('is continuous, of mean 0 and spread 1, and uncorrelated after two steps', () => {
     const noise = new TimeNoise(5, 'jitter', STEP_NS);
     const at = (i: number) => noise.at(i * 0.1 * STEP_NS);
     const values = Array.from({ length: 100_000 }, (_, i) => at(i));
@@ -77,7 +77,7 @@ describe('TimeNoise', () => {
     assert.ok(Math.abs(lagged(20)) < 0.05);
   });
 
-  it('holds a level within a step', () => {
+  it('is constant within a step', () => {
     const noise = new TimeNoise(5, 'routes', STEP_NS);
     assert.equal(noise.stepAt(0.1 * STEP_NS), noise.stepAt(0.9 * STEP_NS));
     assert.notEqual(noise.stepAt(0.9 * STEP_NS), noise.stepAt(1.1 * STEP_NS));

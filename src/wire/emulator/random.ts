@@ -1,4 +1,4 @@
-/** Chance that repeats: the same seed and purpose give the same numbers on every machine. Hot path. */
+/** Repeatable random numbers: the same seed and purpose give the same ones on every machine. Hot path. */
 export class Random {
   #a: number;
   #b: number;
@@ -42,7 +42,7 @@ export class Random {
 
 /**
  * Gaussian noise as a function of time: mean 0, spread 1, continuous, uncorrelated after two steps.
- * It has no state to advance, so that neither traffic nor silence changes what the link does later.
+ * Has no state to advance, so neither traffic nor silence changes what the link does later.
  */
 export class TimeNoise {
   readonly #stepNs: number;
@@ -95,7 +95,7 @@ function mix(value: number): number {
   return (value ^ (value >>> 15)) >>> 0;
 }
 
-/** FNV-1a, then mixed. */
+/** FNV-1a with a final mix. */
 function hash(text: string): number {
   let value = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);

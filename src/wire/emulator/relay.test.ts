@@ -20,19 +20,19 @@ interface Sent {
 }
 
 /** A relay on a manual clock, with a hostile caller that reuses its buffer. */
-function setUp(request: LinkRequest, { capacity = 100, refuse = false } = {}) {
+function setUp(request: LinkRequest, { capacity = 100, failSends = false } = {}) {
   const clock = new ManualClock(0);
   const sent: Sent[] = [];
   const counters = [
     new DirectionCounters(DirectionCounters.memory()),
     new DirectionCounters(DirectionCounters.memory()),
   ] as const;
-  let asked = 0;
+  let idleCalls = 0;
   const relay = new LinkRelay({
     clock,
     outbox: {
       send(socket, bytes, length, to) {
-        if (refuse) return 0;
+        if (failSends) return 0;
         sent.push({ atMs: clock.nowNs() / MS, socket, to, first: bytes[0]!, length });
         return clock.nowNs();
       },
@@ -42,14 +42,14 @@ function setUp(request: LinkRequest, { capacity = 100, refuse = false } = {}) {
     counters,
     seed: 1,
     capacity,
-    onIdle: () => asked++,
+    onIdle: () => idleCalls++,
   });
   const bytes = new Uint8Array(1472);
   return {
     relay,
     sent,
     stats: () => counters.map((part) => part.snapshot()) as [DirectionStats, DirectionStats],
-    asked: () => asked,
+    idleCalls: () => idleCalls,
     arrive(socket: number, from: Peer, first: number, length = 100) {
       bytes[0] = first;
       relay.onDatagram(socket, bytes, length, from, clock.nowNs(), Number.NaN);
@@ -103,7 +103,7 @@ describe('LinkRelay', () => {
     );
   });
 
-  it('answers whoever spoke last, per mapping', () => {
+  it('sends answers to the most recent sender of each mapping', () => {
     const link = setUp({});
     link.arrive(0, OPERATOR, 1);
     link.arrive(2, OPERATOR, 2);
@@ -115,7 +115,7 @@ describe('LinkRelay', () => {
     assert.deepEqual(answers, [OTHER, OPERATOR]);
   });
 
-  it('ignores strangers on the far side and answers to nobody', () => {
+  it('ignores unknown senders on the far side and answers with no client', () => {
     const link = setUp({});
     link.arrive(1, OTHER, 1);
     link.arrive(1, ROBOT[1]!, 2);
@@ -126,7 +126,7 @@ describe('LinkRelay', () => {
     assert.equal(link.sent.length, 0);
   });
 
-  it('refuses the newest when full, counts it, and works on', () => {
+  it('drops and counts the newest datagram when full, and continues', () => {
     const link = setUp({ forward: { delayMs: 50 } }, { capacity: 10 });
     for (let i = 0; i < 15; i++) link.arrive(0, OPERATOR, i);
     assert.equal(link.stats()[0].queued, 10);
@@ -156,14 +156,14 @@ describe('LinkRelay', () => {
     const [forward] = link.stats();
     assert.ok(forward.duplicated > 50 && forward.reordered > 50 && forward.lost > 100);
     assert.equal(forward.oversize, 40);
-    const refused = setUp({}, { refuse: true });
-    refused.arrive(0, OPERATOR, 1);
-    refused.runTo(1);
-    assert.equal(refused.stats()[0].sendFailed, 1);
-    assert.ok(balanced(refused.stats()[0]));
+    const failing = setUp({}, { failSends: true });
+    failing.arrive(0, OPERATOR, 1);
+    failing.runTo(1);
+    assert.equal(failing.stats()[0].sendFailed, 1);
+    assert.ok(balanced(failing.stats()[0]));
   });
 
-  it('changes on the way: what is under way keeps its time, the order holds, events count from now', () => {
+  it('applies new settings at once; datagrams in flight keep their time and order', () => {
     const link = setUp({ forward: { delayMs: 20 } });
     link.arrive(0, OPERATOR, 1);
     link.runTo(5);
@@ -187,9 +187,9 @@ describe('LinkRelay', () => {
     );
   });
 
-  it('asks for changes every 20 ms, traffic or not', () => {
+  it('checks for changed settings every 20 ms, with or without traffic', () => {
     const link = setUp({});
     link.runTo(1000);
-    assert.equal(link.asked(), 50);
+    assert.equal(link.idleCalls(), 50);
   });
 });

@@ -16,22 +16,22 @@ const ASK_PERIOD_NS = 20 * NS_PER_MS;
 export interface RelayParts {
   clock: Clock;
   outbox: Outbox;
-  /** Mapping i listens on socket 2 i and speaks to this target through socket 2 i + 1. */
+  /** Mapping i listens on socket 2 i and sends to this target through socket 2 i + 1. */
   targets: readonly Peer[];
   settings: readonly [DirectionSettings, DirectionSettings];
   counters: readonly [DirectionCounters, DirectionCounters];
   seed: number;
-  /** Datagrams on the way at any time, both directions together. */
+  /** Most datagrams in flight, both directions together. */
   capacity: number;
-  /** Sees every datagram as it enters the link, before its fate is known. The bytes are reused. */
+  /** Called with every datagram as it enters the link, before its fate is known. The bytes are reused. */
   onEntry?: ((direction: 0 | 1, mapping: number, bytes: Uint8Array, length: number) => void) | undefined;
-  /** Called every 20 ms, for changes of settings. */
+  /** Called every 20 ms, to check for changed settings. */
   onIdle: () => void;
 }
 
 /**
- * Passes datagrams between clients and targets as one link would: all mappings share its two directions.
- * Sans I/O; a reactor drives it. Answers go to whoever spoke last to the listening socket. Hot path.
+ * Forwards datagrams between clients and targets as one link would: all mappings share its two directions.
+ * Sans I/O; a reactor drives it. Answers go to the most recent sender on the listening socket. Hot path.
  */
 export class LinkRelay implements DatagramHandler {
   readonly #parts: RelayParts;
@@ -54,7 +54,7 @@ export class LinkRelay implements DatagramHandler {
     this.#askNs = startNs + ASK_PERIOD_NS;
   }
 
-  /** From now on; what is on the way keeps its time. Time 0 of events, traces and weather is now. */
+  /** Takes effect now; datagrams in flight keep their time. Time 0 of events, traces and weather is now. */
   change(settings: readonly [DirectionSettings, DirectionSettings], seed: number): void {
     const nowNs = this.#parts.clock.nowNs();
     for (const direction of [FORWARD, RETURN] as const) {
@@ -119,7 +119,7 @@ export class LinkRelay implements DatagramHandler {
     count.add('queued', -1);
     if (to === 0) return count.add('noClient');
     const nowNs = clock.nowNs();
-    // Out through the other socket of the mapping.
+    // Sent through the mapping's other socket.
     if (!outbox.send(2 * item.mapping + 1 - direction, item.bytes, item.length, to))
       return count.add('sendFailed');
     count.add('forwarded');

@@ -5,8 +5,8 @@ import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 import { Schedule } from './schedule.ts';
 
 describe('Schedule', () => {
-  it('gives back by time, then in the order put in, whatever comes in between', () => {
-    // Either a time to put in or (null) a request to take out.
+  it('returns datagrams by time, then by insertion order, for any mix of puts and takes', () => {
+    // A time to put in, or null for a take.
     const steps = fc.array(fc.option(fc.integer({ min: 0, max: 20 }), { freq: 2 }), { maxLength: 200 });
     fc.assert(
       fc.property(steps, (plan) => {
@@ -32,7 +32,7 @@ describe('Schedule', () => {
     );
   });
 
-  it('keeps the longest datagram whole beside its neighbours', () => {
+  it('keeps the longest datagram intact next to its neighbours', () => {
     const schedule = new Schedule(3);
     for (let i = 1; i <= 3; i++)
       schedule.push(i, i, i, i % 2, new Uint8Array(MAX_DATAGRAM_BYTES).fill(i), MAX_DATAGRAM_BYTES);

@@ -1,10 +1,10 @@
 import { MAX_DATAGRAM_BYTES } from '../reactor.ts';
 
-/** A datagram on the way. The buffer is reused once it has been taken out. */
+/** A datagram in flight. The buffer is reused once it has been taken out. */
 export interface Scheduled {
-  /** When it is to be delivered; of equal times the one put in first goes first. */
+  /** When to deliver it; at equal times the one inserted first goes first. */
   deliverNs: number;
-  /** Counts what was put in. */
+  /** Insertion count. */
   order: number;
   arrivedNs: number;
   mapping: number;
@@ -13,7 +13,7 @@ export interface Scheduled {
   readonly bytes: Uint8Array;
 }
 
-/** Datagrams by delivery time: a binary heap over buffers made once. Full means refused. Hot path. */
+/** Datagrams by delivery time: a binary heap over preallocated buffers. A full one drops. Hot path. */
 export class Schedule {
   readonly #heap: Scheduled[];
   #size = 0;
@@ -41,7 +41,7 @@ export class Schedule {
     return this.#size === 0 ? Number.POSITIVE_INFINITY : this.#heap[0]!.deliverNs;
   }
 
-  /** Copies the bytes. False when there is no room: the datagram is gone. */
+  /** Copies the bytes. False when there is no room: the datagram is dropped. */
   push(
     deliverNs: number,
     arrivedNs: number,
@@ -63,7 +63,7 @@ export class Schedule {
     return true;
   }
 
-  /** The next one out; valid until the next `push`. Null when empty. */
+  /** The next datagram; valid until the next `push`. Null when empty. */
   shift(): Scheduled | null {
     if (this.#size === 0) return null;
     const first = this.#heap[0]!;

@@ -6,7 +6,7 @@ import { PROFILE_NAMES } from './profiles.ts';
 import { resolveLink } from './settings.ts';
 
 describe('link settings', () => {
-  it('know all profiles', () => {
+  it('accept all profiles', () => {
     assert.deepEqual(PROFILE_NAMES, [
       'off',
       'ethernet',
@@ -21,7 +21,7 @@ describe('link settings', () => {
     for (const profile of PROFILE_NAMES) assert.equal(resolveLink({ profile })[1].label, profile);
   });
 
-  it('put changes on top of a profile, each direction its own', () => {
+  it('apply changes on top of a profile, separately per direction', () => {
     const [forward, back] = resolveLink({
       profile: 'wifi',
       returnProfile: 'wan',
@@ -29,13 +29,13 @@ describe('link settings', () => {
     });
     assert.equal(forward.impairment.delayMs, 5);
     assert.equal(forward.impairment.loss.share, 0.1);
-    assert.equal(forward.impairment.spacingMs, 0.12, 'the rest stays');
+    assert.equal(forward.impairment.spacingMs, 0.12, 'other settings stay');
     assert.equal(forward.label, 'wifi, changed');
     assert.equal(back.label, 'wan');
     assert.equal(back.impairment.straggler.share, 0.003);
   });
 
-  it('refuse what they do not know, with a hint', () => {
+  it('reject unknown names with a hint', () => {
     const hinted = (hint: RegExp) => (error: unknown) => {
       const { code, hint: text } = error as { code: string; hint: string };
       return code === 'bad-option' && hint.test(text);
@@ -52,7 +52,7 @@ describe('link settings', () => {
     const table = { sendNs: new Float64Array(2), delayNs: new Float64Array(2), periodNs: 1 };
     assert.throws(
       () => resolveLink({ profile: 'wifi', trace: { name: 'x', table } }),
-      hinted(/Leave one out/),
+      hinted(/Remove one of them/),
     );
   });
 });
@@ -60,7 +60,7 @@ describe('link settings', () => {
 describe('docs/link-emulator.md', () => {
   const text = readFileSync('docs/link-emulator.md', 'utf8');
 
-  it('names every profile and every setting', () => {
+  it('lists every profile and every setting', () => {
     for (const profile of PROFILE_NAMES) assert.ok(text.includes(`\`${profile}\``), profile);
     for (const [key, schema] of Object.entries(impairmentSchema.shape)) {
       assert.match(text, new RegExp(`\`${key}(\\[\\])?\``), key);

@@ -8,12 +8,12 @@ import type { DirectionSettings } from './link-model.ts';
 import { PROFILE_NAMES, PROFILES, type ProfileName } from './profiles.ts';
 import type { TraceTable } from './trace-table.ts';
 
-/** What a link is to be like: a profile or a trace, adjusted. Default: the profile `off`. */
+/** Requested link: a profile or a trace, adjusted. Default: the profile `off`. */
 export interface LinkRequest {
   profile?: string;
   /** Recorded delays instead of a profile. */
   trace?: { name: string; table: TraceTable };
-  /** Profile of the answers. Default: the same profile; with a trace, the same trace half a period on. */
+  /** Profile for the answers. Default: the same profile; with a trace, the same trace half a period later. */
   returnProfile?: string;
   /** Adjustments per direction, on top. */
   forward?: ImpairmentInput;
@@ -21,12 +21,12 @@ export interface LinkRequest {
   events?: readonly LinkEventInput[];
 }
 
-/** Checks a request and spells it out: [forward, return]. Throws `bad-option`. */
+/** Validates a request and resolves it to [forward, return]. Throws `bad-option`. */
 export function resolveLink(request: LinkRequest): [DirectionSettings, DirectionSettings] {
   const { trace, profile, returnProfile } = request;
   if (trace !== undefined && profile !== undefined)
-    throw new TeleopError('bad-option', 'a link follows a profile or a trace, not both', {
-      hint: 'Leave one out; the answers may follow a profile of their own (return profile).',
+    throw new TeleopError('bad-option', 'a link takes a profile or a trace, not both', {
+      hint: 'Remove one of them; a return profile can set the answers separately.',
     });
   const events = z.array(linkEventSchema).safeParse(request.events ?? []);
   if (!events.success) {
@@ -41,7 +41,7 @@ export function resolveLink(request: LinkRequest): [DirectionSettings, Direction
     Object.assign(forward, { label: `trace ${trace.name}`, trace: trace.table });
     if (returnProfile === undefined)
       Object.assign(back, {
-        label: `trace ${trace.name}, half a period on`,
+        label: `trace ${trace.name}, half a period later`,
         trace: trace.table,
         tracePhaseNs: trace.table.periodNs / 2,
       });
@@ -76,7 +76,7 @@ function impairmentOf(layers: readonly ConfigLayer[]): DirectionSettings['impair
     if (!(error instanceof TeleopError)) throw error;
     const hint = error.message.startsWith('unknown')
       ? error.hint
-      : 'See docs/link-emulator.md for all of them.';
+      : 'See docs/link-emulator.md for all settings.';
     throw new TeleopError('bad-option', error.message, { hint, cause: error });
   }
 }

@@ -16,15 +16,15 @@ const COUNTS = [
 type Count = (typeof COUNTS)[number];
 
 /**
- * One direction, since the start. Nothing is unaccounted for:
+ * One direction, since the start. Every datagram is accounted for:
  * received + duplicated = forwarded + lost + queued + oversize + noClient + sendFailed.
  */
 export interface DirectionStats extends Record<Count, number> {
   lost: number;
   lostBy: Partial<Record<Loss, number>>;
-  /** Arrival to asked delivery. */
+  /** From arrival to requested delivery. */
   delayMs: Percentiles | null;
-  /** Asked to actual delivery. */
+  /** From requested to actual delivery. */
   errorMs: Percentiles | null;
 }
 

@@ -1,7 +1,7 @@
 import { TeleopError } from '../../core/errors.ts';
 import { NS_PER_MS } from '../../core/time/clock.ts';
 
-/** Recorded one-way delays in the order of sending; repeats after `periodNs`. Arrays are in shared memory. */
+/** Recorded one-way delays in sending order; repeats after `periodNs`. Arrays are in shared memory. */
 export interface TraceTable {
   sendNs: Float64Array;
   /** NaN: lost. */
@@ -19,8 +19,8 @@ interface Row {
 }
 
 /**
- * Reads `seq,send_us,delay_us[,clk_us]`. Lines that begin with # and the heading are passed over.
- * `clk_us` is the error of the sender's stamps where known, straight in between; the table holds true times.
+ * Reads `seq,send_us,delay_us[,clk_us]`. Skips the heading and lines that start with #. `clk_us` is the error
+ * of the sender's stamps where known, interpolated linearly; the table holds true times.
  */
 export function parseTraceTable(text: string, name: string): TraceTable {
   const rows: Row[] = [];
@@ -71,17 +71,20 @@ function tableOf(rows: readonly Row[], name: string): TraceTable {
   const firstNs = sendNs[0]!;
   const lastNs = sendNs[rows.length - 1]!;
   if (firstNs < 0 || lastNs <= firstNs)
-    throw unreadable(`${name}: send_us must begin at 0 or later and grow`);
+    throw unreadable(`${name}: send_us must start at 0 or later and increase`);
   return { sendNs, delayNs, periodNs: lastNs + (lastNs - firstNs) / (rows.length - 1) };
 }
 
 function unreadable(what: string): TeleopError {
   return new TeleopError('file-unreadable', what, {
-    hint: 'A delay trace is CSV, one datagram a line: seq,send_us,delay_us; an empty delay means lost.',
+    hint: 'A delay trace is CSV, one datagram per line: seq,send_us,delay_us; an empty delay means lost.',
   });
 }
 
-/** Delay of the last row sent at or before `timeNs`, going round at the end; NaN where it was lost. Hot path. */
+/**
+ * Delay of the last row sent at or before `timeNs`, wrapping around at the end; NaN where it was lost. Hot
+ * path.
+ */
 export function traceDelayNs(table: TraceTable, timeNs: number): number {
   const { sendNs, delayNs, periodNs } = table;
   const withinNs = timeNs % periodNs;

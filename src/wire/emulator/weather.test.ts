@@ -29,7 +29,7 @@ const BLOAT: Bloat = {
   drainS: 1,
 };
 
-/** [from, to) of the blocks, found by asking every `stepNs`. */
+/** [from, to) of the blocks, found by sampling every `stepNs`. */
 function blocksSeen(weather: BlockWeather, stepNs: number, untilNs: number): [number, number][] {
   const seen: [number, number][] = [];
   for (let timeNs = 0; timeNs < untilNs; timeNs += stepNs) {
@@ -41,7 +41,7 @@ function blocksSeen(weather: BlockWeather, stepNs: number, untilNs: number): [nu
 }
 
 describe('BlockWeather', () => {
-  it('comes as often and lasts as long as told', () => {
+  it('has the configured rate and length', () => {
     const seen = blocksSeen(new BlockWeather(BLOCKS, new Random(1, 'b')), 0.1 * MS, 200 * S);
     assert.ok(Math.abs(seen.length / 200 - 2 / 1.06) < 0.2, `${seen.length} in 200 s`);
     for (const [fromNs, endNs] of seen) {
@@ -50,7 +50,7 @@ describe('BlockWeather', () => {
     }
   });
 
-  it('is the same however often it is asked', () => {
+  it('does not depend on how often it is read', () => {
     const ends = (stepNs: number) =>
       blocksSeen(new BlockWeather(BLOCKS, new Random(4, 'b')), stepNs, 20 * S).map(([, endNs]) => endNs);
     const often = new Set(ends(1 * MS));
@@ -59,7 +59,7 @@ describe('BlockWeather', () => {
     assert.ok(rarely.every((endNs) => often.has(endNs)));
   });
 
-  it('loses the first part and holds the rest', () => {
+  it('loses the first part of a block and holds the rest', () => {
     const weather = new BlockWeather(BLOCKS, new Random(2, 'b'));
     const [[fromNs, endNs] = [0, 0]] = blocksSeen(new BlockWeather(BLOCKS, new Random(2, 'b')), 1000, 2 * S);
     const at = (part: number) => {
@@ -71,7 +71,7 @@ describe('BlockWeather', () => {
 });
 
 describe('StormWeather', () => {
-  it('is calm outside storms, raised inside, and stands up to its height', () => {
+  it('is calm outside storms, raised inside, and queues up to its height', () => {
     const weather = new StormWeather(STORMS, new Random(3, 's'), new TimeNoise(3, 's', 5 * MS));
     let stormyMs = 0;
     let queueMs = 0;

@@ -3,8 +3,8 @@ import type { Bloat, Blocks, Storms } from './impairment.ts';
 import type { Random, TimeNoise } from './random.ts';
 
 /**
- * Random intervals in which nothing passes. As all weather, a function of the time since the link's start that no
- * traffic changes; `moveTo` the time first, and never back. Hot path.
+ * Random intervals in which nothing passes. Like all weather, a function of the time since the link's start,
+ * independent of traffic. Call `moveTo` first; time never goes back. Hot path.
  */
 export class BlockWeather {
   readonly #blocks: Blocks;
@@ -108,7 +108,7 @@ export class StormWeather {
   }
 }
 
-/** A sawtooth of standing delay while somebody else’s transfer runs. */
+/** A sawtooth of standing delay while another user's transfer runs. */
 export class BloatWeather {
   readonly #bloat: Bloat;
   readonly #random: Random;
@@ -145,7 +145,7 @@ export class BloatWeather {
     } else this.#segment('drain', drainS * NS_PER_S, reachedNs, 0);
   }
 
-  /** A straight line of delay; a rise is cut off where the transfer ends. */
+  /** A linear segment of delay; a rise is cut off where the transfer ends. */
   #segment(phase: 'off' | 'rise' | 'drain', lengthNs: number, fromNs: number, toNs: number): void {
     const leftNs = this.#transferEndNs - this.#segmentFromNs;
     const cut = phase === 'rise' && leftNs < lengthNs ? leftNs / lengthNs : 1;

@@ -6,7 +6,7 @@ import { LineSplitter } from '../secure/pairing-protocol.ts';
 const CONNECT_MS = 5_000;
 const GOODBYE_MS = 2_000;
 
-/** Addresses under which other machines may reach this one. */
+/** Addresses at which other machines may reach this one. */
 export function lanAddresses(): string[] {
   const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.filter(({ family, internal }) => family === 'IPv4' && !internal).map(({ address }) => address);
@@ -38,8 +38,8 @@ export function connect(host: string, port: number): Promise<Socket> {
 }
 
 /**
- * Hands each line to `onLine` until it returns something; that, or null if the connection ended before.
- * Closes the connection when a line is too long or `limitMs` are over, whatever the peer does.
+ * Passes each line to `onLine` until it returns a result; returns that, or null if the connection ended
+ * first. Closes the connection when a line is too long or after `limitMs`, whatever the peer does.
  */
 export function converse<T>(
   socket: Socket,
@@ -75,7 +75,7 @@ export function converse<T>(
   });
 }
 
-/** Sends a last line and waits until the peer has hung up, but not long. */
+/** Sends a last line and waits briefly until the peer has hung up. */
 export function goodbye(socket: Socket, line: string): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) return resolve();
@@ -96,7 +96,7 @@ function listenError(host: string, port: number, cause: NodeJS.ErrnoException): 
       cause,
     });
   if (cause.code === 'EACCES')
-    return new TeleopError('socket-failed', `${where} needs a privilege this user lacks`, {
+    return new TeleopError('socket-failed', `${where} needs a privilege that this user lacks`, {
       hint: `Choose a port above 1023: --port ${port + 10_000}`,
       cause,
     });
@@ -114,13 +114,13 @@ function connectError(host: string, port: number, cause: NodeJS.ErrnoException):
       cause,
     });
   if (code === 'ECONNREFUSED')
-    return new TeleopError('socket-failed', `nobody waits for pairing at ${host}:${port}`, {
+    return new TeleopError('socket-failed', `nothing is waiting to pair at ${host}:${port}`, {
       hint: 'Start `farhand pair --listen ADDRESS` on the robot machine, then run this again.',
       cause,
     });
   const problem = code === 'ETIMEDOUT' ? 'does not answer' : `cannot be reached: ${code}`;
   return new TeleopError('socket-failed', `${host}:${port} ${problem}`, {
-    hint: `Check the address, the network and that a firewall lets TCP ${port} pass.`,
+    hint: `Check the address, the network and that no firewall blocks TCP ${port}.`,
     cause,
   });
 }

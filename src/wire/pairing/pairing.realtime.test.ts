@@ -24,7 +24,7 @@ const WRONG = '0000-0000';
 const temporary = () => temporaryFolder('pairing');
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** A robot machine that waits, and what it has shown so far. */
+/** A waiting robot machine, and the events it has reported. */
 async function offering(options: Partial<OfferOptions> = {}) {
   const folder = options.folder ?? temporary();
   const events: OfferEvent[] = [];
@@ -78,7 +78,7 @@ describe('pairing over TCP', () => {
     assert.ok(!shown.includes(Buffer.from(one.key).toString('base64')));
   });
 
-  it('calls the key after the other machine and says what it replaces', async () => {
+  it('names the key after the other machine and reports what it replaces', async () => {
     const folder = temporary();
     const ids: string[] = [];
     for (const replaced of [false, true]) {
@@ -93,7 +93,7 @@ describe('pairing over TCP', () => {
     assert.equal(listKeys(folder).length, 1);
   });
 
-  it('stores nothing anywhere when the code is wrong, and still takes the right one', async () => {
+  it('stores nothing when the code is wrong, and still accepts the right one', async () => {
     const robot = await offering();
     const folder = temporary();
     const error = await failure(request(robot.port, WRONG, folder));
@@ -114,7 +114,7 @@ describe('pairing over TCP', () => {
       ['waiting', 'wrong-code', 'wrong-code', 'wrong-code', 'new-code'],
     );
     assert.notEqual(robot.code(), old);
-    assert.match((await failure(request(robot.port, old))).message, /not the one/);
+    assert.match((await failure(request(robot.port, old))).message, /does not match/);
     await request(robot.port, robot.code());
     await robot.done;
   });
@@ -129,7 +129,7 @@ describe('pairing over TCP', () => {
     assert.equal((await failure(request(robot.port, robot.code()))).code, 'socket-failed');
   });
 
-  it('fails on both sides when someone in between swaps the shares', async () => {
+  it('fails on both sides when a man in the middle swaps the shares', async () => {
     const robot = await offering();
     const zero = { secret: new Uint8Array(8), channel: new Uint8Array(0), session: new Uint8Array(32) };
     const relay = createServer((near) => {
@@ -162,7 +162,7 @@ describe('pairing over TCP', () => {
     await robot.done;
   });
 
-  it('tells the operator when the robot machine cannot store the key', async () => {
+  it('reports to the operator that the robot machine cannot store the key', async () => {
     const blocked = path.join(temporary(), 'file');
     writeFileSync(blocked, '');
     const robot = await offering({ folder: blocked });
@@ -173,11 +173,11 @@ describe('pairing over TCP', () => {
     assert.deepEqual(listKeys(folder), []);
   });
 
-  it('gives up when nobody comes', async () => {
+  it('times out when no operator connects', async () => {
     const robot = await offering({ timeoutS: 0.2 });
     const error = await failure(robot.done);
     assert.equal(error.code, 'pairing-failed');
-    assert.match(error.message, /nobody typed the code/);
+    assert.match(error.message, /no operator entered the code/);
     assert.match(error.hint, /--timeout/);
   });
 });
@@ -233,7 +233,7 @@ describe('the waiting port under garbage', () => {
       await pause(50);
       return sockets;
     },
-    'exchanges left half-way': async (port) => {
+    'unfinished exchanges': async (port) => {
       const sockets = await Promise.all(Array.from({ length: 20 }, () => open(port)));
       for (const socket of sockets) socket.write(hello);
       return sockets;
@@ -245,15 +245,15 @@ describe('the waiting port under garbage', () => {
       const sockets = await attack(robot.port);
       await request(robot.port, robot.code());
       await robot.done;
-      if (what === 'exchanges left half-way')
+      if (what === 'unfinished exchanges')
         assert.ok(
           sockets.some((socket) => !socket.destroyed),
-          'nobody waited for them to end',
+          'they were not waited for',
         );
       assert.deepEqual(
         robot.events.map(({ kind }) => kind),
         ['waiting'],
-        'garbage is no guess',
+        'garbage does not count as a guess',
       );
       for (const socket of sockets) socket.destroy();
     });
@@ -289,7 +289,7 @@ describe('the waiting port under garbage', () => {
   });
 });
 
-describe('the operator before something else', () => {
+describe('an operator that reaches something else', () => {
   const serving = async (answer: (socket: Socket) => void) => {
     const sockets: Socket[] = [];
     const server = createServer((socket) => {
@@ -310,16 +310,12 @@ describe('the operator before something else', () => {
   const others: [string, (socket: Socket) => void, RegExp][] = [
     ['a silent peer', () => {}, /stopped answering/],
     ['a peer that hangs up', (socket) => socket.destroy(), /hung up/],
-    [
-      'another service',
-      (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n'),
-      /does not speak farhand pairing/,
-    ],
+    ['another service', (socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n'), /is not a farhand pairing port/],
     ['an endless line', (socket) => socket.write('x'.repeat(100_000)), /hung up/],
     ['another version', (socket) => socket.write('{"refused":"other-version"}\n'), /another version/],
   ];
   for (const [what, answer, message] of others)
-    it(`fails in time before ${what}`, async () => {
+    it(`fails in time against ${what}`, async () => {
       const server = await serving(answer);
       const folder = temporary();
       const error = await failure(request(server.port, WRONG, folder, 300));
@@ -329,7 +325,7 @@ describe('the operator before something else', () => {
       assert.deepEqual(listKeys(folder), []);
     });
 
-  it('says that nobody waits there', async () => {
+  it('reports that nothing is waiting there', async () => {
     const server = await serving(() => {});
     server.close();
     const error = await failure(request(server.port, WRONG));
@@ -338,15 +334,15 @@ describe('the operator before something else', () => {
   });
 });
 
-describe('a key carried over by hand', () => {
-  it('is made once and taken over any number of times', () => {
+describe('a key copied by hand', () => {
+  it('is created once and can be imported repeatedly', () => {
     const folder = temporary();
     const file = path.join(temporary(), 'cell-7.key');
     const made = createKeyFile(file, null);
     assert.equal(made.name, 'cell-7');
     assert.equal(statSync(file).mode & 0o777, 0o600);
     const before = readFileSync(file, 'utf8');
-    assert.throws(() => createKeyFile(file, null), /exists already/);
+    assert.throws(() => createKeyFile(file, null), /already exists/);
     assert.equal(readFileSync(file, 'utf8'), before);
     chmodSync(file, 0o644);
     for (let i = 0; i < 2; i++) {
@@ -358,12 +354,12 @@ describe('a key carried over by hand', () => {
     assert.equal(readKeyFile(keyPath(folder, 'arm')).name, 'arm');
   });
 
-  it('does not push out another key of the same name', () => {
+  it('does not replace another key of the same name', () => {
     const [here, there, folder] = [temporary(), temporary(), temporary()];
     const first = createKeyFile(path.join(here, 'a.key'), null);
     createKeyFile(path.join(there, 'a.key'), null);
     importKeyFile(path.join(here, 'a.key'), folder, null);
-    assert.throws(() => importKeyFile(path.join(there, 'a.key'), folder, null), /exists already/);
+    assert.throws(() => importKeyFile(path.join(there, 'a.key'), folder, null), /already exists/);
     assert.equal(keyId(readKeyFile(keyPath(folder, 'a')).key), first.id);
     assert.ok(existsSync(path.join(there, 'a.key')));
   });

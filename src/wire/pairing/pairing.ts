@@ -17,18 +17,18 @@ const EXCHANGE_MS = 10_000;
 // An honest exchange takes milliseconds and one connection.
 const LIMITS = { local: 0, known: 0, strangers: 16, perAddress: 16 };
 
-/** A key that is in its place. The key itself is not part of it, so all of it may be shown. */
+/** A stored key. Does not include the key itself, so all of it may be shown. */
 export interface StoredKey {
-  /** The machine it connects to, as this side calls it. */
+  /** The machine it connects to, by its name on this side. */
   name: string;
   id: string;
   path: string;
-  /** Id of the key that had this name before. */
+  /** Id of the key that previously had this name. */
   replaced: string | null;
 }
 
 export interface Paired extends StoredKey {
-  /** How the other machine calls itself. */
+  /** The other machine's name for itself. */
   peer: string;
 }
 
@@ -42,14 +42,14 @@ export interface OfferOptions {
   port: number;
   timeoutS: number;
   folder: string;
-  /** What to call the key; the operator machine's name if null. */
+  /** Name of the key; the operator machine's name if null. */
   name: string | null;
   onEvent(event: OfferEvent): void;
-  /** Longest a connection may take. */
+  /** Longest time a connection may take. */
   exchangeMs?: number;
 }
 
-/** The robot machine's side: shows a code and waits for the one operator who types it. */
+/** The robot machine's side: shows a code and waits for the operator who types it. */
 export async function offerPairing(options: OfferOptions): Promise<Paired> {
   const { host, timeoutS } = options;
   const offer = new PairingOffer(asKeyName(hostname()));
@@ -79,7 +79,7 @@ export async function offerPairing(options: OfferOptions): Promise<Paired> {
   }
 }
 
-/** One connection to its end: the pairing, or null. Rejects only when pairing cannot go on at all. */
+/** One connection to its end: the pairing, or null. Rejects only when pairing cannot continue at all. */
 function answer(socket: Socket, offer: PairingOffer, options: OfferOptions): Promise<Paired | null> {
   const exchange = offer.open();
   const { code } = offer;
@@ -113,7 +113,7 @@ async function accept(
 function wrongGuess(socket: Socket, offer: PairingOffer, tried: string, { onEvent }: OfferOptions): null {
   if (offer.exhausted)
     throw new TeleopError('pairing-failed', 'too many wrong codes; someone may be guessing', {
-      hint: 'Pair over a network you trust, or carry a key over by hand: `farhand pair --key-file FILE`.',
+      hint: 'Pair over a network you trust, or copy a key by hand: `farhand pair --key-file FILE`.',
     });
   const from = socket.remoteAddress ?? 'unknown';
   const renewed = offer.code !== tried;
@@ -128,7 +128,7 @@ export interface RequestOptions {
   /** As `parseCode` returns it. */
   code: string;
   folder: string;
-  /** What to call the key; the robot machine's name if null. */
+  /** Name of the key; the robot machine's name if null. */
   name: string | null;
   exchangeMs?: number;
 }
@@ -155,7 +155,7 @@ export async function checkReachable(host: string, port: number): Promise<void> 
   (await connect(host, port)).destroy();
 }
 
-/** Makes a key for carrying over by hand. */
+/** Creates a key to be copied by hand. */
 export function createKeyFile(file: string, name: string | null): StoredKey {
   const key = createKey();
   const entry = { name: name ?? asKeyName(path.basename(file, '.key')), key, createdAt: now() };
@@ -163,7 +163,7 @@ export function createKeyFile(file: string, name: string | null): StoredKey {
   return { name: entry.name, id: keyId(key), path: file, replaced: null };
 }
 
-/** Puts a carried-over key into the key folder. Doing it twice is the same as once. */
+/** Imports a copied key into the key folder. Idempotent. */
 export function importKeyFile(file: string, folder: string, name: string | null): StoredKey {
   const entry = readKeyFile(file, { allowExposed: true });
   const stored = { ...entry, name: name ?? entry.name };
@@ -191,8 +191,8 @@ function existingId(file: string): string | null {
 const now = (): string => new Date().toISOString();
 
 function nobodyCame(timeoutS: number): TeleopError {
-  return new TeleopError('pairing-failed', `nobody typed the code within ${timeoutS} s`, {
-    hint: 'Run it again and then `farhand pair HOST` on the operator machine; --timeout S waits longer.',
+  return new TeleopError('pairing-failed', `no operator entered the code within ${timeoutS} s`, {
+    hint: 'Run it again, then `farhand pair HOST` on the operator machine; use --timeout S to wait longer.',
   });
 }
 
@@ -203,26 +203,26 @@ function refusedError(where: string, reason: Reason | null): TeleopError {
   switch (reason) {
     case 'wrong-code':
       return failed(
-        'the code is not the one the robot machine shows',
-        'Type the one it shows now (after three wrong ones it is a new one). If it was right, someone is in between: use `farhand pair --key-file FILE`.',
+        'the code does not match the one on the robot machine',
+        'Enter the code it shows now (it changes after three wrong ones). If yours was right, someone may be intercepting: use `farhand pair --key-file FILE`.',
       );
     case 'code-changed':
       return failed('the code is no longer valid', 'Use the one the robot machine shows now.');
     case 'other-version':
       return failed(
-        `${where} speaks another version of pairing`,
+        `${where} uses another version of the pairing protocol`,
         'Install the same farhand on both machines (`farhand --version`).',
       );
     case 'not-stored':
-      return failed('the robot machine could not store the key', 'Its terminal tells why.');
+      return failed('the robot machine could not store the key', 'See its terminal for the reason.');
     case 'impostor':
       return failed(
         `${where} did not prove that it knows the code`,
-        'Someone may be in between: use a network you trust, or `farhand pair --key-file FILE`.',
+        'Someone may be intercepting: use a network you trust, or `farhand pair --key-file FILE`.',
       );
     case 'bad-message':
       return failed(
-        `${where} does not speak farhand pairing`,
+        `${where} is not a farhand pairing port`,
         'Give the HOST[:PORT] that `farhand pair` shows on the robot machine.',
       );
     default:

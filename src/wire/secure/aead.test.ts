@@ -18,13 +18,13 @@ function sealed(aead: Aead, nonce: Uint8Array, header: Uint8Array, plain: Uint8A
 const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size });
 
 describe('AES-256-GCM', () => {
-  it('is called directly where FFI is', {
+  it('calls OpenSSL directly where FFI is available', {
     skip: needs('Linux'),
   }, () => {
     assert.notEqual(evp, null);
   });
 
-  it('gives the same bytes by both ways, and each opens the other’s', () => {
+  it('gives the same bytes through both implementations, and each opens the other’s', () => {
     const key = createSecretKey(randomBytes(32));
     const aeads: Aead[] = [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])];
     fc.assert(
@@ -39,14 +39,14 @@ describe('AES-256-GCM', () => {
             const out = new Uint8Array(1472).fill(0xee);
             assert.ok(aead.open(nonce, packets[0]!, packets[0]!.length, out, HEADER));
             assert.deepEqual(out.slice(0, plain.length), plain);
-            assert.equal(out[plain.length], 0xee, 'nothing beyond');
+            assert.equal(out[plain.length], 0xee, 'nothing written past the end');
           }
         },
       ),
     );
   });
 
-  it('refuses any change, goes on afterwards, and writes nothing on refusal', () => {
+  it('rejects any change, writes nothing then, and still works afterwards', () => {
     const key = createSecretKey(randomBytes(32));
     for (const aead of [new NodeAead(key), ...(evp ? [new EvpAead(key, evp)] : [])]) {
       const nonce = new Uint8Array(NONCE_BYTES).fill(1);

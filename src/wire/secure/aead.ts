@@ -7,15 +7,15 @@ export const TAG_BYTES = 16;
 
 /** AES-256-GCM for one direction under one key. Additional data is the packet's header. Hot path. */
 export interface Aead {
-  /** Writes ciphertext and tag behind the `headerBytes` already in `out`. */
+  /** Writes ciphertext and tag after the `headerBytes` already in `out`. */
   seal(nonce: Uint8Array, plain: Uint8Array, length: number, out: Uint8Array, headerBytes: number): void;
-  /** Puts the plain text into `out`; false when the packet is not authentic. */
+  /** Writes the plain text to `out`; false when the packet is not authentic. */
   open(nonce: Uint8Array, packet: Uint8Array, length: number, out: Uint8Array, headerBytes: number): boolean;
 }
 
 /**
- * The same OpenSSL by two ways. Through `node:crypto` each packet makes objects; calling the library directly with a
- * kept context makes none.
+ * The same OpenSSL by two routes. `node:crypto` allocates objects for each packet; calling the library
+ * directly with a kept context allocates none.
  */
 export function createAead(key: KeyObject): Aead {
   return evp === null ? new NodeAead(key) : new EvpAead(key, evp);
@@ -90,7 +90,7 @@ export class EvpAead implements Aead {
     const context = (encrypt: number): Context => {
       const made = calls.newContext();
       if (calls.init(made, calls.cipher(), null, raw, new Uint8Array(NONCE_BYTES), encrypt) !== 1)
-        throw new Error('OpenSSL refused AES-256-GCM');
+        throw new Error('OpenSSL rejected AES-256-GCM');
       freed.register(this, () => calls.freeContext(made));
       return made;
     };
@@ -109,7 +109,7 @@ export class EvpAead implements Aead {
     update(context, this.#out, this.#size, this.#in, length);
     if (final(context, this.#out, this.#size) !== 1) throw new Error('OpenSSL failed to seal');
     control(context, GET_TAG, TAG_BYTES, this.#tag);
-    // `final` of this mode writes nothing, so the ciphertext is whole.
+    // `final` of this mode writes nothing, so the ciphertext is complete.
     out.set(this.#out.subarray(0, length), headerBytes);
     out.set(this.#tag, headerBytes + length);
   }
@@ -151,7 +151,7 @@ export function loadEvp(): Evp | null {
   }
 }
 
-/** One packet each way against `node:crypto`, before the library is trusted. */
+/** Checks one packet in each direction against `node:crypto` before trusting the library. */
 function agrees(calls: Evp): boolean {
   const key = createSecretKey(new Uint8Array(32).fill(3));
   const nonce = new Uint8Array(NONCE_BYTES).fill(5);

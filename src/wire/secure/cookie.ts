@@ -3,12 +3,12 @@ import type { Peer } from '../reactor.ts';
 
 export const COOKIE_BYTES = 16;
 const PERIOD_NS = 5e9;
-/** A cookie is good for the period it was made in and the one after: 5 to 10 s. */
+/** A cookie is valid for the period it was made in and the one after: 5 to 10 s. */
 export const COOKIE_LIFE_NS = 2 * PERIOD_NS;
 
 /**
- * Proves that its bearer recently received what was sent to that address. Nothing is kept per cookie: each is a keyed
- * hash of address and period, under a secret that ends with the process.
+ * Proves that its bearer recently received what was sent to that address. Stateless: each cookie is a keyed
+ * hash of address and period, under a secret that lives as long as the process.
  */
 export class CookieJar {
   readonly #secret: Uint8Array;

@@ -90,7 +90,7 @@ describe('CPace against the vectors of the draft', () => {
     assert.notEqual(hex(resultA!.tag), hex(resultB!.tag));
   });
 
-  it('multiplies a valid element and refuses the invalid ones', () => {
+  it('multiplies a valid element and rejects the invalid ones', () => {
     assert.equal(hex(scalarMult(bytes(MULT_SCALAR), bytes(MULT_ELEMENT))), MULT_RESULT);
     assert.equal(scalarMult(bytes(MULT_SCALAR), bytes(NOT_AN_ELEMENT)), null);
     assert.equal(scalarMult(bytes(MULT_SCALAR), bytes(NEUTRAL)), null);
@@ -117,7 +117,7 @@ describe('CPace', () => {
     );
   });
 
-  it('gives up on low-order, non-canonical, odd, short, long and returned shares', () => {
+  it('rejects low-order, non-canonical, odd, short, long and reflected shares', () => {
     const p = 2n ** 255n - 19n;
     const little = (value: bigint) => {
       const big = value.toString(16).padStart(64, '0');
@@ -139,7 +139,7 @@ describe('CPace', () => {
     assert.throws(() => one.finish(other.message), RangeError);
   });
 
-  it('samples scalars in range and never the same', () => {
+  it('samples scalars in range and never repeats one', () => {
     const order = 2n ** 252n + 27742317777372353535851937790883648493n;
     const seen = new Set<string>();
     for (let i = 0; i < 200; i++) {
@@ -150,7 +150,7 @@ describe('CPace', () => {
     assert.equal(seen.size, 200);
   });
 
-  it('confirms with an HMAC over the own message, under a key derived from session and ISK', () => {
+  it('confirms with an HMAC over its own message, under a key derived from session and ISK', () => {
     const hash = createHash('sha512').update('CPaceMac').update(inputs.session).update(bytes(ISK));
     const mac = createHmac('sha512', hash.digest()).update(bytes(`20${SHARE_A}03414461`));
     assert.equal(hex(confirmationTag(inputs.session, bytes(ISK), a)), mac.digest('hex'));

@@ -3,11 +3,11 @@ import { ristretto255, ristretto255_hasher } from '@noble/curves/ed25519.js';
 
 /**
  * CPACE-RISTR255-SHA512 in the initiator-responder setting, as specified in draft-irtf-cfrg-cpace-21: two
- * parties that know the same short secret agree on a strong one, and whoever listens or takes part without
- * the secret gets one guess per run. Names follow the draft: A speaks first, B answers.
+ * parties that know the same short secret agree on a strong one. An eavesdropper learns nothing, and a
+ * participant without the secret gets one guess per run. Names follow the draft: A sends first, B answers.
  *
  * Big-integer arithmetic is not constant-time. Every scalar is used for one run only, so timing reveals
- * nothing that could be collected over runs.
+ * nothing that could be accumulated across runs.
  */
 
 const DSI = text('CPaceRistretto255');
@@ -39,7 +39,7 @@ export function sha512(...parts: readonly Uint8Array[]): Uint8Array {
   return new Uint8Array(hash.digest());
 }
 
-/** lv_cat: every part preceded by its length in LEB128, so that no two lists of parts read the same. */
+/** lv_cat: every part preceded by its length in LEB128, so that no two lists of parts encode the same. */
 export function lvCat(...parts: readonly Uint8Array[]): Uint8Array {
   const bytes: Uint8Array[] = [];
   for (const part of parts) bytes.push(leb128(part.length), part);
@@ -78,7 +78,7 @@ export function scalarMult(scalar: Uint8Array, element: Uint8Array): Uint8Array 
 export const transcript = (a: CpaceMessage, b: CpaceMessage): Uint8Array =>
   lvCat(a.share, a.data, b.share, b.data);
 
-/** ISK from the shared element K. K itself must go no further. */
+/** ISK from the shared element K. K itself must not leave this function. */
 export function intermediateKey(
   session: Uint8Array,
   k: Uint8Array,
@@ -119,7 +119,7 @@ export class CpaceRun {
     this.message = { share, data };
   }
 
-  /** Once only. Null when the peer's share is invalid or our own sent back: the run must be given up. */
+  /** Call once. Null when the peer's share is invalid or is our own reflected: abandon the run. */
   finish(peer: CpaceMessage): CpaceResult | null {
     const k = scalarMult(this.#scalar, peer.share);
     this.#scalar.fill(0);

@@ -11,7 +11,7 @@ const PKCS8_PREFIX = Buffer.from('302e020100300506032b656e04220420', 'hex');
 
 /**
  * Both ends derive both key pairs from the paired key. The server's public key is therefore a secret of the pair:
- * who does not know it cannot begin a CURVE handshake.
+ * a CURVE handshake cannot start without it.
  */
 export function curveKeys(psk: Uint8Array): CurveKeys {
   const server = keyPair(psk, 'farhand curve robot');

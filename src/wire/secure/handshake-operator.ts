@@ -19,7 +19,7 @@ import {
 import { type KeyPair, newKeyPair, readSecond, type SymmetricState, writeFirst } from './noise.ts';
 import { LETTER, SEAL_VERSION, sealVersion } from './tags.ts';
 
-/** Knocks that may still be answered: two seconds of them. */
+/** Knocks that may still be answered: the last two seconds. */
 const MAX_OPEN_KNOCKS = 8;
 
 interface Offer {
@@ -41,7 +41,7 @@ export class HandshakeOffer {
     this.#newKeyPair = newPair;
   }
 
-  /** The next knock; each has a nonce of its own, which one answer uses up. */
+  /** The next knock; each has its own nonce, which one answer uses up. */
   knock(nonce: Buffer = randomBytes(NONCE_BYTES)): Buffer {
     this.#nonces.push(nonce);
     if (this.#nonces.length > MAX_OPEN_KNOCKS) this.#nonces.shift();
@@ -52,12 +52,12 @@ export class HandshakeOffer {
     return out;
   }
 
-  /** To be repeated until it is accepted; null before there is a cookie. */
+  /** Repeat until accepted; null before there is a cookie. */
   get init(): Buffer | null {
     return this.#offer?.init ?? null;
   }
 
-  /** Takes the robot's answer to one of our knocks; afterwards `init` is the one for the newest cookie. */
+  /** Takes the robot's answer to one of our knocks; `init` then carries the newest cookie. */
   onCookie(bytes: Uint8Array, length: number): Reason | null {
     if (length !== COOKIE.bytes) return 'malformed';
     const nonce = bytes.subarray(COOKIE.nonce, COOKIE.cookie);
@@ -65,7 +65,7 @@ export class HandshakeOffer {
     if (at < 0) return 'replayed';
     const given = bytes.subarray(COOKIE.mac, length);
     if (!isEqual(given, mac(this.#key, bytes.subarray(0, COOKIE.mac)))) return 'bad-auth';
-    // Answers to earlier knocks are out of date now.
+    // Answers to earlier knocks are obsolete now.
     this.#nonces.splice(0, at + 1);
     if (sealVersion(bytes, length) !== SEAL_VERSION) return 'other-version';
     const cookie = Buffer.from(bytes.subarray(COOKIE.cookie, COOKIE.mac));
@@ -84,7 +84,7 @@ export class HandshakeOffer {
     return { cookie, own, state, init };
   }
 
-  /** The keys, when this is the robot's answer to this very offer. */
+  /** The keys, when this is the robot's answer to this offer. */
   accept(bytes: Uint8Array, length: number): SessionKeys | null {
     const offer = this.#offer;
     if (offer === null || length !== ACCEPT.bytes) return null;

@@ -26,7 +26,7 @@ export interface Accepted {
   reply: Buffer;
 }
 
-/** An init that is authentic and fresh, and new. */
+/** An init that is authentic, fresh and not seen before. */
 export interface NewInit {
   accepted: null;
   key: Paired;
@@ -34,18 +34,18 @@ export interface NewInit {
   e: Buffer;
 }
 
-/** Only paired operators get here: one of them restarting many times a second. */
+/** Only paired operators reach this limit, by restarting many times a second. */
 const MAX_RECENT = 64;
 
 /**
- * The robot's half of the handshake. Whoever lacks the key gets no answer, and costs a few hashes; whoever replays gets a
- * cookie, for the address that he gave as his.
+ * The robot's half of the handshake. A sender without the key gets no answer and costs a few hashes; a replay
+ * gets a cookie, sent to the address it came from.
  */
 export class HandshakeAcceptor {
   readonly #keys: readonly Paired[];
   readonly #newKeyPair: () => KeyPair;
   readonly #cookies = new CookieJar(randomBytes(32));
-  /** Answers by the operator's ephemeral key, for as long as its cookie may be fresh. */
+  /** Accepts by the operator's ephemeral key, kept while its cookie may be fresh. */
   readonly #recent = new Map<string, Accepted & { atNs: number }>();
 
   constructor(psks: readonly Uint8Array[], newPair: () => KeyPair = newKeyPair) {
@@ -68,8 +68,8 @@ export class HandshakeAcceptor {
   }
 
   /**
-   * Reads an init and keeps nothing. A forged one costs one hash, a replayed one three; the very same again gets the
-   * answer that it got before.
+   * Reads an init without keeping state. A forged one costs one hash, a replayed one three; an exact repeat
+   * gets the same answer as before.
    */
   readInit(
     bytes: Uint8Array,

@@ -45,11 +45,11 @@ describe('handshake', () => {
     assert.ok(!keys[0]!.equals(keys[1]!));
   });
 
-  it('has no answer longer than its question', () => {
+  it('has no answer longer than its request', () => {
     assert.ok(COOKIE.bytes <= KNOCK.bytes && ACCEPT.bytes <= INIT.bytes);
   });
 
-  it('takes an init only from where its cookie went, only for 10 s, only in the same process', () => {
+  it('accepts an init only from its cookie’s address, for 10 s, in the same process', () => {
     const robot = new HandshakeAcceptor([psk]);
     const init = initFor(robot, new HandshakeOffer(psk), PEER, 4.9e9);
     const read = (who: HandshakeAcceptor, peer: number, nowNs: number) =>
@@ -62,7 +62,7 @@ describe('handshake', () => {
     assert.equal(read(new HandshakeAcceptor([psk]), PEER, 4.9e9), 'replayed');
   });
 
-  it('does not let a fresh cookie be put into an old init', () => {
+  it('rejects an old init with a fresh cookie', () => {
     const robot = new HandshakeAcceptor([psk]);
     const old = initFor(new HandshakeAcceptor([psk]), new HandshakeOffer(psk));
     const fresh = initFor(robot, new HandshakeOffer(psk));
@@ -79,7 +79,7 @@ describe('handshake', () => {
     }
   });
 
-  it('remembers an init that it accepted for as long as its cookie is good', () => {
+  it('remembers an accepted init for as long as its cookie is valid', () => {
     const robot = new HandshakeAcceptor([psk]);
     const init = initFor(robot, new HandshakeOffer(psk));
     const accepted = acceptFor(robot, init);
@@ -90,7 +90,7 @@ describe('handshake', () => {
     }
   });
 
-  it('refuses paired operators that make more than 64 handshakes in 10 s, for that time only', () => {
+  it('rejects paired operators that make more than 64 handshakes in 10 s, for that time only', () => {
     const robot = new HandshakeAcceptor([psk]);
     const answers = Array.from({ length: 65 }, () => {
       const init = initFor(robot, new HandshakeOffer(psk));
@@ -106,7 +106,7 @@ describe('handshake', () => {
     assert.ok(typeof robot.accept(read, 7, 10.1e9) === 'object');
   });
 
-  it('keeps its offer while the cookie stays the same, so that a repeated init is the same', () => {
+  it('keeps its offer while the cookie stays the same, so that a repeated init is identical', () => {
     const robot = new HandshakeAcceptor([psk]);
     const offer = new HandshakeOffer(psk);
     const first = initFor(robot, offer, PEER, 0);
@@ -114,7 +114,7 @@ describe('handshake', () => {
     assert.notEqual(initFor(robot, offer, PEER, 6e9), first);
   });
 
-  it('takes each answer to a knock once, and none that is older than the newest taken', () => {
+  it('accepts each answer to a knock once, and none older than the newest accepted', () => {
     const robot = new HandshakeAcceptor([psk]);
     const offer = new HandshakeOffer(psk);
     const [old, newest] = [cookieFor(robot, offer, PEER, 0), cookieFor(robot, offer, PEER, 6e9)];
@@ -125,7 +125,7 @@ describe('handshake', () => {
     assert.equal(offer.init, init);
   });
 
-  it('refuses every altered byte of every message', () => {
+  it('rejects every altered byte of every message', () => {
     const robot = new HandshakeAcceptor([psk]);
     const offer = new HandshakeOffer(psk);
     const altered = (bytes: Buffer, at: number) => {
@@ -133,8 +133,8 @@ describe('handshake', () => {
       forged[at]! ^= 1;
       return forged;
     };
-    const each = (bytes: Buffer, refused: (forged: Buffer) => boolean) => {
-      for (let at = 4; at < bytes.length; at++) assert.ok(refused(altered(bytes, at)), `byte ${at}`);
+    const each = (bytes: Buffer, isRejected: (forged: Buffer) => boolean) => {
+      for (let at = 4; at < bytes.length; at++) assert.ok(isRejected(altered(bytes, at)), `byte ${at}`);
     };
     const knock = offer.knock();
     each(knock, (forged) => typeof robot.answerKnock(forged, forged.length, PEER, 0) === 'string');
@@ -157,7 +157,7 @@ describe('handshake', () => {
     assert.equal(other.accept(reply, reply.length), null);
   });
 
-  it('answers the knock of a later version with its own, under the mac', () => {
+  it('answers the knock of a later version with its own, authenticated by the mac', () => {
     const knock = new HandshakeOffer(psk).knock();
     knock[2] = 0x33;
     mac(paired(psk), knock.subarray(0, KNOCK.mac)).copy(knock, KNOCK.mac);

@@ -12,17 +12,17 @@ import { type LETTER, SEAL_TAG_BYTES, writeSealTag } from './tags.ts';
 
 /**
  * Four datagrams make fresh keys from the paired key; protocol/SPEC.md has their bytes.
- *   operator → robot   knock    may I?
- *   robot → operator   cookie   then prove that you hear me now
+ *   operator → robot   knock    request to connect
+ *   robot → operator   cookie   proves that the operator receives at its address
  *   operator → robot   init     the cookie, and the first message of Noise_NNpsk0
  *   robot → operator   accept   the second message, with the index of the session
- * The robot keeps nothing and agrees on nothing until an init is authentic and its cookie fresh. All four end with a short
- * mac, so that forgeries cost one hash. No answer is longer than its question.
+ * The robot keeps no state and agrees on no keys until an init is authentic and its cookie fresh. All four end
+ * with a short mac, so that forgeries cost one hash. No answer is longer than its request.
  */
 export interface SessionKeys {
   operatorToRobot: KeyObject;
   robotToOperator: KeyObject;
-  /** Chosen by the robot; both put it on every packet. */
+  /** Chosen by the robot; both sides put it into every packet. */
   index: number;
 }
 
@@ -76,7 +76,7 @@ export function paired(psk: Uint8Array): Paired {
 export const startNoise = (key: Paired, cookie: Uint8Array): SymmetricState =>
   SymmetricState.start(Buffer.concat([PROLOGUE, cookie]), key.psk);
 
-/** Tells forgeries from the real thing before anything dearer is done. */
+/** Detects forgeries before any costlier step. */
 export function mac(key: Paired, ...parts: Uint8Array[]): Buffer {
   const hmac = createHmac('sha256', key.macKey);
   for (const part of parts) hmac.update(part);

@@ -23,7 +23,7 @@ const temporary = () => temporaryFolder('keys');
 const createdAt = '2026-01-02T03:04:05.678Z';
 const modeOf = (file: string) => (statSync(file).mode & 0o777).toString(8);
 
-function refusal(work: () => unknown): TeleopError {
+function errorOf(work: () => unknown): TeleopError {
   try {
     work();
   } catch (error) {
@@ -53,13 +53,13 @@ describe('key file', () => {
     });
   });
 
-  it('replaces only when told to, leaves no temporary file and keeps the mode', () => {
+  it('replaces only on request, leaves no temporary file and keeps the mode', () => {
     const folder = temporary();
     const file = keyPath(folder, 'one');
     const [first, second] = [createKey(), createKey()];
     writeKeyFile(file, { name: 'one', key: first, createdAt });
-    const refused = refusal(() => writeKeyFile(file, { name: 'one', key: second, createdAt }));
-    assert.equal(refused.code, 'file-unwritable');
+    const error = errorOf(() => writeKeyFile(file, { name: 'one', key: second, createdAt }));
+    assert.equal(error.code, 'file-unwritable');
     assert.deepEqual(readKeyFile(file).key, first);
     chmodSync(file, 0o644);
     writeKeyFile(file, { name: 'one', key: second, createdAt }, { replace: true });
@@ -73,28 +73,28 @@ describe('key file', () => {
     mkdirSync(path.join(folder, 'taken.key'));
     writeFileSync(path.join(folder, 'taken.key', 'x'), '');
     const entry = { name: 'taken', key: createKey(), createdAt };
-    const refused = refusal(() => writeKeyFile(keyPath(folder, 'taken'), entry, { replace: true }));
-    assert.equal(refused.code, 'file-unwritable');
+    const error = errorOf(() => writeKeyFile(keyPath(folder, 'taken'), entry, { replace: true }));
+    assert.equal(error.code, 'file-unwritable');
     assert.deepEqual(readdirSync(folder), ['taken.key']);
-    const inFile = refusal(() => writeKeyFile('/proc/self/cmdline/x.key', entry));
+    const inFile = errorOf(() => writeKeyFile('/proc/self/cmdline/x.key', entry));
     assert.equal(inFile.code, 'file-unwritable');
     assert.match(inFile.message, /cannot be written/);
   });
 
-  it('refuses a key that others can read, and says how to mend it', () => {
+  it('rejects a key that others can read, and says how to fix it', () => {
     for (const mode of [0o640, 0o604, 0o660, 0o610, 0o601]) {
       const file = path.join(temporary(), "it's mine.key");
       writeKeyFile(file, { name: 'one', key: createKey(), createdAt });
       chmodSync(file, mode);
-      const refused = refusal(() => readKeyFile(file));
-      assert.equal(refused.code, 'key-exposed');
-      const command = /`(chmod 600 .*)`/.exec(refused.hint)?.[1] ?? '';
+      const error = errorOf(() => readKeyFile(file));
+      assert.equal(error.code, 'key-exposed');
+      const command = /`(chmod 600 .*)`/.exec(error.hint)?.[1] ?? '';
       execFileSync('sh', ['-c', command]);
       assert.equal(readKeyFile(file).name, 'one');
     }
   });
 
-  it('reads an exposed key only when that is asked for', () => {
+  it('reads an exposed key only on request', () => {
     const file = keyPath(temporary(), 'stick');
     writeKeyFile(file, { name: 'stick', key: createKey(), createdAt });
     chmodSync(file, 0o644);
@@ -102,13 +102,13 @@ describe('key file', () => {
     assert.equal(readKeyFile(file, { allowExposed: true }).name, 'stick');
   });
 
-  it('says that a key is missing and how to get one', () => {
-    const refused = refusal(() => readKeyFile(keyPath(temporary(), 'none')));
-    assert.equal(refused.code, 'key-missing');
-    assert.match(refused.hint, /farhand pair/);
+  it('reports a missing key and how to get one', () => {
+    const error = errorOf(() => readKeyFile(keyPath(temporary(), 'none')));
+    assert.equal(error.code, 'key-missing');
+    assert.match(error.hint, /farhand pair/);
   });
 
-  it('refuses what is not a key without quoting it', () => {
+  it('rejects a file that is not a key without quoting it', () => {
     const secret = Buffer.from(createKey()).toString('base64');
     const good = { format: 'farhand-key/1', name: 'one', created_at: createdAt, key: secret };
     const bad = [
@@ -130,9 +130,9 @@ describe('key file', () => {
     for (const text of bad) {
       const file = keyPath(temporary(), 'bad');
       writeFileSync(file, text, { mode: 0o600 });
-      const refused = refusal(() => readKeyFile(file));
-      assert.equal(refused.code, 'file-unreadable', text);
-      for (const part of [refused.message, refused.hint, refused.stack ?? '', String(refused.cause)])
+      const error = errorOf(() => readKeyFile(file));
+      assert.equal(error.code, 'file-unreadable', text);
+      for (const part of [error.message, error.hint, error.stack ?? '', String(error.cause)])
         assert.ok(!part.includes(secret.slice(8, 16)), part);
     }
   });
@@ -141,9 +141,9 @@ describe('key file', () => {
     const folder = temporary();
     const pipe = keyPath(folder, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
-    assert.equal(refusal(() => readKeyFile(pipe)).code, 'file-unreadable');
+    assert.equal(errorOf(() => readKeyFile(pipe)).code, 'file-unreadable');
     mkdirSync(keyPath(folder, 'folder'), { mode: 0o700 });
-    assert.equal(refusal(() => readKeyFile(keyPath(folder, 'folder'))).code, 'file-unreadable');
+    assert.equal(errorOf(() => readKeyFile(keyPath(folder, 'folder'))).code, 'file-unreadable');
   });
 
   it('lists keys by name and id, problems included, never the key', () => {

@@ -12,7 +12,8 @@ const FORMAT = 'farhand-key/1';
 const KEY_BYTES = 32;
 const MAX_FILE_BYTES = 4096;
 const SUFFIX = '.key';
-// A name becomes a file name and is shown on terminals: nothing that could leave the folder or move the cursor.
+// Names become file names and are shown on terminals: allow nothing that leaves the folder or moves the
+// cursor.
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const fileSchema = z.strictObject({
@@ -23,7 +24,7 @@ const fileSchema = z.strictObject({
 });
 
 export interface LinkKey {
-  /** The machine at the other end, as this side calls it. */
+  /** The machine at the other end, by its name on this side. */
   name: string;
   key: Uint8Array;
   /** ISO 8601, UTC. */
@@ -33,7 +34,7 @@ export interface LinkKey {
 export interface ListedKey {
   name: string;
   path: string;
-  /** Null when the file is not usable; `problem` tells why. */
+  /** Null when the file is not usable; `problem` says why. */
   id: string | null;
   createdAt: string | null;
   problem: string | null;
@@ -41,7 +42,7 @@ export interface ListedKey {
 
 export const createKey = (): Uint8Array => new Uint8Array(randomBytes(KEY_BYTES));
 
-/** Tells keys apart without giving them away: 16 hexadecimal digits that may be shown and logged. */
+/** Identifies a key without revealing it: 16 hexadecimal digits that may be shown and logged. */
 export function keyId(key: Uint8Array): string {
   return createHash('sha256').update('farhand key id').update(key).digest('hex').slice(0, 16);
 }
@@ -61,7 +62,7 @@ export function asKeyName(text: string): string {
 export function keyFolder(env: NodeJS.ProcessEnv = process.env): string {
   if (env['FARHAND_KEYS']) return path.resolve(env['FARHAND_KEYS']);
   const config = env['XDG_CONFIG_HOME'];
-  // The XDG specification has relative paths ignored.
+  // The XDG specification says to ignore relative paths.
   const base = config && path.isAbsolute(config) ? config : path.join(homedir(), '.config');
   return path.join(base, 'farhand', 'keys');
 }
@@ -73,7 +74,7 @@ export function isExposed(file: string): boolean {
   return exposedMode(statSync(file).mode);
 }
 
-/** Refuses a file that others on this machine may read, unless `allowExposed`. */
+/** Rejects a file that others on this machine may read, unless `allowExposed`. */
 export function readKeyFile(file: string, options: { allowExposed?: boolean } = {}): LinkKey {
   const { text, mode } = readSmallFile(file);
   if (exposedMode(mode) && options.allowExposed !== true)
@@ -84,7 +85,7 @@ export function readKeyFile(file: string, options: { allowExposed?: boolean } = 
   const key = parsed.success ? Buffer.from(parsed.data.key, 'base64') : null;
   if (!parsed.success || key?.length !== KEY_BYTES) {
     const field = parsed.success ? 'key' : parsed.error.issues[0]?.path.join('.');
-    // No cause and no quote from the file: both could hold the key.
+    // No cause and no quote from the file: both could contain the key.
     throw new TeleopError('file-unreadable', `${file} is not a farhand key${field ? ` (${field})` : ''}`, {
       hint: 'Make a new one with `farhand pair`, or copy the file again.',
     });
@@ -94,17 +95,17 @@ export function readKeyFile(file: string, options: { allowExposed?: boolean } = 
 
 /** Writes all or nothing, mode 0600. Without `replace`, an existing file is an error. */
 export function writeKeyFile(file: string, entry: LinkKey, options: { replace?: boolean } = {}): void {
-  if (entry.key.length !== KEY_BYTES || !isKeyName(entry.name)) throw new Error('not a key to be stored');
+  if (entry.key.length !== KEY_BYTES || !isKeyName(entry.name)) throw new Error('invalid key or key name');
   const key = Buffer.from(entry.key).toString('base64');
   const body = { format: FORMAT, name: entry.name, created_at: entry.createdAt, key };
   writeWhole(file, `${JSON.stringify(body)}\n`, {
     ...PRIVATE,
     replace: options.replace === true,
-    hint: 'FARHAND_KEYS=FOLDER chooses another key folder.',
+    hint: 'Set FARHAND_KEYS=FOLDER to use another key folder.',
   });
 }
 
-/** Every *.key of the folder, by name; an unusable one with its problem. */
+/** Every *.key in the folder, by name; unusable ones with their problem. */
 export function listKeys(folder: string): ListedKey[] {
   let names: string[];
   try {
@@ -132,7 +133,7 @@ const exposedMode = (mode: number): boolean => process.platform !== 'win32' && (
 function readSmallFile(file: string): { text: string; mode: number } {
   let fd: number | null = null;
   try {
-    // Without O_NONBLOCK a pipe in place of the file would hang us here.
+    // Without O_NONBLOCK a pipe in place of the file would block here.
     fd = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stat = fstatSync(fd);
     const buffer = Buffer.alloc(MAX_FILE_BYTES);
@@ -141,7 +142,7 @@ function readSmallFile(file: string): { text: string; mode: number } {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
       throw new TeleopError('key-missing', `there is no key ${file}`, {
-        hint: 'Make one with `farhand pair` on the robot machine; `farhand pair --list` shows those present.',
+        hint: 'Make one with `farhand pair` on the robot machine; `farhand pair --list` lists keys.',
         cause,
       });
     throw unreadable(file, cause as NodeJS.ErrnoException);

@@ -56,7 +56,7 @@ describe('Noise vectors of cacophony', () => {
         assert.equal(end.handshakeHash.toString('hex'), vector.handshake_hash);
       const { toResponder, toInitiator } = read!.state.split();
       assert.deepEqual(responder.split(), { toResponder, toInitiator });
-      // The cipher of our own packets; without a header it makes Noise's transport messages.
+      // The cipher of our own packets; without a header it produces Noise's transport messages.
       const ciphers = [toResponder, toInitiator].map((key) => createAead(createSecretKey(key)));
       transport.forEach(({ payload, ciphertext }, i) => {
         const [plain, nonce] = [fromHex(payload), Buffer.alloc(12)];
@@ -73,7 +73,7 @@ describe('Noise vectors of cacophony', () => {
 describe('Noise_NNpsk0', () => {
   const [vector] = vectors;
 
-  it('refuses a message with any bit changed, and can still read the true one', () => {
+  it('rejects a message with any bit changed, and can still read the original', () => {
     const { initiator, responder, initiatorKey, responderKey } = bothSides(vector!);
     const one = writeFirst(initiator, initiatorKey, Buffer.from('cookie'));
     for (let at = 0; at < one.length; at++) {
@@ -91,7 +91,7 @@ describe('Noise_NNpsk0', () => {
     assert.ok(readSecond(initiator, initiatorKey, two));
   });
 
-  it('refuses another psk, another prologue, and messages that are too short', () => {
+  it('rejects another psk, another prologue, and messages that are too short', () => {
     const psk = Buffer.alloc(32, 1);
     const one = writeFirst(SymmetricState.start(Buffer.from('a'), psk), newKeyPair(), Buffer.alloc(0));
     assert.ok(readFirst(SymmetricState.start(Buffer.from('a'), psk), one));
@@ -101,7 +101,7 @@ describe('Noise_NNpsk0', () => {
       assert.equal(readFirst(SymmetricState.start(Buffer.from('a'), psk), one.subarray(0, length)), null);
   });
 
-  it('agrees on nothing with a degenerate key', () => {
+  it('derives no keys from a degenerate key', () => {
     const state = SymmetricState.start(Buffer.alloc(0), Buffer.alloc(32, 1));
     const one = Buffer.from(`${'01'.padEnd(64, '0')}`, 'hex');
     for (const point of [Buffer.alloc(32), one])

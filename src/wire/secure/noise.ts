@@ -14,7 +14,7 @@ import { NONCE_BYTES, TAG_BYTES } from './aead.ts';
 /**
  * The Noise Protocol Framework, revision 34, one pattern:
  *   NNpsk0:  → psk, e    ← e, ee
- * Byte for byte; names are those of the specification. test: noise.test.ts with the vectors of cacophony.
+ * Byte for byte; names are those of the specification. Tested against the cacophony vectors in noise.test.ts.
  */
 export const PROTOCOL = 'Noise_NNpsk0_25519_AESGCM_SHA256';
 export const DH_BYTES = 32;
@@ -90,7 +90,7 @@ export class SymmetricState {
     this.#ck = ck;
   }
 
-  /** Up to and with the `psk` token, which both sides process alike. */
+  /** Up to and including the `psk` token, which both sides process alike. */
   static start(prologue: Uint8Array, psk: Uint8Array): SymmetricState {
     // The name has 32 characters, HASHLEN: h is the name itself, unhashed.
     const name = Buffer.from(PROTOCOL);
@@ -136,7 +136,7 @@ export class SymmetricState {
     return sealed;
   }
 
-  /** Null, and nothing changed, when it is not authentic. */
+  /** Null, with no state changed, when it is not authentic. */
   decryptAndHash(sealed: Uint8Array): Buffer | null {
     const end = sealed.length - TAG_BYTES;
     if (end < 0) return null;

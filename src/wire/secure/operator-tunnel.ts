@@ -12,8 +12,9 @@ const KNOCK_PERIOD_NS = 250e6;
 const SILENCE_NS = 1e9;
 
 /**
- * Stands between the operator's logic and its sockets: seals what goes out, opens what comes in, and makes new keys
- * whenever the robot has been silent. Sockets beyond the three of the link (the local desk) pass untouched.
+ * Sits between the operator's logic and its sockets: seals what goes out, opens what comes in, and negotiates
+ * new keys whenever the robot has been silent. Sockets other than the link's three (the local desk) pass
+ * through untouched.
  */
 export class OperatorTunnel implements DatagramHandler, Outbox {
   readonly #outbox: Outbox;
@@ -67,7 +68,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
       this.#counters.add('send-failed');
   }
 
-  /** Before there are keys nothing leaves; the logic above repeats what matters. */
+  /** Nothing is sent before there are keys; the logic above repeats what matters. */
   send(socket: number, bytes: Uint8Array, length: number, to: Peer): number {
     if (socket >= CHANNELS) return this.#outbox.send(socket, bytes, length, to);
     if (this.#sealer === null) return this.#clock.nowNs();
@@ -102,7 +103,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     }
   }
 
-  /** Only the robot's own sockets are worth a decryption. */
+  /** Only the robot's own sockets justify a decryption. */
   #open(socket: number, bytes: Uint8Array, length: number, from: Peer): Reason | null {
     if (from !== this.#robot[socket]) return 'unknown-source';
     return this.#opener === null ? 'unknown-key' : this.#opener.open(socket, bytes, length, this.#plain);
@@ -132,7 +133,7 @@ export class OperatorTunnel implements DatagramHandler, Outbox {
     const keys = this.#offer.accept(bytes, length);
     if (keys === null) return 'bad-auth';
     this.#use(keys);
-    // Give the new keys a second to prove themselves before knocking again.
+    // Give the new keys a second to work before knocking again.
     this.#receivedNs = Math.max(nowNs, this.#clock.nowNs());
     return null;
   }

@@ -21,7 +21,7 @@ const offerOf = (code = CODE) => new PairingOffer('ur3-cell', () => code);
 
 type Tamper = (line: string, step: 'hello' | 'offer' | 'proof' | 'accept') => string;
 
-/** Runs one exchange, every line through the hands of `tamper`. */
+/** Runs one exchange, passing every line through `tamper`. */
 function exchange(offer: PairingOffer, code: string, tamper: Tamper = (line) => line) {
   const robot = offer.open();
   const operator = new OperatorExchange('laptop', code);
@@ -39,7 +39,7 @@ const change = (line: string, fields: Record<string, unknown>) =>
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
 describe('pairing code', () => {
-  it('has 40 random bits in an alphabet nobody misreads', () => {
+  it('has 40 random bits in an unambiguous alphabet', () => {
     const seen = new Set(Array.from({ length: 500 }, () => createCode()));
     assert.equal(seen.size, 500);
     const symbols = new Set([...seen].join('').replaceAll('-', ''));
@@ -50,7 +50,7 @@ describe('pairing code', () => {
     }
   });
 
-  it('is read however it is typed', () => {
+  it('is recognised however it is typed', () => {
     for (const typed of ['7kq2-m9xd', '7KQ2M9XD', ' 7kq2 m9xd\n', '7-K-Q-2-M-9-X-D'])
       assert.equal(parseCode(typed), CODE);
     assert.equal(parseCode('oil0-IL1o'), '0110-1110');
@@ -114,7 +114,7 @@ describe('pairing', () => {
     assert.equal(offer.guessesLeft, GUESSES_PER_CODE);
   });
 
-  it('does not tell whether a voided code was right', () => {
+  it('does not reveal whether a voided code was right', () => {
     const offer = new PairingOffer('ur3-cell');
     const robot = offer.open();
     const operator = new OperatorExchange('laptop', offer.code);
@@ -139,7 +139,7 @@ describe('pairing', () => {
 });
 
 describe('pairing under attack', () => {
-  it('fails when someone in between swaps shares', () => {
+  it('fails when a man in the middle swaps shares', () => {
     const session = new Uint8Array(32);
     const inputs = { secret: new Uint8Array(8), channel: lvCat(), session };
     const mine = () => base64(new CpaceRun('a', inputs, new Uint8Array(0)).message.share);
@@ -153,7 +153,7 @@ describe('pairing under attack', () => {
     }
   });
 
-  it('fails when someone in between alters names, nonces or proofs', () => {
+  it('fails when a man in the middle alters names, nonces or proofs', () => {
     const changes: [Parameters<Tamper>[1], Record<string, unknown>][] = [
       ['hello', { name: 'mallory' }],
       ['hello', { nonce: base64(randomBytes(16)) }],
@@ -170,7 +170,7 @@ describe('pairing under attack', () => {
     }
   });
 
-  it('does not believe a robot that cannot prove the code', () => {
+  it('rejects a robot that cannot prove the code', () => {
     const forged = exchange(offerOf(), CODE, (line, step) =>
       step === 'accept' ? change(line, { tag: base64(randomBytes(64)) }) : line,
     );
@@ -181,7 +181,7 @@ describe('pairing under attack', () => {
     assert.deepEqual(blind.atOperator, { kind: 'refused', reason: 'impostor' });
   });
 
-  it('does not take its own words for an answer', () => {
+  it('does not accept its own message as an answer', () => {
     let proof = '';
     const { atOperator } = exchange(offerOf(), CODE, (line, step) => {
       if (step === 'proof') proof = line;
@@ -199,7 +199,7 @@ describe('pairing under attack', () => {
     assert.ok(atRobot.kind === 'refused' && atRobot.reason === 'bad-message');
   });
 
-  it('gives up on invalid shares on either side, at no cost of a guess', () => {
+  it('rejects invalid shares on either side without using up a guess', () => {
     const invalid = [
       new Uint8Array(32),
       new Uint8Array(32).fill(255),
@@ -217,7 +217,7 @@ describe('pairing under attack', () => {
       }
   });
 
-  it('names a version it does not speak', () => {
+  it('reports an unsupported version', () => {
     const step = offerOf().open().receive('{"protocol":"farhand-pair/2","shape":"unknown"}');
     assert.ok(step.kind === 'refused' && step.reason === 'other-version');
     assert.deepEqual(new OperatorExchange('x', CODE).receive(step.line), {
@@ -226,7 +226,7 @@ describe('pairing under attack', () => {
     });
   });
 
-  it('refuses any other line and never throws', () => {
+  it('rejects any other line and never throws', () => {
     const hello = new OperatorExchange('laptop', CODE).hello();
     const lines = fc.oneof(
       fc.string(),
@@ -287,7 +287,7 @@ describe('line splitter', () => {
     );
   });
 
-  it('gives up on a line that is too long, and not before', () => {
+  it('rejects a line only once it is too long', () => {
     const line = Buffer.alloc(MAX_LINE_BYTES, 'x');
     assert.deepEqual(new LineSplitter().push(line), []);
     assert.deepEqual(new LineSplitter().push(Buffer.concat([line, Buffer.from('\n')])), [line.toString()]);

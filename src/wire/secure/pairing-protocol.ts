@@ -21,9 +21,9 @@ import { isKeyName } from './key-file.ts';
  *     robot → operator   {"tag":…}                                 the robot's proof; it has stored the key
  *
  * or {"refused":reason} in place of a robot's line. Bytes are base64. Both names, both roles and both nonces
- * enter the generator, so nothing of the exchange can be altered without the proofs failing. The operator
- * proves first: whoever connects to the robot learns nothing before having spent a guess, and a connection
- * that breaks off earlier costs the robot's user none.
+ * enter the generator, so the proofs fail if anything in the exchange is altered. The operator proves
+ * first: a connection to the robot reveals nothing before it has spent a guess, and one that breaks off
+ * earlier costs no guess.
  */
 
 const PAIRING_PROTOCOL = 'farhand-pair/1';
@@ -33,12 +33,12 @@ export const MAX_CODES = 5;
 
 const KEY_LABEL = 'farhand link key v1';
 const NONCE_BYTES = 16;
-// Crockford's base 32: what is easily misread is read as what was meant.
+// Crockford's base 32: easily confused characters are read as the intended ones.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const CODE_LENGTH = 8;
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
-// Fixed per role, so that no message can be sent back as an answer to itself.
+// Fixed per role, so that a message cannot be reflected as its own answer.
 const ROBOT_DATA = utf8('robot');
 const OPERATOR_DATA = utf8('operator');
 
@@ -71,7 +71,7 @@ export function createCode(): string {
   return `${symbols.slice(0, 4).join('')}-${symbols.slice(4).join('')}`;
 }
 
-/** The code in its one spelling, however it was typed; null if it cannot be one. */
+/** The canonical spelling of a typed code; null if it cannot be one. */
 export function parseCode(typed: string): string | null {
   const code = typed.toUpperCase().replace(/[\s-]/g, '').replaceAll('O', '0').replace(/[IL]/g, '1');
   const valid = code.length === CODE_LENGTH && [...code].every((symbol) => ALPHABET.includes(symbol));
@@ -80,12 +80,18 @@ export function parseCode(typed: string): string | null {
 
 export type RobotStep =
   | { kind: 'reply'; line: string }
-  /** The operator knows the code. Store the key, then send `line`; if that fails, `refusalLine('not-stored')`. */
+  /**
+   * The operator knows the code. Store the key, then send `line`; if storing fails, send
+   * `refusalLine('not-stored')`.
+   */
   | { kind: 'paired'; peer: string; key: Uint8Array; line: string }
   /** Send `line` and hang up. */
   | { kind: 'refused'; reason: Refusal; line: string };
 
-/** What the robot machine shows: a code good for three wrong guesses, then another, five in all; one pairing. */
+/**
+ * The code on the robot machine: valid for three wrong guesses, then replaced, five codes in total; one
+ * pairing.
+ */
 export class PairingOffer {
   readonly robotName: string;
   readonly #newCode: () => string;
@@ -112,17 +118,17 @@ export class PairingOffer {
     return this.#state === 'paired';
   }
 
-  /** Too many wrong guesses for a user's slips; nothing is accepted any more. */
+  /** More wrong guesses than typing errors explain; nothing is accepted any more. */
   get exhausted(): boolean {
     return this.#state === 'exhausted';
   }
 
-  /** One connection. Any number may be under way: guesses are counted here. */
+  /** One connection. Any number may be open: guesses are counted here. */
   open(): RobotExchange {
     return new RobotExchange(this);
   }
 
-  /** Called by exchanges at the moment a proof is judged. */
+  /** Called by exchanges when a proof is checked. */
   judge(code: string, right: boolean): 'accepted' | 'wrong-code' | 'code-changed' {
     if (this.#state !== 'open' || code !== this.#code) return 'code-changed';
     if (right) {
@@ -269,11 +275,11 @@ const lineSchema = z.record(z.string(), z.unknown());
 
 const parseLine = (line: string): unknown => parseJson(line, lineSchema, MAX_LINE_BYTES);
 
-/** Cuts a byte stream into lines and never holds more than one of at most MAX_LINE_BYTES. */
+/** Splits a byte stream into lines, buffering at most one line of MAX_LINE_BYTES. */
 export class LineSplitter {
   #held = Buffer.alloc(0);
 
-  /** The lines `chunk` completes, or null when one is too long: hang up then. */
+  /** The lines that `chunk` completes, or null when one is too long: hang up then. */
   push(chunk: Uint8Array): string[] | null {
     const lines: string[] = [];
     let from = 0;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ReplayWindow } from './replay-window.ts';
 
 describe('replay window', () => {
-  it('agrees with a set that remembers everything, or refuses what is too old', () => {
+  it('agrees with a set that remembers everything, and rejects what is too old', () => {
     const jumps = fc.array(fc.oneof(fc.integer({ min: -2100, max: 40 }), fc.integer({ min: 0, max: 5000 })), {
       maxLength: 300,
     });

@@ -1,8 +1,8 @@
 const WORDS = 64;
-/** One word less than there is room for: the newest word is still filling. */
+/** One word fewer than allocated: the newest word is still filling. */
 const SIZE = (WORDS - 1) * 32;
 
-/** Which of the last 2016 counters were seen: late and reordered packets pass once, replayed ones never. */
+/** Tracks which of the last 2016 counters were seen: late and reordered packets pass once, replays never. */
 export class ReplayWindow {
   readonly #seen = new Uint32Array(WORDS);
   #newest = -1;
@@ -14,7 +14,7 @@ export class ReplayWindow {
     return (this.#seen[Math.floor(counter / 32) % WORDS]! & (1 << (counter % 32))) === 0;
   }
 
-  /** Only for a counter that was authentic. */
+  /** Call only for the counter of an authentic packet. */
   mark(counter: number): void {
     if (counter > this.#newest) {
       const firstWord = Math.floor(this.#newest / 32) + 1;

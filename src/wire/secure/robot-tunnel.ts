@@ -16,7 +16,7 @@ interface Session {
   receivedNs: number;
 }
 
-/** An address from which something authentic came. */
+/** An address that sent something authentic. */
 interface Source {
   session: Session;
   receivedNs: number;
@@ -25,13 +25,14 @@ interface Source {
 const MAX_SESSIONS = 8;
 const MAX_SOURCES = 64;
 const MIN_SILENT_NS = 1e9;
-/** Keys unused for that long are void: what was held back on the way then comes to nothing. */
+/** Keys unused for this long are void, so packets delayed by an attacker are useless. */
 const MAX_SILENT_NS = 30e9;
 
 /**
- * Stands between the robot's sockets and its logic: nothing unsealed passes, and an answer goes out under the keys its
- * addressee last used. No source is ever blocked: addresses can be forged, so blocking one would block its true owner.
- * Instead, whatever is not authentic costs a few microseconds and changes nothing (`npm run bench -- wire` has the cost).
+ * Sits between the robot's sockets and its logic: nothing unsealed passes, and an answer is sealed with the
+ * keys its addressee last used. No source is ever blocked: addresses can be forged, so that would block the
+ * true owner. Instead, anything not authentic costs a few microseconds and changes nothing (`npm run bench --
+ * wire` has the cost).
  */
 export class RobotTunnel implements DatagramHandler, Outbox {
   readonly #outbox: Outbox;
@@ -140,7 +141,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     return letter === LETTER.init ? this.#onInit(bytes, length, from, nowNs) : 'bad-tag';
   }
 
-  /** One of another version is answered as well: so its operator finds out. */
+  /** Other versions are answered as well, so that their operator learns of the mismatch. */
   #onKnock(version: number, bytes: Uint8Array, length: number, from: Peer, nowNs: number): Reason | null {
     const reply = this.#acceptor.answerKnock(bytes, length, from, nowNs);
     if (typeof reply === 'string') return reply;
@@ -152,7 +153,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     const read = this.#acceptor.readInit(bytes, length, from, nowNs);
     if (typeof read === 'string') return read;
     if (read.accepted !== null) {
-      // Again the same answer, while it may have been lost. Keys that were dropped never come back.
+      // The same answer again: the first may have been lost. Dropped keys are never restored.
       if (this.#sessions.get(read.accepted.keys.index)?.proven !== false) return 'replayed';
       this.#reply(read.accepted.reply, from);
       return null;
@@ -183,7 +184,7 @@ export class RobotTunnel implements DatagramHandler, Outbox {
     return index;
   }
 
-  /** Displaces the session silent for longest; none that was heard within a second. */
+  /** Displaces the session that has been silent longest, but none received from within a second. */
   #makeRoom(nowNs: number): boolean {
     if (this.#sessions.size < MAX_SESSIONS) return true;
     const oldest = this.#sessions.get(oldestOf(this.#sessions))!;

@@ -42,7 +42,7 @@ describe('sealed datagrams', () => {
     assert.ok(!Buffer.from(seal(sealer, 0, plain)).includes(Buffer.from('engagement')));
   });
 
-  it('are refused after any single change, and leave the window as it was', () => {
+  it('are rejected after any single change, without touching the window', () => {
     const { sealer, opener } = pair();
     const out = new Uint8Array(1472);
     const plain = new Uint8Array(100).fill(7);
@@ -57,7 +57,7 @@ describe('sealed datagrams', () => {
     assert.equal(opener.open(0, sealed, sealed.length, out), null);
   });
 
-  it('are refused when replayed, accepted when reordered within the window', () => {
+  it('are rejected when replayed, accepted when reordered within the window', () => {
     const { sealer, opener } = pair();
     const out = new Uint8Array(1472);
     const packets = Array.from({ length: 3000 }, (_, i) => seal(sealer, 0, Uint8Array.of(i & 255)));

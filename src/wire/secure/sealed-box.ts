@@ -6,7 +6,7 @@ import { ReplayWindow } from './replay-window.ts';
 /** "FH2x", receiver index u32, counter u64, all little-endian; then the sealed frame and its 16-byte tag. */
 const HEADER_BYTES = 16;
 export const SEAL_BYTES = HEADER_BYTES + TAG_BYTES;
-/** Sockets that carry sealed traffic: command, state, sync. A packet of one is not valid on another. */
+/** Sockets that carry sealed traffic: command, state, sync. A packet for one is not valid on another. */
 export const CHANNELS = 3;
 
 const MAGIC = 0x78324846; // "FH2x" read little-endian
@@ -17,7 +17,7 @@ export function isSealed(bytes: Uint8Array, length: number): boolean {
   );
 }
 
-/** The receiver's index of a sealed datagram: which keys to try. */
+/** The receiver index of a sealed datagram: selects the keys to try. */
 export function sealedIndex(bytes: Uint8Array): number {
   return (bytes[4]! | (bytes[5]! << 8) | (bytes[6]! << 16) | (bytes[7]! << 24)) >>> 0;
 }
@@ -35,7 +35,7 @@ export class Sealer {
     this.#index = index;
   }
 
-  /** Writes the sealed form of `plain` into `out`; its length, 0 when it does not fit. */
+  /** Writes the sealed form of `plain` into `out`; returns its length, 0 when it does not fit. */
   seal(channel: number, plain: Uint8Array, length: number, out: Uint8Array): number {
     if (length + SEAL_BYTES > out.length) return 0;
     const counter = this.#counters[channel]!;
@@ -49,7 +49,7 @@ export class Sealer {
 
 /** One direction, receiving. */
 export class Opener {
-  /** Set by `open` when it succeeded. */
+  /** Set by a successful `open`. */
   length = 0;
   readonly #aead: Aead;
   readonly #windows = Array.from({ length: CHANNELS }, () => new ReplayWindow());
@@ -60,7 +60,7 @@ export class Opener {
     this.#aead = createAead(key);
   }
 
-  /** Puts the plain frame into `out` and its size into `length`, or says why not and leaves everything as it was. */
+  /** Writes the plain frame to `out` and its size to `length`, or returns a reason and changes nothing. */
   open(channel: number, bytes: Uint8Array, length: number, out: Uint8Array): Reason | null {
     const counter = readCounter(bytes);
     const window = this.#windows[channel]!;

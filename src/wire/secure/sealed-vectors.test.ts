@@ -40,7 +40,7 @@ const psk = fromHex(file.key);
 const { handshake } = file;
 const PEER = 42;
 
-/** A receive buffer as reactors hand it over: longer than the datagram, with an old one behind it. */
+/** A receive buffer as reactors pass it: longer than the datagram, with stale bytes behind it. */
 function received(hex: string): [bytes: Uint8Array, length: number] {
   const datagram = fromHex(hex);
   const bytes = new Uint8Array(2048).fill(0x7d);
@@ -76,7 +76,7 @@ describe('sealed link vectors', () => {
     assert.equal(accepted.keys.robotToOperator.export().toString('hex'), handshake.robotToOperator);
   });
 
-  it('a robot answers the knock with a cookie that the operator takes', () => {
+  it('a robot answers the knock with a cookie that the operator accepts', () => {
     const offer = new HandshakeOffer(psk);
     offer.knock(fromHex(handshake.nonce));
     const reply = new HandshakeAcceptor([psk]).answerKnock(...received(handshake.knockDatagram), PEER, 0);
@@ -84,7 +84,7 @@ describe('sealed link vectors', () => {
     assert.equal(offer.onCookie(reply, reply.length), null);
   });
 
-  it('a robot of another version is recognised, and not trusted with an offer', () => {
+  it('a robot of another version is recognised and sent no offer', () => {
     const offer = new HandshakeOffer(psk);
     offer.knock(fromHex(handshake.nonce));
     assert.equal(offer.onCookie(...received(handshake.otherVersionCookieDatagram)), 'other-version');

@@ -1,6 +1,6 @@
 /**
- * Datagrams of the sealed link begin "FH", the version of the seal and a letter. Frames have a version of their own, 1;
- * the first seal shared that digit.
+ * Datagrams of the sealed link begin with "FH", the seal version and a letter. Frames have their own version,
+ * 1; the first seal shared that digit.
  */
 export const SEAL_VERSION = 2;
 export const SEAL_TAG_BYTES = 4;
@@ -24,7 +24,7 @@ export function writeSealTag(letter: number, out: Uint8Array): void {
   out[3] = letter;
 }
 
-/** Version of the seal that a datagram belongs to; 0: it is no datagram of a seal. */
+/** Seal version of a datagram; 0: not a sealed-link datagram. */
 export function sealVersion(bytes: Uint8Array, length: number): number {
   if (length < SEAL_TAG_BYTES || bytes[0] !== F || bytes[1] !== H) return 0;
   const version = bytes[2]! - ZERO;

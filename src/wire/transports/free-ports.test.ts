@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { freeUdpPorts, reserveUdpPort } from './free-ports.ts';
 
 describe('a reserved port', () => {
-  it('is the one asked for, and another one for whoever comes second', async () => {
+  it('is the requested one for the first caller and another for the second', async () => {
     const [wanted = 0] = await freeUdpPorts(1);
     const first = await reserveUdpPort(wanted);
     const second = await reserveUdpPort(wanted);

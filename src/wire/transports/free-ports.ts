@@ -1,11 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: one of those may take a free port before it is used. */
+/** Below the ephemeral range: an outgoing connection may take a free port there before it is used. */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 
-/** Ports that nobody holds on loopback at this moment, neither for UDP nor for TCP; chosen at random. */
+/** Random ports that are free on loopback at this moment, for both UDP and TCP. */
 export async function freeUdpPorts(count: number): Promise<number[]> {
   const ports = new Set<number>();
   while (ports.size < count) {
@@ -23,7 +23,7 @@ function isFreeUdp(port: number): Promise<boolean> {
   });
 }
 
-/** The UDP port `first` on loopback, or another if it is taken; nobody else gets it until it is released. */
+/** The UDP port `first` on loopback, or another if it is taken; reserved until it is released. */
 export async function reserveUdpPort(first: number): Promise<{ port: number; release(): Promise<void> }> {
   const socket = createSocket('udp4');
   const bind = (port: number) =>

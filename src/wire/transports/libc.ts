@@ -12,13 +12,13 @@ interface LibcCalls {
   clock_gettime(id: number, time: Pointer): number;
   prctl(option: number, a: number, b: number, c: number, d: number): number;
   close(fd: number): number;
-  /** With 0 for this very thread. */
+  /** Pass 0 for the calling thread. */
   sched_setscheduler(pid: number, policy: number, param: Pointer): number;
   mlock(memory: Pointer, length: number): number;
 }
 
 export interface Libc extends LibcCalls {
-  /** Address of memory that stays where it is: never pass a pooled Buffer. */
+  /** Address of memory that does not move: never pass a pooled Buffer. */
   address(bytes: Uint8Array): bigint;
   errnoName(): string;
 }

@@ -94,7 +94,7 @@ describe('local network', () => {
     );
   });
 
-  it('tells the impairment who, to whom and when', () => {
+  it('passes sender, receiver and time to the impairment', () => {
     const seen: number[][] = [];
     const { network } = build((from, to, nowNs) => {
       seen.push([from, to, nowNs]);
@@ -107,7 +107,7 @@ describe('local network', () => {
     ]);
   });
 
-  it('loses what the impairment loses, and what is sent to nobody', () => {
+  it('drops what the impairment loses and what has no receiver', () => {
     const { network, received, sent } = build(() => null);
     network.run(100);
     assert.deepEqual([received.length, sent()], [0, 11]);
@@ -131,7 +131,7 @@ describe('local network', () => {
     );
   });
 
-  it('runs the same way every time, in one go or in pieces', () => {
+  it('gives the same run every time, in one go or in pieces', () => {
     const impair = () => {
       let state = 7;
       return () => {
@@ -148,7 +148,7 @@ describe('local network', () => {
     assert.ok(whole.received.length > 50 && whole.received.length < 101);
   });
 
-  it('stops when it is told to, and goes on when it is run again', () => {
+  it('stops on request and continues when run again', () => {
     const clock = new ManualClock(0);
     const network = new LocalNetwork(clock, (untilNs) => clock.advanceTo(untilNs));
     let calls = 0;

@@ -8,12 +8,12 @@ interface InFlight {
   bytes: Uint8Array;
 }
 
-/** What happens to a datagram on the way: a delay in nanoseconds, or null when it is lost. */
+/** What happens to a datagram in transit: a delay in nanoseconds, or null when it is lost. */
 export type Impairment = (from: Peer, to: Peer, nowNs: number) => number | null;
 
 /**
  * Both roles in one thread, joined by memory: the local path of a measurement, and with a manual clock a simulated
- * network whose every run is the same. Delivery is by time, then by order of sending.
+ * network that repeats exactly. Delivery is by time, then by sending order.
  */
 export class LocalNetwork {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class LocalNetwork {
     this.#impair = impair;
   }
 
-  /** Reserves sockets at `address` on these ports; give the handler to `attach` when it exists. */
+  /** Reserves sockets at `address` on these ports; pass the handler to `attach` once it exists. */
   endpoint(
     address: string,
     ports: readonly number[],

@@ -4,34 +4,34 @@ import { hold } from './rtc-hold.ts';
 import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
 export interface PagePeerSettings extends RtcSettings {
-  /** One channel for each. */
+  /** One channel per camera. */
   cameras: readonly string[];
-  /** Of an Opus track; null: no sound. */
+  /** Of an Opus track; null: no audio. */
   audio: SoundForm | null;
 }
 
 export interface PagePeerHandlers {
-  /** On `page`, which orders and repeats. */
+  /** On `page`, which is ordered and reliable. */
   text(text: string): void;
-  /** On `poses`, which does neither. Bytes are valid only during the call. */
+  /** On `poses`, which is neither. Bytes are valid only during the call. */
   pose(data: string | Uint8Array): void;
-  /** Something came where nothing of that kind is said. */
+  /** An unexpected message arrived on a channel. */
   stray(channel: string): void;
   opened(): void;
-  /** For good. */
+  /** Ended; it does not reconnect. */
   closed(why: string): void;
 }
 
-/** Of one message of a page. */
+/** Of one page message. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
-/** What is told all the time waits behind this much at most; then the next one is newer. */
+/** Most bytes that periodic messages may wait behind; beyond that, the next one is newer. */
 const MAX_EVENT_BYTES = 16 * 1024;
 const MAX_POSES_BYTES = 4096;
 const LOSSY = { unordered: true, maxRetransmits: 0 } as const;
 
 /**
- * A robot's peer connection to the page that drives it. This side makes the offer, with all candidates in it. Nothing is
- * queued for a page that cannot keep up but what is said on `page`, and that within bounds.
+ * A robot's peer connection to the page that drives it. This side makes the offer, with all candidates in it.
+ * Only messages on `page` are queued for a page that cannot keep up, and only up to a limit.
  */
 export class PagePeer {
   // node-datachannel closes what is garbage-collected: these are held as long as the peer.
@@ -42,7 +42,7 @@ export class PagePeer {
   readonly #boundary = new EntryBoundary('peer connection of a page');
   #open = false;
   #closed = false;
-  /** Pictures, news and sound that were not sent: not open, or too much waiting. */
+  /** Pictures, telemetry and audio not sent: channel not open, or too much waiting. */
   unsent = 0;
 
   constructor(rtc: Rtc, settings: PagePeerSettings, handlers: PagePeerHandlers) {
@@ -73,7 +73,7 @@ export class PagePeer {
     return this.#peer.path;
   }
 
-  /** Of what is said on `page`. */
+  /** Bytes queued on `page`. */
   get waitingBytes(): number {
     return this.isOpen ? this.#waiting('page') : 0;
   }
@@ -86,7 +86,7 @@ export class PagePeer {
     return this.#peer.accept(answer, 'answer');
   }
 
-  /** On `page`; the caller looks at `waitingBytes`. */
+  /** On `page`; the caller checks `waitingBytes`. */
   say(text: string): boolean {
     return this.#send('page', text, Number.POSITIVE_INFINITY);
   }
@@ -99,7 +99,7 @@ export class PagePeer {
     return this.#send('poses', text, MAX_POSES_BYTES);
   }
 
-  /** Only when the picture before has left. */
+  /** Only once the previous picture has left. */
   show(camera: string, jpeg: Uint8Array): boolean {
     return this.#send(`${CAMERA}${camera}`, jpeg, 0);
   }
@@ -155,13 +155,13 @@ export class PagePeer {
     const channel = this.#channels.get(label);
     try {
       if (channel !== undefined && this.isOpen && hasRoom(channel, data.length, behindBytes)) {
-        // Its false says that the message waits, not that it is lost.
+        // False means that the message is queued, not lost.
         if (typeof data === 'string') channel.sendMessage(data);
         else channel.sendMessageBinary(data);
         return true;
       }
     } catch {
-      // It closed meanwhile.
+      // Closed meanwhile.
     }
     this.unsent++;
     return false;

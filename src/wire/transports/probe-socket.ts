@@ -24,15 +24,15 @@ export interface Probed {
   length: number;
   host: string;
   port: number;
-  /** Type of service of the packet as it came; −1 where the kernel does not tell. */
+  /** Type of service of the received packet; −1 where the kernel does not report it. */
   tos: number;
-  /** Kernel's receive stamp, monotonic; NaN where there is none. */
+  /** Kernel's receive stamp, monotonic; NaN when absent. */
   kernelNs: number;
 }
 
 /**
- * A socket that tells what others hide: the mark and the kernel stamp of every packet. For measuring, one packet per
- * call, on a thread or process of its own; a link uses a reactor. Linux, 64-bit, through FFI.
+ * A socket that exposes what others hide: the TOS mark and kernel stamp of every packet. For measurements:
+ * one packet per call, on its own thread or process; a link uses a reactor. Linux, 64-bit, through FFI.
  */
 export class ProbeSocket {
   readonly data = new Uint8Array(new ArrayBuffer(SLOT_BYTES));
@@ -82,12 +82,12 @@ export class ProbeSocket {
     return this.#libc.sendto(this.#fd, bytes, bytes.length, 0, addressBytes(host, port), 16) === bytes.length;
   }
 
-  /** Waits; false when nothing came in `waitNs`. */
+  /** Waits; false when nothing arrived in `waitNs`. */
   wait(waitNs: number): boolean {
     return waitAny(this.#libc, [this], waitNs);
   }
 
-  /** The next packet, its bytes in `data`; null when there is none. */
+  /** The next packet, its bytes in `data`; null when none waits. */
   receive(): Probed | null {
     const header = new DataView(this.#header.buffer);
     header.setUint32(8, 16, true);
@@ -153,7 +153,7 @@ export async function openProbeSocket(
   return new ProbeSocket(await loadLibc(), kind, host, port, tos);
 }
 
-/** Wall time to monotonic, by one mono-real-mono reading: good to some ten microseconds. */
+/** Wall time to monotonic, by one mono-real-mono reading: accurate to about ten microseconds. */
 function monotonicOf(libc: Libc, wallS: number, wallNs: number): number {
   const before = timeOf(libc, CLOCK_MONOTONIC);
   const wall = timeOf(libc, CLOCK_REALTIME);

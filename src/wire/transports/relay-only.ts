@@ -1,8 +1,8 @@
 /**
- * A description without addresses but those of relays. The policy `relay` of libdatachannel 0.2x only hides the own ones:
- * libjuice goes on to try its own socket against all that it is told (libdatachannel issue 1587, libjuice issue 345). Told of
- * relays alone, it has nothing to reach directly: a TURN server lets through only those for whom its client asked, and that
- * are the other's relays.
+ * A description with relay addresses only. The policy `relay` of libdatachannel 0.2x only hides our own
+ * addresses: libjuice still tries its socket against every address it is given (libdatachannel issue 1587,
+ * libjuice issue 345). Given relays alone, it has nothing to reach directly: a TURN server admits only the
+ * peers its client named, and those are the other side's relays.
  */
 export function relayedOnly(sdp: string): string {
   return sdp

@@ -4,40 +4,42 @@ import { hold } from './rtc-hold.ts';
 import { CAMERA, type Rtc, RtcPeer, type RtcSettings, type SoundForm, sendRtp } from './rtc-peer.ts';
 
 export interface RtcLinkSettings extends RtcSettings {
-  /** Who makes the offer has these; who answers takes those that it names, and closes the channels of others. */
+  /**
+   * The offering side's cameras; the answering side takes those it names and closes the channels of others.
+   */
   cameras?: readonly string[];
-  /** Who makes the offer has sound to send, as RTP packets of this form. */
+  /** Audio the offering side sends, as RTP packets of this format. */
   sound?: SoundForm | null;
 }
 
 export interface RtcHandlers {
-  /** On the channel that neither orders nor repeats. Valid only during the call. */
+  /** On the unordered, unreliable channel. Valid only during the call. */
   datagram(bytes: Uint8Array): void;
-  /** On the channel that does both. */
+  /** On the ordered, reliable channel. */
   control(text: string): void;
-  /** On a camera's own channel, either way. Valid only during the call. */
+  /** On a camera's channel, in either direction. Valid only during the call. */
   camera?(name: string, bytes: Uint8Array): void;
-  /** Both ends have, or no more have, the channel of that camera. */
+  /** The channel of that camera opened or closed. */
   cameraOpen?(name: string, open: boolean): void;
   /** An RTP packet. Valid only during the call. */
   sound?(rtp: Uint8Array): void;
-  /** Something came where nothing of that kind is said. */
+  /** An unexpected message arrived on a channel. */
   stray?(): void;
   opened(): void;
-  /** For good. */
+  /** Ended; it does not reconnect. */
   closed(why: string): void;
 }
 
 const MAX_CONTROL = 4096;
-/** What has waited for longer than this much is better lost: about a fifth of a second of commands. */
+/** Datagrams waiting behind more than this are better lost: about a fifth of a second of commands. */
 const MAX_WAITING_BYTES = 8192;
-/** A slice of a picture is sent again for so long. */
+/** How long a slice of a picture is retransmitted. */
 const CAMERA_LIFE_MS = 150;
 
 /**
- * A peer connection between two Farhand processes: datagrams that may be lost, a few words that may not, and from who
- * made the offer pictures, each camera on a channel of its own, and sound. Both descriptions carry their candidates, so
- * that one question and one answer are enough.
+ * A peer connection between two Farhand processes: unreliable datagrams, a reliable control channel, and from
+ * the offering side pictures (one channel per camera) and audio. Both descriptions carry their candidates, so
+ * one request and one answer are enough.
  */
 export class RtcLink {
   // node-datachannel closes what is garbage-collected: these are held as long as the link.
@@ -49,7 +51,7 @@ export class RtcLink {
   #track: Track | null = null;
   #open = false;
   #closed = false;
-  /** Datagrams that were not sent: not open, or too many waiting. */
+  /** Datagrams not sent: channel not open, or too many waiting. */
   unsent = 0;
 
   /** Makes the offer, or answers to `offer`. */
@@ -59,12 +61,12 @@ export class RtcLink {
     this.#peer = new RtcPeer(rtc, 'link', settings, (why) => this.#end(why));
     const { connection } = this.#peer;
     connection.onDataChannel((channel) =>
-      offer === undefined ? this.#refuse(channel) : this.#take(channel),
+      offer === undefined ? this.#reject(channel) : this.#take(channel),
     );
     if (offer === undefined) this.#offer(rtc, settings);
     else {
       connection.onTrack((track) => this.#takeTrack(track));
-      if (!this.#peer.accept(offer, 'offer')) throw new Error('what came is no offer');
+      if (!this.#peer.accept(offer, 'offer')) throw new Error('the received description is not an offer');
     }
   }
 
@@ -94,13 +96,13 @@ export class RtcLink {
       if (this.isOpen && channel!.bufferedAmount() <= MAX_WAITING_BYTES && channel!.sendMessageBinary(bytes))
         return true;
     } catch {
-      // It closed meanwhile.
+      // Closed meanwhile.
     }
     this.unsent++;
     return false;
   }
 
-  /** On the channel of that camera. False: it is not open, or earlier messages are still waiting. */
+  /** On the channel of that camera. False: it is not open, or earlier messages are still queued. */
   sendCamera(name: string, bytes: Uint8Array): boolean {
     const channel = this.#closed ? undefined : this.#channels.get(CAMERA + name);
     try {
@@ -130,7 +132,7 @@ export class RtcLink {
     this.#peer.close();
   }
 
-  /** The first channel makes the description: what else is in it has to be there before. */
+  /** The first channel creates the description: everything else in it must exist before. */
   #offer(rtc: Rtc, { sound }: RtcLinkSettings): void {
     if (sound) this.#track = this.#peer.addSound(rtc, sound);
     const { connection } = this.#peer;
@@ -144,7 +146,7 @@ export class RtcLink {
     const label = channel.getLabel();
     const camera = label.startsWith(CAMERA) ? label.slice(CAMERA.length) : null;
     const isWanted = camera === null ? ['link', 'control'].includes(label) : this.#cameras.includes(camera);
-    if (this.#closed || this.#channels.has(label) || !isWanted) return this.#refuse(channel);
+    if (this.#closed || this.#channels.has(label) || !isWanted) return this.#reject(channel);
     this.#channels.set(label, channel);
     if (camera !== null) return this.#takeCamera(camera, channel);
     channel.onOpen(() => this.#check());
@@ -165,13 +167,13 @@ export class RtcLink {
     else this.#handlers.stray?.();
   }
 
-  #refuse(channel: DataChannel): void {
+  #reject(channel: DataChannel): void {
     this.#handlers.stray?.();
     hold(channel);
     channel.close();
   }
 
-  /** Its end is the end of nothing else. */
+  /** Closing it ends nothing else. */
   #takeCamera(name: string, channel: DataChannel): void {
     let isOpen = false;
     const notify = (open: boolean) => {

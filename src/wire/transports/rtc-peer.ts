@@ -8,13 +8,13 @@ export type Rtc = Awaited<ReturnType<typeof loadRtc>>;
 export interface RtcSettings {
   /** `stun:HOST:PORT` or `turn:HOST:PORT`, the latter with credentials. */
   ice: readonly { url: string; username?: string | undefined; password?: string | undefined }[];
-  /** The only address to be found at; empty: all of this machine's. */
+  /** The only local address to offer; empty: all of this machine's. */
   bindAddress: string;
-  /** No way but by TURN servers, neither told nor taken. */
+  /** Connect only through TURN servers: no other candidate is sent or accepted. */
   relayOnly: boolean;
 }
 
-/** Of RTP packets of Opus. */
+/** For RTP packets of Opus. */
 export interface SoundForm {
   payloadType: number;
   ssrc: number;
@@ -25,7 +25,7 @@ const GATHER_MS = 3000;
 const MAX_SDP = 16 * 1024;
 let peers = 0;
 
-/** A peer connection whose descriptions carry all candidates, so that one question and one answer are enough. */
+/** A peer connection whose descriptions carry all candidates, so one request and one answer are enough. */
 export class RtcPeer {
   // node-datachannel closes what is garbage-collected: this is held as long as the peer.
   readonly connection: PeerConnection;
@@ -55,26 +55,26 @@ export class RtcPeer {
     });
   }
 
-  /** Null before it was measured. */
+  /** Null until measured. */
   get rttMs(): number | null {
     const ms = this.#closed ? 0 : this.connection.rtt();
     return ms > 0 ? ms : null;
   }
 
-  /** How the two ends reach each other: `host`, `srflx`, `prflx` or `relay`; empty before they do. */
+  /** How the two ends reach each other: `host`, `srflx`, `prflx` or `relay`; empty until connected. */
   get path(): string {
     const pair = this.#closed ? null : this.connection.getSelectedCandidatePair();
     if (!pair) return '';
     return pair.remote.type === 'relay' ? 'relay' : pair.local.type;
   }
 
-  /** Of this side, when its candidates are known. */
+  /** The local description, once its candidates are known. */
   async description(): Promise<string> {
     await this.#gathered;
     return this.#allowed(this.connection.localDescription()?.sdp ?? '');
   }
 
-  /** Of the other side. False: it is none. */
+  /** Sets the remote description. False: it is not valid. */
   accept(sdp: string, type: 'offer' | 'answer'): boolean {
     if (sdp.length > MAX_SDP) return false;
     try {
@@ -85,7 +85,7 @@ export class RtcPeer {
     }
   }
 
-  /** Before the first channel, which makes the offer. */
+  /** Call before creating the first channel, which makes the offer. */
   addSound(rtc: Rtc, { payloadType, ssrc }: SoundForm): Track {
     const audio = new rtc.Audio('audio', 'SendOnly');
     audio.addOpusCodec(payloadType);
@@ -112,7 +112,10 @@ export function sendRtp(track: Track | null, rtp: Uint8Array): boolean {
   }
 }
 
-/** A browser hides its addresses behind names that only its own network resolves; its checks reach us without. */
+/**
+ * A browser hides its addresses behind names that only its own network resolves; its checks reach us without
+ * them.
+ */
 const withoutLocalNames = (sdp: string): string =>
   sdp
     .split('\r\n')

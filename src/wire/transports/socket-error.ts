@@ -1,7 +1,7 @@
 import { TeleopError } from '../../core/errors.ts';
 import { peerOf, type SocketSpec } from '../reactor.ts';
 
-/** A failed bind, with the way out. */
+/** A failed bind, with its remedy. */
 export function socketError(spec: SocketSpec, code: string): TeleopError {
   const where = `${spec.tcp ? 'TCP' : 'UDP'} ${spec.host}:${spec.port} for the ${spec.name} socket`;
   const key = spec.portKey ?? `link.${spec.name}Port`;
@@ -10,7 +10,7 @@ export function socketError(spec: SocketSpec, code: string): TeleopError {
       hint: `Stop the program that holds it (ss -${spec.tcp ? 't' : 'u'}lpn "sport = :${spec.port}" names it) or choose another: ${key}=${spec.port + 10}`,
     });
   if (code === 'EACCES')
-    return new TeleopError('socket-failed', `${where} needs a privilege this user lacks`, {
+    return new TeleopError('socket-failed', `${where} needs a privilege that this user lacks`, {
       hint: `Choose a port above 1023: ${key}=${spec.port + 10000}`,
     });
   return new TeleopError('socket-failed', `${where} cannot be opened: ${code}`, {
@@ -18,7 +18,7 @@ export function socketError(spec: SocketSpec, code: string): TeleopError {
   });
 }
 
-/** A name or an empty host must not end up listening everywhere. */
+/** A name or an empty host must not listen on all addresses. */
 export function checkHost(spec: SocketSpec): void {
   if (spec.host !== '0.0.0.0' && peerOf(spec.host, 0) === 0) throw socketError(spec, 'not an IPv4 address');
 }

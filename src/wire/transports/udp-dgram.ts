@@ -12,7 +12,9 @@ import {
 } from '../reactor.ts';
 import { checkHost, socketError } from './socket-error.ts';
 
-/** Node's own sockets and timers: works everywhere, without kernel stamps, DSCP or sub-millisecond deadlines. */
+/**
+ * Node's own sockets and timers: work everywhere, without kernel stamps, DSCP or sub-millisecond deadlines.
+ */
 export async function openDgramReactor(
   specs: readonly SocketSpec[],
   stopFlag: Int32Array = new Int32Array(new SharedArrayBuffer(4)),
@@ -92,7 +94,7 @@ class DgramReactor implements Reactor {
     });
   }
 
-  /** Runs what is due and sets the timer for the rest; a datagram may have brought the deadline forward. */
+  /** Runs due deadlines and sets the timer for the next; a datagram may have brought it forward. */
   #arm(handler: DatagramHandler): void {
     clearTimeout(this.#timer);
     if (Atomics.load(this.#stop, 0) !== 0) return this.#stopped();

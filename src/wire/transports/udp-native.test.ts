@@ -82,7 +82,7 @@ describe('native sockets', { skip }, () => {
         if (++tick > 40) return reactor.stop();
         sentNs = monotonicClock.nowNs();
         reactor.send(0, new Uint8Array(8), 8, to);
-        // Odd ticks leave the datagram lying in the socket for three milliseconds.
+        // Odd ticks leave the datagram in the socket for 3 ms.
         while (tick % 2 === 1 && monotonicClock.nowNs() < nowNs + 3e6);
       },
       nextDeadlineNs: () => 0,
@@ -94,12 +94,12 @@ describe('native sockets', { skip }, () => {
     assert.equal(waits.length, 40);
     assert.ok(waits.every((ns) => ns >= 0));
     assert.ok(Math.min(...prompt) < 50e6);
-    // The stamp tells when it came, not when it was read.
+    // The stamp is the arrival time, not the time of the read.
     assert.ok(Math.min(...delayed) > 2e6, `${Math.min(...delayed)}`);
     assert.ok(Math.min(...prompt) < Math.min(...delayed));
   });
 
-  it('do not take a host name for “everywhere”', async () => {
+  it('do not treat a host name as “all addresses”', async () => {
     await assert.rejects(openNativeReactor([{ name: 'command', host: 'localhost', port: 0 }]), {
       code: 'socket-failed',
     });

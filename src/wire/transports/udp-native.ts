@@ -123,7 +123,7 @@ class NativeReactor implements Reactor {
     this.#libc.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
     while (Atomics.load(this.#stop, 0) === 0) {
       const nowNs = this.#clock.nowNs();
-      // Here, where nothing waits for it, and not between a datagram and its handler.
+      // Here, where nothing waits, not between a datagram and its handler.
       this.#stamps.refresh(nowNs);
       const waitNs = Math.min(Math.max(0, handler.nextDeadlineNs() - nowNs), MAX_WAIT_NS);
       this.#timeout.setUint32(8, waitNs, true);
@@ -179,7 +179,7 @@ class ReceiveBatch {
     for (let i = 0; i < BATCH; i++) {
       const slot = new Uint8Array(new ArrayBuffer(SLOT_BYTES));
       this.slots.push(slot);
-      // Not mlockall: Node 20 aborts when V8 gives locked pages back.
+      // Not mlockall: Node 20 aborts when V8 releases locked pages.
       libc.mlock(slot, SLOT_BYTES);
       this.#vectors.setBigUint64(16 * i, libc.address(slot), true);
       this.#vectors.setBigUint64(16 * i + 8, BigInt(SLOT_BYTES), true);
@@ -200,7 +200,7 @@ class ReceiveBatch {
     return Math.max(0, this.#libc.recvmmsg(fd, bytesOf(this.#headers), BATCH, 0, null));
   }
 
-  /** −1 when it is longer than we accept. */
+  /** −1 when it is longer than the limit. */
   length(i: number): number {
     const length = this.#headers.getUint32(MMSGHDR_BYTES * i + 56, true);
     const truncated = this.#headers.getInt32(MMSGHDR_BYTES * i + 48, true) & MSG_TRUNC;
@@ -222,8 +222,8 @@ class ReceiveBatch {
 }
 
 /**
- * Kernel stamps are wall time; this follows wall − monotonic by the narrowest of a few mono-real-mono readings.
- * Refreshed every 20 ms: a slewing wall clock (500 ppm) moves 10 µs in that time.
+ * Kernel stamps are wall time; this tracks wall − monotonic by the narrowest of a few mono-real-mono
+ * readings. Refreshed every 20 ms: a slewing wall clock (500 ppm) moves 10 µs in that time.
  */
 class KernelClock {
   readonly #libc: Libc;
@@ -262,13 +262,13 @@ class KernelClock {
   }
 }
 
-/** Only this thread, and only where permitted; what came of it is reported. */
+/** Only for this thread, and only where permitted; the result is reported. */
 function setScheduling(libc: Libc, priority: number): string {
   if (priority === 0) return 'normal';
   const param = new DataView(new ArrayBuffer(4));
   param.setInt32(0, priority, true);
   const granted = libc.sched_setscheduler(0, SCHED_FIFO, bytesOf(param)) === 0;
-  return granted ? `fifo:${priority}` : `normal (fifo:${priority} refused: ${libc.errnoName()})`;
+  return granted ? `fifo:${priority}` : `normal (fifo:${priority} denied: ${libc.errnoName()})`;
 }
 
 function setOption(libc: Libc, fd: number, level: number, name: number, value: number): void {
@@ -276,13 +276,13 @@ function setOption(libc: Libc, fd: number, level: number, name: number, value: n
   data.setInt32(0, value, true);
   if (libc.setsockopt(fd, level, name, bytesOf(data), 4) !== 0)
     throw new TeleopError('socket-failed', `setsockopt(${level}, ${name}) failed: ${libc.errnoName()}`, {
-      hint: 'Run `link.reactor=dgram` to do without native sockets.',
+      hint: 'Set link.reactor=dgram to run without native sockets.',
     });
 }
 
 const views = new WeakMap<DataView, Uint8Array>();
 
-/** The bytes under a view; one object per view, so that the hot path makes none. */
+/** The bytes under a view; one object per view, so that the hot path allocates none. */
 function bytesOf(view: DataView): Uint8Array {
   let bytes = views.get(view);
   if (bytes === undefined) {

@@ -31,7 +31,7 @@ describe('peer connection', { skip }, () => {
     if (!(rtc instanceof Error)) rtc.cleanup();
   });
 
-  it('is offered, answered, carries both channels both ways, and tells when it is gone', async () => {
+  it('connects, carries both channels in both directions, and reports its end', async () => {
     if (rtc instanceof Error) return;
     const signals: RtcSignal[] = [];
     const changes: boolean[] = [];
@@ -56,7 +56,7 @@ describe('peer connection', { skip }, () => {
     assert.equal((signals[0] as { type: string }).type, 'offer');
     assert.ok(
       signals.every((signal) => !('candidate' in signal) || signal.candidate.includes('127.0.0.1')),
-      'only where it was bound',
+      'only the bound address',
     );
     await until('channels', () => browser.channels.size === 2);
     browser.channels.get('poses')!.sendMessageBinary(Uint8Array.from([1, 2, 3]));
@@ -78,7 +78,7 @@ describe('peer connection', { skip }, () => {
     assert.equal(peer.send('too late'), false);
   });
 
-  it('does not act on signals that are none', () => {
+  it('ignores invalid signals', () => {
     if (rtc instanceof Error) return;
     const peer = new DataPeer(rtc, '127.0.0.1', { signal() {}, message() {}, changed() {} });
     for (const odd of [

@@ -17,7 +17,7 @@ export async function loadRtc(): Promise<Rtc> {
   }
 }
 
-/** What both ends tell each other, over another connection, until they find each other. */
+/** Exchanged over another connection until the two ends reach each other. */
 export type RtcSignal = { type: 'offer' | 'answer'; sdp: string } | { candidate: string; mid: string };
 
 export interface PeerHandlers {
@@ -25,7 +25,7 @@ export interface PeerHandlers {
   signal(signal: RtcSignal): void;
   /** Valid only during the call. `reliable`: on the channel that loses nothing. */
   message(data: Uint8Array | string, reliable: boolean): void;
-  /** Both channels are open, or no more. */
+  /** Both channels opened, or one closed. */
   changed(open: boolean): void;
 }
 
@@ -34,8 +34,8 @@ const MAX_CANDIDATE = 512;
 let peers = 0;
 
 /**
- * A peer connection to a browser with two data channels: `poses`, which neither orders nor repeats, and `control`,
- * which does both. This side makes the offer: headsets' browsers have been seen to hang on making one.
+ * A peer connection to a browser with two data channels: `poses`, unordered and unreliable, and `control`,
+ * ordered and reliable. This side makes the offer: headset browsers have been seen to hang when making one.
  */
 export class DataPeer {
   // node-datachannel closes what is garbage-collected: these are held as long as the peer.
@@ -47,7 +47,7 @@ export class DataPeer {
   #open = false;
   #closed = false;
 
-  /** `bindAddress`: the only address to be found at; empty for all of this machine's. */
+  /** `bindAddress`: the only local address to offer; empty for all of this machine's. */
   constructor(rtc: Rtc, bindAddress: string, handlers: PeerHandlers) {
     this.#handlers = handlers;
     const where = bindAddress === '' ? {} : { bindAddress };
@@ -67,7 +67,7 @@ export class DataPeer {
     return this.#open;
   }
 
-  /** What the browser answered. False: not something to be acted on. */
+  /** Handles the browser's answer. False: not valid. */
   accept(signal: unknown): boolean {
     const { type, sdp, candidate, mid } = (signal ?? {}) as Record<string, unknown>;
     try {
@@ -78,7 +78,7 @@ export class DataPeer {
         candidate.length <= MAX_CANDIDATE &&
         typeof mid === 'string'
       ) {
-        // A name that only the browser's own network can resolve; its checks reach us without.
+        // A name that only the browser's own network can resolve; its checks reach us without it.
         if (!candidate.includes('.local')) this.#connection.addRemoteCandidate(candidate, mid);
       } else return false;
       return true;
@@ -87,7 +87,7 @@ export class DataPeer {
     }
   }
 
-  /** Over the channel that may lose it. */
+  /** Over the unreliable channel. */
   send(text: string): boolean {
     try {
       return this.#open && this.#poses.isOpen() && this.#poses.sendMessage(text);

@@ -15,7 +15,7 @@ import { socketError } from './socket-error.ts';
 type Publisher = import('zeromq').Publisher;
 type Subscriber = import('zeromq').Subscriber;
 
-/** Answers leave on the port of their channel plus this: PUB and SUB are one-way. */
+/** Answers use the port of their channel plus this: PUB and SUB are one-way. */
 const ZMQ_ANSWER_PORT_STEP = 100;
 const DSCP_EF = 0xb8;
 const HIGH_WATER_MARK = 16;
@@ -25,7 +25,7 @@ const STOP_POLL_MS = 50;
 
 export interface ZmqOptions {
   role: 'operator' | 'robot';
-  /** Robot: where it listens. Operator: where the robot is. */
+  /** Robot: where it listens. Operator: the robot's address. */
   host: string;
   /** Command, state, sync. */
   ports: readonly [number, number, number];
@@ -39,8 +39,8 @@ export interface ZmqOptions {
 const STATE_CHANNEL = 1;
 
 /**
- * The same tag + JSON messages over ZeroMQ PUB/SUB, one pair per channel and direction. Kept beside `udp` on purpose,
- * sharing no code with it, so that comparing the two means something. No kernel stamps.
+ * The same tag + JSON messages over ZeroMQ PUB/SUB, one pair per channel and direction. Deliberately separate
+ * from `udp`, sharing no code with it, so that comparing the two is meaningful. No kernel stamps.
  */
 export async function openZmqReactor(
   options: ZmqOptions,
@@ -119,7 +119,10 @@ function openLocal(spec: SocketSpec): Promise<UdpSocket> {
   });
 }
 
-/** `send` refuses while an earlier one is pending: one writer, a few in line, oldest dropped (state: newest only). */
+/**
+ * `send` throws while an earlier one is pending: one writer, a short queue, oldest dropped (state: newest
+ * only).
+ */
 class Sender {
   readonly #socket: Publisher;
   readonly #limit: number;
@@ -205,7 +208,7 @@ class ZmqReactor implements Reactor {
       for await (const [message] of channel.in)
         if (message) this.#deliver(handler, index, message, channel.peer);
     } catch {
-      // Closed under us: the run is over.
+      // Closed by us: the run is over.
     }
   }
 
