@@ -19,6 +19,7 @@ export class JointsSink implements LeaderSink {
   readonly #jointsRad: number[];
   #closed = 1;
   #follows = false;
+  #isOpen = true;
 
   constructor(port: number, model: RobotModel, gripper: LeaderGripper) {
     this.name = `joints ${HOST}:${port}`;
@@ -54,10 +55,12 @@ export class JointsSink implements LeaderSink {
   }
 
   close(): void {
-    this.#socket.close();
+    if (this.#isOpen) this.#socket.close();
+    this.#isOpen = false;
   }
 
   #send(): Promise<void> {
+    if (!this.#isOpen) return Promise.resolve();
     const text = JSON.stringify({
       jointsRad: this.#jointsRad,
       gripper: this.#closed,

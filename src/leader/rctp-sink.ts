@@ -12,6 +12,7 @@ export class RctpSink implements LeaderSink {
   readonly #socket: Socket = createSocket('udp4');
   readonly #packet = emptyRctp();
   readonly #bytes = new Uint8Array(RCTP_BYTES);
+  #isOpen = true;
 
   constructor(to: { host: string; port: number }, model: RobotModel, gripper: LeaderGripper) {
     this.name = `RCTP ${to.host}:${to.port}`;
@@ -32,10 +33,12 @@ export class RctpSink implements LeaderSink {
   }
 
   close(): void {
-    this.#socket.close();
+    if (this.#isOpen) this.#socket.close();
+    this.#isOpen = false;
   }
 
   #send(seconds: number): Promise<void> {
+    if (!this.#isOpen) return Promise.resolve();
     this.#packet.timestampS = seconds;
     encodeRctp(this.#packet, this.#bytes);
     const { host, port } = this.#to;

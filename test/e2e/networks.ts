@@ -145,7 +145,7 @@ export class Networks {
 
   /** Whether an end gets any answer from an address, a refusal for instance. */
   reaches(from: End, address: string): boolean {
-    const dial = ['timeout', '0.4', 'bash', '-c', `exec 3<>/dev/tcp/${address}/9`];
+    const dial = ['timeout', '3', 'bash', '-c', `exec 3<>/dev/tcp/${address}/9`];
     const [enter, ...words] = [...this.within(from), ...dial];
     return spawnSync(enter!, words, { encoding: 'utf8' }).stderr.includes('refused');
   }
