@@ -37,7 +37,7 @@ describe('farhand can and farhand sim', { skip }, () => {
 
   it('explain invalid arguments', async () => {
     const cases: [string[], RegExp][] = [
-      [['can', 'dump'], /needs one of --slcan and --socketcan/],
+      [['can', 'dump'], /needs either --slcan or --socketcan/],
       [['can', 'send', '--slcan', '/dev/null', '155'], /"155" is not a frame/],
       [['can', 'dump', '--slcan', '/dev/no-such-tty'], /cannot be opened.*\[bus-failed\]/],
       [['can', 'dump', '--socketcan', 'nocan7'], /nocan7.*\[bus-failed\]/],

@@ -66,7 +66,7 @@ describe('the actions of `farhand fleet`', { skip }, () => {
       '--creds',
       `${keys}/admin.creds`,
     );
-    assert.match(resized.output, /there already, with another size.*\[fleet-refused\]/);
+    assert.match(resized.output, /exists already, with a different size.*\[fleet-refused\]/);
   });
 
   it('accepts the old name of --server, and uses the credentials of `dev` by default', async () => {

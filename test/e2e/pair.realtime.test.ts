@@ -101,7 +101,7 @@ describe('farhand pair', () => {
     }
     const fresh = (await robot.process.waitFor(/New pairing code: (\S+)/))[1]!;
     assert.notEqual(fresh, robot.code);
-    assert.match(robot.process.stdout(), /Wrong code from 127\.0\.0\.1; 2 left/);
+    assert.match(robot.process.stdout(), /Wrong code from 127\.0\.0\.1; 2 attempts left/);
     assert.deepEqual(keysIn(robot.keys), []);
     const operator = await operatorMachine(robot, fresh, '--json');
     assert.equal((JSON.parse(operator.stdout) as { kind: string }).kind, 'paired');
@@ -163,7 +163,7 @@ describe('farhand pair', () => {
     const keys = path.join(temporaryFolder(), 'keys');
     const taken = await withKeys(keys, () => farhand(['pair', '--import', file, '--name', 'arm']));
     assert.equal(taken.code, 0, taken.stderr);
-    assert.match(taken.stderr, /others on this machine can read/);
+    assert.match(taken.stderr, /other users of this machine can read/);
     assert.equal(secretIn(path.join(keys, 'arm.key')), secretIn(file));
     assert.equal(statSync(path.join(keys, 'arm.key')).mode & 0o777, 0o600);
     chmodSync(path.join(keys, 'arm.key'), 0o640);

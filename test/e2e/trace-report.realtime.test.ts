@@ -99,7 +99,7 @@ describe('farhand trace', () => {
 
   it('rejects wrong arguments with a hint', async () => {
     for (const [args, message] of [
-      [['trace', 'diff', file], /compares two trace files/],
+      [['trace', 'diff', file], /needs two trace files/],
       [['trace', 'export', file], /needs the file to write/],
       [['trace', 'report', file, '--html', path.join(dir, 'none', 'x.html')], /cannot be written/],
       [['top', path.join(dir, 'nowhere')], /no folder or file/],
