@@ -43,7 +43,7 @@ export interface ProfileSnapshot {
   motionConfidence: number | null;
   clockUncertaintyMs: number | null;
   feel: { windows: number; badWindows: number; strictWindows: number; longestLateRun: number };
-  /** The most recent bad spells. */
+  /** The most recent bad periods. */
   spells: { atS: number; endS: number; worstMs: number; off: number; cause: string }[];
   seconds: ProfileSecond[];
   /** One-way time: bin edges in milliseconds, and commands per bin. */

@@ -112,7 +112,7 @@ function spellLines({ spells, seconds }: ProfileSnapshot, ink: Ink): string[] {
           4,
         )} s ago, ${(endS - atS).toFixed(1)} s: ${off} off, worst ${worstMs.toFixed(1)} ms: ${cause}`,
   );
-  return ['', ink.bold('Bad times'), ...lines];
+  return ['', ink.bold('Bad periods'), ...lines];
 }
 
 /** Cuts a line to the visible width; colour codes do not count. */
