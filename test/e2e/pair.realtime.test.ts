@@ -204,7 +204,7 @@ describe('farhand pair', () => {
     ['two things at once', ['--list', '--import', 'x'], /pair --list does not take --import/, /--help/],
     ['too many hosts', ['a', 'b'], /does not take "b"/, /--help/],
     ['a setting', ['a=b'], /does not take a=b/, /--help/],
-    ['a name that is a path', ['--name', '../x'], /"\.\.\/x" cannot be the name/, /64 letters/],
+    ['a name that is a path', ['--name', '../x'], /"\.\.\/x" is not a valid key name/, /64 letters/],
     ['an address of another machine', ['--listen', '192.0.2.77'], /192\.0\.2\.77:4749/, /--listen/],
     ['a missing key file', ['--import', '/none.key'], /no key \/none\.key/, /farhand pair/],
     ['a file that is not a key', ['--import', 'package.json'], /not a farhand key/, /copy the file again/],
